@@ -1,0 +1,1 @@
+"""From an automaton to an exact linear RNN: automata, formats, algebra, Householder products, constructions."""

@@ -1,0 +1,19 @@
+"""The errors that a user can mend: each is one line that names the input, the place in it and the mend."""
+
+from __future__ import annotations
+
+
+class MirrormataError(Exception):
+    """Base of all errors raised on purpose; the command line prints its one line and exits with status 2."""
+
+
+class InputError(MirrormataError, ValueError):
+    """The input is wrong: `str(error)` names the input, the place in it and the mend."""
+
+
+class LimitError(MirrormataError):
+    """Work stopped at an explicit limit; the message has the figure reached and the option that raises it."""
+
+
+class NotRealisableError(MirrormataError):
+    """No construction of the requested kind exists for this automaton; the message has the witness."""

@@ -1,0 +1,1 @@
+"""Torch layers, tasks, training and comparison."""

@@ -1,0 +1,1 @@
+"""What is true: arithmetic, running, certificates and their checkers."""

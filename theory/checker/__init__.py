@@ -1,0 +1,1 @@
+"""Stand-alone checkers, one file a kind of certificate, standard library only."""

@@ -1,0 +1,1 @@
+"""Pictures: automata, mirrors and runs."""
