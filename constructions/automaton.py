@@ -97,7 +97,9 @@ class Automaton:
         if n and not 0 <= self.start < n:
             problems.append(f"start index {self.start} is not a state")
         if outputs.shape not in ((n,), (k, n)):
-            problems.append(f"outputs have shape {outputs.shape}; expected ({n},) or, for a Mealy machine, ({k}, {n})")
+            problems.append(
+                f"outputs have shape {outputs.shape}; expected ({n},) or, for a Mealy machine, ({k}, {n})"
+            )
         if problems:
             raise InputError(f"{self.name}: " + "; ".join(problems))
         table.setflags(write=False)
@@ -126,8 +128,15 @@ class Automaton:
         from .building import build
 
         return build(
-            transitions, start=start, letters=letters, states=states, accepting=accepting, outputs=outputs,
-            mealy=mealy, name=name, track=track,
+            transitions,
+            start=start,
+            letters=letters,
+            states=states,
+            accepting=accepting,
+            outputs=outputs,
+            mealy=mealy,
+            name=name,
+            track=track,
         )
 
     @property
@@ -234,7 +243,10 @@ class Automaton:
             transitions=new_index[self.transitions[:, kept]],
             start=int(new_index[self.start]),
             outputs=self.outputs[..., kept],
-            notes=(*self.notes, f"dropped {len(dropped)} unreachable state{'s' * (len(dropped) > 1)}: {shown}"),
+            notes=(
+                *self.notes,
+                f"dropped {len(dropped)} unreachable state{'s' * (len(dropped) > 1)}: {shown}",
+            ),
         )
 
     def with_notes(self, *notes: str) -> Automaton:
@@ -249,7 +261,11 @@ class Automaton:
             cells = "".join(f"<td>{escape(repr(self.states[r]))}</td>" for r in self.transitions[:, q])
             mark = "&rarr; " if q == self.start else ""
             rows.append(f"<tr><th>{mark}{escape(repr(state))}</th>{cells}</tr>")
-        more = f"<caption>{len(self.states)} states, the first 200 shown</caption>" if len(self.states) > 200 else ""
+        more = (
+            f"<caption>{len(self.states)} states, the first 200 shown</caption>"
+            if len(self.states) > 200
+            else ""
+        )
         return f"<table>{more}<tr><th></th>{head}</tr>{''.join(rows)}</table>"
 
 

@@ -54,7 +54,9 @@ def build(
         problems.append(f"start state {start!r} does not exist")
     strays = [q for q in accepting_list or [] if q not in position]
     problems += [f"accepting state {q!r} does not exist" for q in strays]
-    problems += [f"output given for state {q!r}, which does not exist" for q in outputs or {} if q not in position]
+    problems += [
+        f"output given for state {q!r}, which does not exist" for q in outputs or {} if q not in position
+    ]
 
     table = np.full((len(letters), len(states)), -1, dtype=np.int64)
     for q, row in transitions.items():
@@ -80,13 +82,27 @@ def build(
         all_states.append(sink)
         table = np.hstack([table, np.full((len(letters), 1), len(states))])
         table[table < 0] = len(states)
-        sink_output: Any = sink if accepting is outputs is mealy is None else (False if accepting is not None else None)
-        extra = np.full((len(letters), 1), sink_output, dtype=object) if output_array.ndim == 2 else object_array([sink_output])
+        sink_output: Any = (
+            sink if accepting is outputs is mealy is None else (False if accepting is not None else None)
+        )
+        extra = (
+            np.full((len(letters), 1), sink_output, dtype=object)
+            if output_array.ndim == 2
+            else object_array([sink_output])
+        )
         output_array = np.concatenate([output_array, extra], axis=-1)
-        notes.append(f"completed {missing} missing transition{'s' * (missing > 1)} with a sink state {sink!r}")
+        notes.append(
+            f"completed {missing} missing transition{'s' * (missing > 1)} with a sink state {sink!r}"
+        )
     automaton = Automaton(
-        tuple(all_states), tuple(letters), table, position[start], output_array, name,
-        keeps_points=keep_points, notes=tuple(notes),
+        tuple(all_states),
+        tuple(letters),
+        table,
+        position[start],
+        output_array,
+        name,
+        keeps_points=keep_points,
+        notes=tuple(notes),
     )
     if not keep_points:
         automaton = automaton.trimmed()

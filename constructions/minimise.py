@@ -52,7 +52,10 @@ def minimise(automaton: Automaton) -> Automaton:
         int(classes[automaton.start]),
         automaton.outputs[..., representative],
         automaton.name,
-        notes=(*automaton.notes, f"minimised by outputs: {merged} state{'s' * (merged > 1)} merged into others"),
+        notes=(
+            *automaton.notes,
+            f"minimised by outputs: {merged} state{'s' * (merged > 1)} merged into others",
+        ),
     )
 
 
@@ -90,5 +93,3 @@ def separating_word(first: Automaton, second: Automaton) -> list[Label] | None:
                 came_from[successor] = (pair, x)
                 queue.append(successor)
     return None
-
-

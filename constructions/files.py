@@ -1,0 +1,54 @@
+"""Files are read with clear errors and written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from .errors import InputError
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a UTF-8 file; `InputError` for what is missing, not text, or a Git-LFS pointer."""
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder, a file is needed") from None
+    except PermissionError:
+        raise InputError(f"{path}: no permission to read it") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from None
+    if text.startswith("version https://git-lfs.github.com/spec/"):
+        raise InputError(f"{path}: a Git-LFS pointer, not the data; fetch the file with `git lfs pull` first")
+    return text
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file whole: through a temporary file in the same folder, then one rename."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: str | Path, data: bytes) -> None:
+    """Write a file whole: through a temporary file in the same folder, then one rename."""
+    file = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, file)
+    except OSError as error:
+        os.unlink(temporary)
+        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+    except BaseException:
+        os.unlink(temporary)
+        raise
