@@ -32,7 +32,7 @@ def label_problems(labels: Sequence[Any], kind: str) -> list[str]:
         except TypeError:
             problems.append(f"{kind} {label!r} is not hashable")
             continue
-        if label != label:
+        if label != label:  # noqa: PLR0124 (nan)
             problems.append(f"{kind} {label!r} is not equal to itself")
         elif label not in first:
             first[label] = label

@@ -47,7 +47,7 @@ class FiniteGroup:
     @property
     def inverse(self) -> Indices:
         """Index of each element's inverse, int array `[elements]`."""
-        return np.argmax(self.table == self.identity, axis=1)
+        return np.asarray(np.argmax(self.table == self.identity, axis=1), dtype=np.int64)
 
     def orders(self) -> Indices:
         """Order of each element, int array `[elements]`."""
