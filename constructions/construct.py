@@ -1,0 +1,165 @@
+"""`construct`: from an automaton to its LRNN, the stages in order.
+
+The transition group's action → block systems and quotients → head candidates → the cheapest sufficient heads →
+their initial states → all reachable joint states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from .assembly import assemble
+from .automaton import Automaton
+from .block_systems import block_systems
+from .candidates import HeadCandidate, cheapest
+from .errors import InputError, NotRealisableError
+from .icosahedral import icosahedral_candidates
+from .lrnn import LRNN
+from .permutation_form import lifted_candidate, orbit_candidates, permutation_candidates, signed_candidates
+from .rotations import MAX_DEGREE, cyclic_candidates, dihedral_candidates
+from .selection import choose_marks, select
+from .transitive_action import TransitiveAction, transitive_action
+from .unbounded import unbounded
+
+Exactness = Literal["any", "integer"]
+THEOREMS = {
+    "G.T3": "permutation matrices as swaps, for group automata",
+    "DP.T4": "rotations and reflections: cyclic, dihedral, tetrahedral, cube and icosahedron groups",
+    "H.A5inv": "letters R as the cheaper of R and -R",
+    "G.A3": "0/1 transition matrices without a norm bound, for any automaton",
+}
+
+
+def construct(
+    automaton: Automaton,
+    *,
+    exactness: Exactness = "any",
+    theorem: str | None = None,
+    max_degree: int = MAX_DEGREE,
+    max_group: int = 5_000,
+) -> LRNN:
+    """An exact LRNN that realises the automaton: fewest layers, then factors, then integer, then dimension.
+
+    `exactness="integer"`: only bit-exact ones. `theorem`: only constructions of that source (see `THEOREMS`).
+    `max_degree`: largest degree of a number field. `max_group`: largest group whose elements are listed in the
+    search for smaller representations (the construction itself never needs the list).
+    Raises `NotRealisableError` with the letter and the two states that it merges where a group automaton is
+    needed, `InputError` for an unknown theorem.
+    """
+    if theorem is not None and theorem not in THEOREMS:
+        known = ", ".join(THEOREMS)
+        raise InputError(f"--theorem {theorem}: not a construction; there are {known}")
+    if theorem == "G.A3":
+        return unbounded(automaton)
+    if (merged := automaton.merged_pair()) is not None:
+        x, p, q = merged
+        raise NotRealisableError(
+            f"{automaton.name}: letter {automaton.letters[x]!r} merges states {automaton.states[p]!r} and "
+            f"{automaton.states[q]!r}, so this is no group automaton; `mirrormata construct --theorem G.A3` "
+            "realises it without a norm bound"
+        )
+    if len(automaton.reachable()) < len(automaton.states):
+        return _by_orbits(automaton, theorem)
+    action = transitive_action(automaton, max_group)
+    candidates = head_candidates(action, max_degree)
+    if theorem is not None:
+        candidates = [c for c in candidates if c.theorem == theorem]
+    if exactness == "integer":
+        candidates = [c for c in candidates if c.integer]
+    lrnn = _with_lifts(automaton, action, candidates) or _by_selection(automaton, action, candidates)
+    if lrnn is None:
+        wanted = " ".join(
+            [f"--theorem {theorem}"] * bool(theorem) + ["--exactness integer"] * (exactness == "integer")
+        )
+        raise NotRealisableError(
+            f"{automaton.name}: no construction with {wanted} was found for its transition group; leave {wanted} out"
+        )
+    return lrnn
+
+
+def head_candidates(action: TransitiveAction, max_degree: int = MAX_DEGREE) -> list[HeadCandidate]:
+    """Every head on offer for the group, cheapest first."""
+    systems = block_systems(action)
+    candidates = [
+        *permutation_candidates(systems),
+        *signed_candidates(systems),
+        *cyclic_candidates(action, max_degree),
+        *dihedral_candidates(systems, max_degree),
+        *icosahedral_candidates(systems),
+    ]
+    lifted = [lifted_candidate(c) for c in candidates if not c.lifted]
+    return cheapest([*candidates, *(c for c in lifted if c is not None)])
+
+
+def _by_selection(
+    automaton: Automaton, action: TransitiveAction, candidates: Sequence[HeadCandidate]
+) -> LRNN | None:
+    plain = [c for c in candidates if not c.lifted]
+    try:
+        heads = select(plain, action.states)
+    except ValueError:
+        return None
+    if not heads:
+        return _by_orbits(automaton, None)
+    marks = choose_marks(heads, action.states)
+    used = [(head, m) for head, m in zip(heads, marks, strict=True) if m]
+    return assemble(
+        automaton,
+        [head.plan(m) for head, m in used],
+        theorem=" + ".join(dict.fromkeys(head.theorem for head, _ in used)),
+        construction="; ".join(head.name for head, _ in used),
+        notes=[_bound_note(head) for head, _ in used if head.moved is not None],
+    )
+
+
+def _with_lifts(
+    automaton: Automaton, action: TransitiveAction, candidates: Sequence[HeadCandidate]
+) -> LRNN | None:
+    """A single head with signed letters, where it needs fewer factors than any plain set of heads."""
+    plain = [c for c in candidates if not c.lifted]
+    try:
+        best = max((c.cost for c in select(plain, action.states)), default=0)
+    except ValueError:
+        best = None
+    for candidate in candidates:
+        if candidate.lifted and (best is None or candidate.cost < best):
+            lrnn = assemble(
+                automaton, [candidate.plan((0,))], theorem=candidate.theorem, construction=candidate.name
+            )
+            if lrnn is not None:
+                return lrnn
+    return None
+
+
+def _by_orbits(automaton: Automaton, theorem: str | None) -> LRNN:
+    if theorem not in (None, "G.T3"):
+        raise NotRealisableError(
+            f"{automaton.name}: --theorem {theorem} needs every state to be reachable from the start"
+        )
+    plans = orbit_candidates(automaton)
+    seeds = [automaton.start] if not automaton.keeps_points else _seeds(automaton)
+    lrnn = assemble(
+        automaton, plans, theorem="G.T3", construction=f"permutations of {len(automaton.states)} points",
+        seeds=seeds,
+    )  # fmt: skip
+    if lrnn is None:
+        raise AssertionError("one-hot states of different orbits differ")
+    return lrnn
+
+
+def _seeds(automaton: Automaton) -> list[int]:
+    from .permutation_form import _orbit_labels
+
+    label = _orbit_labels(automaton.transitions)
+    least = {int(label[q]): q for q in range(len(automaton.states) - 1, -1, -1)}
+    rest = sorted(q for o, q in least.items() if o != label[automaton.start])
+    return [automaton.start, *rest]
+
+
+def _bound_note(head: HeadCandidate) -> str:
+    moved = head.moved or 0
+    return (
+        f"{head.name}: a letter moves at most k = {moved} points, so G.T3's bound is k - 1 = {max(moved - 1, 0)} "
+        f"factors; the exact count n - #cycles is at most {head.cost}"
+    )

@@ -1,0 +1,272 @@
+"""Exact numbers: integers, rationals and the real cyclotomic fields Q(2cos 2π/N).
+
+An element is a polynomial in θ = 2cos(2π/N) modulo its minimal polynomial; signs are decided by ball arithmetic
+whose precision grows until the ball excludes zero.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache, cached_property
+from math import gcd
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flint import arb, fmpq_poly
+
+
+class RealCyclotomicField:
+    """The field Q(θ), θ = 2cos(2π/N); obtain it through `real_cyclotomic_field(N)`.
+
+    `conductor` is N; `degree` is φ(N)/2 for N ≥ 3.
+    """
+
+    def __init__(self, conductor: int) -> None:
+        from flint import fmpq_poly
+
+        self.conductor = conductor
+        self.modulus = fmpq_poly([int(c) for c in minimal_polynomial(conductor)])
+        self.degree = int(self.modulus.degree())
+        self._chebyshev: list[fmpq_poly] = [fmpq_poly([2]), fmpq_poly([0, 1]) % self.modulus]
+
+    def __repr__(self) -> str:
+        return f"real_cyclotomic_field({self.conductor})"
+
+    def element(self, coefficients: Iterable[int | Fraction]) -> Algebraic:
+        """The element Σ c_i θ^i."""
+        from flint import fmpq, fmpq_poly
+
+        exact = [fmpq(Fraction(c).numerator, Fraction(c).denominator) for c in coefficients]
+        return Algebraic(self, fmpq_poly(exact) % self.modulus)
+
+    def twice_cos(self, k: int) -> Algebraic:
+        """2cos(2πk/N)."""
+        k %= self.conductor
+        k = min(k, self.conductor - k)
+        theta = self._chebyshev[1]
+        while len(self._chebyshev) <= k:
+            self._chebyshev.append((theta * self._chebyshev[-1] - self._chebyshev[-2]) % self.modulus)
+        return Algebraic(self, self._chebyshev[k])
+
+    def cos(self, k: int) -> Algebraic:
+        """cos(2πk/N)."""
+        return self.twice_cos(k) / 2
+
+    def sin(self, k: int) -> Algebraic:
+        """sin(2πk/N); N must be a multiple of 4."""
+        if self.conductor % 4:
+            raise ValueError(f"sines lie in the field only where 4 divides N, not for N = {self.conductor}")
+        return self.cos(k - self.conductor // 4)
+
+    def theta_ball(self, bits: int) -> arb:
+        """A ball around θ, computed with the given working precision."""
+        from flint import arb, ctx, fmpq
+
+        with ctx.workprec(bits):
+            return 2 * arb.cos_pi_fmpq(fmpq(2, self.conductor))
+
+
+@cache
+def real_cyclotomic_field(conductor: int) -> RealCyclotomicField:
+    """The field Q(2cos 2π/N), one object for each N ≥ 1."""
+    if conductor < 1:
+        raise ValueError("the conductor is a positive integer")
+    return RealCyclotomicField(conductor)
+
+
+def minimal_polynomial(conductor: int) -> list[int]:
+    """Coefficients, constant first, of the monic minimal polynomial of 2cos(2π/N)."""
+    from flint import fmpz_poly
+
+    if conductor <= 2:
+        return [-2 if conductor == 1 else 2, 1]
+    phi = [int(c) for c in fmpz_poly.cyclotomic(conductor).coeffs()]
+    # Φ_N(x) = x^h Ψ_N(x + 1/x), h = φ(N)/2, so Ψ_N = a_h + Σ a_{h+j} (x^j + x^-j), the sums being Chebyshev in θ
+    half = (len(phi) - 1) // 2
+    theta, previous, current = fmpz_poly([0, 1]), fmpz_poly([2]), fmpz_poly([0, 1])
+    result = fmpz_poly([phi[half]])
+    for j in range(1, half + 1):
+        result += phi[half + j] * current
+        previous, current = current, theta * current - previous
+    return [int(c) for c in result.coeffs()]
+
+
+def conductor_degree(conductor: int) -> int:
+    """Degree of Q(2cos 2π/N) without building it."""
+    phi = sum(gcd(k, conductor) == 1 for k in range(1, conductor + 1))
+    return max(phi // 2, 1)
+
+
+class Algebraic:
+    """An element of a real cyclotomic field; arithmetic mixes with `int` and `Fraction`; immutable, hashable."""
+
+    __slots__ = ("__dict__", "field", "poly")
+
+    def __init__(self, field: RealCyclotomicField, poly: fmpq_poly) -> None:
+        self.field = field
+        self.poly = poly
+
+    @cached_property
+    def coefficients(self) -> tuple[Fraction, ...]:
+        """Coefficients of 1, θ, θ², ...; no trailing zeros."""
+        return tuple(Fraction(int(c.p), int(c.q)) for c in self.poly.coeffs())
+
+    def _coerce(self, other: object) -> fmpq_poly | None:
+        if isinstance(other, Algebraic):
+            if other.field is not self.field:
+                raise ValueError(f"numbers of different fields: {self.field} and {other.field}")
+            return other.poly
+        if isinstance(other, int | Fraction):
+            from flint import fmpq, fmpq_poly
+
+            return fmpq_poly([fmpq(other.numerator, other.denominator)])
+        return None
+
+    def __add__(self, other: Number) -> Algebraic:
+        poly = self._coerce(other)
+        return NotImplemented if poly is None else Algebraic(self.field, self.poly + poly)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Algebraic:
+        return Algebraic(self.field, -self.poly)
+
+    def __sub__(self, other: Number) -> Algebraic:
+        poly = self._coerce(other)
+        return NotImplemented if poly is None else Algebraic(self.field, self.poly - poly)
+
+    def __rsub__(self, other: Number) -> Algebraic:
+        return -(self - other)
+
+    def __mul__(self, other: Number) -> Algebraic:
+        poly = self._coerce(other)
+        return (
+            NotImplemented if poly is None else Algebraic(self.field, (self.poly * poly) % self.field.modulus)
+        )
+
+    __rmul__ = __mul__
+
+    def inverse(self) -> Algebraic:
+        """1 / self; `ZeroDivisionError` for zero."""
+        if self.is_zero():
+            raise ZeroDivisionError("division by zero in a number field")
+        _, inverse, _ = self.poly.xgcd(self.field.modulus)
+        return Algebraic(self.field, inverse % self.field.modulus)
+
+    def __truediv__(self, other: Number) -> Algebraic:
+        if isinstance(other, int | Fraction):
+            return self * (Fraction(1) / Fraction(other))
+        return self * other.inverse()
+
+    def __rtruediv__(self, other: Number) -> Algebraic:
+        return self.inverse() * other
+
+    def __eq__(self, other: object) -> bool:
+        try:
+            poly = self._coerce(other)
+        except ValueError:
+            return False
+        return NotImplemented if poly is None else bool(self.poly == poly)
+
+    def __hash__(self) -> int:
+        if len(self.coefficients) <= 1:
+            return hash(self.coefficients[0] if self.coefficients else 0)
+        return hash(self.coefficients)
+
+    def is_zero(self) -> bool:
+        """True for the number 0."""
+        return self.poly.degree() < 0
+
+    def ball(self, bits: int) -> arb:
+        """A ball around the number, computed with the given working precision."""
+        from flint import arb, ctx
+
+        theta = self.field.theta_ball(bits)
+        with ctx.workprec(bits):
+            value = arb(0)
+            for c in reversed(self.poly.coeffs()):
+                value = value * theta + arb(c)
+            return value
+
+    def sign(self) -> int:
+        """-1, 0 or 1, decided exactly."""
+        if self.is_zero():
+            return 0
+        bits = 64
+        while (value := self.ball(bits)).contains(0):
+            bits *= 2
+        return 1 if value > 0 else -1
+
+    def __lt__(self, other: Number) -> bool:
+        return (self - other).sign() < 0
+
+    def __le__(self, other: Number) -> bool:
+        return (self - other).sign() <= 0
+
+    def __gt__(self, other: Number) -> bool:
+        return (self - other).sign() > 0
+
+    def __ge__(self, other: Number) -> bool:
+        return (self - other).sign() >= 0
+
+    def __repr__(self) -> str:
+        return f"real_cyclotomic_field({self.field.conductor}).element({[str(c) for c in self.coefficients]})"
+
+    def __str__(self) -> str:
+        return polynomial_text(self.coefficients, "θ")
+
+
+Number: TypeAlias = int | Fraction | Algebraic
+
+
+def simplest(x: Number) -> Number:
+    """The same number as `int` where it is one, else `Fraction` where it is one, else itself."""
+    if isinstance(x, Algebraic):
+        if len(x.coefficients) > 1:
+            return x
+        x = x.coefficients[0] if x.coefficients else 0
+    return int(x) if x.denominator == 1 else x
+
+
+def is_integer(x: Number) -> bool:
+    """True where the number is an integer."""
+    return isinstance(simplest(x), int)
+
+
+def sign(x: Number) -> int:
+    """-1, 0 or 1, exactly."""
+    return x.sign() if isinstance(x, Algebraic) else (x > 0) - (x < 0)
+
+
+def enclosure(x: Number, bits: int) -> tuple[Fraction, Fraction]:
+    """Rational bounds `lower ≤ x ≤ upper`; equal for rationals, about `bits` bits apart otherwise."""
+    x = simplest(x)
+    if not isinstance(x, Algebraic):
+        return Fraction(x), Fraction(x)
+    from flint import ctx
+
+    ball = x.ball(bits + 16)
+    ends = []
+    with ctx.workprec(bits + 32):  # lower() and upper() round outward at the working precision
+        for end in (ball.lower(), ball.upper()):
+            mantissa, exponent = (int(part) for part in end.man_exp())
+            ends.append(Fraction(mantissa) * Fraction(2) ** exponent)
+    return ends[0], ends[1]
+
+
+def polynomial_text(coefficients: tuple[Fraction, ...], variable: str) -> str:
+    """`1/2 - θ + 3θ^2`, readable, constant first."""
+    text = ""
+    for power, c in enumerate(coefficients):
+        if c == 0:
+            continue
+        size = abs(c)
+        unit = "" if power == 0 else variable if power == 1 else f"{variable}^{power}"
+        number = (
+            "" if size == 1 and power else str(size) if size.denominator == 1 or not power else f"({size})"
+        )
+        join = ("-" if c < 0 else "") if not text else (" - " if c < 0 else " + ")
+        text += f"{join}{number}{unit}"
+    return text or "0"

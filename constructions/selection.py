@@ -1,0 +1,95 @@
+"""Which heads to take: fewest factors, then integers before other numbers, then the smallest dimension.
+
+Heads stand side by side in one layer. A set of heads serves where their classes together determine the
+automaton's state; the dearest head counts, so that a group which splits is cheaper in several heads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .automaton import Indices
+from .candidates import HeadCandidate, Marks, cheapest
+
+
+def joined(first: Indices, second: Indices) -> Indices:
+    """The common refinement of two partitions, classes numbered 0, 1, ..."""
+    pairs = first.astype(np.int64) * (int(second.max(initial=0)) + 1) + second
+    return np.unique(pairs, return_inverse=True)[1].reshape(-1)
+
+
+def determines(classes: Indices, states: Indices) -> bool:
+    """True where points of one class always lie over one state."""
+    return int(joined(classes, states).max(initial=0)) == int(classes.max(initial=0))
+
+
+def _common(candidates: Sequence[HeadCandidate], size: int) -> Indices:
+    classes = np.zeros(size, dtype=np.int64)
+    for candidate in candidates:
+        classes = joined(classes, candidate.classes)
+    return classes
+
+
+def select(candidates: Sequence[HeadCandidate], states: Indices) -> list[HeadCandidate]:
+    """The cheapest sufficient set; empty if one state only; `ValueError` if all together do not suffice."""
+    size = len(states)
+    if determines(np.zeros(size, dtype=np.int64), states):
+        return []
+    pool = list(cheapest(candidates))
+    if not determines(_common(pool, size), states):
+        raise ValueError("these heads do not tell the states apart")
+    for price in sorted({c.cost for c in pool}):
+        cheap = [c for c in pool if c.cost <= price]
+        if determines(_common(cheap, size), states):
+            pool = cheap
+            break
+    integers = [c for c in pool if c.integer]
+    if determines(_common(integers, size), states):
+        pool = integers
+    for dim in sorted({c.dim for c in pool}):
+        small = [c for c in pool if c.dim <= dim]
+        if determines(_common(small, size), states):
+            pool = small
+            break
+    for candidate in pool:
+        if determines(candidate.classes, states):
+            return [candidate]
+    return _few(pool, states)
+
+
+def _few(pool: list[HeadCandidate], states: Indices) -> list[HeadCandidate]:
+    """Greedily the head that splits most, then leave out what is not needed."""
+    chosen: list[HeadCandidate] = []
+    classes = np.zeros(len(states), dtype=np.int64)
+    while not determines(classes, states):
+        best = max(pool, key=lambda c: int(joined(classes, c.classes).max()))
+        chosen.append(best)
+        classes = joined(classes, best.classes)
+    for candidate in list(chosen):
+        rest = [c for c in chosen if c is not candidate]
+        if determines(_common(rest, len(states)), states):
+            chosen = rest
+    return chosen
+
+
+def choose_marks(heads: Sequence[HeadCandidate], states: Indices) -> list[Marks]:
+    """For each head the parts of its initial state: as few as determine the state together.
+
+    One mark where one will do (a one-hot state that tracks a point), else the mark that splits most, repeatedly.
+    """
+    options = [(h, i) for h, head in enumerate(heads) for i in range(head.mark_count)]
+    classes_of = {option: heads[option[0]].mark(option[1]) for option in options}
+    for option in options:
+        if determines(classes_of[option], states):
+            return [(option[1],) if h == option[0] else () for h in range(len(heads))]
+    classes = np.zeros(len(states), dtype=np.int64)
+    chosen: list[list[int]] = [[] for _ in heads]
+    while not determines(classes, states):
+        best = max(options, key=lambda o: int(joined(classes, classes_of[o]).max()))
+        if int(joined(classes, classes_of[best]).max()) == int(classes.max()):
+            raise AssertionError("the marks of the chosen heads determine the state")
+        chosen[best[0]].append(best[1])
+        classes = joined(classes, classes_of[best])
+    return [tuple(sorted(marks)) for marks in chosen]

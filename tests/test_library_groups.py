@@ -1,0 +1,277 @@
+"""Groups of the library: laws, elements, product orders, alphabets; oracles by permutations and quaternions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mirrormata.constructions.errors import InputError, LimitError
+from mirrormata.constructions.finite_group import FiniteGroup
+from mirrormata.constructions.library.alphabets import letters_of
+from mirrormata.constructions.library.groups import group_by_name, group_order
+from mirrormata.constructions.library.names import automaton_by_name
+
+Permutation = tuple[int, ...]
+GROUPS = [
+    "Z1", "Z2", "Z5", "Z60", "S1", "S2", "S3", "S4", "S5", "A1", "A2", "A3", "A4", "A5", "A6", "dihedral:1",
+    "dihedral:2", "dihedral:3", "dihedral:6", "Q8", "Z2^1", "Z2^4", "S3^2", "A4_x_Z5", "Z2_x_Q8_x_dihedral:3",
+    "S3_x_Z2^2",
+]  # fmt: skip
+
+
+def compose(g: Permutation, h: Permutation) -> Permutation:
+    return tuple(g[i] for i in h)
+
+
+def parity(g: Permutation) -> int:
+    return sum(a > b for a, b in itertools.combinations(g, 2)) % 2
+
+
+def laws(group: FiniteGroup, rng: np.random.Generator) -> None:
+    n = len(group.elements)
+    everything = np.arange(n)
+    e = group.identity
+    assert (group.multiply(e, everything) == everything).all()
+    assert (group.multiply(everything, e) == everything).all()
+    assert (group.multiply(everything, group.inverse) == e).all()
+    assert (group.multiply(group.inverse, everything) == e).all()
+    a, b, c = rng.integers(0, n, size=(3, 2000))
+    ab, bc = group.multiply(a, b), group.multiply(b, c)
+    assert (group.multiply(ab, c) == group.multiply(a, bc)).all()
+    power, orders = everything.copy(), group.orders()
+    for k in range(1, int(orders.max()) + 1):
+        assert ((power == e) <= (k % orders == 0)).all()
+        assert (power[k == orders] == e).all()
+        power = group.multiply(power, everything)
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_group_laws(name: str) -> None:
+    group = group_by_name(name)
+    laws(group, np.random.default_rng(0))
+    assert len(set(group.elements)) == len(group.elements) == group_order(name)
+    assert group.name == name
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_generators_generate(name: str) -> None:
+    group = group_by_name(name)
+    automaton = automaton_by_name(f"{name}[generators]")
+    assert automaton.states == group.elements
+    assert automaton.letters == tuple(group.elements[g] for g in group.generators)
+    if len(group.elements) > 1:
+        assert group.identity not in group.generators
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_the_table_is_the_law_and_a_group_can_be_given_by_it(name: str) -> None:
+    group = group_by_name(name)
+    again = FiniteGroup(name, group.elements, group.table)
+    assert again.identity == group.identity
+    assert (again.inverse == group.inverse).all()
+    assert (again.orders() == group.orders()).all()
+    for product in ("left", "right"):
+        ours, other = group.word_problem(None, product), again.word_problem(None, product)
+        assert (ours.transitions == other.transitions).all()
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.sampled_from(["Z3", "S3", "dihedral:4", "Q8", "A4", "Z2^2"]), min_size=2, max_size=3))
+def test_products_multiply_component_by_component(factors: list[str]) -> None:
+    group = group_by_name("_x_".join(factors))
+    parts = [group_by_name(factor) for factor in factors]
+    assert group.elements == tuple(itertools.product(*(part.elements for part in parts)))
+    laws(group, np.random.default_rng(1))
+    rng = np.random.default_rng(2)
+    for g, h in rng.integers(0, len(group.elements), size=(50, 2)):
+        x, y = group.elements[g], group.elements[h]
+        assert isinstance(x, tuple)
+        assert isinstance(y, tuple)
+        expected = tuple(
+            part.elements[int(part.multiply(part.elements.index(a), part.elements.index(b)))]
+            for part, a, b in zip(parts, x, y, strict=True)
+        )
+        assert group.elements[int(group.multiply(g, h))] == expected
+
+
+@pytest.mark.parametrize("n", range(1, 7))
+def test_permutations_are_in_lexicographic_order_and_compose(n: int) -> None:
+    everything = sorted(itertools.permutations(range(n)))
+    for name, elements in (
+        (f"S{n}", everything),
+        (f"A{n}", [g for g in everything if not parity(g)]),
+    ):
+        group = group_by_name(name)
+        assert group.elements == tuple(elements)
+        assert group.images is not None
+        assert group.images.tolist() == [list(g) for g in elements]
+        for g, h in np.random.default_rng(n).integers(0, len(elements), size=(200, 2)):
+            assert group.elements[int(group.multiply(g, h))] == compose(elements[g], elements[h])
+
+
+def dihedral_as_permutation(label: str, m: int) -> Permutation:
+    i = int(label[1:])
+    return tuple((x + i) % m if label[0] == "r" else (i - x) % m for x in range(m))
+
+
+def hamilton(g: str, h: str) -> str:
+    units = ["1", "i", "j", "k"]
+
+    def vector(label: str) -> list[int]:
+        return [(-1 if label[0] == "-" else 1) * (unit == label.lstrip("-")) for unit in units]
+
+    (a1, b1, c1, d1), (a2, b2, c2, d2) = vector(g), vector(h)
+    product = [
+        a1 * a2 - b1 * b2 - c1 * c2 - d1 * d2,
+        a1 * b2 + b1 * a2 + c1 * d2 - d1 * c2,
+        a1 * c2 - b1 * d2 + c1 * a2 + d1 * b2,
+        a1 * d2 + b1 * c2 - c1 * b2 + d1 * a2,
+    ]
+    (place,) = (i for i, value in enumerate(product) if value)
+    return ("-" if product[place] < 0 else "") + units[place]
+
+
+def test_quaternions() -> None:
+    group = group_by_name("Q8")
+    assert group.elements == ("1", "-1", "i", "-i", "j", "-j", "k", "-k")
+    for (a, g), (b, h) in itertools.product(enumerate(group.elements), repeat=2):
+        assert group.elements[int(group.multiply(a, b))] == hamilton(str(g), str(h))
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 7])
+def test_dihedral_relations(m: int) -> None:
+    group = group_by_name(f"dihedral:{m}")
+    index = {label: i for i, label in enumerate(group.elements)}
+    assert list(group.elements) == [f"r{i}" for i in range(m)] + [f"s{i}" for i in range(m)]
+
+    def times(g: str, h: str) -> Any:
+        return group.elements[int(group.multiply(index[g], index[h]))]
+
+    for i, j in itertools.product(range(m), repeat=2):
+        assert times(f"r{i}", f"r{j}") == f"r{(i + j) % m}"
+        assert times(f"r{i}", f"s{j}") == f"s{(i + j) % m}"
+        assert times(f"s{i}", f"r{j}") == f"s{(i - j) % m}"
+        assert times(f"s{i}", f"s{j}") == f"r{(i - j) % m}"
+    for g, h in itertools.product(group.elements, repeat=2):
+        composed = compose(dihedral_as_permutation(str(g), m), dihedral_as_permutation(str(h), m))
+        assert dihedral_as_permutation(times(str(g), str(h)), m) == composed
+
+
+def fold(word: list[Any], times: Callable[[Any, Any], Any], start: Any, product: str) -> Any:
+    state = start
+    for x in word:
+        state = times(x, state) if product == "left" else times(state, x)
+    return state
+
+
+@pytest.mark.parametrize("product", ["left", "right"])
+@pytest.mark.parametrize(
+    "name", ["S3", "S4", "A4", "S5[transpositions]", "S5[up_to_3]", "A5[generators]", "S4[involutions]"]
+)
+def test_word_problem_follows_the_product_order(name: str, product: Any) -> None:
+    automaton = automaton_by_name(name, product)
+    rng = np.random.default_rng(3)
+    identity = automaton.states[automaton.start]
+    assert isinstance(identity, tuple)
+    assert identity == tuple(range(len(identity)))
+    for _ in range(50):
+        word = [automaton.letters[x] for x in rng.integers(0, len(automaton.letters), size=20)]
+        assert automaton.after(word) == fold(word, compose, identity, product)
+        assert automaton.output_of(word) == automaton.after(word)
+
+
+def test_left_and_right_differ_and_the_name_says_so() -> None:
+    left, right = automaton_by_name("S3"), automaton_by_name("S3", "right")
+    assert (left.name, right.name) == ("S3", "S3 (right product)")
+    assert (left.transitions != right.transitions).any()
+    # y·x is the inverse of x^{-1} after y^{-1}
+    inverse = group_by_name("S3").inverse
+    assert (right.transitions == inverse[left.transitions[inverse][:, inverse]]).all()
+
+
+def test_alphabets_of_permutations() -> None:
+    everything = sorted(itertools.permutations(range(5)))
+    moved = {g: sum(i != x for i, x in enumerate(g)) for g in everything}
+    identity = tuple(range(5))
+    cases: dict[str, list[Permutation]] = {
+        "S5[transpositions]": [g for g in everything if moved[g] == 2],
+        "S5[involutions]": [g for g in everything if compose(g, g) == identity != g],
+        "A5[involutions]": [g for g in everything if compose(g, g) == identity != g and not parity(g)],
+        "S5[up_to_0]": [identity],
+        "S5[up_to_3]": [g for g in everything if moved[g] <= 3],
+        "A5[up_to_3]": [g for g in everything if moved[g] <= 3 and not parity(g)],
+        "S5[generators]": [(1, 2, 3, 4, 0), (1, 0, 2, 3, 4)],
+        "A5[generators]": [(1, 2, 3, 4, 0), (1, 0, 3, 2, 4)],
+    }
+    for name, letters in cases.items():
+        assert automaton_by_name(name).letters == tuple(letters), name
+
+
+def test_generators_of_the_other_families() -> None:
+    expected: dict[str, tuple[Any, ...]] = {
+        "Z5": (1,),
+        "Z1": (0,),
+        "dihedral:5": ("r1", "s0"),
+        "dihedral:1": ("s0",),
+        "Q8": ("i", "j"),
+        "Z2^3": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+        "Z1_x_Z3": ((0, 1),),
+        "A4": ((1, 2, 0, 3), (0, 2, 3, 1)),
+        "A7": ((1, 2, 0, 3, 4, 5, 6), (1, 2, 3, 4, 5, 6, 0)),
+    }
+    for name, letters in expected.items():
+        assert automaton_by_name(f"{name}[generators]").letters == letters
+
+
+def test_letters_that_do_not_generate_leave_a_subgroup_and_say_so() -> None:
+    automaton = automaton_by_name("A4[involutions]")
+    assert len(automaton.states) == 4
+    assert "dropped 8 unreachable states" in automaton.notes[0]
+
+
+@pytest.mark.parametrize("product", ["left", "right"])
+def test_in_k_tokens(product: Any) -> None:
+    automaton = automaton_by_name("S4[in_3_tokens]", product)
+    plain = automaton_by_name("S4", product)
+    assert automaton.letters == (*plain.letters, "blank")
+    assert automaton.is_permutation
+    rng = np.random.default_rng(4)
+    word = [plain.letters[x] for x in rng.integers(0, 24, size=12)]
+    spread = [token for x in word for token in (x, "blank", "blank")]
+    states = [automaton.states[q] for q in automaton.trace(automaton.word(spread))]
+    assert states[2::3] == [plain.states[q] for q in plain.trace(plain.word(word))]
+
+
+def test_large_groups_are_built_without_their_table() -> None:
+    group = group_by_name("S8")
+    assert len(group.elements) == math.factorial(8)
+    assert len(letters_of(group, "transpositions", "S8")) == 28
+    automaton = automaton_by_name("S8[transpositions]", "right")
+    word = [automaton.letters[x] for x in np.random.default_rng(5).integers(0, 28, size=30)]
+    assert automaton.after(word) == fold(word, compose, tuple(range(8)), "right")
+    with pytest.raises(LimitError, match="40,320"):
+        _ = group.table
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        np.array([[0, 1], [1, 1]]),
+        np.array([[0, 1], [0, 1]]),
+        np.array([[0, 0], [1, 1]]),
+        np.array([[0]]),
+        np.array([[1, 0, 2], [2, 1, 0], [0, 2, 1]]),
+        np.array([[0, 2], [2, 0]]),
+    ],
+)
+def test_tables_that_are_not_groups(table: Any) -> None:
+    labels = tuple(range(max(2, len(table))))
+    with pytest.raises(InputError, match="not the multiplication table of a group"):
+        FiniteGroup("bad", labels, table)
