@@ -12,11 +12,12 @@ from functools import cached_property
 import numpy as np
 
 from .automaton import Indices
-from .transitive_action import TransitiveAction, cycle_counts
+from .transitive_action import TransitiveAction, cycle_counts, orbits
 
 EXHAUSTIVE_PAIRS = 4_500
 SAMPLED_PAIRS = 200
 MAX_TABLE = 1_500
+MAX_SAMPLED_BLOCKS = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,25 +175,9 @@ def _sampled_cosets(action: TransitiveAction) -> list[Indices]:
     partitions = []
     for generators in [*singles, *pairs]:
         labels = orbits(np.array([action.right(g) for g in generators]))
-        if labels.any():
+        if 1 < len(np.unique(labels)) <= MAX_SAMPLED_BLOCKS:
             partitions.append(labels)
     return partitions
-
-
-def orbits(maps: Indices) -> Indices:
-    """Least point of each point's orbit under permutations `[maps, points]`, by min-propagation."""
-    least = np.arange(maps.shape[1])
-    while True:
-        smaller = least
-        for image in maps:
-            smaller = np.minimum(smaller, smaller[image])
-            back = np.empty_like(smaller)
-            back[image] = smaller
-            smaller = np.minimum(smaller, back)
-        smaller = smaller[smaller]
-        if (smaller == least).all():
-            return np.asarray(least, dtype=np.int64)
-        least = smaller
 
 
 def _joined_partitions(action: TransitiveAction) -> list[Indices]:

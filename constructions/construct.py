@@ -66,7 +66,7 @@ def construct(
     if theorem is not None:
         candidates = [c for c in candidates if c.theorem == theorem]
     if exactness == "integer":
-        candidates = [c for c in candidates if c.integer]
+        candidates = [c for c in candidates if c.degree == 1]
     lrnn = _with_lifts(automaton, action, candidates) or _by_selection(automaton, action, candidates)
     if lrnn is None:
         wanted = " ".join(

@@ -186,7 +186,8 @@ def _orbit_of_rows(
     index: dict[bytes, int] = {}
 
     def number(rows: Indices) -> tuple[Indices, list[int]]:
-        numbers, fresh = np.empty(len(rows), dtype=np.int64), []
+        numbers = np.empty(len(rows), dtype=np.int64)
+        fresh: list[int] = []
         data, width = np.ascontiguousarray(rows, dtype=np.int32).tobytes(), rows.shape[1] * 4
         for i in range(len(rows)):
             key = data[i * width : (i + 1) * width]

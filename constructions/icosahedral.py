@@ -12,10 +12,10 @@ import numpy as np
 
 from .automaton import Indices
 from .block_systems import MAX_TABLE, BlockSystem
-from .candidates import HeadCandidate, whole
+from .candidates import HeadCandidate, undivided
 from .head_plan import MatrixPlan
 from .matrices import Matrix, identity, matrix, product, scaled
-from .real_cyclotomic import real_cyclotomic_field
+from .real_cyclotomic import Number, real_cyclotomic_field
 from .transitive_action import cycle_lengths
 
 Permutation = tuple[int, ...]
@@ -30,10 +30,9 @@ def icosahedral_rotations() -> dict[Permutation, Matrix]:
     """
     inverse_phi = real_cyclotomic_field(5).twice_cos(1)  # 1/φ = (√5 - 1)/2
     phi = inverse_phi + 1
-    u = (1, phi, inverse_phi)  # ‖u‖² = 4
-    half_turn = matrix(
-        [[Fraction(1, 2) * a * b - int(i == j) for j, b in enumerate(u)] for i, a in enumerate(u)]
-    )
+    u: tuple[Number, ...] = (1, phi, inverse_phi)  # ‖u‖² = 4
+    half = Fraction(1, 2)
+    half_turn = matrix([[half * a * b - int(i == j) for j, b in enumerate(u)] for i, a in enumerate(u)])
     turn = matrix([[0, 0, 1], [1, 0, 0], [0, 1, 0]])
     if not _has_order_five(product(half_turn, turn)):
         turn = product(turn, turn)
@@ -74,26 +73,22 @@ def icosahedral_candidates(systems: list[BlockSystem]) -> list[HeadCandidate]:
             continue
         rotations = icosahedral_rotations()
         letters = [rotations[tuple(row)] for row in system.letters.tolist()]
-        candidates.append(
-            _candidate("DP.T4", "rotations of the icosahedron", letters, 2, system.kernel_classes)
-        )
+        cost = 0 if all(identity(3) == A for A in letters) else 2
+        name = "rotations of the icosahedron"
+        candidates.append(_candidate(system, "DP.T4", name, cost, letters))
         lifted, cost = _lifted(letters, system.letters)
         if cost < 2:
-            candidates.append(
-                _candidate(
-                    "H.A5inv", "rotations of the icosahedron, half-turns R as reflections -R", lifted, cost,
-                    system.kernel_classes, lifted=True,
-                )
-            )  # fmt: skip
+            name = f"{name}, half-turns R as reflections -R"
+            candidates.append(_candidate(system, "H.A5inv", name, cost, lifted))
     return candidates
 
 
 def _candidate(
-    theorem: str, name: str, letters: list[Matrix], cost: int, classes: Indices, lifted: bool = False
+    system: BlockSystem, theorem: str, name: str, cost: int, letters: list[Matrix]
 ) -> HeadCandidate:
     plan = MatrixPlan(tuple(letters), identity(3))
-    cost = cost if any(identity(3) != A for A in letters) else 0
-    return HeadCandidate(theorem, name, cost, 3, False, classes, *whole(classes, plan), lifted=lifted)
+    lifted = theorem == "H.A5inv"
+    return undivided(theorem, name, cost, 2, lambda: system.kernel_classes, plan, lifted=lifted)
 
 
 def _lifted(letters: list[Matrix], permutations: Indices) -> tuple[list[Matrix], int]:

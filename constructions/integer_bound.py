@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from typing import TypeAlias, cast
 
 from .lrnn import LRNN, Head
-from .real_cyclotomic import Number
 from .sparse_rows import apply_factor, apply_transition, gated, stacked
+
+IntegerRow: TypeAlias = dict[int, int]
 
 
 def integer_bound(lrnn: LRNN) -> int:
@@ -14,20 +17,20 @@ def integer_bound(lrnn: LRNN) -> int:
 
     Partial sums of any subset of the terms count: for each sum the larger of its positive and its negative part.
     States between the factors of a token count too. The recurrence is bit-exact, in any order of summation, in
-    every format whose consecutive integers reach this bound.
+    every format whose consecutive integers reach this bound. Only for `exactness == "integer"`.
     """
-    return int(max(_head_bound(head) for layer in lrnn.layers for head in layer.heads))
+    return max(_head_bound(head) for layer in lrnn.layers for head in layer.heads)
 
 
-def _largest(values: Iterable[Number]) -> Number:
-    return max((abs(x) for x in values), default=0)  # type: ignore[arg-type]
+def _largest(values: Iterable[object]) -> int:
+    return max((abs(x) for x in cast("Iterable[int]", values)), default=0)
 
 
-def _sum_bound(terms: Iterable[tuple[Number, dict[int, Number]]]) -> tuple[Number, Number]:
+def _sum_bound(terms: Iterable[tuple[object, object]]) -> tuple[int, int]:
     """For Σ weight·row: the largest partial sum of any subset, and the largest total."""
-    positive: dict[int, Number] = {}
-    negative: dict[int, Number] = {}
-    for weight, row in terms:
+    positive: IntegerRow = {}
+    negative: IntegerRow = {}
+    for weight, row in cast("Iterable[tuple[int, IntegerRow]]", terms):
         for column, x in row.items():
             term = weight * x
             side = positive if term > 0 else negative
@@ -36,23 +39,22 @@ def _sum_bound(terms: Iterable[tuple[Number, dict[int, Number]]]) -> tuple[Numbe
     return max(_largest(positive.values()), _largest(negative.values())), total
 
 
-def _head_bound(head: Head) -> Number:
+def _head_bound(head: Head) -> int:
     start = stacked(head)
     bound = _largest(x for row in start for x in row.values())
     for transition in head.transitions:
-        bound = max(bound, abs(transition.gate), _largest(x for _, _, x in transition.additive))  # type: ignore[arg-type]
+        bound = max(bound, _largest([transition.gate]), _largest(x for _, _, x in transition.additive))
         if transition.matrix is not None:
-            for i in range(head.dim):
-                terms = [(a, start[k]) for row, k, a in transition.matrix if row == i]
-                bound = max(bound, _largest(a for a, _ in terms), _sum_bound(terms)[0])
+            terms = defaultdict(list)
+            for i, k, a in transition.matrix:
+                terms[i].append((a, start[k]))
+            sums = (_sum_bound(row)[0] for row in terms.values())
+            bound = max(bound, _largest(a for _, _, a in transition.matrix), *sums)
         rows = gated(start, transition.gate)
         for factor in transition.factors:
             partial, total = _sum_bound((v, rows[i]) for i, v in factor.vector)
-            size = abs(factor.beta)  # type: ignore[arg-type]
-            largest_v = _largest(v for _, v in factor.vector)
-            bound = max(
-                bound, size, largest_v, size * largest_v, partial, size * total, size * total * largest_v
-            )
+            beta, v = _largest([factor.beta]), _largest(x for _, x in factor.vector)
+            bound = max(bound, beta, v, beta * v, partial, beta * total, beta * total * v)
             apply_factor(rows, factor)
             bound = max(bound, _largest(x for i, _ in factor.vector for x in rows[i].values()))
         if transition.additive:

@@ -66,6 +66,23 @@ class Head:
             return None
         return max((len(t.factors) for t in self.transitions), default=0)
 
+    @cached_property
+    def numbers(self) -> frozenset[Number]:
+        """Every number that occurs in a code or a transition."""
+        numbers: set[Number] = {x for code in self.codes for _, _, x in code}
+        for t in self.transitions:
+            numbers.add(t.gate)
+            numbers.update(x for _, _, x in (*t.additive, *(t.matrix or ())))
+            for factor in t.factors:
+                numbers.add(factor.beta)
+                numbers.update(x for _, x in factor.vector)
+        return frozenset(numbers)
+
+    @cached_property
+    def field(self) -> int:
+        """N where the head's numbers lie in Q(2cos 2π/N); 1 for rationals."""
+        return max((x.field.conductor for x in self.numbers if isinstance(x, Algebraic)), default=1)
+
 
 @dataclass(frozen=True)
 class Layer:
@@ -110,26 +127,8 @@ class LRNN:
     @cached_property
     def exactness(self) -> str:
         """`integer` where every stored number and every state is an integer, else `algebraic`."""
-        return "integer" if all(is_integer(x) for x in self._numbers()) else "algebraic"
-
-    @cached_property
-    def field(self) -> int:
-        """N where the numbers lie in Q(2cos 2π/N); 1 for rationals."""
-        conductors = {x.field.conductor for x in self._numbers() if isinstance(x, Algebraic)}
-        return max(conductors, default=1)
-
-    def _numbers(self) -> set[Number]:
-        numbers: set[Number] = set()
-        for layer in self.layers:
-            for head in layer.heads:
-                numbers.update(x for code in head.codes for _, _, x in code)
-                for t in head.transitions:
-                    numbers.add(t.gate)
-                    numbers.update(x for _, _, x in (*t.additive, *(t.matrix or ())))
-                    for factor in t.factors:
-                        numbers.add(factor.beta)
-                        numbers.update(x for _, x in factor.vector)
-        return numbers
+        numbers = (x for layer in self.layers for head in layer.heads for x in head.numbers)
+        return "integer" if all(is_integer(x) for x in numbers) else "algebraic"
 
     @cached_property
     def integer_bound(self) -> int | None:

@@ -30,7 +30,7 @@ def dot(u: Sequence[Number], v: Sequence[Number]) -> Number:
     """Σ u_i v_i."""
     total: Number = 0
     for a, b in zip(u, v, strict=True):
-        if a != 0 and b != 0:
+        if a and b:
             total = total + a * b
     return total
 

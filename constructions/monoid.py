@@ -12,6 +12,7 @@ from .automaton import Automaton, Indices, Label
 from .errors import LimitError
 from .monoid_base import determining_points
 from .monoid_generation import GeneratedMaps, Maps, generate_maps
+from .monoid_permutations import distinct_maps, monogenic_size
 from .monoid_powers import all_aperiodic, index_and_period
 
 MAX_MONOID = 1_000_000
@@ -47,6 +48,12 @@ class TransitionMonoid:
                 "(max_bytes; --max-monoid limits only their number)"
             )
 
+        letters = distinct_maps(automaton.transitions)
+        if len(letters) == 1 and monogenic_size(letters[0]) > max_size:
+            raise LimitError(
+                f"{automaton.name}: the transition monoid has {monogenic_size(letters[0]):,} elements, more than "
+                f"the limit of {max_size:,}; raise it with --max-monoid"
+            )
         base = determining_points(automaton.transitions, automaton.start)
         generated = generate_maps(
             automaton.transitions, base, max_size=max_size, max_bytes=max_bytes, stop=stop

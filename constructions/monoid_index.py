@@ -16,22 +16,32 @@ class RowKeys:
     """A 64-bit key of each row of small integers: `is_exact` where different rows always have different keys.
 
     Rows of `width` numbers below `values` are packed where they fit in 64 bits; else the key is a fixed
-    pseudo-random linear form modulo 2^64 (another one for each `seed`) and rows with equal keys must be compared.
+    pseudo-random form of their bytes (another one for each `seed`) and rows with equal keys must be compared.
     """
 
     def __init__(self, width: int, values: int, seed: int = 0) -> None:
         bits = max(1, (values - 1).bit_length())
         self.is_exact = bits * width <= 64
         if self.is_exact:
-            self.weights = np.uint64(1) << (np.arange(width, dtype=np.uint64) * np.uint64(bits))
+            self._weights = np.uint64(1) << (np.arange(width, dtype=np.uint64) * np.uint64(bits))
         else:
             generator = np.random.default_rng(seed)
-            self.weights = generator.integers(0, 2**64, size=width, dtype=np.uint64) | np.uint64(1)
+            self._weights = generator.integers(0, 2**64, size=width, dtype=np.uint64) | np.uint64(1)
 
     def of(self, rows: NDArray[np.unsignedinteger]) -> Keys:
-        """Keys `[...]` of rows `[..., width]`."""
-        keys: Keys = rows.astype(np.uint64) @ self.weights
-        return keys
+        """Keys `[rows]` of `rows` `[rows, width]`, all of one dtype."""
+        if self.is_exact:
+            keys: Keys = rows.astype(np.uint64) @ self._weights
+            return keys
+        lanes = 8 // rows.dtype.itemsize
+        short = -rows.shape[1] % lanes
+        padded = np.ascontiguousarray(np.pad(rows, ((0, 0), (0, short))) if short else rows)
+        words = padded.view(np.uint64)
+        # without this the upper lanes of a word would reach only the upper bits of the key
+        words = (words ^ (words >> np.uint64(32))) * _GOLDEN
+        words ^= words >> np.uint64(29)
+        mixed: Keys = words @ self._weights[: words.shape[1]]
+        return mixed
 
 
 class KeyIndex:

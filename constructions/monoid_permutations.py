@@ -27,6 +27,14 @@ def cycle_lengths(permutation: Indices) -> list[int]:
     return lengths
 
 
+def monogenic_size(row: Indices) -> int:
+    """Number of different powers of one map, the identity included: index plus period."""
+    image, index = np.arange(len(row)), 0
+    while len(smaller := np.unique(row[image])) < len(image):
+        image, index = smaller, index + 1
+    return index + math.lcm(*cycle_lengths(np.searchsorted(image, row[image])))
+
+
 def distinct_maps(maps: Indices) -> Indices:
     """The different maps other than the identity, first appearance first; the identity where there are none."""
     maps = maps[(maps != np.arange(maps.shape[1])).any(axis=1)]

@@ -27,9 +27,11 @@ def is_synchronising(automaton: Automaton, *, max_states: int = MAX_SYNCHRONISIN
     second = breadth_first(automaton.transitions, int(left[-1]))
     if np.intersect1d(first, second).size == 0:
         return False
-    if len(automaton.states) > max_states:
+    inside = _closure(automaton.transitions, left)
+    if len(inside) > max_states:
         return None
-    return _merge(automaton.transitions, left) is not None
+    maps = np.searchsorted(inside, automaton.transitions[:, inside])
+    return _merge(maps, np.searchsorted(inside, left)) is not None
 
 
 def reset_word(
@@ -67,6 +69,16 @@ def _descend(maps: Indices, enough: int) -> tuple[Indices, list[int]]:
         left = np.unique(maps[x, left])
         word.append(x)
     return left, word
+
+
+def _closure(maps: Indices, states: Indices) -> Indices:
+    """All states reachable from the given ones, sorted."""
+    seen = np.zeros(maps.shape[1], dtype=bool)
+    while states.size:
+        seen[states] = True
+        images = np.unique(maps[:, states])
+        states = images[~seen[images]]
+    return np.flatnonzero(seen)
 
 
 def _merge(maps: Indices, left: Indices) -> list[int] | None:

@@ -11,9 +11,9 @@ import numpy as np
 
 from .automaton import Automaton, Indices
 from .block_systems import MAX_TABLE, BlockSystem, cosets, first_appearance, subgroup
-from .candidates import HeadCandidate, Marks, whole
+from .candidates import HeadCandidate, Marks, undivided
 from .head_plan import SignedPermutationPlan
-from .transitive_action import TransitiveAction, cycle_counts, cycle_lengths
+from .transitive_action import TransitiveAction, cycle_counts, orbits
 
 MAX_SIGNED_DIM = 64
 
@@ -34,18 +34,17 @@ def _permutation_candidate(system: BlockSystem) -> HeadCandidate:
             system.letters, unsigned, (tuple((b, v + 1) for v, b in enumerate(chosen)),)
         )
 
-    moved = int((system.letters != np.arange(n)).sum(axis=1).max(initial=0))
     return HeadCandidate(
         theorem="G.T3",
         name=f"permutations of {n} points",
         cost=system.cost,
         dim=n,
-        integer=True,
-        classes=system.kernel_classes,
+        degree=1,
+        find_classes=lambda: system.kernel_classes,
         mark_count=n if system.action.regular else 1,
         mark=system.mark,
         plan=plan,
-        moved=moved,
+        moved=int((system.letters != np.arange(n)).sum(axis=1).max(initial=0)),
     )
 
 
@@ -71,22 +70,19 @@ def orbit_candidates(automaton: Automaton) -> list[SignedPermutationPlan]:
 
 
 def _orbit_labels(transitions: Indices) -> Indices:
-    from .block_systems import orbits
-
     return orbits(transitions) if len(transitions) else np.arange(transitions.shape[1])
 
 
 def signed_candidates(systems: list[BlockSystem]) -> list[HeadCandidate]:
     """Signed permutations: pairs L < K of index 2 act on the cosets of K with signs (exact for small groups)."""
-    candidates = []
+    candidates: list[HeadCandidate] = []
     for system in systems:
         action = system.action
-        if not action.regular or action.size > MAX_TABLE or system.count > MAX_SIGNED_DIM:
-            continue
-        members = frozenset(int(p) for p in np.flatnonzero(system.labels == 0))
-        for half in index_two_subgroups(action, members):
-            candidates.append(_signed_candidate(system, half))
-    return [candidate for candidate in candidates if candidate is not None]
+        if action.regular and action.size <= MAX_TABLE and system.count <= MAX_SIGNED_DIM:
+            members = frozenset(int(p) for p in np.flatnonzero(system.labels == 0))
+            found = (_signed_candidate(system, half) for half in index_two_subgroups(action, members))
+            candidates.extend(c for c in found if c is not None)
+    return candidates
 
 
 def _signed_candidate(system: BlockSystem, half: frozenset[int]) -> HeadCandidate | None:
@@ -96,28 +92,28 @@ def _signed_candidate(system: BlockSystem, half: frozenset[int]) -> HeadCandidat
     # lifted point i is +e_i, lifted point n + i is -e_i
     lifted = np.where(pair == positive[system.labels], system.labels, system.labels + n)
     image = lifted[action.letters[:, system.representatives]]
-    full = np.concatenate([image, (image + n) % (2 * n)], axis=1)
-    # a cycle whose signs multiply to +1 lifts to two cycles, any other to one
-    unsigned = image % n
-    positive_cycles = cycle_counts(full) - cycle_counts(unsigned)
     if (image < n).all():
         return None
-    every = lifted[action.table[:, system.representatives]]
-    classes = np.unique(every, axis=0, return_inverse=True)[1].reshape(-1)
+    # a cycle whose signs multiply to +1 lifts to two cycles, any other to one
+    full = np.concatenate([image, (image + n) % (2 * n)], axis=1)
+    positive_cycles = cycle_counts(full) - cycle_counts(image % n)
     negative = (image >= n).astype(np.int64)
 
+    def every() -> Indices:
+        return lifted[action.table[:, system.representatives]]
+
     def plan(marks: Marks) -> SignedPermutationPlan:
-        return SignedPermutationPlan(unsigned, negative, (tuple((b, v + 1) for v, b in enumerate(marks)),))
+        return SignedPermutationPlan(image % n, negative, (tuple((b, v + 1) for v, b in enumerate(marks)),))
 
     return HeadCandidate(
-        theorem="DP.T4" if n <= 3 else "G.T3",
+        theorem="DP.T4" if n == 3 else "G.T3",
         name=f"signed permutations of {n} axes" if n > 1 else "a sign",
         cost=int((n - positive_cycles).max(initial=0)),
         dim=n,
-        integer=True,
-        classes=classes,
+        degree=1,
+        find_classes=lambda: np.unique(every(), axis=0, return_inverse=True)[1].reshape(-1),
         mark_count=n,
-        mark=lambda b: every[:, b],
+        mark=lambda b: every()[:, b],
         plan=plan,
     )
 
@@ -128,46 +124,34 @@ def lifted_candidate(candidate: HeadCandidate) -> HeadCandidate | None:
     Each letter R becomes the cheaper of R and -R; a state then has the codes of R and -R, told apart by the
     determinant. None where that saves nothing.
     """
-    plan = candidate.plan(tuple(range(candidate.mark_count)))
-    if (
-        not isinstance(plan, SignedPermutationPlan)
-        or candidate.dim % 2 == 0
-        or candidate.mark_count != plan.dim
-    ):
+    if candidate.dim % 2 == 0 or candidate.mark_count != candidate.dim or candidate.dim > MAX_SIGNED_DIM:
         return None
-    costs, flips = [], []
-    for image, negative in zip(plan.image, plan.negative, strict=True):
-        lengths = cycle_lengths(image)
-        odd_permutation = sum(r - 1 for r in lengths) % 2
-        if (odd_permutation + int(negative.sum())) % 2:
-            return None
-        plain = _signed_rank(image, negative)
-        turned = _signed_rank(image, 1 - negative)
-        flips.append(turned < plain)
-        costs.append(min(plain, turned))
-    if max(costs, default=0) >= candidate.cost:
+    plan = candidate.plan(tuple(range(candidate.dim)))
+    if not isinstance(plan, SignedPermutationPlan):
         return None
-    negative = np.where(np.array(flips)[:, None], 1 - plan.negative, plan.negative)
-    lifted = SignedPermutationPlan(plan.image, negative, plan.seeds)
-    mark_count, mark, build = whole(candidate.classes, lifted)
-    return HeadCandidate(
-        theorem="H.A5inv",
-        name=f"{candidate.name}, each letter R as the cheaper of R and -R",
-        cost=max(costs),
-        dim=candidate.dim,
-        integer=True,
-        classes=candidate.classes,
-        mark_count=mark_count,
-        mark=mark,
-        plan=build,
+    plain, turned = (_signed_ranks(plan.image, sign) for sign in (plan.negative, 1 - plan.negative))
+    cost = int(np.minimum(plain, turned).max(initial=0))
+    # the rank of R - I is odd exactly where det R = -1
+    signs_of_permutations = plan.dim - cycle_counts(plan.image)
+    if cost >= candidate.cost or ((signs_of_permutations + plan.negative.sum(axis=1)) % 2).any():
+        return None
+    negative = np.where((turned < plain)[:, None], 1 - plan.negative, plan.negative)
+    return undivided(
+        "H.A5inv",
+        f"{candidate.name}, each letter R as the cheaper of R and -R",
+        cost,
+        1,
+        lambda: candidate.classes,
+        SignedPermutationPlan(plan.image, negative, plan.seeds),
         lifted=True,
     )
 
 
-def _signed_rank(image: Indices, negative: Indices) -> int:
-    from .head_plan import signed_permutation_factors
-
-    return len(signed_permutation_factors(image.tolist(), negative.tolist()))
+def _signed_ranks(image: Indices, negative: Indices) -> Indices:
+    """rank(A - I) of signed permutations: n less the cycles whose signs multiply to +1."""
+    n = negative.shape[1]
+    lifted = np.concatenate([image + n * negative, image + n * (1 - negative)], axis=1)
+    return np.asarray(n - cycle_counts(lifted) + cycle_counts(image), dtype=np.int64)
 
 
 def index_two_subgroups(action: TransitiveAction, members: frozenset[int]) -> list[frozenset[int]]:
@@ -185,7 +169,7 @@ def index_two_subgroups(action: TransitiveAction, members: frozenset[int]) -> li
         if k not in coordinate:
             coordinate.update({table[k][g]: c | (1 << bits) for g, c in list(coordinate.items())})
             bits += 1
-    halves = []
-    for functional in range(1, 1 << min(bits, 4)):
-        halves.append(frozenset(k for k, c in coordinate.items() if (c & functional).bit_count() % 2 == 0))
-    return halves
+    return [
+        frozenset(k for k, c in coordinate.items() if (c & functional).bit_count() % 2 == 0)
+        for functional in range(1, 1 << min(bits, 4))
+    ]

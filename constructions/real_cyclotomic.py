@@ -7,8 +7,7 @@ whose precision grows until the ball excludes zero.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache, cached_property
-from math import gcd
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -94,9 +93,24 @@ def minimal_polynomial(conductor: int) -> list[int]:
 
 
 def conductor_degree(conductor: int) -> int:
-    """Degree of Q(2cos 2π/N) without building it."""
-    phi = sum(gcd(k, conductor) == 1 for k in range(1, conductor + 1))
+    """Degree of Q(2cos 2π/N), that is φ(N)/2 for N ≥ 3, without building the field."""
+    phi, rest, p = conductor, conductor, 2
+    while rest > 1:
+        if p * p > rest:
+            p = rest
+        if rest % p == 0:
+            phi -= phi // p
+            while rest % p == 0:
+                rest //= p
+        p += 1
     return max(phi // 2, 1)
+
+
+@lru_cache(maxsize=1024)
+def _constant(x: int | Fraction) -> fmpq_poly:
+    from flint import fmpq, fmpq_poly
+
+    return fmpq_poly([fmpq(x.numerator, x.denominator)])
 
 
 class Algebraic:
@@ -114,15 +128,14 @@ class Algebraic:
         return tuple(Fraction(int(c.p), int(c.q)) for c in self.poly.coeffs())
 
     def _coerce(self, other: object) -> fmpq_poly | None:
-        if isinstance(other, Algebraic):
+        if type(other) is Algebraic:
             if other.field is not self.field:
                 raise ValueError(f"numbers of different fields: {self.field} and {other.field}")
             return other.poly
-        if isinstance(other, int | Fraction):
-            from flint import fmpq, fmpq_poly
+        return _constant(other) if isinstance(other, int | Fraction) else None
 
-            return fmpq_poly([fmpq(other.numerator, other.denominator)])
-        return None
+    def __bool__(self) -> bool:
+        return bool(self.poly.degree() >= 0)
 
     def __add__(self, other: Number) -> Algebraic:
         poly = self._coerce(other)
@@ -223,8 +236,10 @@ Number: TypeAlias = int | Fraction | Algebraic
 
 def simplest(x: Number) -> Number:
     """The same number as `int` where it is one, else `Fraction` where it is one, else itself."""
+    if type(x) is int:
+        return x
     if isinstance(x, Algebraic):
-        if len(x.coefficients) > 1:
+        if x.poly.degree() > 0:
             return x
         x = x.coefficients[0] if x.coefficients else 0
     return int(x) if x.denominator == 1 else x

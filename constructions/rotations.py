@@ -11,12 +11,12 @@ import numpy as np
 
 from .abelian import CyclicFactor, cyclic_factors, prime_powers
 from .automaton import Indices
-from .block_systems import MAX_TABLE, BlockSystem, first_appearance, orbits, subgroup
-from .candidates import HeadCandidate, whole
+from .block_systems import MAX_TABLE, BlockSystem, first_appearance, subgroup
+from .candidates import HeadCandidate, undivided
 from .head_plan import MatrixPlan, SignedPermutationPlan, vector
 from .matrices import Matrix, identity, matrix
 from .real_cyclotomic import conductor_degree, real_cyclotomic_field
-from .transitive_action import TransitiveAction, cycle_counts
+from .transitive_action import TransitiveAction, cycle_counts, orbits
 
 MAX_DEGREE = 100
 
@@ -79,41 +79,36 @@ def abelianised(action: TransitiveAction) -> tuple[Indices, Indices] | None:
 
 def _rotations(part: CyclicFactor, labels: Indices, max_degree: int) -> list[HeadCandidate]:
     m = part.order
-    if m in (2, 4) or conductor_degree(lcm(4, m)) > max_degree:
+    degree = conductor_degree(lcm(4, m))
+    if m in (2, 4) or degree > max_degree:
         return []  # Z_2 is a sign and Z_4 a negative 2-cycle: integers
     plan = MatrixPlan(tuple(rotation(int(w), m) for w in part.letters), vector(1, 0))
-    mark_count, mark, build = whole(part.points[labels], plan)
-    return [
-        HeadCandidate(
-            "DP.T4", f"rotations by multiples of 2π/{m}", 2 if part.letters.any() else 0, 2, False,
-            part.points[labels], mark_count, mark, build,
-        )
-    ]  # fmt: skip
+    cost = 2 if part.letters.any() else 0
+    name = f"rotations by multiples of 2π/{m}"
+    return [undivided("DP.T4", name, cost, degree, lambda: part.points[labels], plan)]
 
 
 def _cycles(part: CyclicFactor, labels: Indices) -> list[HeadCandidate]:
     m = part.order
     shifts = (np.arange(m) + part.letters[:, None]) % m
-    classes = part.points[labels]
     candidates = []
-    if m > 2:
-        cost = int((m - cycle_counts(shifts)).max(initial=0))
-        plan = SignedPermutationPlan(shifts, np.zeros_like(shifts), (((0, 1),),))
-        moved = m if part.letters.any() else 0
-        candidates.append(
-            HeadCandidate(
-                "G.T3", f"a cycle of {m} points", cost, m, True, classes, *whole(classes, plan), moved
-            )
-        )
-    if m % 2 == 0 and m & (m - 1) == 0:
-        r = m // 2
-        image, negative = shifts[:, :r] % r, (shifts[:, :r] >= r).astype(np.int64)
-        costs = [len(f) for f in SignedPermutationPlan(image, negative, (((0, 1),),)).factors()]
+
+    def classes() -> Indices:
+        return part.points[labels]
+
+    def candidate(name: str, image: Indices, negative: Indices, moved: int | None) -> HeadCandidate:
         plan = SignedPermutationPlan(image, negative, (((0, 1),),))
+        cost = max((len(f) for f in plan.factors()), default=0)
+        return undivided("G.T3", name, cost, 1, classes, plan, moved=moved)
+
+    if m > 2:
+        moved = m if part.letters.any() else 0
+        candidates.append(candidate(f"a cycle of {m} points", shifts, np.zeros_like(shifts), moved))
+    if m & (m - 1) == 0:
+        r = m // 2
         name = "a sign" if r == 1 else f"a negative cycle of {r} axes"
-        candidates.append(
-            HeadCandidate("G.T3", name, max(costs, default=0), r, True, classes, *whole(classes, plan))
-        )
+        image, negative = shifts[:, :r] % r, (shifts[:, :r] >= r).astype(np.int64)
+        candidates.append(candidate(name, image, negative, None))
     return candidates
 
 
@@ -125,33 +120,33 @@ def dihedral_candidates(systems: list[BlockSystem], max_degree: int = MAX_DEGREE
         if not system.action.regular or m < 3 or conductor_degree(lcm(4, m)) > max_degree:
             continue
         symmetries = _polygon_symmetries(system.letters)
-        if symmetries is None:
-            continue
-        matrices = tuple(
-            rotation(shift, m) if turn == 1 else reflection(shift, m) for shift, turn in symmetries
-        )
-        size, second = system.mark(0), system.mark(1)
-        classes = first_appearance(size * m + second)
-        integer = m == 4
-        cost = max((0 if identity(2) == A else 1 if turn < 0 else 2)
-                   for A, (_, turn) in zip(matrices, symmetries, strict=True))  # fmt: skip
-        candidates.append(
-            HeadCandidate(
-                "DP.T4", f"rotations and reflections of the {m}-gon", cost, 2, integer, classes,
-                *whole(classes, MatrixPlan(matrices, identity(2))),
-            )
-        )  # fmt: skip
+        if symmetries is not None:
+            candidates.append(_dihedral_candidate(system, symmetries))
     return candidates
+
+
+def _dihedral_candidate(system: BlockSystem, symmetries: list[tuple[int, int]]) -> HeadCandidate:
+    m = system.count
+    matrices = tuple(rotation(a, m) if turn == 1 else reflection(a, m) for a, turn in symmetries)
+    cost = max(1 if turn < 0 else 2 if a else 0 for a, turn in symmetries)
+    name = f"rotations and reflections of the {m}-gon"
+
+    def classes() -> Indices:
+        return first_appearance(system.mark(0) * m + system.mark(1))
+
+    degree = conductor_degree(lcm(4, m))
+    return undivided("DP.T4", name, cost, degree, classes, MatrixPlan(matrices, identity(2)))
 
 
 def _polygon_symmetries(letters: Indices) -> list[tuple[int, int]] | None:
     """`(a, ±1)` for each letter where it acts as i ↦ a ± i after a renumbering of the blocks; else None."""
     n = letters.shape[1]
-    turns = [row for row in letters if len(np.unique(row)) == n]
-    products = [a[b] for a in turns[:20] for b in turns[:20]]
-    cycle = next((r for r in [*turns, *products] if int(cycle_counts(r[None])[0]) == 1), None)
-    if cycle is None:
+    products = letters[:20][:, letters[:20]].reshape(-1, n)
+    turns = np.concatenate([letters, products])
+    cycles = turns[cycle_counts(turns) == 1]
+    if not len(cycles):
         return None
+    cycle = cycles[0]
     place = np.empty(n, dtype=np.int64)
     point = 0
     for i in range(n):

@@ -17,7 +17,7 @@ from .candidates import HeadCandidate, Marks, cheapest
 def joined(first: Indices, second: Indices) -> Indices:
     """The common refinement of two partitions, classes numbered 0, 1, ..."""
     pairs = first.astype(np.int64) * (int(second.max(initial=0)) + 1) + second
-    return np.unique(pairs, return_inverse=True)[1].reshape(-1)
+    return np.asarray(np.unique(pairs, return_inverse=True)[1].reshape(-1), dtype=np.int64)
 
 
 def determines(classes: Indices, states: Indices) -> bool:
@@ -38,14 +38,14 @@ def select(candidates: Sequence[HeadCandidate], states: Indices) -> list[HeadCan
     if determines(np.zeros(size, dtype=np.int64), states):
         return []
     pool = list(cheapest(candidates))
-    if not determines(_common(pool, size), states):
-        raise ValueError("these heads do not tell the states apart")
     for price in sorted({c.cost for c in pool}):
         cheap = [c for c in pool if c.cost <= price]
         if determines(_common(cheap, size), states):
             pool = cheap
             break
-    integers = [c for c in pool if c.integer]
+    else:
+        raise ValueError("these heads do not tell the states apart")
+    integers = [c for c in pool if c.degree == 1]
     if determines(_common(integers, size), states):
         pool = integers
     for dim in sorted({c.dim for c in pool}):
@@ -60,7 +60,7 @@ def select(candidates: Sequence[HeadCandidate], states: Indices) -> list[HeadCan
 
 
 def _few(pool: list[HeadCandidate], states: Indices) -> list[HeadCandidate]:
-    """Greedily the head that splits most, then leave out what is not needed."""
+    """Greedily the head that splits most; then leave out what is not needed, and prefer small fields."""
     chosen: list[HeadCandidate] = []
     classes = np.zeros(len(states), dtype=np.int64)
     while not determines(classes, states):
@@ -71,6 +71,14 @@ def _few(pool: list[HeadCandidate], states: Indices) -> list[HeadCandidate]:
         rest = [c for c in chosen if c is not candidate]
         if determines(_common(rest, len(states)), states):
             chosen = rest
+    for i in range(len(chosen)):
+        for simpler in sorted(pool, key=lambda c: c.degree):
+            if simpler.degree >= chosen[i].degree:
+                break
+            replaced = [*chosen[:i], simpler, *chosen[i + 1 :]]
+            if determines(_common(replaced, len(states)), states):
+                chosen = replaced
+                break
     return chosen
 
 

@@ -87,12 +87,18 @@ def transitive_action(automaton: Automaton, max_group: int = 5_000) -> Transitiv
 
 def _is_regular(action: TransitiveAction) -> bool:
     # The action is regular iff its centraliser is transitive; the right multiplications by the letters would
-    # generate it, so it is enough that each of them commutes with every letter.
+    # generate it. So take those, until they are transitive, and see that each commutes with every letter.
+    rights: list[Indices] = []
+    label = np.arange(action.size)
     for point in dict.fromkeys(int(p) for p in action.letters[:, 0]):
+        if label[point] == 0:
+            continue
         right = action.right(point)
         if not (right[action.letters] == action.letters[:, right]).all():
             return False
-    return True
+        rights.append(right)
+        label = orbits(np.array(rights))
+    return not label.any()
 
 
 def _listed_group(natural: TransitiveAction, max_group: int) -> TransitiveAction | None:
@@ -121,6 +127,22 @@ def _listed_group(natural: TransitiveAction, max_group: int) -> TransitiveAction
     states = natural.states[np.array([element[0] for element in elements])]
     table = np.array(columns, dtype=np.int64).reshape(len(elements), -1).T
     return TransitiveAction(table, states, regular=True)
+
+
+def orbits(maps: Indices) -> Indices:
+    """Least point of each point's orbit under permutations `[maps, points]`, by min-propagation."""
+    least = np.arange(maps.shape[1])
+    while True:
+        smaller = least
+        for image in maps:
+            smaller = np.minimum(smaller, smaller[image])
+            back = np.empty_like(smaller)
+            back[image] = smaller
+            smaller = np.minimum(smaller, back)
+        smaller = smaller[smaller]
+        if (smaller == least).all():
+            return np.asarray(least, dtype=np.int64)
+        least = smaller
 
 
 def cycle_lengths(image: Indices) -> list[int]:

@@ -1,0 +1,183 @@
+"""The text format of OpenFst and AT&T FSM: `source target input [output] [weight]` lines and final states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ..automaton import Automaton, Track
+from ..building import build
+from ..errors import InputError
+from ..files import read_text
+from .acceptor import EPSILON, MAX_STATES, Acceptor, start_index
+from .label_text import distinct_texts, output_kind
+from .writing import write_verified
+
+EPSILON_NAMES = ("<eps>", "<epsilon>", "@0@", "@_EPSILON_SYMBOL_@")
+_NOT_FINAL = ("inf", "infinity")
+
+
+@dataclass
+class _Arcs:
+    """What the lines say: arcs with their line numbers, final states, and what is wrong."""
+
+    arcs: list[tuple[int, str, str, str, str]] = field(default_factory=list)
+    states: dict[str, None] = field(default_factory=dict)
+    final: dict[str, None] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    widths: dict[int, int] = field(default_factory=dict)
+
+
+def read_att(
+    path: str | Path, *, track: Track | None = None, start: str | None = None, max_states: int = MAX_STATES
+) -> Automaton:
+    """The automaton of an `.att` file; the start is the source of the first line, or `start`.
+
+    An acceptor (3 columns, or 4 with input = output everywhere) accepts in its final states and is determinised if
+    need be, which `notes` says. Other transducers are Mealy machines: deterministic by input, one output a letter.
+    Weights must be 0. Empty moves are spelled `<eps>`, `<epsilon>`, `@0@` or `@_EPSILON_SYMBOL_@`; `0` is a letter.
+    `InputError` with each bad line.
+    """
+    return parse_att(read_text(path), str(path), track=track, start=start, max_states=max_states)
+
+
+def parse_att(
+    text: str,
+    name: str,
+    *,
+    track: Track | None = None,
+    start: str | None = None,
+    max_states: int = MAX_STATES,
+) -> Automaton:
+    """The automaton of an OpenFst text; `name` stands before every error."""
+    found = _read_lines(text)
+    if not found.states and not found.problems:
+        raise InputError(f"{name}: no arcs and no final state; a line is `SOURCE TARGET LETTER`")
+    is_acceptor = all(x == y for *_, x, y in found.arcs)
+    if not is_acceptor:
+        _check_mealy(found)
+    if found.problems:
+        more = f"; and {len(found.problems) - 10} more" if len(found.problems) > 10 else ""
+        raise InputError(f"{name}: " + "; ".join(found.problems[:10]) + more)
+    states = list(found.states)
+    first = 0 if start is None else start_index(states, start, name)
+    automaton = (
+        _acceptor(found, states, first).automaton(name, track, max_states)
+        if is_acceptor
+        else _mealy(found, states[first], name, track or "state")
+    )
+    notes = ()
+    if "0" in automaton.letters:
+        notes = ("the label 0 is a letter here; OpenFst without a symbol table means the empty move by it",)
+    return replace(automaton, name=Path(name).name).with_notes(*notes)
+
+
+def _read_lines(text: str) -> _Arcs:
+    found = _Arcs()
+    for number, line in enumerate(text.split("\n"), 1):
+        words = line.split()
+        if not words:
+            continue
+        if len(words) > 5:
+            found.problems.append(f"line {number} has {len(words)} columns; at most 5 are known")
+        elif len(words) <= 2:
+            weight = words[1] if len(words) == 2 else "0"
+            found.states[words[0]] = None
+            if _is_zero(weight):
+                found.final[words[0]] = None
+            elif weight.lower() not in _NOT_FINAL:
+                found.problems.append(
+                    f"line {number}: final weight {weight[:40]!r} is not 0; weights are not kept"
+                )
+        else:
+            source, target, letter = words[:3]
+            found.states.update({source: None, target: None})
+            found.arcs.append((number, source, target, letter, words[3] if len(words) > 3 else letter))
+            found.widths.setdefault(min(len(words), 4), number)
+            if len(words) == 5 and not _is_zero(words[4]):
+                found.problems.append(
+                    f"line {number}: weight {words[4][:40]!r} is not 0; weights are not kept"
+                )
+    if len(found.widths) > 1:
+        three, four = found.widths[3], found.widths[4]
+        found.problems.append(
+            f"line {three} has 3 columns (acceptor), line {four} more (transducer or weights): use one kind"
+        )
+    return found
+
+
+def _is_zero(weight: str) -> bool:
+    try:
+        return float(weight) == 0
+    except ValueError:
+        return False
+
+
+def _check_mealy(found: _Arcs) -> None:
+    known: dict[tuple[str, str], tuple[int, str, str]] = {}
+    for number, source, target, letter, output in found.arcs:
+        if letter in EPSILON_NAMES:
+            found.problems.append(
+                f"line {number}: an empty input {letter}; a Mealy machine reads a letter each step"
+            )
+            continue
+        first, *other = known.setdefault((source, letter), (number, target, output))
+        if other != [target, output]:
+            found.problems.append(
+                f"lines {first} and {number} differ on state {source!r} and letter {letter!r}: not deterministic"
+            )
+
+
+def _acceptor(found: _Arcs, states: list[str], first: int) -> Acceptor:
+    letters = [x for x in dict.fromkeys(x for *_, x, _ in found.arcs) if x not in EPSILON_NAMES]
+    state_of = {q: i for i, q in enumerate(states)}
+    letter_of = {x: i for i, x in enumerate(letters)} | dict.fromkeys(EPSILON_NAMES, EPSILON)
+    arcs = [(state_of[q], letter_of[x], state_of[r]) for _, q, r, x, _ in found.arcs]
+    return Acceptor(states, letters, arcs, [first], [state_of[q] for q in found.final])
+
+
+def _mealy(found: _Arcs, start: str, name: str, track: Track) -> Automaton:
+    transitions: dict[Any, dict[Any, Any]] = {q: {} for q in found.states}
+    outputs: dict[Any, dict[Any, Any]] = {q: {} for q in found.states}
+    for _, source, target, letter, output in found.arcs:
+        transitions[source][letter] = target
+        outputs[source][letter] = output
+    automaton = build(
+        transitions, start=start, states=list(found.states), mealy=outputs, name=name, track=track
+    )
+    if any(q not in found.final for q in found.states):
+        automaton = automaton.with_notes("final states are not kept: the outputs are those of the arcs")
+    return automaton
+
+
+def write_att(automaton: Automaton, path: str | Path) -> None:
+    """Write an `.att` file, the start state first; acceptance or Mealy outputs only, names without blanks.
+
+    State names are written as they are: OpenFst reads names other than numbers with `--ssymbols`.
+    """
+    name, kind = str(path), output_kind(automaton)
+    if kind not in ("acceptor", "mealy"):
+        raise InputError(
+            f"{name}: an .att file holds accepting states or Mealy outputs, not outputs of states; write a .json file"
+        )
+    states = distinct_texts(automaton.states, "state", name)
+    letters = distinct_texts(automaton.letters, "letter", name)
+    for item in (*states, *letters):
+        if item.split() != [item]:
+            raise InputError(
+                f"{name}: the name {item!r} has blanks or is empty, which .att cannot hold: rename it"
+            )
+    for item in letters:
+        if item in EPSILON_NAMES:
+            raise InputError(f"{name}: letter {item!r} means the empty move in an .att file: rename it")
+    order = [automaton.start, *(q for q in range(len(states)) if q != automaton.start)]
+    lines = []
+    for q in order:
+        for x, letter in enumerate(letters):
+            target = states[automaton.transitions[x, q]]
+            output = [] if kind == "acceptor" else distinct_texts([automaton.outputs[x, q]], "output", name)
+            lines.append("\t".join([states[q], target, letter, *output]))
+    lines += [states[q] for q in order if kind == "mealy" or automaton.outputs[q]]
+    text = "".join(f"{line}\n" for line in lines)
+    write_verified(automaton, path, text, lambda again: parse_att(again, name))

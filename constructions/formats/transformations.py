@@ -1,0 +1,94 @@
+"""Image lists as text: one letter a line, the images of the points 1, 2, ..., n (as GAP and SgpDec print them)."""
+
+from __future__ import annotations
+
+import re
+import string
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ..automaton import Automaton, object_array
+from ..errors import InputError
+from ..files import read_text
+from .acceptor import start_index
+from .writing import write_verified
+
+_INTEGER = re.compile(r"[0-9]+")
+
+
+def read_transformations(path: str | Path, *, start: str | None = None) -> Automaton:
+    """The automaton of a `.txt` file of image lists, 1-based; blank lines and `#` comments are skipped.
+
+    States are the points `1..n` as ints, all kept (`keeps_points`), each its own output; the start is `start` or
+    the first point; letters are `a`, `b`, ... (`x1`, `x2`, ... beyond 26). `InputError` with each bad line.
+    """
+    return parse_transformations(read_text(path), str(path), start=start)
+
+
+def parse_transformations(text: str, name: str, *, start: str | None = None) -> Automaton:
+    """The automaton of a text of image lists; `name` stands before every error."""
+    rows: list[list[int]] = []
+    problems: list[str] = []
+    first_line = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        tokens = line.split("#", 1)[0].split()
+        if not tokens:
+            continue
+        first_line = first_line or number
+        bad = [t for t in tokens if not _INTEGER.fullmatch(t)]
+        n = len(rows[0]) if rows else len(tokens)
+        if bad:
+            problems.append(f"line {number}: {bad[0][:40]!r} is not a positive integer")
+        elif len(tokens) != n:
+            problems.append(f"line {number} has {len(tokens)} images, line {first_line} has {n}")
+        elif outside := [t for t in tokens if len(t) > 9 or not 1 <= int(t) <= n]:
+            problems.append(f"line {number}: image {outside[0][:40]} is not one of the points 1..{n}")
+        else:
+            rows.append([int(t) - 1 for t in tokens])
+    if problems:
+        more = f"; and {len(problems) - 10} more" if len(problems) > 10 else ""
+        raise InputError(f"{name}: " + "; ".join(problems[:10]) + more)
+    if not rows:
+        raise InputError(f"{name}: no image lists; write one line a letter, such as `2 3 1`")
+    points = range(1, len(rows[0]) + 1)
+    return Automaton(
+        tuple(points),
+        letter_names(len(rows)),
+        np.array(rows, dtype=np.int64),
+        0 if start is None else start_index([str(p) for p in points], start, name),
+        object_array(points),
+        Path(name).name,
+        keeps_points=True,
+    )
+
+
+def letter_names(count: int) -> tuple[str, ...]:
+    """`a`, `b`, ... for up to 26 letters, else `x1`, `x2`, ..."""
+    return (
+        tuple(string.ascii_lowercase[:count]) if count <= 26 else tuple(f"x{i}" for i in range(1, count + 1))
+    )
+
+
+def write_transformations(automaton: Automaton, path: str | Path) -> None:
+    """Write a `.txt` file of image lists.
+
+    It holds no names: `InputError` unless the states are 1..n, each its own output, all kept, the first the start,
+    and the letters are named as `read_transformations` names them (`numbered` gives such an automaton).
+    """
+    text = "".join(" ".join(str(q + 1) for q in row) + "\n" for row in automaton.transitions.tolist())
+    write_verified(automaton, path, text, lambda again: parse_transformations(again, str(path)))
+
+
+def numbered(automaton: Automaton) -> Automaton:
+    """Only the transformations: states renamed 1..n and letters a, b, ...; the start is the first state."""
+    points = range(1, len(automaton.states) + 1)
+    return replace(
+        automaton,
+        states=tuple(points),
+        letters=letter_names(len(automaton.letters)),
+        start=0,
+        outputs=object_array(points),
+        keeps_points=True,
+    )

@@ -1,0 +1,165 @@
+"""Word-problem data, `seed,input,target`: the public generators' CSV files, every row checked in both orders."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from ..automaton import Automaton, Indices
+from ..errors import InputError
+from ..files import read_text
+from ..finite_group import FiniteGroup, Product
+
+_COLUMNS = ("seed", "input", "target")
+_NUMBERS = re.compile(r"[0-9 ]*")
+_FILE_NAME = re.compile(r"(.+)=[0-9]+\.csv", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False)
+class WordProblem:
+    """The group, the product order that reproduces every row, and the rows.
+
+    `inputs`, `targets`: indices of elements, one array `[T]` a row. `automaton`: the word problem over all
+    elements, whose letters and states have the rows' indices.
+    """
+
+    group: FiniteGroup
+    product: Product
+    automaton: Automaton
+    inputs: tuple[Indices, ...]
+    targets: tuple[Indices, ...]
+
+
+def read_word_problem(path: str | Path, *, group: str | None = None) -> WordProblem:
+    """The word problem in a `.csv` file: the group by name from `group` or the file's name (`S3=6.csv`).
+
+    Elements are numbered in the group's order (permutations: image tuples in lexicographic order); target t is the
+    product of the inputs up to t, left (x·y) or right (y·x). Every row is checked in both orders; where both fit,
+    the left one is taken; `automaton.notes` says which. `InputError` with each bad line, or with the first row that
+    fails where neither order fits.
+    """
+    name = str(path)
+    text = read_text(path)
+    group_name = group
+    if group_name is None:
+        match = _FILE_NAME.fullmatch(Path(path).name)
+        if match is None:
+            raise InputError(
+                f"{name}: the file name does not name the group (as `S3=6.csv` does); give it with --group"
+            )
+        group_name = match[1]
+    from ..library.groups import group_by_name
+
+    try:
+        listed = group_by_name(group_name)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    numbers, inputs, targets = _rows(text, name, len(listed.elements), group_name)
+    left, right = listed.word_problem(product="left"), listed.word_problem(product="right")
+    left_failure = _first_failure(left, numbers, inputs, targets)
+    right_failure = _first_failure(right, numbers, inputs, targets)
+    if left_failure and right_failure:
+        raise InputError(
+            f"{name}: neither product order of {group_name} gives the targets: left first fails in "
+            f"{left_failure}, right in {right_failure}; check the group and the numbering of its elements"
+        )
+    product: Product = "right" if left_failure else "left"
+    checked = f"{len(inputs)} row{'s' * (len(inputs) != 1)} checked in both product orders: "
+    if left_failure or right_failure:
+        note = f"{checked}the {product} product of {group_name} gives every target"
+    else:
+        note = f"{checked}left and right product of {group_name} both give every target, left is taken"
+    automaton = replace(right if left_failure else left, name=Path(path).name).with_notes(note)
+    return WordProblem(listed, product, automaton, tuple(inputs), tuple(targets))
+
+
+def read_word_problem_csv(
+    path: str | Path, *, group: str | None = None, start: str | None = None
+) -> Automaton:
+    """The automaton of `read_word_problem`, from another start state if `start` names one by its text."""
+    automaton = read_word_problem(path, group=group).automaton
+    if start is None:
+        return automaton
+    from .acceptor import start_index
+
+    texts = [str(q) for q in automaton.states]
+    return automaton.with_start(automaton.states[start_index(texts, start, str(path))])
+
+
+def _rows(text: str, name: str, order: int, group: str) -> tuple[list[int], list[Indices], list[Indices]]:
+    """Line numbers, inputs and targets."""
+    lines = text.split("\n")
+    header = [_bare(cell) for cell in lines[0].split(",")]
+    if sorted(header) != sorted(_COLUMNS):
+        raise InputError(f"{name}: line 1 must be the header `seed,input,target`")
+    at_input, at_target = header.index("input"), header.index("target")
+    numbers, inputs, targets, problems = [], [], [], []
+    for number, line in enumerate(lines[1:], 2):
+        if not line.strip():
+            continue
+        cells = [_bare(cell) for cell in line.split(",")]
+        if len(cells) != len(_COLUMNS):
+            problems.append(f"line {number} has {len(cells)} columns, the header has {len(_COLUMNS)}")
+            continue
+        word, wanted = (_elements(cells[i], order) for i in (at_input, at_target))
+        if isinstance(word, str) or isinstance(wanted, str):
+            bad = word if isinstance(word, str) else wanted
+            problems.append(f"line {number}: {bad} is not one of the elements 0..{order - 1} of {group}")
+        elif len(word) != len(wanted):
+            problems.append(f"line {number}: {len(word)} inputs but {len(wanted)} targets")
+        else:
+            numbers.append(number)
+            inputs.append(word)
+            targets.append(wanted)
+    if problems:
+        more = f"; and {len(problems) - 10} more" if len(problems) > 10 else ""
+        raise InputError(f"{name}: " + "; ".join(problems[:10]) + more)
+    if not inputs:
+        raise InputError(f"{name}: no rows below the header")
+    return numbers, inputs, targets
+
+
+def _bare(cell: str) -> str:
+    return cell.strip().removeprefix('"').removesuffix('"').strip()
+
+
+def _elements(cell: str, order: int) -> Indices | str:
+    """Indices of elements, or the first token that is none."""
+    tokens = cell.split(" ") if cell else []
+    if _NUMBERS.fullmatch(cell) and all(len(t) <= 9 for t in tokens):
+        elements = np.array([int(t) for t in tokens if t], dtype=np.int64)
+        if not len(elements) or elements.max() < order:
+            return elements
+        return str(elements[elements >= order][0])
+    bad = [t for t in tokens if t and (len(t) > 9 or not _NUMBERS.fullmatch(t))]
+    return repr(bad[0][:40] if bad else cell[:40])
+
+
+def _first_failure(
+    automaton: Automaton, numbers: Sequence[int], inputs: Sequence[Indices], targets: Sequence[Indices]
+) -> str | None:
+    """The first row that the automaton does not reproduce, in words; None if it reproduces all."""
+    by_length: dict[int, list[int]] = {}
+    for row, word in enumerate(inputs):
+        by_length.setdefault(len(word), []).append(row)
+    failures = []
+    for length, rows in by_length.items():
+        if not length:
+            continue
+        states = automaton.trace(np.stack([inputs[row] for row in rows]))
+        wrong = states != np.stack([targets[row] for row in rows])
+        if wrong.any():
+            at = int(np.flatnonzero(wrong.any(axis=1))[0])
+            step = int(np.flatnonzero(wrong[at])[0])
+            row = rows[at]
+            failures.append(
+                (numbers[row], f"token {step + 1} is {targets[row][step]}, the product is {states[at, step]}")
+            )
+    if not failures:
+        return None
+    number, what = min(failures)
+    return f"line {number} ({what})"

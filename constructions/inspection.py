@@ -1,0 +1,251 @@
+"""`Inspection`: what is known of an automaton's algebra, with what the limits leave unknown said."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from .automaton import Automaton, Indices
+from .errors import LimitError
+from .monoid import MAX_MONOID, TransitionMonoid, letters_commute
+from .monoid_blocks import generates_solvable
+from .monoid_permutations import alternating_kind, cycle_lengths, distinct_maps
+from .monoid_powers import all_aperiodic
+from .monoid_solvable import subgroups_solvable
+from .monoid_synchronising import is_synchronising
+from .permutation_group import group_order
+
+MAX_INSPECTION_BYTES = 1 << 28
+
+# a longer integer is no valid Python literal, so no reader of the JSON could take it in
+_MAX_DIGITS = 4_000
+_SAMPLED_ENTRIES = 4_000_000
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """Facts about an automaton; None means unknown, and `notes` says why.
+
+    `monoid`: size of the transition monoid with the identity; `group`: every letter permutes the states;
+    `solvable`: every subgroup of the monoid is; `synchronising`: some word sends all states to one; `degree`:
+    points of a small faithful permutation representation, where asked for; `group_order` only for groups;
+    `max_order`: largest period of an element; `resets`: number of constant maps in the monoid; `letter_kinds`:
+    `(letter, kind)` as text.
+    """
+
+    name: str
+    states: int
+    letters: int
+    start: str
+    kind: str
+    monoid: int | None
+    group: bool
+    aperiodic: bool | None
+    commutative: bool
+    solvable: bool | None
+    synchronising: bool | None
+    degree: int | None
+    notes: tuple[str, ...]
+    group_order: int | None
+    idempotents: int | None
+    max_order: int | None
+    resets: int | None
+    letter_kinds: tuple[tuple[str, str], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The facts as JSON values."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values["notes"] = list(self.notes)
+        values["letter_kinds"] = [list(pair) for pair in self.letter_kinds]
+        return values
+
+    def rows(self) -> list[tuple[str, str]]:
+        """`(label, text)` pairs of a readable table."""
+        kinds = Counter(kind for _, kind in self.letter_kinds)
+        if len(self.letter_kinds) <= 12:
+            letters = "; ".join(f"{letter}: {kind}" for letter, kind in self.letter_kinds)
+        else:
+            shown = [f"{count} × {kind}" for kind, count in kinds.most_common(8)]
+            letters = "; ".join(shown) + ("; …" if len(kinds) > 8 else "")
+        rows = [
+            ("states", f"{self.states:,} (start {self.start})"),
+            ("letters", f"{self.letters:,}" + (f" ({letters})" if letters else "")),
+            ("kind", self.kind),
+            ("transition monoid", _count(self.monoid, "element")),
+            ("group", _yes(self.group)),
+        ]
+        if self.group:
+            rows.append(("group order", _figure(self.group_order)))
+        rows += [
+            ("aperiodic", _yes(self.aperiodic)),
+            ("commutative", _yes(self.commutative)),
+            ("solvable", _yes(self.solvable)),
+            ("synchronising", _yes(self.synchronising)),
+        ]
+        if self.monoid is not None:
+            rows += [
+                ("idempotents", _figure(self.idempotents)),
+                ("largest period of an element", _figure(self.max_order)),
+                ("resets in the monoid", _figure(self.resets)),
+            ]
+        if self.degree is not None:
+            rows.append(("degree of the group", _count(self.degree, "point")))
+        return rows + [("note", note) for note in self.notes]
+
+
+def inspect_automaton(
+    automaton: Automaton,
+    *,
+    max_monoid: int = MAX_MONOID,
+    max_bytes: int = MAX_INSPECTION_BYTES,
+    degree: Callable[[Automaton], int | None] | None = None,
+) -> Inspection:
+    """The algebra of an automaton as far as the limits allow; never raises for size.
+
+    `max_monoid`: list the transition monoid up to this size (and about `max_bytes` of memory). `degree` computes
+    the degree of a small permutation representation; it is called for groups only.
+    """
+    notes = list(automaton.notes)
+    group = automaton.is_permutation
+    order = _order(automaton, notes, max_monoid) if group else None
+    monoid = (
+        _listed(automaton, notes, order, max_monoid, max_bytes) if order is not None or not group else None
+    )
+    commutative = letters_commute(automaton)
+    if monoid is not None:
+        aperiodic: bool | None = monoid.is_aperiodic
+        synchronising: bool | None = monoid.has_resets
+    else:
+        # a group that is not listed has more than one element
+        aperiodic = False if group or _some_period(automaton) else None
+        synchronising = is_synchronising(automaton)
+    solvable = True if commutative or aperiodic else _solvable(automaton, monoid, max_monoid)
+    unknown = [
+        name
+        for name, value in (
+            ("aperiodic", aperiodic),
+            ("solvable", solvable),
+            ("synchronising", synchronising),
+        )
+        if value is None
+    ]
+    if unknown:
+        notes.append(f"unknown within the limits: {', '.join(unknown)}")
+    shown_order = order if order is not None and order < 10**_MAX_DIGITS else None
+    return Inspection(
+        name=automaton.name,
+        states=len(automaton.states),
+        letters=len(automaton.letters),
+        start=str(automaton.states[automaton.start]),
+        kind=_kind(automaton),
+        monoid=None if monoid is None else monoid.size,
+        group=group,
+        aperiodic=aperiodic,
+        commutative=commutative,
+        solvable=solvable,
+        synchronising=synchronising,
+        degree=degree(automaton) if degree is not None and group else None,
+        notes=tuple(notes),
+        group_order=shown_order,
+        idempotents=None if monoid is None else len(monoid.idempotents),
+        max_order=None if monoid is None else int(monoid.index_and_period[1].max()),
+        resets=None if monoid is None else len(monoid.resets),
+        letter_kinds=tuple(
+            (str(letter), letter_kind(automaton, row))
+            for letter, row in zip(automaton.letters, automaton.transitions, strict=True)
+        ),
+    )
+
+
+def letter_kind(automaton: Automaton, row: Indices) -> str:
+    """What one letter does: identity, permutation with its cycle type, reset with its target, or a map's rank."""
+    if np.array_equal(row, np.arange(len(row))):
+        return "identity"
+    rank = len(np.unique(row))
+    if rank == len(row):
+        lengths = Counter(length for length in cycle_lengths(row) if length > 1)
+        parts = [
+            f"{r}^{count}" if count > 1 else str(r) for r, count in sorted(lengths.items(), reverse=True)
+        ]
+        return "permutation with cycles " + " ".join(parts)
+    if rank == 1:
+        return f"reset to {automaton.states[int(row[0])]}"
+    return f"map of rank {rank}"
+
+
+def _order(automaton: Automaton, notes: list[str], max_monoid: int) -> int | None:
+    """Order of the transition group; what stays unknown or cannot be shown goes into the notes."""
+    order = group_order(automaton, max_order=max_monoid)
+    if order is None:
+        notes.append(
+            f"the order of the transition group is unknown: more than {max_monoid:,} elements, or more than can be "
+            "held while listing them; raise it with --max-monoid"
+        )
+    elif order > max_monoid:
+        figure = f"{order:,}" if order < 10**30 else "more than 10^30"
+        kind = alternating_kind(distinct_maps(automaton.transitions))
+        if kind is not None:
+            figure += f" (the {kind} group of all {len(automaton.states):,} states)"
+        notes.append(
+            f"the transition monoid was not listed: it is a group of order {figure}, over the limit of "
+            f"{max_monoid:,}; raise it with --max-monoid"
+        )
+    return order
+
+
+def _listed(
+    automaton: Automaton, notes: list[str], order: int | None, max_monoid: int, max_bytes: int
+) -> TransitionMonoid | None:
+    if order is not None and order > max_monoid:
+        return None
+    try:
+        return TransitionMonoid.of(automaton, max_size=max_monoid, max_bytes=max_bytes)
+    except LimitError as error:
+        notes.append(str(error).removeprefix(f"{automaton.name}: "))
+        return None
+
+
+def _solvable(automaton: Automaton, monoid: TransitionMonoid | None, max_monoid: int) -> bool | None:
+    """Whether all subgroups are solvable; the group of units is generated by the letters that permute."""
+    maps = automaton.transitions
+    n = len(automaton.states)
+    permuting = maps[[len(np.unique(row)) == n for row in maps]]
+    units = generates_solvable(distinct_maps(permuting), max_order=max_monoid) if len(permuting) else True
+    if len(permuting) == len(maps) or units is False:
+        return units
+    return subgroups_solvable(monoid) if monoid is not None else None
+
+
+def _some_period(automaton: Automaton) -> bool:
+    """True where a letter or a product of two is found to have a period above 1: then it is not aperiodic."""
+    maps = automaton.transitions
+    few = maps[: max(1, _SAMPLED_ENTRIES // maps.shape[1])]
+    points = np.arange(maps.shape[1])
+    if not all_aperiodic(few, points):
+        return True
+    pairs = few[: max(1, int(np.sqrt(len(few))))]
+    return not all_aperiodic(pairs[:, pairs].reshape(-1, len(points)), points)
+
+
+def _kind(automaton: Automaton) -> str:
+    if automaton.is_mealy:
+        return "mealy"
+    return "acceptor" if all(isinstance(v, bool | np.bool_) for v in automaton.outputs) else "moore"
+
+
+def _yes(value: bool | None) -> str:
+    return "unknown" if value is None else "yes" if value else "no"
+
+
+def _figure(value: int | None) -> str:
+    if value is None:
+        return "unknown"
+    return f"{value:,}" if value < 10**30 else f"a number of {len(str(value)):,} digits"
+
+
+def _count(value: int | None, noun: str) -> str:
+    return "unknown" if value is None else f"{value:,} {noun}" + "s" * (value != 1)
