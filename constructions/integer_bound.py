@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from typing import TypeAlias, cast
+from collections.abc import Collection, Sequence
+from typing import cast
 
 from .lrnn import LRNN, Head
 from .sparse_rows import apply_factor, apply_transition, gated, stacked
 
-IntegerRow: TypeAlias = dict[int, int]
 
 
 def integer_bound(lrnn: LRNN) -> int:
@@ -22,42 +21,48 @@ def integer_bound(lrnn: LRNN) -> int:
     return max(_head_bound(head) for layer in lrnn.layers for head in layer.heads)
 
 
-def _largest(values: Iterable[object]) -> int:
-    return max((abs(x) for x in cast("Iterable[int]", values)), default=0)
+def _largest(values: Collection[object]) -> int:
+    numbers = cast("Collection[int]", values)
+    return max(max(numbers), -min(numbers)) if numbers else 0
 
 
-def _sum_bound(terms: Iterable[tuple[object, object]]) -> tuple[int, int]:
+def _sum_bound(terms: Sequence[tuple[object, object]]) -> tuple[int, int]:
     """For Σ weight·row: the largest partial sum of any subset, and the largest total."""
-    positive: IntegerRow = {}
-    negative: IntegerRow = {}
-    for weight, row in cast("Iterable[tuple[int, IntegerRow]]", terms):
+    totals: dict[int, int] = {}
+    positive: dict[int, int] = {}
+    bound = 0
+    for weight, row in cast("Sequence[tuple[int, dict[int, int]]]", terms):
+        bound = max(bound, abs(weight) * _largest(row.values()))
         for column, x in row.items():
-            term = weight * x
-            side = positive if term > 0 else negative
-            side[column] = side.get(column, 0) + term
-    total = _largest(positive.get(c, 0) + negative.get(c, 0) for c in {**positive, **negative})
-    return max(_largest(positive.values()), _largest(negative.values())), total
+            totals[column] = totals.get(column, 0) + weight * x
+            if len(terms) > 2 and weight * x > 0:
+                positive[column] = positive.get(column, 0) + weight * x
+    total = _largest(totals.values())
+    if len(terms) > 2:  # the negative terms add up to total - positive
+        negative = [s - positive.get(c, 0) for c, s in totals.items()]
+        bound = max(bound, _largest(positive.values()), _largest(negative))
+    return max(bound, total), total
 
 
 def _head_bound(head: Head) -> int:
     start = stacked(head)
-    bound = _largest(x for row in start for x in row.values())
+    bound = max(_largest(row.values()) for row in start)
     for transition in head.transitions:
-        bound = max(bound, _largest([transition.gate]), _largest(x for _, _, x in transition.additive))
+        bound = max(bound, _largest([transition.gate]), _largest([x for _, _, x in transition.additive]))
         if transition.matrix is not None:
             terms = defaultdict(list)
             for i, k, a in transition.matrix:
                 terms[i].append((a, start[k]))
             sums = (_sum_bound(row)[0] for row in terms.values())
-            bound = max(bound, _largest(a for _, _, a in transition.matrix), *sums)
+            bound = max(bound, _largest([a for _, _, a in transition.matrix]), *sums)
         rows = gated(start, transition.gate)
         for factor in transition.factors:
-            partial, total = _sum_bound((v, rows[i]) for i, v in factor.vector)
-            beta, v = _largest([factor.beta]), _largest(x for _, x in factor.vector)
+            partial, total = _sum_bound([(v, rows[i]) for i, v in factor.vector])
+            beta, v = _largest([factor.beta]), _largest([x for _, x in factor.vector])
             bound = max(bound, beta, v, beta * v, partial, beta * total, beta * total * v)
             apply_factor(rows, factor)
-            bound = max(bound, _largest(x for i, _ in factor.vector for x in rows[i].values()))
+            bound = max(bound, *(_largest(rows[i].values()) for i, _ in factor.vector))
         if transition.additive:
             final = apply_transition(head, transition, start)
-            bound = max(bound, _largest(x for row in final for x in row.values()))
+            bound = max(bound, *(_largest(row.values()) for row in final))
     return bound

@@ -160,6 +160,7 @@ class LRNN:
             "exactness": self.exactness,
             "integer_bound": self.integer_bound,
             "formats": list(self.formats),
+            "norm": "unbounded" if self.householders is None else "at most 1",
         }
 
     def _repr_html_(self) -> str:

@@ -32,9 +32,9 @@ def apply_factor(rows: Rows, factor: GHFactor) -> None:
         for column, x in rows[i].items():
             sums[column] = sums.get(column, 0) + v * x
     for i, v in factor.vector:
-        row = rows[i]
+        row, scale = rows[i], v * factor.beta
         for column, s in sums.items():
-            x = row.get(column, 0) - v * (factor.beta * s)
+            x = row.get(column, 0) - scale * s
             if x == 0:
                 row.pop(column, None)
             else:
@@ -51,10 +51,19 @@ def gated(rows: Rows, gate: Number) -> Rows:
 
 
 def apply_transition(head: Head, transition: Transition, rows: Rows) -> Rows:
-    """The rows after one letter; the given rows stay as they are."""
-    if transition.matrix is not None:
+    """The rows after one letter; the given rows stay as they are.
+
+    Heads over a number field form the matrix A first: far fewer products where codes outnumber dimensions.
+    """
+    matrix = transition.matrix
+    if matrix is None and head.field > 1:
+        unit: Rows = [{i: transition.gate} if transition.gate != 0 else {} for i in range(head.dim)]
+        for factor in transition.factors:
+            apply_factor(unit, factor)
+        matrix = tuple((i, k, a) for i, row in enumerate(unit) for k, a in row.items())
+    if matrix is not None:
         result: Rows = [{} for _ in range(head.dim)]
-        for i, k, a in transition.matrix:
+        for i, k, a in matrix:
             for column, x in rows[k].items():
                 total = result[i].get(column, 0) + a * x
                 if total == 0:
@@ -63,8 +72,8 @@ def apply_transition(head: Head, transition: Transition, rows: Rows) -> Rows:
                     result[i][column] = total
     else:
         result = gated(rows, transition.gate)
-    for factor in transition.factors:
-        apply_factor(result, factor)
+        for factor in transition.factors:
+            apply_factor(result, factor)
     add(result, transition.additive, len(head.codes), head.value_dim)
     return result
 

@@ -11,7 +11,8 @@ from ..building import build
 from ..errors import InputError
 from ..files import read_text
 from .acceptor import EPSILON, MAX_STATES, Acceptor, start_index
-from .label_text import distinct_texts, output_kind
+from .label_text import distinct_texts, output_kind, output_texts
+from .problems import refusal
 from .writing import write_verified
 
 EPSILON_NAMES = ("<eps>", "<epsilon>", "@0@", "@_EPSILON_SYMBOL_@")
@@ -51,6 +52,8 @@ def parse_att(
     max_states: int = MAX_STATES,
 ) -> Automaton:
     """The automaton of an OpenFst text; `name` stands before every error."""
+    if "\0" in text:
+        raise InputError(f"{name}: has a NUL character: not a text file")
     found = _read_lines(text)
     if not found.states and not found.problems:
         raise InputError(f"{name}: no arcs and no final state; a line is `SOURCE TARGET LETTER`")
@@ -58,8 +61,7 @@ def parse_att(
     if not is_acceptor:
         _check_mealy(found)
     if found.problems:
-        more = f"; and {len(found.problems) - 10} more" if len(found.problems) > 10 else ""
-        raise InputError(f"{name}: " + "; ".join(found.problems[:10]) + more)
+        raise refusal(name, found.problems)
     states = list(found.states)
     first = 0 if start is None else start_index(states, start, name)
     automaton = (
@@ -67,7 +69,7 @@ def parse_att(
         if is_acceptor
         else _mealy(found, states[first], name, track or "state")
     )
-    notes = ()
+    notes: tuple[str, ...] = ()
     if "0" in automaton.letters:
         notes = ("the label 0 is a letter here; OpenFst without a symbol table means the empty move by it",)
     return replace(automaton, name=Path(name).name).with_notes(*notes)
@@ -163,7 +165,8 @@ def write_att(automaton: Automaton, path: str | Path) -> None:
         )
     states = distinct_texts(automaton.states, "state", name)
     letters = distinct_texts(automaton.letters, "letter", name)
-    for item in (*states, *letters):
+    outputs = output_texts(automaton, name)
+    for item in (*states, *letters, *(outputs if kind == "mealy" else ())):
         if item.split() != [item]:
             raise InputError(
                 f"{name}: the name {item!r} has blanks or is empty, which .att cannot hold: rename it"
@@ -176,7 +179,7 @@ def write_att(automaton: Automaton, path: str | Path) -> None:
     for q in order:
         for x, letter in enumerate(letters):
             target = states[automaton.transitions[x, q]]
-            output = [] if kind == "acceptor" else distinct_texts([automaton.outputs[x, q]], "output", name)
+            output = [] if kind == "acceptor" else [outputs[x * len(states) + q]]
             lines.append("\t".join([states[q], target, letter, *output]))
     lines += [states[q] for q in order if kind == "mealy" or automaton.outputs[q]]
     text = "".join(f"{line}\n" for line in lines)

@@ -15,6 +15,7 @@ from ..building import build
 from ..errors import InputError
 from ..files import read_text
 from .label_text import distinct_texts, label_text, output_kind, typed
+from .problems import refusal
 from .writing import write_verified
 
 FORMAT = "mirrormata-automaton/1"
@@ -51,7 +52,7 @@ def parse_json(text: str, name: str, *, track: Track = "state", start: str | Non
     fields, field_problems = _fields(data)
     problems += field_problems
     if problems:
-        raise InputError(f"{name}: " + _joined(problems))
+        raise refusal(name, problems)
     problems = _output_problems(fields)
     if start is not None:
         fields["start"] = start
@@ -71,7 +72,7 @@ def parse_json(text: str, name: str, *, track: Track = "state", start: str | Non
     except InputError as error:
         problems = [*str(error).removeprefix(f"{name}: ").split("; "), *problems]
     if problems:
-        raise InputError(f"{name}: " + _joined(problems))
+        raise refusal(name, problems)
     return replace(automaton, name=fields.get("name", Path(name).name))
 
 
@@ -149,11 +150,6 @@ def _output_problems(fields: Mapping[str, Any]) -> list[str]:
     return problems
 
 
-def _joined(problems: list[str], shown: int = 20) -> str:
-    more = f"; and {len(problems) - shown} more" if len(problems) > shown else ""
-    return "; ".join(problems[:shown]) + more
-
-
 def write_json(automaton: Automaton, path: str | Path) -> None:
     """Write a `.json` file that `read_json` turns into the same automaton, with labels as text.
 
@@ -181,7 +177,7 @@ def json_text(automaton: Automaton, name: str) -> str:
     if kind == "acceptor":
         data["accepting"] = [q for q, accepted in zip(states, automaton.outputs, strict=True) if accepted]
     elif kind == "mealy":
-        values = _json_outputs([v for v in automaton.outputs.reshape(-1)], name)
+        values = _json_outputs(list(automaton.outputs.reshape(-1)), name)
         rows = [values[x * len(states) : (x + 1) * len(states)] for x in range(len(letters))]
         data["mealy"] = {q: {y: rows[x][i] for x, y in enumerate(letters)} for i, q in enumerate(states)}
     elif kind == "moore":

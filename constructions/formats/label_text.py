@@ -58,6 +58,22 @@ def output_kind(automaton: Automaton) -> OutputKind:
     return "moore"
 
 
+def output_texts(automaton: Automaton, name: str) -> list[str]:
+    """The texts of all outputs, flattened; `InputError` where different outputs have the same text."""
+    values = [v.item() if isinstance(v, np.generic) else v for v in automaton.outputs.reshape(-1)]
+    texts: list[str] = []
+    owner: dict[str, Any] = {}
+    for value in values:
+        text = distinct_texts([value], "output", name)[0]
+        first = owner.setdefault(text, value)
+        if typed(first) != typed(value):
+            raise InputError(
+                f"{name}: outputs {first!r} and {value!r} have the same text: rename one of them"
+            )
+        texts.append(text)
+    return texts
+
+
 def typed(value: Any) -> tuple[str, Any]:
     """A key that keeps `1`, `1.0` and `True` apart."""
     return type(value).__name__, value

@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..files import read_text
 from .acceptor import EPSILON, MAX_STATES, Acceptor, start_index
 from .label_text import distinct_texts, output_kind
+from .problems import refusal
 from .quoting import quote, unquote
 from .writing import write_verified
 
@@ -78,8 +79,7 @@ def parse_mata(
         raise InputError(f"{name}: no section; the first line must be @NFA-explicit")
     states, letters = _names(lists, arcs, problems)
     if problems:
-        more = f"; and {len(problems) - 10} more" if len(problems) > 10 else ""
-        raise InputError(f"{name}: " + "; ".join(problems[:10]) + more)
+        raise refusal(name, problems)
     state_of = {q: i for i, q in enumerate(states)}
     letter_of = {x: i for i, x in enumerate(letters)} | dict.fromkeys(lists.get("Epsilon", ()), EPSILON)
     acceptor = Acceptor(

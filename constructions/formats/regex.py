@@ -9,8 +9,8 @@ import numpy as np
 
 from ..automaton import Automaton, Indices, Track, label_problems
 from ..errors import InputError
-from ..minimise import minimise
 from .acceptor import EPSILON, MAX_STATES, Acceptor
+from .problems import refusal
 from .regex_pattern import OPERATORS, PatternReader, stand_in
 
 
@@ -33,8 +33,6 @@ def from_regex(
     name = name or f"regex:{pattern}"
     letters = _alphabet(pattern, alphabet, name)
     automaton = pattern_acceptor(pattern, letters, name, max_states).determinised(name, track, max_states)
-    if track == "output":
-        automaton = minimise(automaton)
     return _numbered(automaton, "minimal complete DFA" if track == "output" else "complete DFA")
 
 
@@ -94,7 +92,7 @@ def _alphabet(pattern: str, alphabet: Sequence[str] | None, name: str) -> list[s
     if not letters:
         problems.append("the alphabet is empty: state at least one letter")
     if problems:
-        raise InputError(f"{name}: " + "; ".join(problems[:10]))
+        raise refusal(name, problems)
     return letters
 
 

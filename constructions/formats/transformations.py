@@ -13,6 +13,7 @@ from ..automaton import Automaton, object_array
 from ..errors import InputError
 from ..files import read_text
 from .acceptor import start_index
+from .problems import refusal
 from .writing import write_verified
 
 _INTEGER = re.compile(r"[0-9]+")
@@ -48,8 +49,7 @@ def parse_transformations(text: str, name: str, *, start: str | None = None) -> 
         else:
             rows.append([int(t) - 1 for t in tokens])
     if problems:
-        more = f"; and {len(problems) - 10} more" if len(problems) > 10 else ""
-        raise InputError(f"{name}: " + "; ".join(problems[:10]) + more)
+        raise refusal(name, problems)
     if not rows:
         raise InputError(f"{name}: no image lists; write one line a letter, such as `2 3 1`")
     points = range(1, len(rows[0]) + 1)

@@ -13,6 +13,7 @@ from ..automaton import Automaton, Indices
 from ..errors import InputError
 from ..files import read_text
 from ..finite_group import FiniteGroup, Product
+from .problems import refusal
 
 _COLUMNS = ("seed", "input", "target")
 _NUMBERS = re.compile(r"[0-9 ]*")
@@ -116,8 +117,7 @@ def _rows(text: str, name: str, order: int, group: str) -> tuple[list[int], list
             inputs.append(word)
             targets.append(wanted)
     if problems:
-        more = f"; and {len(problems) - 10} more" if len(problems) > 10 else ""
-        raise InputError(f"{name}: " + "; ".join(problems[:10]) + more)
+        raise refusal(name, problems)
     if not inputs:
         raise InputError(f"{name}: no rows below the header")
     return numbers, inputs, targets

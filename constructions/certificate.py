@@ -1,0 +1,229 @@
+"""`LRNN` to certificate and back: JSON with exact numbers, indices for states and letters, labels beside them.
+
+A number is an integer, a string "p/q" in lowest terms, or a list of coefficients of 1, θ, θ², ... with
+θ = 2cos(2π/N), N the head's `field`. What each entry means: docs/certificates.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .automaton import Automaton, object_array
+from .errors import InputError
+from .files import read_text, write_text
+from .householder import GHFactor
+from .lrnn import LRNN, Head, Layer, Sparse, Transition
+from .real_cyclotomic import Number, real_cyclotomic_field, simplest
+from .sparse_rows import apply_transition, codes_of, stacked
+
+FORMAT = "mirrormata-certificate/1"
+
+
+def certificate(lrnn: LRNN) -> dict[str, Any]:
+    """The certificate of kind `table`, as a JSON object."""
+    automaton = lrnn.automaton
+    outputs, names = _numbered(automaton)
+    codes: list[Any]
+    if automaton.is_mealy:
+        codes = _mealy_outputs(lrnn, outputs)
+    else:
+        codes = [outputs[q] for q in lrnn.decode[:, 0].tolist()]
+    return {
+        "format": FORMAT,
+        "kind": "table",
+        "labels": {
+            "automaton": automaton.name,
+            "construction": lrnn.construction,
+            "theorem": lrnn.theorem,
+            "states": [label_text(q) for q in automaton.states],
+            "letters": [label_text(x) for x in automaton.letters],
+            "outputs": names,
+        },
+        "automaton": {
+            "states": len(automaton.states),
+            "letters": len(automaton.letters),
+            "start": automaton.start,
+            "transitions": automaton.transitions.tolist(),
+            "outputs": outputs,
+        },
+        "layers": [{"heads": [_head(head) for head in layer.heads]} for layer in lrnn.layers],
+        "decode": lrnn.decode.tolist(),
+        "outputs": codes,
+        "summary": lrnn.summary(),
+    }
+
+
+def label_text(label: Hashable) -> str:
+    """A label as text: strings as they are, anything else by its `repr`."""
+    return label if isinstance(label, str) else repr(label)
+
+
+def number_json(x: Number) -> Any:
+    """A number as JSON."""
+    x = simplest(x)
+    if isinstance(x, int):
+        return x
+    if isinstance(x, Fraction):
+        return f"{x.numerator}/{x.denominator}"
+    return [number_json(c) for c in x.coefficients]
+
+
+def _numbered(automaton: Automaton) -> tuple[list[Any], list[str]]:
+    """Outputs numbered by first appearance, and their texts."""
+    numbers: dict[tuple[str, str], int] = {}
+
+    def of(value: object) -> int:
+        return numbers.setdefault((type(value).__name__, label_text(value)), len(numbers))
+
+    if automaton.is_mealy:
+        outputs: list[Any] = [[of(v) for v in row] for row in automaton.outputs]
+    else:
+        outputs = [of(v) for v in automaton.outputs]
+    return outputs, [text for _, text in numbers]
+
+
+def _mealy_outputs(lrnn: LRNN, outputs: list[list[int]]) -> list[list[int | None]]:
+    """`[letters, codes]`: the output on a letter at the code it leads to; None where it leads to none."""
+    heads = lrnn.layers[-1].heads
+    place = {tuple(row[1:]): r for r, row in enumerate(lrnn.decode.tolist())}
+    table: list[list[int | None]] = []
+    for x in range(len(lrnn.automaton.letters)):
+        row: list[int | None] = [None] * len(lrnn.decode)
+        for q, *code in lrnn.decode.tolist():
+            after = place[tuple(int(h.code_transitions[x, c]) for h, c in zip(heads, code, strict=True))]
+            row[after] = outputs[x][q]
+        table.append(row)
+    return table
+
+
+def _head(head: Head) -> dict[str, Any]:
+    return {
+        "field": head.field,
+        "dim": head.dim,
+        "value_dim": head.value_dim,
+        "transitions": [_transition(t) for t in head.transitions],
+        "codes": [_sparse(code) for code in head.codes],
+    }
+
+
+def _sparse(entries: Sparse) -> list[list[Any]]:
+    return [[i, j, number_json(x)] for i, j, x in entries]
+
+
+def _transition(t: Transition) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    if t.matrix is not None:
+        result["matrix"] = _sparse(t.matrix)
+    else:
+        result["factors"] = [
+            [number_json(f.beta), [[i, number_json(x)] for i, x in f.vector]] for f in t.factors
+        ]
+    if t.gate != 1:
+        result["gate"] = number_json(t.gate)
+    if t.additive:
+        result["additive"] = _sparse(t.additive)
+    return result
+
+
+def write_certificate(document: Mapping[str, Any], path: str | Path) -> None:
+    """Write a certificate whole, one line for each letter, code and state so that it can be read and compared."""
+    write_text(path, certificate_text(document))
+
+
+def certificate_text(document: Mapping[str, Any]) -> str:
+    """JSON with short lists on one line each."""
+    return _layout(document, 0) + "\n"
+
+
+def _layout(value: Any, depth: int) -> str:
+    flat = json.dumps(value, ensure_ascii=False)
+    if len(flat) <= 100 or not isinstance(value, dict | list):
+        return flat
+    inner, outer = "  " * (depth + 1), "  " * depth
+    if isinstance(value, dict):
+        items = [f"{json.dumps(k)}: {_layout(v, depth + 1)}" for k, v in value.items()]
+        return "{\n" + inner + f",\n{inner}".join(items) + f"\n{outer}}}"
+    if all(not isinstance(v, dict | list) for v in value):
+        return flat
+    return "[\n" + inner + f",\n{inner}".join(_layout(v, depth + 1) for v in value) + f"\n{outer}]"
+
+
+def read_document(path: str | Path) -> dict[str, Any]:
+    """The JSON object in a certificate file; `InputError` where it is none of ours. Nothing is proved by this."""
+    try:
+        document = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not JSON ({error}); a certificate is written by `mirrormata construct -o`") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise InputError(f'{path}: not a mirrormata certificate (its "format" must be "{FORMAT}")')
+    return document
+
+
+def lrnn_from_certificate(document: Mapping[str, Any], name: str = "certificate") -> LRNN:
+    """The LRNN that a certificate describes; labels become strings.
+
+    Raises `InputError` for a document of the wrong form. It is not checked: call `check` for the proof.
+    """
+    try:
+        return _lrnn(document)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ZeroDivisionError) as error:
+        raise InputError(
+            f"{name}: the certificate is malformed ({type(error).__name__}: {error}); `mirrormata check` gives the reason"
+        ) from None
+
+
+def _lrnn(document: Mapping[str, Any]) -> LRNN:
+    labels, table = document["labels"], document["automaton"]
+    names = labels["outputs"]
+    if table["outputs"] and isinstance(table["outputs"][0], list):
+        outputs = np.array([object_array(names[o] for o in row) for row in table["outputs"]], dtype=object)
+    else:
+        outputs = object_array(names[o] for o in table["outputs"])
+    decode = np.array(document["decode"], dtype=np.int64)
+    automaton = Automaton(
+        tuple(labels["states"]), tuple(labels["letters"]),
+        np.array(table["transitions"], dtype=np.int64), table["start"], outputs, labels["automaton"],
+    )  # fmt: skip
+    if len(automaton.reachable()) < len(automaton.states):
+        automaton = Automaton(
+            automaton.states, automaton.letters, automaton.transitions, automaton.start, outputs,
+            automaton.name, keeps_points=True,
+        )  # fmt: skip
+    layers = tuple(Layer(tuple(_read_head(h) for h in layer["heads"])) for layer in document["layers"])
+    return LRNN(automaton, layers, decode, labels["theorem"], labels["construction"])
+
+
+def _read_head(data: Mapping[str, Any]) -> Head:
+    def number(x: Any) -> Number:
+        if isinstance(x, list):
+            return simplest(real_cyclotomic_field(data["field"]).element([Fraction(c) for c in x]))
+        return simplest(Fraction(x))
+
+    def entries(items: Any) -> Sparse:
+        return tuple((int(i), int(j), number(x)) for i, j, x in items)
+
+    def transition(t: Mapping[str, Any]) -> Transition:
+        factors = tuple(
+            GHFactor(number(beta), tuple((int(i), number(x)) for i, x in v)) for beta, v in t.get("factors", [])
+        )
+        matrix = entries(t["matrix"]) if "matrix" in t else None
+        return Transition(factors, number(t.get("gate", 1)), entries(t.get("additive", [])), matrix)
+
+    codes = tuple(entries(code) for code in data["codes"])
+    transitions = tuple(transition(t) for t in data["transitions"])
+    head = Head(data["dim"], data["value_dim"], transitions, codes, np.zeros((0, len(codes)), dtype=np.int64))
+    index = {code: c for c, code in enumerate(codes)}
+    start = stacked(head)
+    images = [
+        [index[code] for code in codes_of(apply_transition(head, t, start), len(codes), head.value_dim)]
+        for t in transitions
+    ]
+    table = np.array(images, dtype=np.int64).reshape(len(transitions), len(codes))
+    return Head(head.dim, head.value_dim, transitions, codes, table)
+

@@ -1,0 +1,266 @@
+"""Reading `.dot`: acceptors, Moore and Mealy machines as Automata-Wiki, AALpy and graphviz users write them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..automaton import Automaton, Track
+from ..building import build
+from ..errors import InputError
+from ..files import read_text
+from .acceptor import MAX_STATES, Acceptor, start_index
+from .dot_labels import (
+    Characters,
+    characters,
+    comma_meaning,
+    has,
+    input_and_output,
+    plain,
+    record_output,
+    split,
+)
+from .dot_language import DotEdge, DotGraph, HtmlText, parse_dot_graph
+from .label_text import OutputKind
+
+MARK = "mirrormata: "
+KEPT = ", all points kept"
+_HIDDEN_SHAPES = ("none", "point", "plaintext", "plain")
+
+
+def read_dot(
+    path: str | Path, *, track: Track | None = None, start: str | None = None, max_states: int = MAX_STATES
+) -> Automaton:
+    """The automaton of a `.dot` file. A state's name is its node's id, a letter an edge's label.
+
+    Start: an unlabelled edge from a node named `__start...` or without shape or label, or the argument `start`.
+    Accepting: `shape=doublecircle` or `peripheries=2`. Moore outputs: record labels `{ name | output }`. Mealy
+    outputs: edge labels `a/1`. Otherwise each state is its own output. Several letters in one label stand on lines
+    of their own (`\\n`), or between commas where that cannot be meant otherwise. A nondeterministic acceptor is
+    determinised, which `notes` says. `InputError` with the line.
+    """
+    return parse_dot(read_text(path), str(path), track=track, start=start, max_states=max_states)
+
+
+def parse_dot(
+    text: str,
+    name: str,
+    *,
+    track: Track | None = None,
+    start: str | None = None,
+    max_states: int = MAX_STATES,
+) -> Automaton:
+    """The automaton of a DOT text; `name` stands before every error."""
+    automaton = _Machine.of(parse_dot_graph(text, name), name, start).automaton(track, max_states)
+    return replace(automaton, name=Path(name).name)
+
+
+@dataclass
+class _Arc:
+    source: str
+    target: str
+    label: Characters
+    line: int
+    letter: str = ""
+    output: str | None = None
+
+
+@dataclass
+class _Machine:
+    name: str
+    kind: OutputKind
+    states: list[str]
+    arcs: list[_Arc]
+    starts: list[str]
+    nodes: dict[str, dict[str, str]]
+    keep_points: bool
+    declared: bool
+
+    @classmethod
+    def of(cls, graph: DotGraph, name: str, start: str | None) -> _Machine:
+        markers = _start_markers(graph)
+        states = [q for q in graph.nodes if q not in markers]
+        if not states:
+            raise InputError(f"{name}: no states; a state is a node, a transition an edge with a label")
+        arcs = []
+        for edge in graph.edges:
+            if edge.tail not in markers:
+                label = edge.attributes.get("label", "")
+                arcs += [_Arc(edge.tail, edge.head, x, edge.line) for x in _lines_of(label, edge, name)]
+        starts = list(dict.fromkeys(edge.head for edge in graph.edges if edge.tail in markers))
+        if start is not None:
+            starts = [states[start_index(states, start, name)]]
+        elif not starts and len(states) == 1:
+            starts = states
+        if not starts:
+            raise InputError(
+                f'{name}: no start state: add `__start0 [shape=none, label=""]; __start0 -> {states[0]}`, '
+                "or name a state with --start"
+            )
+        note = graph.attributes.get("comment", "")
+        declared = note.removeprefix(MARK).removesuffix(KEPT) if note.startswith(MARK) else None
+        kind = _kind(declared, states, graph.nodes, arcs, name)
+        machine = cls(
+            name, kind, states, arcs, starts, graph.nodes, note.endswith(KEPT), declared is not None
+        )
+        machine._split_labels()
+        return machine
+
+    def _split_labels(self) -> None:
+        """Letters (and Mealy outputs) of the arcs, one arc a letter."""
+        split_arcs: list[_Arc] = []
+        meaning = comma_meaning([arc.label for arc in self.arcs]) if self.kind != "mealy" else {}
+        for arc in self.arcs:
+            if self.kind == "mealy":
+                pieces = split(arc.label, ",")
+                several = len(pieces) > 1 and all(len(split(piece, "/")) == 2 for piece in pieces)
+            else:
+                clear = meaning.get(plain(arc.label), False) if has(arc.label, ",") else False
+                if clear is None:
+                    raise InputError(
+                        f"{self.name}: line {arc.line}: is {plain(arc.label)!r} one letter or several? "
+                        "Write one edge a letter, or `\\n` between letters, or `\\,` for a comma in a letter"
+                    )
+                several, pieces = clear, split(arc.label, ",")
+            for piece in pieces if several else [arc.label]:
+                letter, output = plain(piece), None
+                if self.kind == "mealy":
+                    both = input_and_output(piece)
+                    if both is None:
+                        raise InputError(
+                            f"{self.name}: line {arc.line}: label {plain(piece)!r} is not `input/output`; "
+                            "write `\\/` for a slash in a name"
+                        )
+                    letter, output = both
+                split_arcs.append(_Arc(arc.source, arc.target, piece, arc.line, letter, output))
+        self.arcs = split_arcs
+
+    def automaton(self, track: Track | None, max_states: int) -> Automaton:
+        letters = list(dict.fromkeys(arc.letter for arc in self.arcs))
+        accepting = [q for q in self.states if _is_accepting(self.nodes[q])]
+        if self.kind == "acceptor" and not self.keep_points:
+            state_of = {q: i for i, q in enumerate(self.states)}
+            letter_of = {x: i for i, x in enumerate(letters)}
+            arcs = [(state_of[a.source], letter_of[a.letter], state_of[a.target]) for a in self.arcs]
+            return Acceptor(
+                self.states,
+                letters,
+                arcs,
+                [state_of[q] for q in self.starts],
+                [state_of[q] for q in accepting],
+            ).automaton(self.name, track, max_states)
+        self._check_deterministic()
+        transitions: dict[Any, dict[Any, Any]] = {q: {} for q in self.states}
+        outputs: dict[Any, dict[Any, Any]] = {q: {} for q in self.states}
+        for arc in self.arcs:
+            transitions[arc.source][arc.letter] = arc.target
+            outputs[arc.source][arc.letter] = arc.output
+        automaton = build(
+            transitions,
+            start=self.starts[0],
+            letters=letters,
+            states=self.states,
+            accepting=accepting if self.kind == "acceptor" else None,
+            outputs=self._moore_outputs() if self.kind == "moore" else None,
+            mealy=outputs if self.kind == "mealy" else None,
+            name=self.name,
+            track=track or "state",
+            keep_points=self.keep_points,
+        )
+        if self.kind == "states" and not self.declared:
+            automaton = automaton.with_notes("no state is marked as accepting: each state is its own output")
+        if self.kind == "mealy" and accepting:
+            automaton = automaton.with_notes(
+                "accepting states are not kept: the outputs are those of the edges"
+            )
+        return automaton
+
+    def _check_deterministic(self) -> None:
+        if len(self.starts) > 1:
+            shown = ", ".join(repr(q) for q in self.starts[:5])
+            raise InputError(
+                f"{self.name}: several start states ({shown}): keep one, or name one with --start"
+            )
+        known: dict[tuple[str, str], _Arc] = {}
+        for arc in self.arcs:
+            first = known.setdefault((arc.source, arc.letter), arc)
+            if (first.target, first.output) != (arc.target, arc.output):
+                raise InputError(
+                    f"{self.name}: lines {first.line} and {arc.line} differ on state {arc.source!r} and letter "
+                    f"{arc.letter!r}: only acceptors may be nondeterministic"
+                )
+
+    def _moore_outputs(self) -> dict[Any, Any]:
+        outputs = {q: record_output(self.nodes[q].get("label", "")) for q in self.states}
+        missing = [q for q, output in outputs.items() if output is None]
+        if missing:
+            shown = ", ".join(repr(q) for q in missing[:10])
+            raise InputError(
+                f'{self.name}: no output in the label of {shown}; write `label="{{ name | output }}"`'
+            )
+        return dict(outputs)
+
+
+def _start_markers(graph: DotGraph) -> set[str]:
+    """Nodes that only point at a start state: their edges are outgoing and unlabelled, and they look like it."""
+    outgoing: dict[str, bool] = {}
+    reached = {edge.head for edge in graph.edges}
+    for edge in graph.edges:
+        unlabelled = not edge.attributes.get("label", "").strip()
+        outgoing[edge.tail] = outgoing.get(edge.tail, True) and unlabelled
+    return {
+        node
+        for node, unlabelled in outgoing.items()
+        if unlabelled and node not in reached and _looks_hidden(node, graph.nodes[node])
+    }
+
+
+def _looks_hidden(node: str, attributes: dict[str, str]) -> bool:
+    return (
+        node.lower().startswith("__start")
+        or node.lower() in ("", "start", "init", "initial")
+        or attributes.get("shape") in _HIDDEN_SHAPES
+        or "invis" in attributes.get("style", "")
+        or not attributes.get("label", "x").strip()
+    )
+
+
+def _is_accepting(attributes: dict[str, str]) -> bool:
+    return attributes.get("shape") == "doublecircle" or attributes.get("peripheries") == "2"
+
+
+def _lines_of(label: str, edge: DotEdge, name: str) -> list[Characters]:
+    if isinstance(label, HtmlText):
+        raise InputError(f"{name}: line {edge.line}: an HTML label; write the letter as plain text")
+    lines = [line for line in split(characters(label), "\n") if line]
+    if not lines:
+        raise InputError(
+            f"{name}: line {edge.line}: the edge {edge.tail!r} -> {edge.head!r} has no letter as label"
+        )
+    return lines
+
+
+def _kind(
+    declared: str | None, states: list[str], nodes: dict[str, dict[str, str]], arcs: list[_Arc], name: str
+) -> OutputKind:
+    kinds: tuple[OutputKind, ...] = ("acceptor", "mealy", "states", "moore")
+    for kind in kinds:
+        if declared == kind:
+            return kind
+    if declared is not None:
+        raise InputError(f"{name}: the comment declares {declared!r}, which is not a kind of outputs")
+    slashed = [has(arc.label, "/") for arc in arcs]
+    if any("record" in nodes[q].get("shape", "").lower() for q in states):
+        return "moore"
+    if arcs and all(slashed):
+        return "mealy"
+    if any(_is_accepting(nodes[q]) for q in states):
+        return "acceptor"
+    if any(slashed):
+        arc = arcs[slashed.index(False)]
+        raise InputError(
+            f"{name}: line {arc.line}: label {plain(arc.label)!r} has no output, others are `input/output`; "
+            "write `\\/` for a slash in a letter"
+        )
+    return "states"

@@ -1,0 +1,269 @@
+"""What every checker needs, with the standard library only: strict reading, and exact numbers.
+
+Numbers are `int`, `Fraction`, or `Element`: irrational members of a field Q(θ), θ = 2cos(2π/N).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any, TypeAlias
+
+MAX_CONDUCTOR = 10_000
+
+
+class Invalid(Exception):  # noqa: N818 (a verdict, not a fault)
+    """The certificate does not prove what it says; the message is the reason."""
+
+
+def need(condition: object, reason: str) -> None:
+    """Raise `Invalid(reason)` unless the condition holds."""
+    if not condition:
+        raise Invalid(reason)
+
+
+def integer(x: Any, low: int, high: int, where: str) -> int:
+    """x itself, an integer (no bool) in [low, high]."""
+    if type(x) is not int or not low <= x <= high:
+        raise Invalid(f"{where}: {x!r} is not an integer from {low} to {high}")
+    return x
+
+
+def array(x: Any, where: str, length: int | None = None) -> list[Any]:
+    """x itself, a list, of the given length if one is given."""
+    if type(x) is not list:
+        raise Invalid(f"{where}: not a list")
+    need(length is None or len(x) == length, f"{where}: {len(x)} entries, not {length}")
+    return x
+
+
+def record(x: Any, keys: set[str], where: str) -> dict[str, Any]:
+    """x itself, an object with exactly these keys."""
+    if type(x) is not dict or set(x) != keys:
+        raise Invalid(f"{where}: the keys must be {sorted(keys)}")
+    return x
+
+
+def load(path: str) -> Any:
+    """The JSON in a file, without floats, duplicate keys or special constants."""
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(items)
+        need(len(result) == len(items), "a key occurs twice in one object")
+        return result
+
+    def refuse(text: str) -> Any:
+        raise Invalid(f"{text} is not an exact number")
+
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    try:
+        return json.loads(text, object_pairs_hook=pairs, parse_float=refuse, parse_constant=refuse)
+    except (ValueError, RecursionError) as error:
+        raise Invalid(f"not JSON: {error}") from None
+
+
+def strings(x: Any, where: str) -> list[str]:
+    """A list of strings."""
+    need(all(type(s) is str for s in array(x, where)), f"{where}: not strings")
+    return array(x, where)
+
+
+def same(x: Any, y: Any) -> bool:
+    """Equality that keeps true, 1 and 1.0 apart."""
+    if type(x) is list and type(y) is list:
+        return len(x) == len(y) and all(same(a, b) for a, b in zip(x, y, strict=True))
+    return type(x) is type(y) and bool(x == y)
+
+
+def run_alone(check: Callable[[Any], str], arguments: list[str]) -> int:
+    """The command line of a checker: prints `valid: ...` or `invalid: ...`; status 0, 1, or 2 for wrong usage."""
+    if len(arguments) != 1:
+        print("usage: python3 -I CHECKER CERTIFICATE", file=sys.stderr)
+        return 2
+    try:
+        print(f"valid: {check(load(arguments[0]))}")
+    except (OSError, UnicodeDecodeError) as error:
+        print(f"{arguments[0]}: cannot be read: {error}", file=sys.stderr)
+        return 2
+    except Invalid as reason:
+        print(f"invalid: {reason}")
+        return 1
+    return 0
+
+
+class Field:
+    """Q(θ), θ = 2cos(2π/N): the minimal polynomial from the cyclotomic one, and rational bounds of θ."""
+
+    def __init__(self, conductor: int) -> None:
+        self.products: dict[tuple[Any, Any], Number] = {}
+        self.conductor = conductor
+        if conductor <= 2:
+            self.modulus = [-2 if conductor == 1 else 2, 1]
+        else:  # Φ(x) = x^h Ψ(x + 1/x), and x^j + x^-j = C_j(x + 1/x) with C_{j+1} = θ C_j - C_{j-1}
+            phi = cyclotomic(conductor)
+            half = (len(phi) - 1) // 2
+            self.modulus = [phi[half]] + [0] * half
+            before, now = [2], [0, 1]
+            for j in range(1, half + 1):
+                self.modulus = [
+                    m + phi[half + j] * c for m, c in zip(self.modulus, [*now, *[0] * half], strict=False)
+                ]
+                following = [0, *now]
+                for i, c in enumerate(before):
+                    following[i] -= c
+                before, now = now, following
+        self.degree = len(self.modulus) - 1
+        power = [1] + [0] * (self.degree - 1)
+        self.powers = []  # θ^i, reduced
+        for _ in range(2 * self.degree):
+            self.powers.append(power)
+            power = [c - power[-1] * m for c, m in zip([0, *power[:-1]], self.modulus, strict=False)]
+
+    def theta(self, bits: int) -> int:
+        """The integer m with m/2^bits ≤ θ < (m+1)/2^bits, where the degree is above 1 (N = 5 or N ≥ 7)."""
+        # 2cos(4π/N) < 2 - (44/7N)² < θ < 2: no other root of the minimal polynomial lies above the left end
+        low = (2 << bits) - -(-(1936 << bits) // (49 * self.conductor**2))
+        high = 2 << bits
+        while high - low > 1:
+            middle, value = (low + high) // 2, 0
+            for i, c in enumerate(reversed(self.modulus)):
+                value = value * middle + (c << (bits * i))
+            low, high = (middle, high) if value <= 0 else (low, middle)
+        return low
+
+    def element(self, denominator: int, coefficients: list[int]) -> Number:
+        """The number Σ c_i θ^i / denominator, as int or Fraction where it is rational."""
+        divisor = gcd(denominator, *coefficients)
+        if any(coefficients[1:]):
+            return Element(self, denominator // divisor, tuple(c // divisor for c in coefficients))
+        return (
+            coefficients[0] // divisor if denominator == divisor else Fraction(coefficients[0], denominator)
+        )
+
+
+class Element:
+    """An irrational number of a field: integer coefficients over one positive denominator."""
+
+    __slots__ = ("coefficients", "denominator", "field", "key")
+
+    def __init__(self, field: Field, denominator: int, coefficients: tuple[int, ...]) -> None:
+        self.field, self.denominator, self.coefficients = field, denominator, coefficients
+        self.key = (denominator, coefficients)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Element) and self.key == other.key
+
+    def __add__(self, other: Number) -> Number:
+        if not isinstance(other, Element):
+            other = Fraction(other)
+            padded = (other.numerator,) + (0,) * (self.field.degree - 1)
+            other = Element(self.field, other.denominator, padded)
+        p, q = self.denominator, other.denominator
+        sums = [a * q + b * p for a, b in zip(self.coefficients, other.coefficients, strict=True)]
+        return self.field.element(p * q, sums)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Number:
+        return Element(self.field, self.denominator, tuple(-c for c in self.coefficients))
+
+    def __sub__(self, other: Number) -> Number:
+        return self + -other
+
+    def __rsub__(self, other: Number) -> Number:
+        return -self + other
+
+    def __mul__(self, other: Number) -> Number:
+        field = self.field
+        if not isinstance(other, Element):
+            other = Fraction(other)
+            return field.element(
+                self.denominator * other.denominator, [c * other.numerator for c in self.coefficients]
+            )
+        pair = (self.key, other.key)
+        if pair not in field.products:
+            raw = [0] * (2 * field.degree)
+            for i, x in enumerate(self.coefficients):
+                if x:
+                    for j, y in enumerate(other.coefficients, start=i):
+                        raw[j] += x * y
+            reduced = [
+                sum(c * p[k] for c, p in zip(raw, field.powers, strict=True) if c)
+                for k in range(field.degree)
+            ]
+            field.products[pair] = field.element(self.denominator * other.denominator, reduced)
+        return field.products[pair]
+
+    __rmul__ = __mul__
+
+    def bounds(self, bits: int) -> tuple[Fraction, Fraction]:
+        """Rational bounds of the number, from θ to the given number of bits, by interval Horner steps."""
+        theta, low, high, shift = self.field.theta(bits), 0, 0, 0
+        for c in reversed(self.coefficients):
+            corners = [x * m for x in (low, high) for m in (theta, theta + 1)]
+            shift += bits
+            low, high = min(corners) + (c << shift), max(corners) + (c << shift)
+        return Fraction(low, self.denominator << shift), Fraction(high, self.denominator << shift)
+
+
+Number: TypeAlias = int | Fraction | Element
+
+
+def bounds(x: Number, bits: int) -> tuple[Fraction, Fraction]:
+    """Rational bounds of any number; equal for rationals."""
+    return x.bounds(bits) if isinstance(x, Element) else (Fraction(x), Fraction(x))
+
+
+def sign(x: Number) -> int:
+    """-1, 0 or 1; an irrational number is not zero, so refining its bounds ends."""
+    bits = 64
+    while True:
+        low, high = bounds(x, bits)
+        if low > 0 or high < 0 or low == high:
+            return (low > 0) - (high < 0)
+        bits *= 2
+
+
+def cyclotomic(n: int) -> list[int]:
+    """Coefficients of Φ_n, constant first: x^n - 1 divided by Φ_d for all d | n, d < n."""
+    result = [-1] + [0] * (n - 1) + [1]
+    for d in range(1, n):
+        if n % d == 0:
+            divisor, quotient = cyclotomic(d), []
+            while len(result) >= len(divisor):
+                quotient.append(result[-1])
+                for i, c in enumerate(divisor, start=len(result) - len(divisor)):
+                    result[i] -= quotient[-1] * c
+                result.pop()
+            result = quotient[::-1]
+    return result
+
+
+def number(x: Any, field: Field, where: str) -> Number:
+    """Parse an integer, "p/q" in lowest terms, or a list of at least two coefficients of 1, θ, θ², ..."""
+    if type(x) is int:
+        return x
+    if type(x) is str:
+        need(re.fullmatch(r"-?[1-9][0-9]*/[1-9][0-9]*", x), f"{where}: {x!r} is not a number")
+        p, q = (int(part) for part in x.split("/"))
+        need(q > 1 and gcd(p, q) == 1, f"{where}: {x!r} is not in lowest terms")
+        return Fraction(p, q)
+    if type(x) is not list or not 2 <= len(x) <= field.degree:
+        raise Invalid(f"{where}: {x!r} is not a number of the field")
+    parts = []
+    for c in x:
+        need(type(c) is not list, f"{where}: a coefficient is a list")
+        part = number(c, field, where)
+        parts.append(Fraction(part) if not isinstance(part, Element) else Fraction(0))
+    need(parts[-1] != 0, f"{where}: the last coefficient is zero")
+    parts += [Fraction(0)] * (field.degree - len(parts))
+    common = lcm(*(c.denominator for c in parts))
+    return field.element(common, [int(c * common) for c in parts])

@@ -1,0 +1,166 @@
+"""Checks a certificate of kind `table`: a linear RNN equals an automaton on all words, by exact arithmetic.
+
+Standard library only; run it as `python3 -I table.py CERTIFICATE`. What it proves, for every letter x: each code H
+of a head goes to the code A(x) H + B(x); the joint codes reached from the initial one lie over the automaton's
+states as its transitions say. By induction this holds for words of any length. Factors are applied in their order
+and from the left. The summary is recomputed and one canonical form is demanded, so that no number is idle.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+if not __package__:  # run alone: the files beside this one are found as the package `checker`
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    __package__ = "checker"
+
+from .exact import array, integer, need, record, run_alone, same, sign, strings
+from .head import Head
+
+FORMATS = {"fp64": 2**53, "fp32": 2**24, "fp16": 2**11, "bf16": 2**8, "fp8_e4m3": 2**4, "fp8_e5m2": 2**3}
+KEYS = {"format", "kind", "labels", "automaton", "layers", "decode", "outputs", "summary"}
+
+
+def canonical_outputs(outputs: list[Any], labels: int, where: str) -> None:
+    """Outputs are numbered in the order in which they first appear."""
+    seen = -1
+    for o in outputs:
+        integer(o, 0, seen + 1, where)
+        seen = max(seen, o)
+    need(seen + 1 == labels, f"{where}: {seen + 1} outputs for {labels} labels")
+
+
+def check_table(document: Any) -> tuple[list[Head], str]:
+    """The heads and a line of facts, if the table part of a certificate is right; else `Invalid`."""
+    need(document["format"] == "mirrormata-certificate/1", "unknown format")
+    labels = record(
+        document["labels"], {"automaton", "construction", "theorem", "states", "letters", "outputs"}, "labels"
+    )
+    need(all(type(labels[k]) is str for k in ("automaton", "construction", "theorem")), "labels: not strings")
+    n, k = len(strings(labels["states"], "labels.states")), len(strings(labels["letters"], "labels.letters"))
+    automaton = record(
+        document["automaton"], {"states", "letters", "start", "transitions", "outputs"}, "automaton"
+    )
+    integer(automaton["states"], max(n, 1), n, "automaton.states")
+    integer(automaton["letters"], k, k, "automaton.letters")
+    start = integer(automaton["start"], 0, n - 1, "automaton.start")
+    delta = array(automaton["transitions"], "automaton.transitions", k)
+    for row in delta:
+        for q in array(row, "automaton.transitions", n):
+            integer(q, 0, n - 1, "automaton.transitions")
+    given = array(automaton["outputs"], "automaton.outputs")
+    mealy = bool(given) and type(given[0]) is list
+    array(given, "automaton.outputs", k if mealy else n)
+    flat = [o for row in given for o in array(row, "automaton.outputs", n)] if mealy else given
+    canonical_outputs(flat, len(strings(labels["outputs"], "labels.outputs")), "automaton.outputs")
+
+    (layer,) = array(document["layers"], "layers", 1)
+    raw = array(record(layer, {"heads"}, "layers[0]")["heads"], "layers[0].heads")
+    need(raw, "layers[0].heads: empty")
+    heads = [Head(h, k, f"layers[0].heads[{i}]") for i, h in enumerate(raw)]
+    images = [head.images() for head in heads]
+    rows = check_decode(document["decode"], heads, images, delta, start, n)
+    said = array(document["outputs"], "outputs")
+    if mealy:  # the output on letter x at the code reached; null where no code is reached by x
+        wanted: list[Any] = [[None] * len(rows) for _ in range(k)]
+        place = {tuple(row[1:]): r for r, row in enumerate(rows)}
+        for x in range(k):
+            for row in rows:
+                after = place[tuple(images[h][x][c] for h, c in enumerate(row[1:]))]
+                need(
+                    wanted[x][after] in (None, given[x][row[0]]),
+                    "a Mealy output is lost where two codes meet",
+                )
+                wanted[x][after] = given[x][row[0]]
+    else:
+        wanted = [given[row[0]] for row in rows]
+    need(same(said, wanted), "outputs: not those of the automaton's states")
+
+    integral = all(head.integer for head in heads)
+    bound = max(head.bound for head in heads) if integral else None
+    gh = all("matrix" not in t for head in heads for t in head.transitions)
+    summary = {
+        "layers": 1,
+        "householders": max((len(t["factors"]) for h in heads for t in h.transitions), default=0)
+        if gh
+        else None,
+        "heads": len(heads),
+        "dim": max(head.dim for head in heads),
+        "exactness": "integer" if integral else "algebraic",
+        "integer_bound": bound,
+        "formats": [f for f, reach in FORMATS.items() if bound is not None and bound <= reach],
+        "norm": "at most 1" if gh else "unbounded",
+    }
+    record(document["summary"], set(summary), "summary")
+    for key, value in summary.items():
+        need(same(document["summary"][key], value), f"summary.{key}: it is {value!r}")
+    return heads, f"{n} states, {k} letters, {len(rows)} codes: equal on all words"
+
+
+def check_decode(
+    data: Any, heads: list[Head], images: list[list[list[int]]], delta: list[list[int]], start: int, n: int
+) -> list[list[int]]:
+    """The joint codes, breadth first from the start; each lies over one state, and all states have codes.
+
+    After the codes reached from the start come, if states are left, those reached from the least state left, and
+    so on: the recurrence is then right from each of these.
+    """
+    rows = array(data, "decode")
+    for row in rows:
+        array(row, "decode", 1 + len(heads))
+        integer(row[0], 0, n - 1, "decode")
+        for head, c in zip(heads, row[1:], strict=True):
+            integer(c, 0, len(head.codes) - 1, "decode")
+    need(rows and rows[0][0] == start, "decode: the first code is not the start's")
+    seen: dict[tuple[int, ...], int] = {}
+    covered: set[int] = set()
+    order: list[tuple[int, ...]] = []
+    done = 0
+    while done < len(order) or len(order) < len(rows):
+        if done == len(order):  # a new seed
+            state, seed = rows[done][0], tuple(rows[done][1:])
+            least = start if not covered else next((q for q in range(n) if q not in covered), -1)
+            need(state == least and seed not in seen, f"decode[{done}]: not the seed that is due")
+            parts = [head.codes[c] for head, c in zip(heads, seed, strict=True) if head.codes[c]]
+            need(all(sign(part[0][2]) > 0 for part in parts), f"decode[{done}]: the seed starts negative")
+            need(
+                not covered or len(parts) == 1, f"decode[{done}]: a further seed is zero in all heads but one"
+            )
+            seen[seed] = state
+            order.append(seed)
+        code = order[done]
+        state = seen[code]
+        need(rows[done] == [state, *code], f"decode[{done}]: the code reached here is {[state, *code]}")
+        covered.add(state)
+        for x, row in enumerate(delta):
+            after = tuple(image[x][c] for image, c in zip(images, code, strict=True))
+            if after not in seen:
+                need(len(order) < len(rows), f"decode: a code reached by letter {x} is missing")
+                seen[after] = row[state]
+                order.append(after)
+            need(
+                seen[after] == row[state],
+                f"letter {x} takes decode[{done}] to state {seen[after]}, not {row[state]}",
+            )
+        done += 1
+    need(len(covered) == n, "decode: a state has no code")
+    for h, head in enumerate(heads):
+        new = -1
+        for row in rows:
+            need(row[h + 1] <= new + 1, f"decode: codes of head {h} are not numbered as they appear")
+            new = max(new, row[h + 1])
+        need(new + 1 == len(head.codes), f"{head.where}: a code is never reached")
+    return rows
+
+
+def check(document: Any) -> str:
+    """A line of facts if the certificate is right; else `Invalid` with the reason."""
+    need(type(document) is dict and document.get("kind") == "table", "not a certificate of kind table")
+    record(document, KEYS, "certificate")
+    return check_table(document)[1]
+
+
+if __name__ == "__main__":
+    raise SystemExit(run_alone(check, sys.argv[1:]))

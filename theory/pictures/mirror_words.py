@@ -1,0 +1,105 @@
+"""What a letter's mirrors do, in words: the sentence above a panel."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from ...constructions.show import counted
+from .mirror_head import TOLERANCE, DrawnHead, DrawnLetter, Floats
+
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+def sentence(head: DrawnHead, letter: DrawnLetter) -> str:
+    """One line, such as `two mirrors at π/7: a rotation by 2π/7`."""
+    k = len(letter.sizes)
+    if letter.transition.matrix is not None:
+        rank = int(np.linalg.matrix_rank(letter.matrix))
+        return f"a matrix without factors: {counted(head.dim, 'dimension')} to {rank}"
+    gate = "" if letter.gate == 1 else "gate 0: forgets, then " if letter.gate == 0 else f"gate {letter.gate:.3g}, then "
+    tail = ", then adds B" if letter.transition.additive else ""
+    if k == 0:
+        return (gate + "no mirror" if gate else "no mirror: every state stays") + tail
+    if not letter.only_mirrors:
+        return f"{gate}{_factors(letter)}{tail}"
+    if head.form == "wires":
+        return _permutation(letter.matrix, k)
+    count = f"{number_word(k)} mirror" + ("s" if k > 1 else "")
+    if head.form == "line":
+        return f"{count}: the sign flips" if k % 2 else f"{count}: every state stays"
+    if k == 1:
+        return f"{count}: a reflection"
+    if k == 2:
+        between = float(np.arccos(min(1.0, abs(float(letter.keys[0] @ letter.keys[1])))))
+        if abs(between - np.pi / 2) < TOLERANCE:
+            return f"{count} at a right angle: a half-turn"
+        return f"{count} at {angle_text(between)}: a rotation by {angle_text(2 * between)}{_sense(head, letter)}"
+    return f"{count}: {_rotoreflection(head.shown(letter))}"
+
+
+def number_word(k: int) -> str:
+    """`two` for 2; digits from ten on."""
+    return NUMBERS[k] if k < len(NUMBERS) else str(k)
+
+
+def angle_text(angle: float) -> str:
+    """`2π/7` where the angle is such a multiple of π, else degrees."""
+    multiple = Fraction(angle / np.pi).limit_denominator(2000)
+    if abs(float(multiple) * np.pi - angle) > TOLERANCE:
+        return f"{np.degrees(angle):.2f}°"
+    p, q = multiple.numerator, multiple.denominator
+    return "0" if p == 0 else f"{'' if p == 1 else p}π" + ("" if q == 1 else f"/{q}")
+
+
+def _sense(head: DrawnHead, letter: DrawnLetter) -> str:
+    if head.form != "plane":
+        return ""
+    A = head.shown(letter)
+    return " ↺" if A[1, 0] > 0 else " ↻"
+
+
+def _rotoreflection(A: Floats) -> str:
+    n = len(A)
+    if n == 3 and np.allclose(A, -np.eye(3)):
+        return "the inversion H ↦ -H"
+    if n == 3 and np.linalg.det(A) < 0:
+        angle = float(np.arccos(np.clip((np.trace(A) + 1) / 2, -1, 1)))
+        return f"a rotation by {angle_text(angle)} and a reflection"
+    return f"rank(A - I) = {np.linalg.matrix_rank(A - np.eye(n), tol=1e-6)}"
+
+
+def _factors(letter: DrawnLetter) -> str:
+    mirrors = int(np.sum(np.abs(letter.sizes - 2) < TOLERANCE))
+    projections = int(np.sum(np.abs(letter.sizes - 1) < TOLERANCE))
+    rest = len(letter.sizes) - mirrors - projections
+    parts = [counted(n, noun) for n, noun in
+             ((mirrors, "mirror"), (projections, "projection"), (rest, "contraction")) if n]  # fmt: skip
+    return " and ".join(parts)
+
+
+def _permutation(A: Floats, k: int) -> str:
+    """The cycles of a signed permutation, each with the factors it takes."""
+    image = np.argmax(np.abs(A), axis=0)
+    signs = A[image, np.arange(len(A))]
+    whole = np.allclose(np.abs(A), np.eye(len(A))[:, image]) and len(set(image.tolist())) == len(A)
+    if not whole:
+        return f"{counted(k, 'mirror')}: rank(A - I) = {np.linalg.matrix_rank(A - np.eye(len(A)), tol=1e-6)}"
+    names: dict[tuple[int, bool], int] = {}
+    seen = np.zeros(len(A), dtype=bool)
+    for first in range(len(A)):
+        length, positive, i = 0, True, first
+        while not seen[i]:
+            seen[i] = True
+            length, positive, i = length + 1, positive == (signs[i] > 0), int(image[i])
+        if length > 1 or (length == 1 and not positive):
+            names[length, positive] = names.get((length, positive), 0) + 1
+    parts, counts = [], []
+    for (length, positive), times in sorted(names.items(), reverse=True):
+        name = ("" if positive else "negative ") + (f"{length}-cycle" if length > 1 else "axis")
+        parts.append(f"a {name}" if times == 1 else f"{number_word(times)} {name.replace('axis', 'axe')}s")
+        counts += [str(length - positive)] * times
+    noun = "swap" if all(positive for _, positive in names) else "mirror"
+    total = f" = {k}" if len(counts) > 1 else ""
+    return f"{', '.join(parts)}: {' + '.join(counts)}{total} {noun}{'' if k == 1 else 's'}"

@@ -1,0 +1,175 @@
+"""Floating-point formats and rounding once, to nearest even, from the exact value.
+
+Stored numbers are Python or numpy float64 values that lie in the format: each of the six formats is a subset of
+float64, so a value of a narrow format needs no type of its own. Overflow goes to ±inf where the format has an
+infinity; `fp8_e4m3` (the "fn" variant) has none and saturates at ±448, so that no number ever becomes nan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, ldexp, nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..constructions.errors import InputError
+from ..constructions.real_cyclotomic import Algebraic, Number, enclosure, simplest
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FloatFormat:
+    """A binary floating-point format with subnormals.
+
+    `precision`: significant bits, the leading one included. `min_exponent`: e where 2^e is the smallest normal.
+    `max_finite`: the largest finite value. `saturating`: overflow gives ±max_finite in place of ±inf.
+    """
+
+    name: str
+    precision: int
+    min_exponent: int
+    max_finite: Fraction
+    saturating: bool = False
+
+    @property
+    def overflow(self) -> float:
+        """What a positive number too large for the format becomes."""
+        return float(self.max_finite) if self.saturating else inf
+
+    @property
+    def smallest(self) -> Fraction:
+        """The smallest positive (subnormal) value."""
+        return Fraction(2) ** (self.min_exponent - self.precision + 1)
+
+
+def _ieee(name: str, precision: int, max_exponent: int) -> FloatFormat:
+    largest = (2 - Fraction(1, 2 ** (precision - 1))) * 2**max_exponent
+    return FloatFormat(name, precision, 1 - max_exponent, largest)
+
+
+FORMATS: dict[str, FloatFormat] = {
+    f.name: f
+    for f in (
+        _ieee("fp64", 53, 1023),
+        _ieee("fp32", 24, 127),
+        _ieee("fp16", 11, 15),
+        _ieee("bf16", 8, 127),
+        FloatFormat("fp8_e4m3", 4, -6, Fraction(448), saturating=True),
+        _ieee("fp8_e5m2", 3, 15),
+    )
+}
+"""The formats by name."""
+
+ALIASES: dict[str, str] = {
+    "float64": "fp64",
+    "double": "fp64",
+    "float32": "fp32",
+    "float": "fp32",
+    "single": "fp32",
+    "float16": "fp16",
+    "half": "fp16",
+    "bfloat16": "bf16",
+    "float8_e4m3fn": "fp8_e4m3",
+    "e4m3": "fp8_e4m3",
+    "float8_e5m2": "fp8_e5m2",
+    "e5m2": "fp8_e5m2",
+}
+"""Other spellings of the names in `FORMATS`."""
+
+
+def float_format(dtype: str | FloatFormat) -> FloatFormat:
+    """The format of a dtype name or alias; an unknown one is an `InputError` that lists them."""
+    if isinstance(dtype, FloatFormat):
+        return dtype
+    found = FORMATS.get(ALIASES.get(dtype, dtype))
+    if found is None:
+        raise InputError(
+            f"dtype {dtype!r}: not a format; the formats are {', '.join(FORMATS)} "
+            f"(also written {', '.join(ALIASES)})"
+        )
+    return found
+
+
+def round_fraction(x: Fraction | int, fmt: str | FloatFormat) -> float:
+    """The value of the format nearest to x, ties to even, rounded once, subnormals included.
+
+    Zero gives +0.0; a number that underflows to zero keeps its sign; overflow as in the module's text.
+    """
+    f = float_format(fmt)
+    x = Fraction(x)
+    if x == 0:
+        return 0.0
+    size = abs(x)
+    exponent = size.numerator.bit_length() - size.denominator.bit_length()
+    if size < Fraction(2) ** exponent:
+        exponent -= 1
+    quantum = max(exponent, f.min_exponent) - f.precision + 1
+    steps = round(size / Fraction(2) ** quantum)  # Python rounds a Fraction to the nearest int, ties to even
+    if steps * Fraction(2) ** quantum > f.max_finite:
+        return f.overflow if x > 0 else -f.overflow
+    rounded = ldexp(steps, quantum)
+    return rounded if x > 0 else -abs(rounded)
+
+
+def round_number(x: Number, fmt: str | FloatFormat) -> float:
+    """The value of the format nearest to an exact number, ties to even.
+
+    An irrational number is never a tie (ties are rational), so its enclosure is refined until both ends round
+    to the same value.
+    """
+    f = float_format(fmt)
+    x = simplest(x)
+    if not isinstance(x, Algebraic):
+        return round_fraction(x, f)
+    bits = f.precision + 16
+    while True:
+        lower, upper = enclosure(x, bits)
+        low, high = round_fraction(lower, f), round_fraction(upper, f)
+        if low == high:
+            return low if x.sign() > 0 else -abs(low)
+        bits *= 2
+
+
+def round_array(values: Any, fmt: str | FloatFormat) -> Floats:
+    """Each float64 rounded once to the format, nearest even; a new float64 array of the same shape.
+
+    Signs of zeros are kept, nan stays nan, ±inf overflows like any large number.
+    """
+    f = float_format(fmt)
+    given = np.asarray(values, dtype=np.float64)
+    if f.precision == 53:
+        return given.copy()
+    x = np.atleast_1d(given)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded: Floats = np.copysign(snapped(x, f), x)
+        fits = np.abs(rounded) <= float(f.max_finite)
+        if not fits.all():
+            large = ~fits  # overflow and nan
+            rounded[large] = np.where(np.isnan(x[large]), nan, np.copysign(f.overflow, x[large]))
+    return rounded.reshape(given.shape)
+
+
+_EXPONENT_BITS = {np.dtype(np.float64): np.int64(0x7FF << 52), np.dtype(np.float32): np.int32(0xFF << 23)}
+_MANTISSA_BITS = {np.dtype(np.float64): 52, np.dtype(np.float32): 23}
+
+
+def snapped(x: NDArray[Any], fmt: FloatFormat) -> NDArray[Any]:
+    """x rounded to the format's grid of values with the exponent unbounded above; ±0 may lose its sign.
+
+    `x`: float64 or float32, with at least four bits more than the format. Adding and subtracting 1.5·2^m makes the
+    last bit of the sum that of the format's value near x, so that the processor's own rounding to nearest even
+    does the work, in one rounding.
+    """
+    if fmt.precision > _MANTISSA_BITS[x.dtype] - 3:
+        raise ValueError(f"{x.dtype} is too narrow to be rounded to {fmt.name} this way")
+    integer = _EXPONENT_BITS[x.dtype].dtype
+    power: NDArray[Any] = (x.view(integer) & _EXPONENT_BITS[x.dtype]).view(x.dtype)
+    np.maximum(power, x.dtype.type(2.0**fmt.min_exponent), out=power)
+    power *= x.dtype.type(1.5 * 2.0 ** (_MANTISSA_BITS[x.dtype] - fmt.precision + 1))
+    result: NDArray[Any] = x + power
+    result -= power
+    return result

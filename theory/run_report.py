@@ -1,0 +1,104 @@
+"""What a run found, and how it is counted together from parts of the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """Outcome of `run`.
+
+    `tokens`: of all sequences together. `errors`: tokens after which the state is wrong; an integer LRNN in a format
+    that holds its integers is wrong where its state differs bit for bit from the code that belongs there, any
+    other where the nearest code decodes to another state than the automaton's.
+    `first_error`: 1-based position of the earliest wrong token in any sequence, `first_error_sequence` that sequence.
+    `order`: the order of the arithmetic. `norm_range`: least and largest Frobenius norm of a state, all heads together.
+    `margin`: least over the run of half of (distance to the nearest code of a wrong state - distance to the nearest
+    code of the right one); None where there is but one state, or it was too costly. The initial state does not count.
+    """
+
+    tokens: int
+    sequences: int
+    errors: int
+    first_error: int | None
+    first_error_sequence: int | None
+    dtype: str
+    order: str
+    backend: str
+    seconds: float
+    norm_range: tuple[float, float] | None
+    margin: float | None
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Tokens of all sequences together by wall-clock time, the making of random words included."""
+        return self.tokens / self.seconds if self.seconds > 0 else 0.0
+
+    def to_json(self) -> dict[str, object]:
+        """Plain values for JSON; infinite and undefined figures are null."""
+        norms = None if self.norm_range is None else [_finite(x) for x in self.norm_range]
+        return {
+            "tokens": self.tokens,
+            "sequences": self.sequences,
+            "errors": self.errors,
+            "first_error": self.first_error,
+            "first_error_sequence": self.first_error_sequence,
+            "dtype": self.dtype,
+            "order": self.order,
+            "backend": self.backend,
+            "seconds": self.seconds,
+            "tokens_per_second": self.tokens_per_second,
+            "norm_range": norms,
+            "margin": None if self.margin is None else _finite(self.margin),
+        }
+
+
+def _finite(x: float) -> float | None:
+    return x if isfinite(x) else None
+
+
+class Tally:
+    """Errors, norms and margins of a run, added part by part in order of time."""
+
+    def __init__(self) -> None:
+        self.errors = 0
+        self.first: tuple[int, int] | None = None
+        self.least_norm, self.largest_norm = np.inf, -np.inf
+        self.margin = np.inf
+
+    def add_errors(self, wrong: NDArray[np.bool_], done: int) -> None:
+        """`wrong`: `[T, sequences]` for the tokens that follow the first `done` of each sequence."""
+        count = int(np.count_nonzero(wrong))
+        if count and self.first is None:
+            t, s = divmod(int(wrong.reshape(-1).argmax()), wrong.shape[1])
+            self.first = (done + t + 1, s)
+        self.errors += count
+
+    def add_norms(self, norms: NDArray[np.float64]) -> None:
+        """Frobenius norms of some states."""
+        if norms.size:
+            self.least_norm = float(np.fmin(self.least_norm, np.fmin.reduce(norms.reshape(-1))))
+            self.largest_norm = float(np.fmax(self.largest_norm, np.fmax.reduce(norms.reshape(-1))))
+
+    def report(self, sequences: int, length: int, *, dtype: str, order: str, seconds: float) -> RunReport:
+        """The report of a whole run of `sequences` words of `length` tokens each."""
+        position, sequence = self.first or (None, None)
+        seen = self.largest_norm >= 0
+        return RunReport(
+            tokens=sequences * length,
+            sequences=sequences,
+            errors=self.errors,
+            first_error=position,
+            first_error_sequence=sequence,
+            dtype=dtype,
+            order=order,
+            backend="numpy",
+            seconds=seconds,
+            norm_range=(self.least_norm, self.largest_norm) if seen else None,
+            margin=None if self.margin == np.inf else self.margin,
+        )
