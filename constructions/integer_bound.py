@@ -18,7 +18,7 @@ def integer_bound(lrnn: LRNN) -> int:
     States between the factors of a token count too. The recurrence is bit-exact, in any order of summation, in
     every format whose consecutive integers reach this bound. Only for `exactness == "integer"`.
     """
-    return max(_head_bound(head) for layer in lrnn.layers for head in layer.heads)
+    return max(head_bound(head) for layer in lrnn.layers for head in layer.heads)
 
 
 def _largest(values: Collection[object]) -> int:
@@ -44,7 +44,8 @@ def _sum_bound(terms: Sequence[tuple[object, object]]) -> tuple[int, int]:
     return max(bound, total), total
 
 
-def _head_bound(head: Head) -> int:
+def head_bound(head: Head) -> int:
+    """The bound of one integer head."""
     start = stacked(head)
     bound = max(_largest(row.values()) for row in start)
     for transition in head.transitions:

@@ -27,7 +27,7 @@ PATTERNS = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(PATTERNS)
 def test_same_words_as_python(pattern: str) -> None:
     # Python before 3.11 and since differ on `{,2}`; spelt out it is the same

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..constructions.automaton import Indices
 from ..constructions.lrnn import INTEGER_RANGES, LRNN, Head
+from ..constructions.real_cyclotomic import simplest
 from .rounding import FloatFormat, snapped
 from .weights import HeadWeights, dense_codes, sparse_codes
 
@@ -34,10 +35,13 @@ def carrier(heads: Sequence[Head], weights: Sequence[HeadWeights], fmt: FloatFor
     """
     bound = 0.0
     for head, w in zip(heads, weights, strict=True):
-        largest = max((abs(x) for code in head.codes for _, _, x in code), default=0)
+        numbers = {simplest(x) for code in head.codes for _, _, x in code}
+        if not w.exact or not all(isinstance(x, int) for x in numbers):
+            return None
+        largest = max((abs(x) for x in numbers if isinstance(x, int)), default=0)
         added = 0.0 if w.additive is None else float(np.abs(w.additive).max(initial=0.0))
-        bound = max(bound, float(np.abs(w.values).sum(axis=0).max(initial=0.0)) * float(largest) + added)
-        if not w.exact or largest > INTEGER_RANGES[fmt.name]:
+        bound = max(bound, float(np.abs(w.values).sum(axis=0).max(initial=0.0)) * largest + added)
+        if largest > INTEGER_RANGES[fmt.name]:
             return None
     if fmt.name != "fp64" and bound <= INTEGER_RANGES["fp32"]:
         return np.dtype(np.float32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,8 @@ from ..constructions.lrnn import LRNN
 
 SIDE_BY_SIDE = 40
 """From this many sequences on, numpy's loop over tokens beats Python's over sequences and tokens."""
+LISTED = 1_000_000
+"""Tables up to this many entries are read as lists, which is fastest."""
 
 
 def joint_transitions(lrnn: LRNN) -> Indices:
@@ -62,24 +63,22 @@ def follow(table: Indices, letters: NDArray[Any], current: Indices) -> Indices:
     """Points after each letter `[sequences, T]`; `table[x, p]` is the point after p, `current` those at the start."""
     sequences, length = letters.shape
     points = np.empty((sequences, length), dtype=np.int64)
-    width = table.shape[1]
-    flat = np.ascontiguousarray(table, dtype=np.int64).reshape(-1)
+    table = np.ascontiguousarray(table, dtype=np.int64)
     if sequences >= SIDE_BY_SIDE:
-        offsets = np.ascontiguousarray(letters.T).astype(np.int64) * width
+        flat = table.reshape(-1)
+        offsets = np.ascontiguousarray(letters.T).astype(np.int64) * table.shape[1]
         by_token = np.empty((length, sequences), dtype=np.int64)
         for offset, after in zip(offsets, by_token, strict=True):
             offset += current
             current = flat.take(offset, out=after, mode="clip")
         points[:] = by_token.T
         return points
-    view = memoryview(flat)  # type: ignore[arg-type]
-
-    def step(point: int, offset: int) -> int:
-        return int(view[offset + point])
-
+    images: list[Any] = table.tolist() if table.size <= LISTED else [memoryview(image) for image in table]
     for s in range(sequences):
-        offsets = letters[s].astype(np.int64) * width
-        track = accumulate(offsets.tolist(), step, initial=int(current[s]))
-        next(track)
-        points[s] = np.fromiter(track, dtype=np.int64, count=length)
+        point = int(current[s])
+        track = []
+        for image in map(images.__getitem__, letters[s].tolist()):
+            point = image[point]
+            track.append(point)
+        points[s] = track
     return points

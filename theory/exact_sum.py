@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..constructions.errors import InputError
 from .rounding import FloatFormat, Floats, float_format, round_array, round_fraction
@@ -57,14 +59,14 @@ def exact_product_sum(
             if extra is not None:
                 terms.append(extra)
             return exact_sum(terms, fmt)
-        outside = np.False_
+        outside: NDArray[np.bool_] = np.zeros((), dtype=bool)
         for (x, y), p in zip(pairs, terms, strict=True):
             outside = outside | (np.abs(x) > MAX_FACTOR) | (np.abs(y) > MAX_FACTOR)
             outside = outside | ((np.abs(p) < MIN_PRODUCT) & (x != 0) & (y != 0))
         errors = [product_error(x, y, p) for (x, y), p in zip(pairs, terms, strict=True)]
         if extra is not None:
             terms.append(extra)
-        outside = outside | ~(sum(np.abs(t) for t in terms) < MAX_TOTAL)
+        outside = outside | ~(sum((np.abs(t) for t in terms), np.zeros(())) < MAX_TOTAL)
         result = exact_sum([*errors, *terms], fmt)
     if np.any(outside):
         for at in zip(*np.nonzero(np.broadcast_to(outside, result.shape)), strict=True):
@@ -159,7 +161,7 @@ def rounded_to_odd(x: Floats, rest: Floats) -> Floats:
 def _repaired(terms: Sequence[Floats], parts: Sequence[Floats], result: Floats, fmt: FloatFormat) -> Floats:
     """Entries whose expansion did not settle, in rationals (never met; the guard of a loop's limit)."""
     unstable = np.zeros(result.shape, dtype=bool)
-    for small, large in zip(parts, parts[1:], strict=False):
+    for small, large in pairwise(parts):
         unstable |= (large + small) != large
     for at in zip(*np.nonzero(unstable), strict=True):
         values = [float(np.broadcast_to(t, result.shape)[at]) for t in terms]

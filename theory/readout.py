@@ -105,7 +105,7 @@ class Readout:
             for h, (H, codes) in enumerate(zip(states, self.codes, strict=True)):
                 each = codes.squared(H.reshape(len(H), -1))
                 total += each if codes.is_row_order(self.rows[:, h]) else each[:, self.rows[:, h]]
-        return total, np.isfinite(total).all(axis=1)
+        return total, np.asarray(np.isfinite(total).all(axis=1))
 
     def _distance(self, states: Sequence[Floats], rows: Indices) -> Floats:
         """Distances `[batch]` to the codes of one row each, without cancellation."""

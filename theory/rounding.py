@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import inf, ldexp, nan
 from typing import Any
 
@@ -44,6 +45,20 @@ class FloatFormat:
     def smallest(self) -> Fraction:
         """The smallest positive (subnormal) value."""
         return Fraction(2) ** (self.min_exponent - self.precision + 1)
+
+    @cached_property
+    def grids(self) -> dict[int, tuple[Any, ...]]:
+        """What `snapped` needs, by the bytes of the carrying type: masks of its exponent, 2^e, and 1.5·2^k."""
+        made: dict[int, tuple[Any, ...]] = {}
+        for carrier, integer, exponent_bits, mantissa in (
+            (np.float64, np.int64, 0x7FF << 52, 52),
+            (np.float32, np.int32, 0xFF << 23, 23),
+        ):
+            if self.precision <= mantissa - 3:
+                factor = 1.5 * 2.0 ** (mantissa - self.precision + 1)
+                least = carrier(2.0**self.min_exponent)
+                made[np.dtype(carrier).itemsize] = (integer, integer(exponent_bits), least, carrier(factor))
+        return made
 
 
 def _ieee(name: str, precision: int, max_exponent: int) -> FloatFormat:
@@ -153,10 +168,6 @@ def round_array(values: Any, fmt: str | FloatFormat) -> Floats:
     return rounded.reshape(given.shape)
 
 
-_EXPONENT_BITS = {np.dtype(np.float64): np.int64(0x7FF << 52), np.dtype(np.float32): np.int32(0xFF << 23)}
-_MANTISSA_BITS = {np.dtype(np.float64): 52, np.dtype(np.float32): 23}
-
-
 def snapped(x: NDArray[Any], fmt: FloatFormat) -> NDArray[Any]:
     """x rounded to the format's grid of values with the exponent unbounded above; ±0 may lose its sign.
 
@@ -164,12 +175,10 @@ def snapped(x: NDArray[Any], fmt: FloatFormat) -> NDArray[Any]:
     last bit of the sum that of the format's value near x, so that the processor's own rounding to nearest even
     does the work, in one rounding.
     """
-    if fmt.precision > _MANTISSA_BITS[x.dtype] - 3:
-        raise ValueError(f"{x.dtype} is too narrow to be rounded to {fmt.name} this way")
-    integer = _EXPONENT_BITS[x.dtype].dtype
-    power: NDArray[Any] = (x.view(integer) & _EXPONENT_BITS[x.dtype]).view(x.dtype)
-    np.maximum(power, x.dtype.type(2.0**fmt.min_exponent), out=power)
-    power *= x.dtype.type(1.5 * 2.0 ** (_MANTISSA_BITS[x.dtype] - fmt.precision + 1))
+    integer, exponent_bits, least, factor = fmt.grids[x.itemsize]
+    power: NDArray[Any] = (x.view(integer) & exponent_bits).view(x.dtype)
+    np.maximum(power, least, out=power)
+    power *= factor
     result: NDArray[Any] = x + power
     result -= power
     return result

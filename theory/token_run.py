@@ -44,7 +44,7 @@ class TokenRun:
         wrong = decoded != wanted
         if rows is not None:
             for H, code in zip(flat, self._codes(rows.T.reshape(-1)), strict=True):
-                wrong |= (H != code).any(axis=(1, 2))
+                wrong |= (code != H).any(axis=(1, 2))
         self.tally.add_errors(wrong.reshape(right.T.shape), done)
         self.tally.margin = min(self.tally.margin, margin)
         with np.errstate(all="ignore"):

@@ -135,6 +135,7 @@ class Rounding:
         self._known: dict[Number, float] = {}
 
     def __call__(self, x: Number) -> float:
+        """The value of the format nearest to x."""
         rounded = self._known.get(x)
         if rounded is None:
             rounded = self._known[x] = round_number(x, self.fmt)

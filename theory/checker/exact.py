@@ -101,6 +101,7 @@ class Field:
 
     def __init__(self, conductor: int) -> None:
         self.products: dict[tuple[Any, Any], Number] = {}
+        self.thetas: dict[int, int] = {}
         self.conductor = conductor
         if conductor <= 2:
             self.modulus = [-2 if conductor == 1 else 2, 1]
@@ -126,6 +127,8 @@ class Field:
 
     def theta(self, bits: int) -> int:
         """The integer m with m/2^bits ≤ θ < (m+1)/2^bits, where the degree is above 1 (N = 5 or N ≥ 7)."""
+        if bits in self.thetas:
+            return self.thetas[bits]
         # 2cos(4π/N) < 2 - (44/7N)² < θ < 2: no other root of the minimal polynomial lies above the left end
         low = (2 << bits) - -(-(1936 << bits) // (49 * self.conductor**2))
         high = 2 << bits
@@ -134,6 +137,7 @@ class Field:
             for i, c in enumerate(reversed(self.modulus)):
                 value = value * middle + (c << (bits * i))
             low, high = (middle, high) if value <= 0 else (low, middle)
+        self.thetas[bits] = low
         return low
 
     def element(self, denominator: int, coefficients: list[int]) -> Number:

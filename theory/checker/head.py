@@ -120,14 +120,7 @@ class Head:
         """The codes after one letter. Integer heads follow the states through each factor, others form A first."""
         self.see([transition["gate"], *(x for _, _, x in transition["additive"])])
         if "matrix" in transition or not self.integer:
-            A = transition.get("matrix")
-            if A is None:
-                unit: Rows = [{i: transition["gate"]} if transition["gate"] else {} for i in range(self.dim)]
-                A = [
-                    (i, j, x)
-                    for i, row in enumerate(self.reflected(unit, transition))
-                    for j, x in row.items()
-                ]
+            A = self.matrix(transition)
             terms: list[list[tuple[Number, dict[int, Number]]]] = [[] for _ in range(self.dim)]
             for i, k, a in A:
                 self.see([a])
@@ -154,6 +147,14 @@ class Head:
             need(key in self.index, f"{where}: code {c} does not go to a code")
             images.append(self.index[key])
         return images
+
+    def matrix(self, transition: dict[str, Any]) -> Sparse:
+        """A of one letter: what its factors make of the identity."""
+        if "matrix" in transition:
+            return tuple(transition["matrix"])
+        gate = transition["gate"]
+        rows = self.reflected([{i: gate} if gate else {} for i in range(self.dim)], transition)
+        return tuple((i, j, row[j]) for i, row in enumerate(rows) for j in sorted(row))
 
     def reflected(self, rows: Rows, transition: dict[str, Any]) -> Rows:
         """C_k···C_1 rows, in place: each factor changes only the rows in the support of its vector."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import Any, TypeAlias
 
 if not __package__:  # run alone: the files beside this one are found as the package `checker`
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -20,6 +20,7 @@ from .exact import array, integer, need, record, run_alone, same, sign, strings
 from .head import Head
 
 FORMATS = {"fp64": 2**53, "fp32": 2**24, "fp16": 2**11, "bf16": 2**8, "fp8_e4m3": 2**4, "fp8_e5m2": 2**3}
+Images: TypeAlias = list[list[list[int]]]
 KEYS = {"format", "kind", "labels", "automaton", "layers", "decode", "outputs", "summary"}
 
 
@@ -32,8 +33,8 @@ def canonical_outputs(outputs: list[Any], labels: int, where: str) -> None:
     need(seen + 1 == labels, f"{where}: {seen + 1} outputs for {labels} labels")
 
 
-def check_table(document: Any) -> tuple[list[Head], str]:
-    """The heads and a line of facts, if the table part of a certificate is right; else `Invalid`."""
+def check_table(document: Any) -> tuple[list[Head], Images, str]:
+    """The heads, the code each letter makes of each code, and a line of facts; `Invalid` if the table is wrong."""
     need(document["format"] == "mirrormata-certificate/1", "unknown format")
     labels = record(
         document["labels"], {"automaton", "construction", "theorem", "states", "letters", "outputs"}, "labels"
@@ -96,11 +97,11 @@ def check_table(document: Any) -> tuple[list[Head], str]:
     record(document["summary"], set(summary), "summary")
     for key, value in summary.items():
         need(same(document["summary"][key], value), f"summary.{key}: it is {value!r}")
-    return heads, f"{n} states, {k} letters, {len(rows)} codes: equal on all words"
+    return heads, images, f"{n} states, {k} letters, {len(rows)} codes: equal on all words"
 
 
 def check_decode(
-    data: Any, heads: list[Head], images: list[list[list[int]]], delta: list[list[int]], start: int, n: int
+    data: Any, heads: list[Head], images: Images, delta: list[list[int]], start: int, n: int
 ) -> list[list[int]]:
     """The joint codes, breadth first from the start; each lies over one state, and all states have codes.
 
@@ -159,7 +160,7 @@ def check(document: Any) -> str:
     """A line of facts if the certificate is right; else `Invalid` with the reason."""
     need(type(document) is dict and document.get("kind") == "table", "not a certificate of kind table")
     record(document, KEYS, "certificate")
-    return check_table(document)[1]
+    return check_table(document)[2]
 
 
 if __name__ == "__main__":

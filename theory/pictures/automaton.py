@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAX_DRAWN_STATES = 200
+MAX_DRAWN_ARROWS = 4_000
 
 _FONT = "DejaVu Sans"
 _NAME_SIZE, _OUTPUT_SIZE, _LABEL_SIZE = 10.0, 8.0, 9.0
@@ -28,6 +29,7 @@ _RADII = (14.0, 30.0)
 _INK, _PAPER, _FILL = "#1f2933", "#ffffff", "#f5f7fa"
 _LETTER_COLOURS = ("#0b5fa5", "#b3440a", "#1b7f4d", "#8a3b9c", "#8f6a00", "#0d7d8c", "#b02a5b", "#5a5f66")
 _CIRCLE_STATES = 14
+_LAYERED_ARROWS = 1_000
 _SCALES = (1.0, 1.3, 1.7)
 _WIDEST_PIXELS = 6_000
 
@@ -37,7 +39,7 @@ def draw_automaton(automaton: Automaton, path: str | Path, *, max_states: int = 
 
     Accepting states have two rings, the start an arrow from nowhere, Moore outputs stand under the names, Mealy
     labels read `letter/output`, parallel edges share a list of letters. `InputError` for another file type, more
-    than `max_states` states, or a file that cannot be written.
+    than `max_states` states or `MAX_DRAWN_ARROWS` arrows, or a file that cannot be written.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in {".svg", ".png"}:
@@ -118,6 +120,11 @@ _TEXT: dict[str, Any] = {"family": _FONT, "parse_math": False}
 def _composition(automaton: Automaton, radius: float) -> Composition:
     """The best of the layered and, where it may do, the circular layout, wider where labels would cover something."""
     labels = edge_labels(automaton)
+    if len(labels) > MAX_DRAWN_ARROWS:
+        raise InputError(
+            f"{automaton.name}: {len(labels):,} arrows are too many for a picture (limit {MAX_DRAWN_ARROWS:,}); "
+            "draw an automaton with fewer letters or states"
+        )
 
     def size_of(text: str) -> tuple[float, float]:
         return _text_size(text, _LABEL_SIZE)
@@ -126,13 +133,15 @@ def _composition(automaton: Automaton, radius: float) -> Composition:
     gap = 2 * radius + max(42.0, widest + 26)
     n = len(automaton.states)
     straight = sum(q != r for q, r in labels)
-    ring = 3 <= n and (n <= _CIRCLE_STATES or straight <= 1.5 * n)
+    ring = n >= 3 and (n <= _CIRCLE_STATES or straight <= 1.5 * n)
     crowd = min(2.4, 1.0 + 0.12 * max(0.0, len(labels) / n - 2))
     best: Composition | None = None
     for scale in _SCALES:
-        layered = layered_positions(automaton, gap * scale, (2 * radius + 56) * scale)
-        tried = [compose(layered, radius, automaton.start, labels, size_of, outward=False)]
-        if ring:
+        tried = []
+        if straight <= _LAYERED_ARROWS:
+            layered = layered_positions(automaton, gap * scale, (2 * radius + 56) * scale)
+            tried.append(compose(layered, radius, automaton.start, labels, size_of, outward=False))
+        if ring or not tried:
             around = circular_positions(automaton, gap * crowd * scale)
             tried.append(compose(around, radius, automaton.start, labels, size_of, outward=True))
         best = min([*([best] if best else []), *tried], key=lambda drawing: drawing.penalty)

@@ -18,7 +18,7 @@ _ONE_WAY = (0.0, 0.16, -0.16, 0.32, -0.32, 0.5, -0.5, 0.75, -0.75, 1.1, -1.1)
 _ALONG = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82)
 _LOOP_ANGLES = (90, 270, 50, 130, 310, 230, 0, 180)
 _START_ANGLES = (180, 135, 225, 90, 270, 45, 315, 0)
-_CAREFUL_EDGES = 700
+_CAREFUL_EDGES = 300
 _LABEL_ROUNDS = 3
 _CROSSINGS_UP_TO = 150
 
@@ -56,11 +56,13 @@ class Composition:
         self._curves.append(points)
         self._on_curves = None
 
-    def on_curves(self) -> Points:
-        """Sample points of all curves `[points, 2]`."""
+    def on_curves(self, left: float, right: float) -> Points:
+        """Sample points of all curves between two abscissae `[points, 2]`."""
         if self._on_curves is None:
-            self._on_curves = np.concatenate([np.zeros((0, 2)), *self._curves])
-        return self._on_curves
+            points = np.concatenate([np.zeros((0, 2)), *self._curves])
+            self._on_curves = points[np.argsort(points[:, 0], kind="stable")]
+        first, last = np.searchsorted(self._on_curves[:, 0], (left, right))
+        return self._on_curves[first:last]
 
     def bounds(self) -> Box:
         """The smallest box around everything."""
@@ -80,8 +82,8 @@ class Composition:
 
     def closeness(self, points: Points) -> int:
         """How many sample points of a curve lie on curves already placed."""
-        placed = self.on_curves()
         low, high = points.min(axis=0) - 4, points.max(axis=0) + 4
+        placed = self.on_curves(low[0], high[0])
         placed = placed[((placed > low) & (placed < high)).all(axis=1)]
         if not len(placed):
             return 0
@@ -109,9 +111,9 @@ class Composition:
         covered = sum(x0 < a1 and a0 < x1 and y0 < b1 and b0 < y1 for a0, b0, a1, b1 in self._boxes)
         nearest = np.clip(self.centres, (x0, y0), (x1, y1))
         covered += int((np.linalg.norm(nearest - self.centres, axis=1) < self.radius + 1).sum())
-        points = self.on_curves()
-        inside = ((points > (x0 - 1, y0 - 1)) & (points < (x1 + 1, y1 + 1))).all(axis=1)
-        return 30.0 * covered + 3.0 * int(inside.sum())
+        heights = self.on_curves(x0 - 1, x1 + 1)[:, 1]
+        inside = np.count_nonzero((heights > y0 - 1) & (heights < y1 + 1))
+        return 30.0 * covered + 3.0 * inside
 
 
 def compose(

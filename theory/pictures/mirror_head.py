@@ -75,7 +75,9 @@ class DrawnHead:
         return letter.matrix if self.basis is None else self.basis.T @ letter.matrix @ self.basis
 
 
-def drawn_head(lrnn: LRNN, head: Head, column: int, title: str, labels: list[str], max_points: int) -> DrawnHead:
+def drawn_head(
+    lrnn: LRNN, head: Head, column: int, title: str, labels: list[str], max_points: int
+) -> DrawnHead:
     """Everything that is drawn of a head; `column`: the head's column in `lrnn.decode`, 0 for an upper layer.
 
     Heads with more than `max_points` codes, with more than 3 dimensions to show, or without factors are drawn as
@@ -85,9 +87,10 @@ def drawn_head(lrnn: LRNN, head: Head, column: int, title: str, labels: list[str
     points = basis = None
     if len(head.codes) <= max_points and all(t.matrix is None for t in head.transitions):
         codes = np.array([_dense(code, head.dim, head.value_dim) for code in head.codes])
-        points = codes @ _value_direction(codes)
+        direction = _value_direction(codes)
+        points = codes @ direction
         every = [v for letter in vectors for v in letter]
-        every += [_dense(t.additive, head.dim, head.value_dim) @ _value_direction(codes) for t in head.transitions]
+        every += [_dense(t.additive, head.dim, head.value_dim) @ direction for t in head.transitions]
         basis = _span([*every, *(points - points[0])], head.dim)
         points = None if basis is None else points @ basis
     letters = []
@@ -96,7 +99,9 @@ def drawn_head(lrnn: LRNN, head: Head, column: int, title: str, labels: list[str
         keys = np.array(vectors[x]).reshape(len(norms), head.dim)
         sizes = np.array([to_float(f.beta) for f in t.factors]) * norms**2
         unit = keys / norms[:, None]
-        matrix = to_float(t.gate) * np.eye(head.dim) if t.matrix is None else _dense(t.matrix, head.dim, head.dim)
+        matrix = (
+            to_float(t.gate) * np.eye(head.dim) if t.matrix is None else _dense(t.matrix, head.dim, head.dim)
+        )
         for u, size in zip(unit, sizes, strict=True):
             matrix = matrix - size * np.outer(u, u @ matrix)
         shown = unit if basis is None else unit @ basis

@@ -10,7 +10,7 @@ from .mirror_head import TOLERANCE, DrawnHead, DrawnLetter, Floats
 
 MIRRORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#56b4e9")
 """Colours of C_1, C_2, ... (a palette for all kinds of colour vision)."""
-POINT, ARROW, START = "#222222", "#8a8a8a", "#222222"
+POINT, ARROW, START = "#222222", "#777777", "#222222"
 FEW = 16
 """Up to so many points get names and arrows."""
 
@@ -20,22 +20,29 @@ def mirror_colour(j: int) -> str:
     return MIRRORS[j % len(MIRRORS)]
 
 
+def mirror_name(j: int) -> str:
+    """`C₁` for the factor applied first, j = 0."""
+    return "C" + "".join("₀₁₂₃₄₅₆₇₈₉"[int(digit)] for digit in str(j + 1))
+
+
 def draw_plane(axes: Axes, head: DrawnHead, letter: DrawnLetter) -> None:
     """States, mirrors, keys, the letter's arrows and the start's way from mirror to mirror."""
     points = head.points
     assert points is not None
     radius = extent(points)
-    axes.set_xlim(-1.42 * radius, 1.42 * radius)
-    axes.set_ylim(-1.42 * radius, 1.42 * radius)
+    axes.set_xlim(-1.5 * radius, 1.5 * radius)
+    axes.set_ylim(-1.5 * radius, 1.5 * radius)
     for j, (key, size) in enumerate(zip(letter.keys, letter.sizes, strict=True)):
         along = 1.3 * radius * key @ [[0, 1], [-1, 0]]
         style = "-" if abs(size - 2) < TOLERANCE else "--"
-        axes.plot([-along[0], along[0]], [-along[1], along[1]], style, color=mirror_colour(j), lw=1.6, zorder=2)
-        end = along * (1 if (along[1] > 0) == (j % 2 == 0) else -1) * 1.05
-        _note(axes, end, str(j + 1), mirror_colour(j), bold=True)
+        axes.plot(
+            [-along[0], along[0]], [-along[1], along[1]], style, color=mirror_colour(j), lw=1.6, zorder=2
+        )
+        end = along * (1 if (along[1] > 0) == (j % 2 == 0) else -1) * 1.08
+        _note(axes, end, mirror_name(j), mirror_colour(j), bold=True)
         key_arrow(axes, key * 0.5 * radius, mirror_colour(j))
     axes.plot(points[:, 0], points[:, 1], ".", color=POINT, ms=7 if len(points) <= 24 else 4, zorder=5)
-    axes.plot(*points[head.start], "o", mfc="none", mec=START, ms=10, mew=1.1, zorder=6)
+    axes.plot(*points[head.start], "o", mfc="none", mec=START, ms=10, mew=1.1, zorder=8)
     if len(points) <= FEW:
         for c, image in enumerate(letter.images):
             back = int(letter.images[image]) == c
@@ -43,7 +50,7 @@ def draw_plane(axes: Axes, head: DrawnHead, letter: DrawnLetter) -> None:
                 arrow(axes, points[c], points[image], both=back)
         for name, p in zip(head.names, points, strict=False):
             if len(name) <= 8:
-                _note(axes, p * (1 + 0.17 * radius / max(float((p @ p) ** 0.5), TOLERANCE)), name, POINT)
+                _note(axes, p * (1 + 0.21 * radius / max(float((p @ p) ** 0.5), TOLERANCE)), name, POINT)
     elif letter.images[head.start] != head.start:
         arrow(axes, points[head.start], points[letter.images[head.start]])
     way = start_way(head, letter)

@@ -10,9 +10,9 @@ from matplotlib.patches import Polygon
 from matplotlib.patheffects import withStroke
 
 from .mirror_head import DrawnHead, DrawnLetter, Floats
-from .mirror_plane import POINT, START, arrow, extent, key_arrow, mirror_colour, start_way
+from .mirror_plane import ARROW, START, arrow, extent, key_arrow, mirror_colour, mirror_name, start_way
 
-AZIMUTH, ELEVATION = np.radians(-62.0), np.radians(24.0)
+AZIMUTH, ELEVATION = np.radians(-51.0), np.radians(22.0)
 RIGHT = np.array([-np.sin(AZIMUTH), np.cos(AZIMUTH), 0.0])
 UP = np.array([-np.sin(ELEVATION) * np.cos(AZIMUTH), -np.sin(ELEVATION) * np.sin(AZIMUTH), np.cos(ELEVATION)])
 TOWARDS = np.cross(RIGHT, UP)
@@ -23,11 +23,13 @@ def draw_space(axes: Axes, head: DrawnHead, letter: DrawnLetter) -> None:
     """States, wireframe, mirror discs, keys, the axis of two mirrors, and the start's way."""
     points = head.points
     assert points is not None
-    radius = extent(points)
-    axes.set_xlim(-1.38 * radius, 1.38 * radius)
-    axes.set_ylim(-1.38 * radius, 1.38 * radius)
+    corners = _corners(head)
+    radius = max(extent(points), 0.62 * extent(corners))
+    limit = max(1.42 * radius, 1.05 * extent(_project(corners)[0]))
+    axes.set_xlim(-limit, limit)
+    axes.set_ylim(-limit, limit)
     flat, depth = _project(points)
-    _wireframe(axes, head, radius)
+    _wireframe(axes, corners)
     for j, key in enumerate(letter.keys):
         _disc(axes, key, 1.22 * radius, j)
     if len(letter.keys) == 2:
@@ -40,7 +42,9 @@ def draw_space(axes: Axes, head: DrawnHead, letter: DrawnLetter) -> None:
         key_arrow(axes, tip[0], mirror_colour(j))
     nearness = (depth / radius + 1) / 2
     shades = [str(round(0.75 - 0.65 * float(t), 3)) for t in nearness]
-    axes.scatter(flat[:, 0], flat[:, 1], s=(7 + 17 * nearness) * min(1, 40 / len(points)) + 1, c=shades, zorder=5)
+    axes.scatter(
+        flat[:, 0], flat[:, 1], s=(7 + 17 * nearness) * min(1, 40 / len(points)) + 1, c=shades, zorder=5
+    )
     axes.plot(*flat[head.start], "o", mfc="none", mec=START, ms=8.5, mew=1.1, zorder=6)
     _orbit(axes, head, letter, flat)
     way, _ = _project(np.array(start_way(head, letter)))
@@ -59,10 +63,10 @@ def _orbit(axes: Axes, head: DrawnHead, letter: DrawnLetter, flat: Floats) -> No
     while (c := int(letter.images[c])) not in cycle:
         cycle.append(c)
     if len(cycle) == 2 and c == cycle[0]:
-        arrow(axes, flat[cycle[0]], flat[cycle[1]], both=True, colour=POINT, z=5.2)
+        arrow(axes, flat[cycle[0]], flat[cycle[1]], both=True, colour=ARROW, z=5.2)
     elif len(cycle) > 1:
         for a, b in zip(cycle, [*cycle[1:], c], strict=True):
-            arrow(axes, flat[a], flat[b], colour=POINT, z=5.2)
+            arrow(axes, flat[a], flat[b], colour=ARROW, z=5.2)
 
 
 def _disc(axes: Axes, key: Floats, radius: float, j: int) -> None:
@@ -74,26 +78,31 @@ def _disc(axes: Axes, key: Floats, radius: float, j: int) -> None:
     colour = mirror_colour(j)
     axes.add_patch(Polygon(rim, facecolor=colour, alpha=0.13, edgecolor="none", zorder=2))
     axes.plot(rim[:, 0], rim[:, 1], color=colour, lw=1.1, zorder=2.5)
-    at = rim[int(np.argmax(rim @ np.array([(-1.0) ** j * 0.8, 1.0])))] * 1.07
-    axes.text(at[0], at[1], str(j + 1), color=colour, fontsize=8, fontweight="bold", ha="center", va="center",
+    side = np.array([(0.3, 1.0), (-0.3, -1.0), (1.0, -0.3), (-1.0, 0.3)][j % 4])
+    at = rim[int(np.argmax(rim @ side))] * 1.08
+    axes.text(at[0], at[1], mirror_name(j), color=colour, fontsize=8, fontweight="bold", ha="center", va="center",
               zorder=7, path_effects=[withStroke(linewidth=2.5, foreground="white")])  # fmt: skip
 
 
-def _wireframe(axes: Axes, head: DrawnHead, radius: float) -> None:
+def _corners(head: DrawnHead) -> Floats:
+    """Corners of the wireframe: the solid that the letters keep, else the states themselves."""
     assert head.points is not None
-    corners = _solid(head)
-    if corners is None:
-        corners = head.points
-    elif len(corners) == 8:
-        corners = corners * np.abs(head.points).max()
-    else:
-        corners = corners * radius / extent(corners)
+    solid = _solid(head)
+    if solid is None:
+        return head.points
+    scale = np.abs(head.points).max() if len(solid) == 8 else extent(head.points) / extent(solid)
+    return solid * (scale or 1.0)
+
+
+def _wireframe(axes: Axes, corners: Floats) -> None:
+    """Edges between the nearest corners, the far ones lighter."""
     distances = np.linalg.norm(corners[:, None] - corners[None], axis=2)
-    shortest = float(distances[distances > 1e-6].min(initial=np.inf))
-    edges = np.argwhere(np.triu(np.abs(distances - shortest) < 1e-6 * radius))[:MAX_EDGES]
+    size = extent(corners)
+    shortest = float(distances[distances > 1e-6 * size].min(initial=np.inf))
+    edges = np.argwhere(np.triu(np.abs(distances - shortest) < 1e-6 * size))[:MAX_EDGES]
     flat, depth = _project(corners)
     for a, b in edges:
-        near = depth[a] + depth[b] > 1e-9 * radius
+        near = depth[a] + depth[b] > 1e-9 * size
         axes.plot(flat[[a, b], 0], flat[[a, b], 1], color="#a8a8a8" if near else "#d6d6d6", lw=0.9, zorder=1)
 
 

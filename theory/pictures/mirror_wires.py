@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.path import Path
 from matplotlib.patches import PathPatch
+from matplotlib.path import Path
 
 from ...constructions.householder import GHFactor
 from ...constructions.show import number_text, vector_text
 from .mirror_head import DrawnHead, DrawnLetter
+from .mirror_plane import mirror_name
 
-MIXED = "#9a9a9a"
 LEVEL = 0.42
 """Inches for one factor."""
 
@@ -30,26 +32,52 @@ def draw_wires(axes: Axes, head: DrawnHead, letter: DrawnLetter) -> None:
     n = head.dim
     width, height = wires_size(head)
     bottom = -(height - 0.75) / LEVEL
-    axes.set_xlim(-0.5 - 0.7 / 0.34 * 0.62, n - 0.5 + 0.7 / 0.34 * 0.38) if width > 1.9 else _centre(axes, n)
+    middle, half = (n - 1) / 2 - 0.35, width / 0.34 / 2
+    axes.set_xlim(middle - half, middle + half)
     axes.set_ylim(bottom - 0.9, 0.9)
     small = 8 if n <= 16 else 6
     for i in range(n):
-        axes.text(i, 0.42, str(i + 1), color=wire_colour(i, n), fontsize=small, fontweight="bold", ha="center")
+        _end(axes, i, 0.42, str(i + 1), wire_colour(i, n), small)
     if letter.transition.matrix is not None:
         _matrix(axes, letter, n, bottom, small)
         return
-    token: list[tuple[int, int] | None] = [(i, 1) for i in range(n)]
-    level = 0.0
+    tokens = [Token(i, i, 1, [(i, 0.0)], [Path.MOVETO]) for i in range(n)]
     for j, factor in enumerate(letter.transition.factors):
-        axes.text(-0.75, level - 0.5, f"C{_subscript(j + 1)}", fontsize=8, ha="right", va="center", color="#444444")
-        token = _factor(axes, factor, token, level, n)
-        level -= 1
-    for i, carried in enumerate(token):
-        colour = MIXED if carried is None else wire_colour(carried[0], n)
-        axes.plot([i, i], [level, bottom], color=colour, lw=1.8, solid_capstyle="round")
-        if carried is not None and letter.gate == 1:
-            text = ("-" if carried[1] < 0 else "") + str(carried[0] + 1)
-            axes.text(i, bottom - 0.18, text, color=colour, fontsize=small, fontweight="bold", ha="center", va="top")
+        axes.text(-0.7, -j - 0.5, mirror_name(j), fontsize=8, ha="right", va="center", color="#444444")
+        _factor(axes, factor, {token.at: token for token in tokens}, -float(j), n)
+    for token in tokens:
+        token.go(token.at, bottom)
+        colour = wire_colour(token.number, n)
+        line = PathPatch(
+            Path(token.points, token.codes), edgecolor=colour, facecolor="none", lw=1.8, snap=False
+        )
+        axes.add_patch(line)
+        if token.sign and letter.gate == 1:
+            text = ("-" if token.sign < 0 else "") + str(token.number + 1)
+            _end(axes, token.at, bottom - 0.18, text, colour, small, "top")
+
+
+@dataclass
+class Token:
+    """What stood on wire `number` at the top: where it is, its sign (0 where it was mixed with others), its way."""
+
+    number: int
+    at: int
+    sign: int
+    points: list[tuple[float, float]]
+    codes: list[np.uint8]
+
+    def go(self, target: int, level: float) -> None:
+        """Down to `level`, along an S-curve where the wire changes."""
+        above = self.points[-1][1]
+        if target == self.at:
+            self.points.append((target, level))
+            self.codes.append(Path.LINETO)
+            return
+        half = (above + level) / 2
+        self.points += [(self.at, half), (target, half), (target, level)]
+        self.codes += [Path.CURVE4] * 3
+        self.at = target
 
 
 def wire_colour(i: int, n: int) -> str:
@@ -59,58 +87,48 @@ def wire_colour(i: int, n: int) -> str:
     return f"#{round(255 * r):02x}{round(255 * g):02x}{round(255 * b):02x}"
 
 
-def _centre(axes: Axes, n: int) -> None:
-    half = 1.9 / 0.34 / 2
-    axes.set_xlim((n - 1) / 2 - half - 0.3, (n - 1) / 2 + half - 0.3)
-
-
-def _factor(
-    axes: Axes, factor: GHFactor, token: list[tuple[int, int] | None], level: float, n: int
-) -> list[tuple[int, int] | None]:
-    """Draw one factor between `level` and `level - 1`; the tokens after it, None where coordinates are mixed."""
-    after = list(token)
+def _factor(axes: Axes, factor: GHFactor, at: dict[int, Token], level: float, n: int) -> None:
+    """Lead the tokens through one factor, from `level` to `level - 1`."""
     support = [i for i, _ in factor.vector]
-    moved: dict[int, tuple[int, int]] = {}
-    if len(support) == 1 and factor.eigenvalue == -1:
-        moved = {support[0]: (support[0], -1)}
-    elif len(support) == 2 and factor.eigenvalue == -1 and abs(factor.vector[1][1]) == 1:
-        turn = -1 if factor.vector[1][1] == 1 else 1
-        moved = {support[0]: (support[1], turn), support[1]: (support[0], turn)}
+    mirror = factor.eigenvalue == -1
+    if mirror and len(support) == 2 and abs(factor.vector[1][1]) == 1:
+        first, second = at[support[0]], at[support[1]]
+        first.go(support[1], level - 1)
+        second.go(support[0], level - 1)
+        if factor.vector[1][1] == 1:
+            _minus(axes, first, level - 0.88, n)
+            _minus(axes, second, level - 0.88, n)
+    elif mirror and len(support) == 1:
+        _minus(axes, at[support[0]], level - 0.5, n)
     else:
         for i in support:
-            after[i] = None
+            at[i].sign = 0
         axes.plot([support[0], support[-1]], [level - 0.5] * 2, "--", color="#444444", lw=1, zorder=3)
         axes.plot(support, [level - 0.5] * len(support), "o", color="#444444", ms=4, zorder=4)
         text = f"β = {number_text(factor.beta)}, v = {vector_text(factor.vector)}"
-        axes.text(support[0], level - 0.56, text[:40], fontsize=5.5, va="top", zorder=5)
-    for i in range(n):
-        carried = token[i]
-        colour = MIXED if carried is None else wire_colour(carried[0], n)
-        target, turn = moved.get(i, (i, 1))
-        path = Path(
-            [(i, level), (i, level - 0.5), (target, level - 0.5), (target, level - 1)],
-            [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4],
-        )
-        axes.add_patch(PathPatch(path, edgecolor=colour, facecolor="none", lw=1.8, zorder=2.5 if i in moved else 2))
-        if i in moved:
-            after[target] = None if carried is None else (carried[0], carried[1] * turn)
-        if turn < 0:
-            at = level - (0.5 if target == i else 0.86)
-            axes.plot(target, at, "o", mfc="white", mec=colour, ms=8, zorder=4)
-            axes.plot([target - 0.09, target + 0.09], [at, at], color=colour, lw=1.4, zorder=5)
-    return after
+        axes.text(support[0], level - 0.58, text[:40], fontsize=5.5, va="top", zorder=5)
+    for token in at.values():
+        if token.points[-1][1] > level - 1:
+            token.go(token.at, level - 1)
+
+
+def _minus(axes: Axes, token: Token, level: float, n: int) -> None:
+    token.sign = -token.sign
+    colour = wire_colour(token.number, n)
+    axes.plot(token.at, level, "o", mfc="white", mec=colour, ms=8, zorder=4)
+    axes.plot([token.at - 0.09, token.at + 0.09], [level, level], color=colour, lw=1.4, zorder=5)
 
 
 def _matrix(axes: Axes, letter: DrawnLetter, n: int, bottom: float, small: int) -> None:
-    for i, j in np.argwhere(np.abs(letter.matrix) > 0):
-        value = letter.matrix[i, j]
-        axes.plot([j, i], [0.3, bottom - 0.05], color=wire_colour(int(j), n), lw=1.6 if value == 1 else 0.9)
+    for i, j in np.argwhere(letter.matrix != 0):
+        width = 1.6 if letter.matrix[i, j] == 1 else 0.9
+        axes.plot([j, i], [0.3, bottom - 0.05], color=wire_colour(int(j), n), lw=width)
     for i in range(n):
-        sources = [str(int(j) + 1) for j in np.flatnonzero(letter.matrix[i])]
-        text = "0" if not sources else sources[0] if len(sources) == 1 else "+"
-        colour = wire_colour(int(sources[0]) - 1, n) if len(sources) == 1 else "#444444"
-        axes.text(i, bottom - 0.18, text, color=colour, fontsize=small, fontweight="bold", ha="center", va="top")
+        sources = np.flatnonzero(letter.matrix[i])
+        text = "+".join(str(int(j) + 1) for j in sources) if len(sources) <= 3 else "Σ"
+        colour = wire_colour(int(sources[0]), n) if len(sources) == 1 else "#444444"
+        _end(axes, i, bottom - 0.18, text or "0", colour, small - 1.5 * (len(sources) > 1), "top")
 
 
-def _subscript(j: int) -> str:
-    return "".join("₀₁₂₃₄₅₆₇₈₉"[int(digit)] for digit in str(j))
+def _end(axes: Axes, x: float, y: float, text: str, colour: str, size: float, va: str = "baseline") -> None:
+    axes.text(x, y, text, color=colour, fontsize=size, fontweight="bold", ha="center", va=va)

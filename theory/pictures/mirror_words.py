@@ -1,4 +1,4 @@
-"""What a letter's mirrors do, in words: the sentence above a panel."""
+"""What a letter's mirrors do, in words: the sentence above a panel, and why it takes so many."""
 
 from __future__ import annotations
 
@@ -13,12 +13,18 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 
 
 def sentence(head: DrawnHead, letter: DrawnLetter) -> str:
-    """One line, such as `two mirrors at π/7: a rotation by 2π/7`."""
+    """A few words, such as `two mirrors at π/7: rotation by 2π/7`."""
     k = len(letter.sizes)
     if letter.transition.matrix is not None:
         rank = int(np.linalg.matrix_rank(letter.matrix))
         return f"a matrix without factors: {counted(head.dim, 'dimension')} to {rank}"
-    gate = "" if letter.gate == 1 else "gate 0: forgets, then " if letter.gate == 0 else f"gate {letter.gate:.3g}, then "
+    gate = (
+        ""
+        if letter.gate == 1
+        else "gate 0: forgets, then "
+        if letter.gate == 0
+        else f"gate {letter.gate:.3g}, then "
+    )
     tail = ", then adds B" if letter.transition.additive else ""
     if k == 0:
         return (gate + "no mirror" if gate else "no mirror: every state stays") + tail
@@ -34,8 +40,10 @@ def sentence(head: DrawnHead, letter: DrawnLetter) -> str:
     if k == 2:
         between = float(np.arccos(min(1.0, abs(float(letter.keys[0] @ letter.keys[1])))))
         if abs(between - np.pi / 2) < TOLERANCE:
-            return f"{count} at a right angle: a half-turn"
-        return f"{count} at {angle_text(between)}: a rotation by {angle_text(2 * between)}{_sense(head, letter)}"
+            return f"{count} at π/2: a half-turn"
+        return (
+            f"{count} at {angle_text(between)}: rotation by {angle_text(2 * between)}{_sense(head, letter)}"
+        )
     return f"{count}: {_rotoreflection(head.shown(letter))}"
 
 
@@ -103,3 +111,19 @@ def _permutation(A: Floats, k: int) -> str:
     noun = "swap" if all(positive for _, positive in names) else "mirror"
     total = f" = {k}" if len(counts) > 1 else ""
     return f"{', '.join(parts)}: {' + '.join(counts)}{total} {noun}{'' if k == 1 else 's'}"
+
+
+def why_so_many(heads: list[DrawnHead]) -> list[str]:
+    """Why the letter with most factors cannot do with fewer (H.rank); empty where it could, or needs at most one."""
+    every = [(len(letter.sizes), head, letter) for head in heads for letter in head.letters]
+    most, head, letter = max(every, key=lambda entry: entry[0])
+    fixed = head.dim - int(np.linalg.matrix_rank(letter.matrix - np.eye(head.dim), tol=1e-6))
+    if most < 2 or fixed != head.dim - most:
+        return []
+    where = f" on {head.title.lower()}" if len(heads) > 1 else ""
+    only = f"only {fixed}" if fixed else "none"
+    label = letter.label if len(letter.label) <= 30 else letter.label[:29] + "…"
+    return [
+        f"Why {most}: letter {label}{where} fixes {only} of {head.dim} dimensions, "
+        f"and k mirrors fix at least {head.dim} - k."
+    ]

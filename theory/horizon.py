@@ -1,0 +1,135 @@
+"""Certified horizons: up to which length rounding provably cannot flip the decoding, for each dtype.
+
+The bound and its proof stand in `theory/checker/horizon.py`. This file finds the same numbers on a way of its own,
+through number fields and ball arithmetic, so that the two hold each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import ceil, floor, isqrt
+from typing import Any
+
+from ..constructions.automaton import breadth_first
+from ..constructions.certificate import certificate
+from ..constructions.householder import product_of
+from ..constructions.integer_bound import head_bound
+from ..constructions.lrnn import INTEGER_RANGES, LRNN, Head, Sparse, Transition
+from ..constructions.real_cyclotomic import Number, enclosure, is_integer
+from .rounding import FORMATS, FloatFormat, round_number
+
+ARITHMETIC = "per_step, nearest even, weights and initial state rounded once"
+"""H̃_t = rnd(Ã(x) H̃_{t-1}): the product-sum exact, one rounding an entry; Ã(x) and H̃_0 rounded once."""
+
+
+def full_certificate(lrnn: LRNN) -> dict[str, Any]:
+    """The certificate of a construction: of kind `table`, or `horizon` where it is not bit-exact.
+
+    The latter has the table and beside it `horizon`: the arithmetic, and a length for each dtype.
+    """
+    document = certificate(lrnn)
+    if lrnn.exactness == "integer":
+        return document
+    return {**document, "kind": "horizon", "horizon": {"arithmetic": ARITHMETIC, "lengths": horizons(lrnn)}}
+
+
+def horizons(lrnn: LRNN) -> dict[str, int | None]:
+    """For each dtype the length up to which the nearest code is provably the right one; None for no limit."""
+    heads = [head for layer in lrnn.layers for head in layer.heads]
+    sized = [(head, _least_distance(head), _bound(head)) for head in heads]
+    result: dict[str, int | None] = {}
+    for dtype, fmt in FORMATS.items():
+        limits = [
+            _head_horizon(head, distance, fmt)
+            for head, distance, bound in sized
+            if distance is not None and (bound is None or bound > INTEGER_RANGES[dtype])
+        ]
+        result[dtype] = min(limits, default=None)
+    return result
+
+
+def _bound(head: Head) -> int | None:
+    return head_bound(head) if all(is_integer(x) for x in head.numbers) else None
+
+
+def _grid(x: Number, *, up: bool) -> int:
+    """x in units of 2^-192, rounded up or down."""
+    bits = 256
+    while True:
+        ends = [end * 2**192 for end in enclosure(x, bits)]
+        low, high = (ceil(end) if up else floor(end) for end in ends)
+        if low == high:
+            return low
+        bits *= 2
+
+
+def _norm_up(square: int) -> Fraction:
+    root = isqrt(square)
+    return Fraction(root + int(root * root < square), 2**96)
+
+
+def _squared_norm(entries: Iterable[Number]) -> Number:
+    total: Number = 0
+    for x in entries:
+        total = total + x * x
+    return total
+
+
+def _rounding_error(entries: Iterable[Number], fmt: FloatFormat) -> int:
+    """‖rnd(M) - M‖² on the grid, rounded up."""
+    return _grid(_squared_norm(Fraction(round_number(x, fmt)) - x for x in entries), up=True)
+
+
+def _least_distance(head: Head) -> int | None:
+    """The least squared distance of two codes, rounded down; None for a single code.
+
+    Letters that are products of reflections and permute all codes are isometries of the set; then the distances
+    from the first code are all that occur.
+    """
+    count = len(head.codes)
+    reflections = all(
+        t.gate == 1
+        and not t.additive
+        and t.matrix is None
+        and all(f.beta * f.norm_squared == 2 for f in t.factors)
+        for t in head.transitions
+    )
+    permuted = all(len(set(row)) == count for row in head.code_transitions.tolist())
+    one_orbit = len(breadth_first(head.code_transitions, 0)) == count
+    firsts = range(1 if reflections and permuted and one_orbit else count)
+    squares = [
+        _grid(_squared_norm(_difference(head.codes[c], head.codes[other]).values()), up=False)
+        for c in firsts
+        for other in range(c + 1, count)
+    ]
+    return min(squares, default=None)
+
+
+def _difference(first: Sparse, second: Sparse) -> dict[tuple[int, int], Number]:
+    difference: dict[tuple[int, int], Number] = {(i, j): x for i, j, x in first}
+    for i, j, x in second:
+        difference[i, j] = difference.get((i, j), 0) - x
+    return difference
+
+
+def _head_horizon(head: Head, distance: int, fmt: FloatFormat) -> int:
+    errors = [_rounding_error(_matrix_entries(head, t), fmt) for t in head.transitions]
+    delta = _norm_up(max(errors, default=0))
+    radius = _norm_up(max(_grid(_squared_norm(x for _, _, x in code), up=True) for code in head.codes))
+    margin = Fraction(isqrt(distance), 2**97) * (1 - Fraction(1, 2**20))
+    first = _norm_up(_rounding_error((x for _, _, x in head.codes[0]), fmt))
+    size = head.dim * head.value_dim
+    reach = (1 + delta) * (radius + margin)
+    half_spacing = Fraction(2) ** (fmt.min_exponent - fmt.precision)
+    step = delta * radius + reach / 2**fmt.precision + size * half_spacing
+    decodable = margin**2 * 2**30 > size * (radius + margin) ** 2
+    if reach > fmt.max_finite or margin <= first or not decodable:
+        return 0
+    return ceil((margin - first) / (step + margin * delta)) - 1
+
+
+def _matrix_entries(head: Head, t: Transition) -> list[Number]:
+    if t.matrix is not None:
+        return [x for _, _, x in t.matrix]
+    return [t.gate * x for row in product_of(t.factors, head.dim) for x in row]
