@@ -156,8 +156,9 @@ def _layout(value: Any, depth: int) -> str:
 
 def read_document(path: str | Path) -> dict[str, Any]:
     """The JSON object in a certificate file; `InputError` where it is none of ours. Nothing is proved by this."""
+    text = read_text(path)
     try:
-        document = json.loads(read_text(path))
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON ({error}); a certificate is written by `mirrormata construct -o`") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:

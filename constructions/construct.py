@@ -7,7 +7,7 @@ their initial states → all reachable joint states.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from .assembly import assemble
 from .automaton import Automaton
@@ -15,6 +15,7 @@ from .block_systems import block_systems
 from .candidates import HeadCandidate, cheapest
 from .errors import InputError, NotRealisableError
 from .icosahedral import icosahedral_candidates
+from .lower_bounds import lower_bounds
 from .lrnn import LRNN
 from .permutation_form import lifted_candidate, orbit_candidates, permutation_candidates, signed_candidates
 from .rotations import MAX_DEGREE, cyclic_candidates, dihedral_candidates
@@ -32,21 +33,27 @@ THEOREMS = {
 
 
 def construct(
-    automaton: Automaton,
+    automaton: Automaton | str,
     *,
-    exactness: Exactness = "any",
+    exactness: Exactness | str = "any",
     theorem: str | None = None,
     max_degree: int = MAX_DEGREE,
     max_group: int = 5_000,
 ) -> LRNN:
     """An exact LRNN that realises the automaton: fewest layers, then factors, then integer, then dimension.
 
-    `exactness="integer"`: only bit-exact ones. `theorem`: only constructions of that source (see `THEOREMS`).
+    `automaton`: an `Automaton` or a SPEC (see `automaton_from_spec`). `exactness="integer"`: only bit-exact ones. `theorem`: only constructions of that source (see `THEOREMS`).
     `max_degree`: largest degree of a number field. `max_group`: largest group whose elements are listed in the
     search for smaller representations (the construction itself never needs the list).
     Raises `NotRealisableError` with the letter and the two states that it merges where a group automaton is
     needed, `InputError` for an unknown theorem.
     """
+    if isinstance(automaton, str):
+        from .spec import automaton_from_spec
+
+        automaton = automaton_from_spec(automaton)
+    if exactness not in ("any", "integer"):
+        raise InputError(f"--exactness {exactness}: it is any or integer")
     if theorem is not None and theorem not in THEOREMS:
         known = ", ".join(THEOREMS)
         raise InputError(f"--theorem {theorem}: not a construction; there are {known}")
@@ -76,6 +83,19 @@ def construct(
             f"{automaton.name}: no construction with {wanted} was found for its transition group; leave {wanted} out"
         )
     return lrnn
+
+
+def report(lrnn: LRNN, certificate: str | None = None) -> dict[str, Any]:
+    """The figures that `construct` prints: those of the summary, sizes, lower bounds, the certificate's path."""
+    return {
+        "states": len(lrnn.automaton.states),
+        "letters": len(lrnn.automaton.letters),
+        "construction": lrnn.construction,
+        "theorem": lrnn.theorem,
+        **lrnn.summary(),
+        "lower_bounds": lower_bounds(lrnn.automaton),
+        "certificate": certificate,
+    }
 
 
 def head_candidates(action: TransitiveAction, max_degree: int = MAX_DEGREE) -> list[HeadCandidate]:

@@ -126,7 +126,7 @@ def _head_horizon(head: Head, distance: int, fmt: FloatFormat) -> int:
     decodable = margin**2 * 2**30 > size * (radius + margin) ** 2
     if reach > fmt.max_finite or margin <= first or not decodable:
         return 0
-    return ceil((margin - first) / (step + margin * delta)) - 1
+    return int(ceil((margin - first) / (step + margin * delta))) - 1
 
 
 def _matrix_entries(head: Head, t: Transition) -> list[Number]:

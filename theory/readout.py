@@ -14,7 +14,7 @@ from .weights import dense_codes, sparse_codes
 
 DENSE_ENTRIES = 4_000_000
 """Codes are kept dense up to this many entries a head."""
-BATCH_ENTRIES = 1_000_000
+BATCH_ENTRIES = 100_000
 """Distances computed at once."""
 
 
@@ -42,8 +42,8 @@ class Readout:
         batch = len(states[0])
         found = np.empty(batch, dtype=np.int64)
         for part in self._parts(batch):
-            squared, finite = self._squared([H[part] for H in states])
-            found[part] = np.where(finite, squared.argmin(axis=1), -1)
+            scores, finite = self._scores([H[part] for H in states])
+            found[part] = np.where(finite, scores.argmin(axis=1), -1)
         return found
 
     def decode(self, states: Sequence[Floats]) -> Indices:
@@ -61,17 +61,17 @@ class Readout:
         least = np.inf
         for part in self._parts(batch):
             here = [H[part] for H in states]
-            squared, finite = self._squared(here)
-            row = squared.argmin(axis=1)
+            scores, finite = self._scores(here)
+            row = scores.argmin(axis=1)
             decoded[part] = np.where(finite, self.state_of_row[row], -1)
             if not finite.all():
                 least = -np.inf
             if not self.several_states or least == -np.inf:
                 continue
             own = self.state_of_row[None, :] == right[part, None]
-            near = np.where(own, squared, np.inf).argmin(axis=1)
-            squared[own] = np.inf
-            other = squared.argmin(axis=1)
+            near = np.where(own, scores, np.inf).argmin(axis=1)
+            scores[own] = np.inf
+            other = scores.argmin(axis=1)
             margins = (self._distance(here, other) - self._distance(here, near)) / 2
             least = min(least, float(margins.min(initial=np.inf)))
         return decoded, least
@@ -83,9 +83,9 @@ class Readout:
             return margins
         for part in self._parts(len(rows)):
             here = [codes.dense(self.rows[rows[part], h]) for h, codes in enumerate(self.codes)]
-            squared, _ = self._squared(here)
-            squared[self.state_of_row[None, :] == self.state_of_row[rows[part], None]] = np.inf
-            margins[part] = self._distance(here, squared.argmin(axis=1)) / 2
+            scores, _ = self._scores(here)
+            scores[self.state_of_row[None, :] == self.state_of_row[rows[part], None]] = np.inf
+            margins[part] = self._distance(here, scores.argmin(axis=1)) / 2
         return margins
 
     def row_norms(self, rows: Indices) -> Floats:
@@ -98,14 +98,20 @@ class Readout:
         size = max(BATCH_ENTRIES // self.cost, 1)
         return [slice(start, start + size) for start in range(0, batch, size)]
 
-    def _squared(self, states: Sequence[Floats]) -> tuple[Floats, NDArray[np.bool_]]:
-        """Squared distances `[batch, rows]` up to rounding, and which states are finite."""
-        with np.errstate(all="ignore"):
-            total = np.zeros((len(states[0]), len(self.rows)))
-            for h, (H, codes) in enumerate(zip(states, self.codes, strict=True)):
-                each = codes.squared(H.reshape(len(H), -1))
-                total += each if codes.is_row_order(self.rows[:, h]) else each[:, self.rows[:, h]]
-        return total, np.asarray(np.isfinite(total).all(axis=1))
+    def _scores(self, states: Sequence[Floats]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Squared distances less |H|² `[batch, rows]`, up to rounding, and which states are finite."""
+        total: Floats | None = None
+        finite = np.ones(len(states[0]), dtype=bool)
+        for h, (H, codes) in enumerate(zip(states, self.codes, strict=True)):
+            X = H.reshape(len(H), -1)
+            finite &= np.isfinite(X).all(axis=1)
+            with np.errstate(all="ignore"):
+                each = codes.scores(X)
+                each = each if codes.is_row_order(self.rows[:, h]) else each[:, self.rows[:, h]]
+                total = each if total is None else np.add(total, each, out=total)
+        if total is None:
+            raise AssertionError("an LRNN has at least one head")
+        return total, finite
 
     def _distance(self, states: Sequence[Floats], rows: Indices) -> Floats:
         """Distances `[batch]` to the codes of one row each, without cancellation."""
@@ -140,14 +146,13 @@ class _Codes:
         np.add.at(result, (np.arange(len(indices))[:, None], self.places[indices]), self.values[indices])
         return result.reshape(-1, *self.shape)
 
-    def squared(self, X: Floats) -> Floats:
-        """|x - c|² for all x `[batch, entries]` and all codes."""
+    def scores(self, X: Floats) -> Floats:
+        """|c|² - 2⟨x, c⟩ for all x `[batch, entries]` and all codes."""
         if self._flat is not None:
-            inner = X @ self._flat.T
+            result: Floats = X @ (-2 * self._flat.T)
         else:
-            inner = np.einsum("bck,ck->bc", X[:, self.places], self.values)
-        result: Floats = self.norms - 2 * inner
-        result += np.einsum("bi,bi->b", X, X)[:, None]
+            result = np.einsum("bck,ck->bc", X[:, self.places], -2 * self.values)
+        result += self.norms
         return result
 
     def is_row_order(self, indices: Indices) -> bool:

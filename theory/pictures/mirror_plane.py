@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch
 from matplotlib.patheffects import withStroke
@@ -54,7 +56,7 @@ def draw_plane(axes: Axes, head: DrawnHead, letter: DrawnLetter) -> None:
     elif letter.images[head.start] != head.start:
         arrow(axes, points[head.start], points[letter.images[head.start]])
     way = start_way(head, letter)
-    for j, (a, b) in enumerate(zip(way, way[1:], strict=False)):
+    for j, (a, b) in enumerate(pairwise(way)):
         axes.plot([a[0], b[0]], [a[1], b[1]], ":", color=mirror_colour(j), lw=1.5, zorder=4)
         axes.plot(*b, "o", mfc="white", mec=mirror_colour(j), ms=3.5, zorder=4.5)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -30,13 +30,19 @@ def draw_space(axes: Axes, head: DrawnHead, letter: DrawnLetter) -> None:
     axes.set_ylim(-limit, limit)
     flat, depth = _project(points)
     _wireframe(axes, corners)
-    for j, key in enumerate(letter.keys):
-        _disc(axes, key, 1.22 * radius, j)
+    rims = [_rim(key, 1.22 * radius) for key in letter.keys]
+    for j, rim in enumerate(rims):
+        axes.add_patch(Polygon(rim, facecolor=mirror_colour(j), alpha=0.13, edgecolor="none", zorder=2))
+        axes.plot(rim[:, 0], rim[:, 1], color=mirror_colour(j), lw=1.1, zorder=2.5)
+    busy = [flat]
     if len(letter.keys) == 2:
         axis = np.cross(letter.keys[0], letter.keys[1])
         axis = 1.36 * radius * axis / np.linalg.norm(axis)
         ends, _ = _project(np.array([-axis, axis]))
         axes.plot(ends[:, 0], ends[:, 1], "-.", color="#444444", lw=1, zorder=3.5)
+        busy.append(ends)
+    for j, rim in enumerate(rims):
+        busy.append(_name(axes, rim, j, np.vstack([*busy, *(r for i, r in enumerate(rims) if i != j)])))
     for j, key in enumerate(letter.keys):
         tip, _ = _project(0.55 * radius * key[None])
         key_arrow(axes, tip[0], mirror_colour(j))
@@ -48,7 +54,7 @@ def draw_space(axes: Axes, head: DrawnHead, letter: DrawnLetter) -> None:
     axes.plot(*flat[head.start], "o", mfc="none", mec=START, ms=8.5, mew=1.1, zorder=6)
     _orbit(axes, head, letter, flat)
     way, _ = _project(np.array(start_way(head, letter)))
-    for j, (a, b) in enumerate(zip(way, way[1:], strict=False)):
+    for j, (a, b) in enumerate(pairwise(way)):
         axes.plot([a[0], b[0]], [a[1], b[1]], ":", color=mirror_colour(j), lw=1.8, zorder=5.5)
         axes.plot(*b, "o", mfc="white", mec=mirror_colour(j), ms=3.5, zorder=5.6)
 
@@ -69,19 +75,25 @@ def _orbit(axes: Axes, head: DrawnHead, letter: DrawnLetter, flat: Floats) -> No
             arrow(axes, flat[a], flat[b], colour=ARROW, z=5.2)
 
 
-def _disc(axes: Axes, key: Floats, radius: float, j: int) -> None:
+def _rim(key: Floats, radius: float) -> Floats:
+    """The projected edge of the disc perpendicular to a key."""
     first = np.cross(key, np.eye(3)[int(np.argmin(np.abs(key)))])
     first /= np.linalg.norm(first)
-    second = np.cross(key, first)
     turn = np.linspace(0, 2 * np.pi, 73)[:, None]
-    rim, _ = _project(radius * (np.cos(turn) * first + np.sin(turn) * second))
-    colour = mirror_colour(j)
-    axes.add_patch(Polygon(rim, facecolor=colour, alpha=0.13, edgecolor="none", zorder=2))
-    axes.plot(rim[:, 0], rim[:, 1], color=colour, lw=1.1, zorder=2.5)
-    side = np.array([(0.3, 1.0), (-0.3, -1.0), (1.0, -0.3), (-1.0, 0.3)][j % 4])
-    at = rim[int(np.argmax(rim @ side))] * 1.08
-    axes.text(at[0], at[1], mirror_name(j), color=colour, fontsize=8, fontweight="bold", ha="center", va="center",
-              zorder=7, path_effects=[withStroke(linewidth=2.5, foreground="white")])  # fmt: skip
+    return _project(radius * (np.cos(turn) * first + np.sin(turn) * np.cross(key, first)))[0]
+
+
+def _name(axes: Axes, rim: Floats, j: int, busy: Floats) -> Floats:
+    """Write a mirror's name outside its rim, as far as possible from everything else; where it stands, `[1, 2]`."""
+    size = np.linalg.norm(rim, axis=1, keepdims=True)
+    places = rim * (1 + 0.11 * size.max() / np.maximum(size, 0.3 * size.max()))
+    distance = np.linalg.norm(places[:, None] - busy[None], axis=2).min(axis=1)
+    at = places[int(np.argmax(np.round(np.minimum(distance, 0.3 * size.max()) + 0.05 * places[:, 1], 9)))]
+    axes.text(
+        at[0], at[1], mirror_name(j), color=mirror_colour(j), fontsize=8, fontweight="bold", ha="center",
+        va="center", zorder=7, path_effects=[withStroke(linewidth=2.5, foreground="white")],
+    )  # fmt: skip
+    return at[None]
 
 
 def _corners(head: DrawnHead) -> Floats:
@@ -91,7 +103,7 @@ def _corners(head: DrawnHead) -> Floats:
     if solid is None:
         return head.points
     scale = np.abs(head.points).max() if len(solid) == 8 else extent(head.points) / extent(solid)
-    return solid * (scale or 1.0)
+    return np.asarray(solid * (scale or 1.0))
 
 
 def _wireframe(axes: Axes, corners: Floats) -> None:

@@ -91,7 +91,7 @@ def _factor(axes: Axes, factor: GHFactor, at: dict[int, Token], level: float, n:
     """Lead the tokens through one factor, from `level` to `level - 1`."""
     support = [i for i, _ in factor.vector]
     mirror = factor.eigenvalue == -1
-    if mirror and len(support) == 2 and abs(factor.vector[1][1]) == 1:
+    if mirror and len(support) == 2 and factor.vector[1][1] in (1, -1):
         first, second = at[support[0]], at[support[1]]
         first.go(support[1], level - 1)
         second.go(support[0], level - 1)

@@ -1,0 +1,51 @@
+# From a bare clone: `make demo` and `make test` create .venv, install, and run.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN := TRITON_INTERPRET=1 $(BIN)/python -m pytest -n 2 -q
+
+.PHONY: help demo test test-quick test-long lint docs clean
+
+help:
+	@echo "make demo        construct S_5, check its certificate, track 1,000,000 tokens in bf16, draw its mirrors"
+	@echo "make test        lint, types, docs and all tests but the long ones (15 minutes at most on two cores)"
+	@echo "make test-quick  the quick tests (two minutes)"
+	@echo "make test-long   thousands of random cases (40 minutes at most)"
+	@echo "make lint        ruff, mypy, import contracts"
+	@echo "make docs        build the documentation site into site/"
+
+# runtime dependencies only
+$(VENV)/.runtime: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	mkdir -p $(VENV)/src && ln -sfn ../.. $(VENV)/src/mirrormata
+	touch $@
+
+# and the tools for tests, checks and docs
+$(VENV)/.dev: $(VENV)/.runtime
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+demo: $(VENV)/.runtime
+	@$(BIN)/python -m mirrormata.examples.demo
+
+test: lint docs
+	$(RUN) -m "not long"
+
+test-quick: $(VENV)/.dev
+	$(RUN) -m "not long and not install"
+
+test-long: $(VENV)/.dev
+	$(RUN) -m long
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+docs: $(VENV)/.dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+clean:
+	rm -rf $(VENV) site build dist demo *.egg-info

@@ -1,0 +1,5 @@
+"""`python -m mirrormata`."""
+
+from .cli import main
+
+main()

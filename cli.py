@@ -1,0 +1,395 @@
+"""The command line: reads arguments, calls `constructions` and `theory`, prints. No logic of its own.
+
+Exit status: 0 as expected, 1 otherwise (an invalid certificate, errors in a run), 2 bad input or usage.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from .constructions.errors import InputError, MirrormataError
+
+app = typer.Typer(
+    name="mirrormata",
+    help="Automata in, mirrors out: certified linear RNNs made of generalized Householder reflections.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+)
+export_app = typer.Typer(help="Write a certificate's weights as an array file.", no_args_is_help=True)
+app.add_typer(export_app, name="export")
+
+SPEC_HELP = (
+    "What automaton: a name (`mirrormata inspect --library` lists them), a file "
+    "(.json .dot .mata .att .csv .txt) or regex:PATTERN"
+)
+Spec = Annotated[str, typer.Argument(metavar="SPEC", help=SPEC_HELP)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Alphabet = Annotated[str | None, typer.Option(help="Letters of regex:PATTERN, as one string.")]
+TrackOption = Annotated[
+    str | None,
+    typer.Option("--track", help="state: keep every reachable state; output: minimise by outputs."),
+]
+Start = Annotated[str | None, typer.Option(help="Label of the start state.")]
+Group = Annotated[
+    str | None, typer.Option(help="Group of a word-problem .csv, where its name does not say it.")
+]
+ProductOption = Annotated[
+    str, typer.Option("--product", help="Group word problems: left (y becomes x·y) or right (y·x).")
+]
+MaxStates = Annotated[int, typer.Option(help="Largest number of states to build.")]
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    if version:
+        from . import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+@app.command()
+def inspect(
+    spec: Annotated[str | None, typer.Argument(metavar="[SPEC]", help=SPEC_HELP)] = None,
+    library: Annotated[
+        bool, typer.Option("--library", help="List the named automata with their sizes.")
+    ] = False,
+    draw: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Draw the automaton to .svg or .png.")
+    ] = None,
+    write: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the automaton as .json .dot .mata .att or .txt.")
+    ] = None,
+    alphabet: Alphabet = None,
+    track: TrackOption = None,
+    start: Start = None,
+    group: Group = None,
+    product: ProductOption = "left",
+    max_monoid: Annotated[int, typer.Option(help="Largest transition monoid to list.")] = 1_000_000,
+    max_states: MaxStates = 100_000,
+    max_drawn: Annotated[int, typer.Option(help="Most states in a drawing.")] = 200,
+    as_json: Json = False,
+) -> None:
+    """Facts about an automaton: states, transition monoid, group, aperiodic, solvable; and its picture."""
+    if library:
+        _print_library(max_monoid, as_json)
+        return
+    if spec is None:
+        raise InputError("inspect: give a SPEC, or --library for the list of names")
+    from .constructions.inspection import inspect_automaton
+    from .constructions.small_degree import small_degree
+
+    automaton = _automaton(spec, alphabet, track, start, group, product, max_states)
+    facts = inspect_automaton(automaton, max_monoid=max_monoid, degree=small_degree)
+    if draw is not None:
+        from .theory.pictures.automaton import draw_automaton
+
+        draw_automaton(automaton, draw, max_states=max_drawn)
+    if write is not None:
+        from .constructions.spec import write_automaton
+
+        write_automaton(automaton, write)
+    if as_json:
+        print(json.dumps(facts.to_json(), ensure_ascii=False))
+    else:
+        _print_table(facts.name, facts.rows())
+        _say_written(draw, write)
+
+
+@app.command()
+def construct(
+    spec: Spec,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the certificate (JSON).")
+    ] = None,
+    exactness: Annotated[str, typer.Option(help="any, or integer for bit-exact constructions only.")] = "any",
+    theorem: Annotated[
+        str | None, typer.Option(help="Only constructions of one source: G.T3, DP.T4, H.A5inv, G.A3.")
+    ] = None,
+    show: Annotated[bool, typer.Option("--show", help="Print every letter's factors and matrix.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Print them as a LaTeX document.")] = False,
+    picture: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Draw the mirrors to .svg, .png or .pdf.")
+    ] = None,
+    alphabet: Alphabet = None,
+    track: TrackOption = None,
+    start: Start = None,
+    group: Group = None,
+    product: ProductOption = "left",
+    max_letters: Annotated[int | None, typer.Option(help="Most letters to show or draw.")] = None,
+    max_degree: Annotated[int, typer.Option(help="Largest degree of a number field.")] = 100,
+    max_group: Annotated[
+        int, typer.Option(help="Largest group to list in the search for small representations.")
+    ] = 5_000,
+    max_states: MaxStates = 100_000,
+    as_json: Json = False,
+) -> None:
+    """An exact linear RNN that realises the automaton, with a certificate that it does on all words."""
+    from .constructions.construct import construct as build
+    from .constructions.construct import report
+
+    if as_json and (show or latex):
+        raise InputError("construct: --json prints one object only; leave --show and --latex out")
+    automaton = _automaton(spec, alphabet, track, start, group, product, max_states)
+    with _working("constructing"):
+        lrnn = build(
+            automaton, exactness=exactness, theorem=theorem, max_degree=max_degree, max_group=max_group
+        )
+    if picture is not None:
+        from .theory.pictures.mirrors import draw_mirrors
+
+        draw_mirrors(lrnn, picture, **({} if max_letters is None else {"max_letters": max_letters}))
+    if output is not None:
+        from .constructions.certificate import write_certificate
+        from .theory.horizon import full_certificate
+
+        with _working("writing the certificate"):
+            write_certificate(full_certificate(lrnn), output)
+    facts = report(lrnn, output)
+    if as_json:
+        print(json.dumps(facts, ensure_ascii=False))
+    elif latex:
+        from .constructions.latex import latex as to_latex
+
+        print(to_latex(lrnn, max_letters=max_letters), end="")
+    elif show:
+        from .constructions.show import show as to_text
+
+        print(to_text(lrnn, **({} if max_letters is None else {"max_letters": max_letters})), end="")
+    else:
+        _print_table(lrnn.automaton.name, [(k, _text(v)) for k, v in facts.items() if v not in (None, [])])
+        for note in (*automaton.notes, *lrnn.notes):
+            print(f"note: {note}")
+        _say_written(output, picture)
+
+
+@app.command()
+def check(
+    certificate: Annotated[
+        str, typer.Argument(metavar="FILE", help="A certificate, as `construct -o` writes it.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Check a certificate with the stand-alone checker of its kind; exit status 1 if it is invalid."""
+    from .theory.check import check as verify
+
+    with _working("checking"):
+        result = verify(certificate)
+    if as_json:
+        print(json.dumps(result.to_json(), ensure_ascii=False))
+    else:
+        print(f"{result.verdict}: {result.reason}")
+    if result.verdict != "valid":
+        raise typer.Exit(1)
+
+
+@app.command()
+def run(
+    certificate: Annotated[
+        str, typer.Argument(metavar="FILE", help="A certificate, as `construct -o` writes it.")
+    ],
+    word: Annotated[
+        str | None, typer.Option(help="One word; letters of several characters separated by blanks.")
+    ] = None,
+    random: Annotated[int | None, typer.Option(metavar="N", help="N random words, uniform.")] = None,
+    length: Annotated[int, typer.Option(help="Length of each random word.")] = 1_000,
+    seed: Annotated[int, typer.Option(help="Seed of the random words.")] = 0,
+    dtype: Annotated[
+        str, typer.Option(help="exact, fp64, fp32, fp16, bf16, fp8_e4m3 or fp8_e5m2 (float32 ... too).")
+    ] = "bf16",
+    start: Annotated[str | None, typer.Option(help="Label of the state to start from.")] = None,
+    sequential: Annotated[
+        bool, typer.Option("--sequential", help="One token after another, no blocks.")
+    ] = False,
+    picture: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draw the read-out margin over the run to .svg or .png."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run the linear RNN in a dtype's arithmetic beside the automaton; exit status 1 if a state is wrong."""
+    from .theory.run_file import run_file
+
+    with _working("running") as progress:
+        outcome = run_file(
+            certificate, word=word, random=random, length=length, seed=seed, dtype=dtype, start=start,
+            sequential=sequential, picture=picture, progress=progress,
+        )  # fmt: skip
+    if as_json:
+        print(json.dumps(outcome.to_json(), ensure_ascii=False))
+    else:
+        _print_table(outcome.name, outcome.rows())
+        _say_written(picture)
+    if outcome.report.errors:
+        raise typer.Exit(1)
+
+
+@export_app.command("npz")
+def export_npz(
+    certificate: Annotated[str, typer.Argument(metavar="FILE", help="A certificate.")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="The .npz file to write.")],
+) -> None:
+    """One layer, one head: A, B, H0, codes, decode and factors as numpy arrays."""
+    from .theory.export import export_npz as write
+    from .theory.run_file import lrnn_of
+
+    write(lrnn_of(certificate), output)
+    _say_written(output)
+
+
+@export_app.command("safetensors")
+def export_safetensors(
+    certificate: Annotated[str, typer.Argument(metavar="FILE", help="A certificate.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="OUT", help="The .safetensors file to write.")
+    ],
+) -> None:
+    """All heads: factors, matrices, initial state, codes and decoder, labels in the metadata."""
+    from .theory.export import export_safetensors as write
+    from .theory.run_file import lrnn_of
+
+    write(lrnn_of(certificate), output)
+    _say_written(output)
+
+
+def _automaton(
+    spec: str,
+    alphabet: str | None,
+    track: str | None,
+    start: str | None,
+    group: str | None,
+    product: str,
+    max_states: int,
+) -> Any:
+    from .constructions.spec import automaton_from_spec
+
+    return automaton_from_spec(
+        spec, alphabet=alphabet, track=_one_of(track, "--track", "state", "output"), start=start, group=group,
+        product=_one_of(product, "--product", "left", "right"), max_states=max_states,
+    )  # fmt: skip
+
+
+def _one_of(value: str | None, option: str, *choices: str) -> Any:
+    if value is not None and value not in choices:
+        raise InputError(f"{option} {value}: it is one of {', '.join(choices)}")
+    return value
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return (
+            "; ".join(_text(v) for v in value)
+            if value and isinstance(value[0], dict)
+            else " ".join(map(str, value))
+        )
+    if isinstance(value, dict):
+        return f"{value['figure']} ≥ {value['at_least']} ({value['reason']})"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _print_table(title: str, rows: list[tuple[str, str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=None, box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, text in rows:
+        table.add_row(label, text)
+    console = Console(highlight=False, markup=False, soft_wrap=False)
+    console.print(title, style="bold")
+    console.print(table)
+
+
+def _print_library(max_monoid: int, as_json: bool) -> None:
+    from .constructions.library_table import library_rows
+
+    with _working("counting"):
+        rows = library_rows(max_monoid)
+    if as_json:
+        print(json.dumps(rows, ensure_ascii=False))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for column, justify in (
+        ("name", "left"),
+        ("example", "left"),
+        ("states", "right"),
+        ("letters", "right"),
+        ("monoid", "right"),
+        ("letters; state", "left"),
+    ):
+        table.add_column(column, justify=justify, overflow="fold", no_wrap=column in ("name", "example"))  # type: ignore[arg-type]
+    for row in rows:
+        monoid = "over limit" if row["monoid"] is None else f"{row['monoid']:,}"
+        table.add_row(
+            row["name"],
+            row["example"],
+            f"{row['states']:,}",
+            f"{row['letters']:,}",
+            monoid,
+            row["description"],
+        )
+    Console(markup=False, highlight=False).print(table)
+
+
+def _say_written(*paths: str | None) -> None:
+    for path in paths:
+        if path is not None:
+            print(f"written: {path}", file=sys.stderr)
+
+
+@contextmanager
+def _working(what: str) -> Iterator[Any]:
+    """Progress on standard error once the work takes more than a second; only on a terminal."""
+    begun, shown = time.monotonic(), False
+
+    def progress(fraction: float) -> None:
+        nonlocal shown
+        if time.monotonic() - begun > 1 and sys.stderr.isatty():
+            print(
+                f"\r{what}: {fraction:4.0%} after {time.monotonic() - begun:.0f} s", end="", file=sys.stderr
+            )
+            shown = True
+
+    try:
+        yield progress
+    finally:
+        if shown:
+            print(file=sys.stderr)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point: errors that a user can mend are one line on standard error and exit status 2."""
+    try:
+        status = app(arguments, standalone_mode=False)
+    except MirrormataError as error:
+        _fail(str(error))
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    except BrokenPipeError:
+        sys.stderr.close()
+        raise SystemExit(1) from None
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        _fail(f"{error.format_message()} (`mirrormata --help` lists the commands and options)")
+    raise SystemExit(status or 0)
+
+
+def _fail(message: str) -> None:
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    raise SystemExit(2)

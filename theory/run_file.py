@@ -1,0 +1,92 @@
+"""`mirrormata run`: a certificate's LRNN on given or random words, with its certified horizon beside what is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..constructions.certificate import lrnn_from_certificate, read_document
+from ..constructions.errors import InputError
+from ..constructions.lrnn import LRNN
+from .rounding import float_format
+from .run import run
+from .run_report import RunReport
+from .words import random_stream
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run of a certificate: `report`, and the certified `horizon` in the run's dtype (None: none is stated)."""
+
+    name: str
+    report: RunReport
+    horizon: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The report's fields and the horizon."""
+        return {**self.report.to_json(), "horizon": self.horizon}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """`(label, text)` pairs of a readable table."""
+        r = self.report
+        rows = [
+            ("tokens", f"{r.tokens:,} in {r.sequences:,} sequence{'s' * (r.sequences != 1)}"),
+            ("dtype", r.dtype),
+            ("order", r.order),
+            ("errors", f"{r.errors:,}"),
+        ]
+        if r.first_error is not None:
+            rows.append(("first error", f"token {r.first_error:,} of sequence {r.first_error_sequence}"))
+        if self.horizon is not None:
+            rows.append(("certified horizon", f"no error up to token {self.horizon:,} in {r.dtype}"))
+        if r.norm_range is not None:
+            rows.append(("state norm", f"{r.norm_range[0]:.6g} to {r.norm_range[1]:.6g}"))
+        if r.margin is not None:
+            rows.append(("least read-out margin", f"{r.margin:.6g}"))
+        rows.append(("time", f"{r.seconds:.2f} s, {r.tokens_per_second:,.0f} tokens/s ({r.backend})"))
+        return rows
+
+
+def lrnn_of(path: str) -> LRNN:
+    """The LRNN of a certificate file."""
+    return lrnn_from_certificate(read_document(path), path)
+
+
+def run_file(
+    path: str,
+    *,
+    word: str | None,
+    random: int | None,
+    length: int,
+    seed: int,
+    dtype: str,
+    start: str | None = None,
+    sequential: bool = False,
+    picture: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Outcome:
+    """Run a certificate's LRNN on one word, or on `random` words of a length; see `run` for the arithmetic."""
+    if (word is None) == (random is None):
+        raise InputError("run: give --word WORD, or --random N with --length T")
+    if dtype != "exact":
+        dtype = float_format(dtype).name
+    document = read_document(path)
+    lrnn = lrnn_from_certificate(document, path)
+    automaton = lrnn.automaton
+    first = None if start is None else automaton.state_index(start)
+    letters = (
+        random_stream(lrnn, random, length, seed)
+        if random is not None
+        else automaton.word(word or "")[None, :]
+    )
+    report = run(lrnn, letters, dtype=dtype, start=first, sequential=sequential, progress=progress)
+    lengths = document.get("horizon", {}).get("lengths", {})
+    outcome = Outcome(automaton.name, report, lengths.get(dtype))
+    if picture is not None:
+        from .margins import margin_series
+        from .pictures.run import draw_run
+
+        series = margin_series(lrnn, letters, dtype, first)
+        draw_run({dtype: series}, {dtype: outcome.horizon}, {dtype: report.first_error}, picture)
+    return outcome
