@@ -307,43 +307,20 @@ def _print_table(title: str, rows: list[tuple[str, str]]) -> None:
     table.add_column(overflow="fold")
     for label, text in rows:
         table.add_row(label, text)
-    console = Console(highlight=False, markup=False, soft_wrap=False)
+    console = Console(highlight=False, markup=False, emoji=False)
     console.print(title, style="bold")
     console.print(table)
 
 
 def _print_library(max_monoid: int, as_json: bool) -> None:
-    from .constructions.library_table import library_rows
+    from .constructions.library_table import library_rows, library_text
 
     with _working("counting"):
         rows = library_rows(max_monoid)
     if as_json:
         print(json.dumps(rows, ensure_ascii=False))
         return
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for column, justify in (
-        ("name", "left"),
-        ("example", "left"),
-        ("states", "right"),
-        ("letters", "right"),
-        ("monoid", "right"),
-        ("letters; state", "left"),
-    ):
-        table.add_column(column, justify=justify, overflow="fold", no_wrap=column in ("name", "example"))  # type: ignore[arg-type]
-    for row in rows:
-        monoid = "over limit" if row["monoid"] is None else f"{row['monoid']:,}"
-        table.add_row(
-            row["name"],
-            row["example"],
-            f"{row['states']:,}",
-            f"{row['letters']:,}",
-            monoid,
-            row["description"],
-        )
-    Console(markup=False, highlight=False).print(table)
+    print(library_text(rows))
 
 
 def _say_written(*paths: str | None) -> None:

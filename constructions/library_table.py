@@ -17,7 +17,7 @@ def library_rows(max_monoid: int = MAX_COUNTED_MONOID) -> list[dict[str, Any]]:
     for entry in library():
         automaton = automaton_by_name(entry.example)
         try:
-            monoid: int | None = TransitionMonoid(
+            monoid: int | None = TransitionMonoid.of(
                 automaton, max_size=min(max_monoid, MAX_COUNTED_MONOID)
             ).size
         except LimitError:
@@ -33,3 +33,13 @@ def library_rows(max_monoid: int = MAX_COUNTED_MONOID) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def library_text(rows: list[dict[str, Any]]) -> str:
+    """The rows as text: an example with its sizes, then the pattern with its letters and state."""
+    lines = [f"{'example':<34}{'states':>8}{'letters':>9}{'monoid':>12}"]
+    for row in rows:
+        monoid = "over limit" if row["monoid"] is None else f"{row['monoid']:,}"
+        lines.append(f"{row['example']:<34}{row['states']:>8,}{row['letters']:>9,}{monoid:>12}")
+        lines.append(f"    {row['name']}: {row['description']}")
+    return "\n".join(lines)

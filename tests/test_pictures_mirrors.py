@@ -97,8 +97,8 @@ def test_the_sentences() -> None:
 
     dihedral = said("dihedral:7")
     assert dihedral["r0"] == "no mirror: every state stays"
-    assert dihedral["r1"] == "two mirrors at π/7: rotation by 2π/7 ↺"
-    assert dihedral["r6"] == "two mirrors at π/7: rotation by 2π/7 ↻"
+    assert dihedral["r1"] == "two mirrors at π/7: rotation by 2π/7\u00a0↺"
+    assert dihedral["r6"] == "two mirrors at π/7: rotation by 2π/7\u00a0↻"
     assert dihedral["s3"] == "one mirror: a reflection"
     assert said("parity") == {"0": "no mirror: every state stays", "1": "one mirror: the sign flips"}
     assert said("S4")["(1, 2, 3, 0)"] == "two mirrors at π/4: rotation by π/2"

@@ -18,7 +18,7 @@ from mirrormata.constructions.lrnn import LRNN, Head, Layer, Transition
 from mirrormata.constructions.matrices import product
 from mirrormata.constructions.real_cyclotomic import Number
 from mirrormata.theory.rounding import FORMATS, round_fraction, round_number
-from mirrormata.theory.stepper import ExactStepper, LRNNStepper
+from mirrormata.theory.stepper import ExactStepper, LRNNStepper, Stepper
 from mirrormata.theory.weights import head_weights
 
 
@@ -59,12 +59,12 @@ LRNNS: dict[str, LRNN] = {
 
 
 def exact_matrix(transition: Transition, dim: int) -> list[list[Number]]:
-    rows: list[list[Number]] = [list(row) for row in product_of(transition.factors, dim)]
+    rows = product_of(transition.factors, dim)
     if transition.matrix is not None:
         plain: list[list[Number]] = [[0] * dim for _ in range(dim)]
         for i, j, a in transition.matrix:
             plain[i][j] = a
-        rows = [list(row) for row in product(rows, plain)]
+        rows = product(rows, tuple(tuple(row) for row in plain))
     return [[x * transition.gate for x in row] for row in rows]
 
 
@@ -144,10 +144,11 @@ def test_exact_steps_apply_the_factors_and_not_the_table() -> None:
 
 def test_start() -> None:
     lrnn = LRNNS["mod:60 integer"]
-    for stepper in (LRNNStepper(lrnn, "bf16", start=17), ExactStepper(lrnn, start=17)):
+    steppers: list[Stepper] = [LRNNStepper(lrnn, "bf16", start=17), ExactStepper(lrnn, start=17)]
+    for stepper in steppers:
         states = stepper.initial(2)
         assert stepper.decode(states, np.array([0, 0])).tolist() == [17, 17]
-        assert stepper.decode(stepper.step(states, [1, 0]), np.array([1, 0])).tolist() == [18, 17]
+        assert stepper.decode(stepper.step(states, np.array([1, 0])), np.array([1, 0])).tolist() == [18, 17]
     with pytest.raises(InputError, match="60 is not a state index"):
         LRNNStepper(lrnn, "bf16", start=60)
 

@@ -44,8 +44,8 @@ def run(
     words = words_of(letters, lrnn.automaton)
     if dtype == "exact":
         return track(ExactStepper(lrnn, start), lrnn.automaton, words, start=start, progress=progress)
-    stepper = LRNNStepper(lrnn, float_format(dtype), start)
     clock = Clock(progress, words.length)
+    stepper = LRNNStepper(lrnn, float_format(dtype), start)
     if stepper.fmt.name in lrnn.formats:
         tally, order = _bit_by_bit(stepper, words, clock, block, sequential)
     else:

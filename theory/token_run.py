@@ -17,6 +17,9 @@ from .stepper import LRNNStepper
 Progress = Callable[[float], None]
 BUFFER_ENTRIES = 500_000
 """State entries that are kept before they are decoded together."""
+TELL_AFTER = 1.0
+"""Seconds after which progress is told."""
+TELL_EVERY = 0.1
 
 
 class TokenRun:
@@ -68,12 +71,12 @@ class TokenRun:
 
 
 class Clock:
-    """Wall-clock time since its making; tells progress once a second has passed, ten times a second at most."""
+    """Wall-clock time since its making; tells progress once `TELL_AFTER` seconds have passed, every `TELL_EVERY` at most."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self._progress, self._total = progress, max(total, 1)
         self._start = perf_counter()
-        self._told = self._start + 0.9
+        self._told = self._start + TELL_AFTER - TELL_EVERY
 
     def seconds(self) -> float:
         """Seconds so far."""
@@ -82,6 +85,6 @@ class Clock:
     def tell(self, done: int) -> None:
         """Call the progress callback with the fraction done, if it is time."""
         now = perf_counter()
-        if self._progress is not None and now - self._told >= 0.1:
+        if self._progress is not None and now - self._told >= TELL_EVERY:
             self._told = now
             self._progress(done / self._total)

@@ -93,7 +93,7 @@ def _name(axes: Axes, rim: Floats, j: int, busy: Floats) -> Floats:
         at[0], at[1], mirror_name(j), color=mirror_colour(j), fontsize=8, fontweight="bold", ha="center",
         va="center", zorder=7, path_effects=[withStroke(linewidth=2.5, foreground="white")],
     )  # fmt: skip
-    return at[None]
+    return np.asarray(at[None])
 
 
 def _corners(head: DrawnHead) -> Floats:

@@ -65,7 +65,7 @@ def _sense(head: DrawnHead, letter: DrawnLetter) -> str:
     if head.form != "plane":
         return ""
     A = head.shown(letter)
-    return " ↺" if A[1, 0] > 0 else " ↻"
+    return "\u00a0↺" if A[1, 0] > 0 else "\u00a0↻"
 
 
 def _rotoreflection(A: Floats) -> str:
