@@ -160,7 +160,9 @@ def read_document(path: str | Path) -> dict[str, Any]:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON ({error}); a certificate is written by `mirrormata construct -o`") from None
+        raise InputError(
+            f"{path}: not JSON ({error}); a certificate is written by `mirrormata construct -o`"
+        ) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InputError(f'{path}: not a mirrormata certificate (its "format" must be "{FORMAT}")')
     return document
@@ -211,7 +213,8 @@ def _read_head(data: Mapping[str, Any]) -> Head:
 
     def transition(t: Mapping[str, Any]) -> Transition:
         factors = tuple(
-            GHFactor(number(beta), tuple((int(i), number(x)) for i, x in v)) for beta, v in t.get("factors", [])
+            GHFactor(number(beta), tuple((int(i), number(x)) for i, x in v))
+            for beta, v in t.get("factors", [])
         )
         matrix = entries(t["matrix"]) if "matrix" in t else None
         return Transition(factors, number(t.get("gate", 1)), entries(t.get("additive", [])), matrix)
@@ -227,4 +230,3 @@ def _read_head(data: Mapping[str, Any]) -> Head:
     ]
     table = np.array(images, dtype=np.int64).reshape(len(transitions), len(codes))
     return Head(head.dim, head.value_dim, transitions, codes, table)
-

@@ -15,6 +15,7 @@ from .block_systems import block_systems
 from .candidates import HeadCandidate, cheapest
 from .errors import InputError, NotRealisableError
 from .icosahedral import icosahedral_candidates
+from .initial_states import smaller_initial_states
 from .lower_bounds import lower_bounds
 from .lrnn import LRNN
 from .permutation_form import lifted_candidate, orbit_candidates, permutation_candidates, signed_candidates
@@ -124,13 +125,21 @@ def _by_selection(
         return _by_orbits(automaton, None)
     marks = choose_marks(heads, action.states)
     used = [(head, m) for head, m in zip(heads, marks, strict=True) if m]
-    return assemble(
-        automaton,
-        [head.plan(m) for head, m in used],
-        theorem=" + ".join(dict.fromkeys(head.theorem for head, _ in used)),
-        construction="; ".join(head.name for head, _ in used),
-        notes=[_bound_note(head) for head, _ in used if head.moved is not None],
+    plans = [head.plan(m) for head, m in used]
+    choices = [plans]
+    if len(plans) == 1:
+        choices += [[smaller] for smaller in smaller_initial_states(action, plans[0])]
+    results = (
+        assemble(
+            automaton,
+            choice,
+            theorem=" + ".join(dict.fromkeys(head.theorem for head, _ in used)),
+            construction="; ".join(head.name for head, _ in used),
+            notes=[_bound_note(head) for head, _ in used if head.moved is not None],
+        )
+        for choice in choices
     )
+    return min((r for r in results if r is not None), key=lambda r: len(r.decode), default=None)
 
 
 def _with_lifts(

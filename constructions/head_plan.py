@@ -16,7 +16,7 @@ from .automaton import Indices
 from .errors import LimitError
 from .householder import GHFactor, gh_factor, orthogonal_factors, permutation_factors
 from .lrnn import Head, Sparse, Transition, sparse
-from .matrices import Matrix, product
+from .matrices import Matrix, matrix, product
 from .real_cyclotomic import Number
 
 MAX_CODES = 2_000_000
@@ -69,6 +69,17 @@ class SignedPermutationPlan:
             signed_permutation_factors(image.tolist(), negative.tolist())
             for image, negative in zip(self.image, self.negative, strict=True)
         )
+
+    def as_matrices(self) -> MatrixPlan:
+        """The same letters as exact matrices, with the first seed as initial state."""
+        matrices = []
+        for image, negative in zip(self.image.tolist(), self.negative.tolist(), strict=True):
+            rows: list[list[Number]] = [[0] * self.dim for _ in image]
+            for i, (j, minus) in enumerate(zip(image, negative, strict=True)):
+                rows[j][i] = -1 if minus else 1
+            matrices.append(matrix(rows))
+        entries = dict(self.seeds[0])
+        return MatrixPlan(tuple(matrices), tuple((entries.get(i, 0),) for i in range(self.dim)))
 
     def orbit(self) -> Orbit:
         """Breadth first; a state is known by the signed places of its marked values."""

@@ -10,7 +10,6 @@ from .lrnn import LRNN, Head
 from .sparse_rows import apply_factor, apply_transition, gated, stacked
 
 
-
 def integer_bound(lrnn: LRNN) -> int:
     """Largest absolute value of any weight, state entry, product or partial sum over the reachable states.
 

@@ -19,7 +19,7 @@ PARITY = {"even": {"0": "even", "1": "odd"}, "odd": {"0": "odd", "1": "even"}}
 
 def parity(**changes: object) -> Automaton:
     given: dict[str, object] = {"start": "even", "accepting": ["even"], **changes}
-    return Automaton.from_transitions(PARITY, **given)
+    return Automaton.from_transitions(PARITY, **given)  # type: ignore[arg-type]
 
 
 @st.composite

@@ -19,6 +19,7 @@ from mirrormata.constructions.inspection import inspect_automaton
 from mirrormata.constructions.monoid import TransitionMonoid, letters_commute
 from mirrormata.constructions.monoid_base import determining_points
 from mirrormata.constructions.monoid_index import KeyIndex, RowKeys
+from mirrormata.constructions.monoid_solvable import subgroups_solvable
 from mirrormata.constructions.monoid_synchronising import is_synchronising, reset_word
 
 
@@ -223,6 +224,22 @@ def test_base_determines_every_element(automaton: Automaton) -> None:
     assert len({tuple(f[b] for b in base) for f in brute}) == len(brute)
 
 
+def test_subgroups_of_a_monoid_that_is_no_group() -> None:
+    """A_5 and A_4 x Z_5 (order 60, solvable) as groups of maps of rank 5 and 9, with a letter of lower rank."""
+    for rows, points, solvable in (
+        ([[1, 2, 3, 4, 0], [1, 0, 3, 2, 4]], 5, False),
+        ([[1, 2, 0, 3, 5, 6, 7, 8, 4], [1, 0, 3, 2, 4, 5, 6, 7, 8]], 9, True),
+    ):
+        # the last point is sent into the others, so that no letter is a permutation
+        automaton = automaton_of([[*row, row[0]] for row in rows])
+        monoid = TransitionMonoid.of(automaton)
+        assert monoid.size == 61
+        assert not monoid.is_group
+        assert subgroups_solvable(monoid) is solvable
+        assert len(automaton.states) == points + 1
+        assert inspect_automaton(automaton).solvable is solvable
+
+
 def test_seven_points_in_time() -> None:
     begin = time.perf_counter()
     assert TransitionMonoid.of(full_transformations(7)).size == 823_543
@@ -310,7 +327,8 @@ def test_row_keys_tell_rows_apart() -> None:
     assert len(np.unique(narrow.of(every))) == len(every)
 
 
-def test_key_collisions_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("entries", [1, 1 << 22])
+def test_key_collisions_are_noticed(monkeypatch: pytest.MonkeyPatch, entries: int) -> None:
     """With weak keys under the first seeds the result is still right."""
     made: list[int] = []
 
@@ -325,5 +343,6 @@ def test_key_collisions_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
             return super().of(rows) % np.uint64(self.modulus)
 
     monkeypatch.setattr(monoid_generation, "RowKeys", WeakKeys)
+    monkeypatch.setattr(monoid_generation, "_ENTRIES_AT_ONCE", entries)
     assert TransitionMonoid.of(full_transformations(4)).size == 256
     assert made == [0, 1, 2]

@@ -44,6 +44,26 @@ AGL23 = [
 ]
 
 
+def permutation(points: int, *cycles: tuple[int, ...]) -> list[int]:
+    """From cycles of 1, ..., points."""
+    row = list(range(points))
+    for cycle in cycles:
+        for i, j in zip(cycle, (*cycle[1:], cycle[0]), strict=True):
+            row[i - 1] = j - 1
+    return row
+
+
+M12 = [
+    permutation(12, tuple(range(1, 12))),
+    permutation(12, (3, 7, 11, 8), (4, 10, 5, 6)),
+    permutation(12, (1, 12), (2, 11), (3, 6), (4, 8), (5, 9), (7, 10)),
+]
+M23 = [
+    permutation(23, tuple(range(1, 24))),
+    permutation(23, (3, 17, 10, 7, 9), (4, 13, 14, 19, 5), (8, 18, 11, 12, 23), (15, 20, 22, 21, 16)),
+]
+
+
 @pytest.mark.parametrize(
     ("automaton", "order", "solvable"),
     [
@@ -53,6 +73,8 @@ AGL23 = [
         (automaton_of(A5), 60, False),
         (automaton_of(PSL27), 168, False),
         (automaton_of(AGL23), 432, True),
+        (automaton_of(M12), 95_040, False),
+        (automaton_of(M23), 10_200_960, False),
         (automaton_of([list(range(4))]), 1, True),
         (wreath(S3, 6), 6**6 * 6, True),
         (wreath(S4, 10), 24**10 * 10, True),
