@@ -18,6 +18,7 @@ from .householder import GHFactor, gh_factor, orthogonal_factors, permutation_fa
 from .lrnn import Head, Sparse, Transition, sparse
 from .matrices import Matrix, matrix, product
 from .real_cyclotomic import Number
+from .transitive_action import spanning_levels
 
 MAX_CODES = 2_000_000
 
@@ -107,10 +108,15 @@ class SignedPermutationPlan:
 
 @dataclass(frozen=True, eq=False)
 class MatrixPlan:
-    """Letter x acts by the exact orthogonal matrix `matrices[x]`; `initial` is `[dim, value_dim]`."""
+    """Letter x acts by the exact orthogonal matrix `matrices[x]`; `initial` is `[dim, value_dim]`.
+
+    `quotient()`: where known, how the letters move the classes of group elements that the matrices tell apart,
+    `[letters, classes]`, class 0 that of the identity. The orbit then takes one product a class, not a letter.
+    """
 
     matrices: tuple[Matrix, ...]
     initial: Matrix
+    quotient: Callable[[], Indices] | None = None
 
     @property
     def dim(self) -> int:
@@ -129,21 +135,30 @@ class MatrixPlan:
 
     def orbit(self) -> Orbit:
         """Breadth first, states compared exactly."""
+        index: dict[Matrix, int] = {self.initial: 0}
         codes = [self.initial]
-        index = {self.initial: 0}
-        columns: list[list[int]] = []
-        for code in codes:
-            row = []
-            for A in self.matrices:
-                image = product(A, code)
-                found = index.setdefault(image, len(codes))
-                if found == len(codes):
-                    codes.append(image)
-                row.append(found)
-            columns.append(row)
-            if len(codes) > MAX_CODES:
-                raise LimitError(f"more than {MAX_CODES:,} states of a head are reachable")
-        table = np.array(columns, dtype=np.int64).reshape(len(codes), -1).T
+
+        def number(code: Matrix) -> int:
+            found = index.setdefault(code, len(codes))
+            if found == len(codes):
+                codes.append(code)
+                if found >= MAX_CODES:
+                    raise LimitError(f"more than {MAX_CODES:,} states of a head are reachable")
+            return found
+
+        if self.quotient is not None:
+            classes = self.quotient()
+            code_of = np.zeros(classes.shape[1], dtype=np.int64)
+            for points, parents, letters in spanning_levels(classes):
+                for p, parent, x in zip(points.tolist(), parents.tolist(), letters.tolist(), strict=True):
+                    code_of[p] = number(product(self.matrices[x], codes[code_of[parent]]))
+            representative = np.unique(code_of, return_index=True)[1]
+            table = code_of[classes[:, representative]]
+        else:
+            columns = []
+            for code in codes:  # grows on the way
+                columns.append([number(product(A, code)) for A in self.matrices])  # noqa: PERF401
+            table = np.array(columns, dtype=np.int64).reshape(len(codes), -1).T
         return Orbit([sparse(code) for code in codes], table, (0,))
 
 

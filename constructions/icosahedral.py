@@ -86,8 +86,9 @@ def icosahedral_candidates(systems: list[BlockSystem]) -> list[HeadCandidate]:
 def _candidate(
     system: BlockSystem, theorem: str, name: str, cost: int, letters: list[Matrix]
 ) -> HeadCandidate:
-    plan = MatrixPlan(tuple(letters), identity(3))
     lifted = theorem == "H.A5inv"
+    quotient = None if lifted else (lambda: system.action.quotient(system.kernel_classes))
+    plan = MatrixPlan(tuple(letters), identity(3), quotient)
     return undivided(theorem, name, cost, 2, lambda: system.kernel_classes, plan, lifted=lifted)
 
 

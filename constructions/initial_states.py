@@ -43,7 +43,7 @@ def smaller_initial_states(action: TransitiveAction, plan: HeadPlan) -> Iterator
         vector = tuple((entries.get(i, 0),) for i in range(plan.dim))
         if vector not in seen:
             seen.add(vector)
-            yield MatrixPlan(plan.matrices, vector)
+            yield MatrixPlan(plan.matrices, vector, plan.quotient)
 
 
 def _matrices(action: TransitiveAction, plan: MatrixPlan) -> dict[int, Matrix]:

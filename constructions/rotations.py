@@ -82,7 +82,8 @@ def _rotations(part: CyclicFactor, labels: Indices, max_degree: int) -> list[Hea
     degree = conductor_degree(lcm(4, m))
     if m in (2, 4) or degree > max_degree:
         return []  # Z_2 is a sign and Z_4 a negative 2-cycle: integers
-    plan = MatrixPlan(tuple(rotation(int(w), m) for w in part.letters), vector(1, 0))
+    shifts = (np.arange(m) + part.letters[:, None]) % m
+    plan = MatrixPlan(tuple(rotation(int(w), m) for w in part.letters), vector(1, 0), lambda: shifts)
     cost = 2 if part.letters.any() else 0
     name = f"rotations by multiples of 2π/{m}"
     return [undivided("DP.T4", name, cost, degree, lambda: part.points[labels], plan)]
@@ -135,7 +136,8 @@ def _dihedral_candidate(system: BlockSystem, symmetries: list[tuple[int, int]]) 
         return first_appearance(system.mark(0) * m + system.mark(1))
 
     degree = conductor_degree(lcm(4, m))
-    return undivided("DP.T4", name, cost, degree, classes, MatrixPlan(matrices, identity(2)))
+    plan = MatrixPlan(matrices, identity(2), lambda: system.action.quotient(classes()))
+    return undivided("DP.T4", name, cost, degree, classes, plan)
 
 
 def _polygon_symmetries(letters: Indices) -> list[tuple[int, int]] | None:

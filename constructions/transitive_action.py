@@ -34,23 +34,16 @@ class TransitiveAction:
 
     @cached_property
     def levels(self) -> list[tuple[Indices, Indices, Indices]]:
-        """A spanning tree from point 0 by breadth-first levels: points, their parents, the letters used."""
-        seen = np.zeros(self.size, dtype=bool)
-        seen[0] = True
-        frontier = np.zeros(1, dtype=np.int64)
-        levels = []
-        count = len(self.letters)
-        while frontier.size:
-            images = self.letters[:, frontier].T.reshape(-1)
-            fresh = np.flatnonzero(~seen[images])
-            _, first = np.unique(images[fresh], return_index=True)
-            chosen = fresh[np.sort(first)]
-            points = images[chosen]
-            if points.size:
-                levels.append((points, frontier[chosen // count], chosen % count))
-            seen[points] = True
-            frontier = points
-        return levels
+        """`spanning_levels` of the letters."""
+        return spanning_levels(self.letters)
+
+    def quotient(self, classes: Indices) -> Indices:
+        """The letters on classes of points that they respect, `[letters, classes]`, in order of appearance."""
+        _, first, inverse = np.unique(classes, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        return np.asarray(rank[inverse.reshape(-1)[self.letters[:, first[order]]]], dtype=np.int64)
 
     def right(self, point: int) -> Indices:
         """Right multiplication p ↦ p·k by the element k at `point`, `[points]` (regular actions only)."""
@@ -68,6 +61,26 @@ class TransitiveAction:
         for points, parents, letters in self.levels:
             result[points] = self.letters[letters[:, None], result[parents]]
         return result
+
+
+def spanning_levels(letters: Indices) -> list[tuple[Indices, Indices, Indices]]:
+    """A spanning tree from point 0 by breadth-first levels: points, their parents, the letters used."""
+    count, size = letters.shape
+    seen = np.zeros(size, dtype=bool)
+    seen[0] = True
+    frontier = np.zeros(1, dtype=np.int64)
+    levels = []
+    while frontier.size:
+        images = letters[:, frontier].T.reshape(-1)
+        fresh = np.flatnonzero(~seen[images])
+        _, first = np.unique(images[fresh], return_index=True)
+        chosen = fresh[np.sort(first)]
+        points = images[chosen]
+        if points.size:
+            levels.append((points, frontier[chosen // count], chosen % count))
+        seen[points] = True
+        frontier = points
+    return levels
 
 
 def transitive_action(automaton: Automaton, max_group: int = 5_000) -> TransitiveAction:

@@ -133,3 +133,11 @@ def test_batches_zeros_and_wild_values() -> None:
 def test_values_of_another_format_are_refused() -> None:
     with pytest.raises(InputError, match="h has entries that are no values of bf16"):
         exact_dot([[1.0]], [[0.1]], "bf16")
+
+
+def test_products_beyond_the_fast_path_of_fp64() -> None:
+    half = exact_dot([[2.0**-537, 2.0**-537]], [[2.0**-538], [2.0**-538]], "fp64")
+    assert half[0, 0] == 2.0**-1074  # each product alone rounds to zero
+    assert exact_dot([[1e200, -1e200, 1.0]], [[1e200], [1e200], [1.0]], "fp64")[0, 0] == 1.0
+    assert exact_dot([[1.5e308, 1.5e308, -1.5e308]], np.ones((3, 1)), "fp64")[0, 0] == 1.5e308
+    assert exact_dot([[1e200]], [[1e200]], "fp64")[0, 0] == np.inf

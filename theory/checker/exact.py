@@ -13,7 +13,8 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import Any, TypeAlias
 
-MAX_CONDUCTOR = 10_000
+MAX_CONDUCTOR = 5_000
+MAX_DIGITS = 4_000
 
 
 class Invalid(Exception):  # noqa: N818 (a verdict, not a fault)
@@ -26,10 +27,20 @@ def need(condition: object, reason: str) -> None:
         raise Invalid(reason)
 
 
+def shown(x: Any) -> str:
+    """A value in a message, short whatever it is."""
+    if type(x) in (list, dict):
+        return "a list" if type(x) is list else "an object"
+    if type(x) is int and abs(x) >= 10**30:
+        return "a huge integer"
+    text = repr(x)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def integer(x: Any, low: int, high: int, where: str) -> int:
     """x itself, an integer (no bool) in [low, high]."""
     if type(x) is not int or not low <= x <= high:
-        raise Invalid(f"{where}: {x!r} is not an integer from {low} to {high}")
+        raise Invalid(f"{where}: {shown(x)} is not an integer from {low} to {high}")
     return x
 
 
@@ -49,18 +60,22 @@ def record(x: Any, keys: set[str], where: str) -> dict[str, Any]:
 
 
 def load(path: str) -> Any:
-    """The JSON in a file, without floats, duplicate keys or special constants."""
+    """The JSON in a file; see `parse`."""
+    with open(path, encoding="utf-8") as file:
+        return parse(file.read())
+
+
+def parse(text: str) -> Any:
+    """JSON without floats, duplicate keys or special constants."""
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(items)
         need(len(result) == len(items), "a key occurs twice in one object")
         return result
 
-    def refuse(text: str) -> Any:
-        raise Invalid(f"{text} is not an exact number")
+    def refuse(constant: str) -> Any:
+        raise Invalid(f"{shown(constant)} is not an exact number")
 
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
     try:
         return json.loads(text, object_pairs_hook=pairs, parse_float=refuse, parse_constant=refuse)
     except (ValueError, RecursionError) as error:
@@ -119,11 +134,6 @@ class Field:
                     following[i] -= c
                 before, now = now, following
         self.degree = len(self.modulus) - 1
-        power = [1] + [0] * (self.degree - 1)
-        self.powers = []  # θ^i, reduced
-        for _ in range(2 * self.degree):
-            self.powers.append(power)
-            power = [c - power[-1] * m for c, m in zip([0, *power[:-1]], self.modulus, strict=False)]
 
     def theta(self, bits: int) -> int:
         """The integer m with m/2^bits ≤ θ < (m+1)/2^bits, where the degree is above 1 (N = 5 or N ≥ 7)."""
@@ -199,10 +209,10 @@ class Element:
                 if x:
                     for j, y in enumerate(other.coefficients, start=i):
                         raw[j] += x * y
-            reduced = [
-                sum(c * p[k] for c, p in zip(raw, field.powers, strict=True) if c)
-                for k in range(field.degree)
-            ]
+            reduced = raw[: field.degree]
+            for c, power in zip(raw[field.degree :], field.powers[field.degree :], strict=True):
+                if c:
+                    reduced = [r + c * p for r, p in zip(reduced, power, strict=True)]
             field.products[pair] = field.element(self.denominator * other.denominator, reduced)
         return field.products[pair]
 
@@ -237,17 +247,18 @@ def sign(x: Number) -> int:
 
 
 def cyclotomic(n: int) -> list[int]:
-    """Coefficients of Φ_n, constant first: x^n - 1 divided by Φ_d for all d | n, d < n."""
-    result = [-1] + [0] * (n - 1) + [1]
-    for d in range(1, n):
-        if n % d == 0:
-            divisor, quotient = cyclotomic(d), []
-            while len(result) >= len(divisor):
-                quotient.append(result[-1])
-                for i, c in enumerate(divisor, start=len(result) - len(divisor)):
-                    result[i] -= quotient[-1] * c
-                result.pop()
-            result = quotient[::-1]
+    """Coefficients of Φ_n, n > 1, constant first: the power series of Π (1 - x^(n/d))^μ(d) over d | n."""
+    signs = [(1, 1)]  # the squarefree d with μ(d)
+    for p in range(2, n + 1):
+        if n % p == 0 and all(p % q for q in range(2, p)):
+            signs += [(d * p, -mu) for d, mu in signs]
+    result = [1] + [0] * n
+    for d, mu in signs:
+        step = n // d
+        for i in range(n, step - 1, -1) if mu > 0 else range(step, n + 1):
+            result[i] -= mu * result[i - step]
+    while not result[-1]:
+        result.pop()
     return result
 
 
@@ -256,12 +267,15 @@ def number(x: Any, field: Field, where: str) -> Number:
     if type(x) is int:
         return x
     if type(x) is str:
-        need(re.fullmatch(r"-?[1-9][0-9]*/[1-9][0-9]*", x), f"{where}: {x!r} is not a number")
+        need(
+            len(x) <= MAX_DIGITS and re.fullmatch(r"-?[1-9][0-9]*/[1-9][0-9]*", x),
+            f"{where}: {shown(x)} is not a number",
+        )
         p, q = (int(part) for part in x.split("/"))
-        need(q > 1 and gcd(p, q) == 1, f"{where}: {x!r} is not in lowest terms")
+        need(q > 1 and gcd(p, q) == 1, f"{where}: {shown(x)} is not in lowest terms")
         return Fraction(p, q)
     if type(x) is not list or not 2 <= len(x) <= field.degree:
-        raise Invalid(f"{where}: {x!r} is not a number of the field")
+        raise Invalid(f"{where}: {shown(x)} is not a number of the field")
     parts = []
     for c in x:
         need(type(c) is not list, f"{where}: a coefficient is a list")

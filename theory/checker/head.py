@@ -29,10 +29,10 @@ class Head:
         self.index = {code: i for i, code in enumerate(self.codes)}
         need(len(self.index) == len(self.codes), f"{where}: two codes are equal")
         columns = {j for code in self.codes for _, j, _ in code}
-        need(columns == set(range(self.value_dim)), f"{where}: value_dim is not the number of columns in use")
+        need(len(columns) == self.value_dim, f"{where}: value_dim is not the number of columns in use")
         raw = array(data["transitions"], f"{where}.transitions", letters)
         self.transitions = [self.transition(t, f"{where}.transitions[{x}]") for x, t in enumerate(raw)]
-        need(self.used == set(range(self.dim)), f"{where}: dim is not the number of rows in use")
+        need(len(self.used) == self.dim, f"{where}: dim is not the number of rows in use")
         self.integer = all(type(x) is int for x in self.numbers)
         need(
             self.field.conductor == 1 or self.field.degree > 1,
@@ -69,7 +69,7 @@ class Head:
         if "gate" in data:
             gate = result["gate"] = self.value(data["gate"], f"{where}.gate")
             need(
-                "factors" in data and gate != 1 and sign(1 - gate) > 0 and sign(1 + gate) >= 0,
+                data.get("factors") is not None and (gate != 0 or not data["factors"]) and gate != 1 and sign(1 - gate) > 0 and sign(1 + gate) >= 0,
                 f"{where}: bad gate",
             )
         if "additive" in data:

@@ -16,7 +16,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from .exact import array, integer, need, record, run_alone, same, sign, strings
+from .exact import array, integer, need, record, run_alone, same, shown, sign, strings
 from .head import Head
 
 FORMATS = {"fp64": 2**53, "fp32": 2**24, "fp16": 2**11, "bf16": 2**8, "fp8_e4m3": 2**4, "fp8_e5m2": 2**3}
@@ -96,7 +96,7 @@ def check_table(document: Any) -> tuple[list[Head], Images, str]:
     }
     record(document["summary"], set(summary), "summary")
     for key, value in summary.items():
-        need(same(document["summary"][key], value), f"summary.{key}: it is {value!r}")
+        need(same(document["summary"][key], value), f"summary.{key}: it is {shown(value)}")
     return heads, images, f"{n} states, {k} letters, {len(rows)} codes: equal on all words"
 
 

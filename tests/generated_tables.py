@@ -1,0 +1,71 @@
+"""Tables of the pages that are computed: constructions with their figures, certified horizons, the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mirrormata.constructions.construct import construct, report
+from mirrormata.constructions.library_table import library_rows
+from mirrormata.theory.horizon import horizons
+
+CONSTRUCTIONS = (
+    ("parity", "any"), ("Z2^4", "any"), ("S3", "any"), ("A4", "any"), ("S4", "any"), ("S4[involutions]", "any"),
+    ("A5", "any"), ("A5", "integer"), ("A5[involutions]", "any"), ("S5", "any"), ("S5[transpositions]", "any"),
+    ("Q8", "any"), ("dihedral:7", "any"), ("dihedral:7", "integer"), ("A4_x_Z5", "any"), ("A4_x_Z5", "integer"),
+    ("mod:60", "any"), ("mod:60", "integer"), ("mod:1000", "any"), ("mod:1000", "integer"),
+)  # fmt: skip
+"""SPEC and `--exactness` of each row."""
+HORIZONS = ("A5", "dihedral:7", "cycle:5", "A4_x_Z5", "mod:60", "mod:1000")
+DTYPES = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[int] = ()) -> str:
+    """A Markdown table; the columns named in `right` are aligned to the right."""
+    lines = [head, ["---:" if i in right else "---" for i in range(len(head))], *rows]
+    return "".join("| " + " | ".join(str(cell) for cell in line) + " |\n" for line in lines)
+
+
+def constructions_table() -> str:
+    """One row a construction, from the figures of `construct --json`."""
+    rows = []
+    for spec, exactness in CONSTRUCTIONS:
+        facts = report(construct(spec, exactness=exactness))
+        bound = facts["integer_bound"]
+        exact = "algebraic" if bound is None else f"integer, {bound}"
+        rows.append(
+            [
+                f"`{spec}`" + (" `--exactness integer`" if exactness == "integer" else ""),
+                *(facts[key] for key in ("states", "letters", "construction", "theorem")),
+                *(facts[key] for key in ("householders", "heads", "dim")),
+                exact,
+            ]
+        )
+    head = ("SPEC", "states", "letters", "construction", "source", "factors", "heads", "dim", "exactness")
+    return table(head, rows, (1, 2, 5, 6, 7))
+
+
+def horizons_table() -> str:
+    """One row a construction: the certified horizon in each dtype."""
+    rows = []
+    for spec in HORIZONS:
+        lengths = horizons(construct(spec))
+        rows.append([f"`{spec}`", *(f"{lengths[dtype]:,}" for dtype in DTYPES)])
+    return table(("SPEC", *DTYPES), rows, range(1, 7))
+
+
+def library_table() -> str:
+    """The named automata, as `inspect --library` lists them."""
+    rows = []
+    for row in library_rows():
+        monoid = "over limit" if row["monoid"] is None else f"{row['monoid']:,}"
+        sizes = (f"{row['states']:,}", f"{row['letters']:,}", monoid)
+        rows.append((f"`{row['name']}`", row["description"], f"`{row['example']}`", *sizes))
+    return table(("name", "letters; state", "example", "states", "letters", "monoid"), rows, (3, 4, 5))
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "constructions": constructions_table,
+    "horizons": horizons_table,
+    "library": library_table,
+}
+"""The function that computes each table between `<!-- generated: NAME -->` and `<!-- end -->`."""
