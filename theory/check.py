@@ -11,7 +11,7 @@ from typing import Any
 from ..constructions.errors import InputError
 from ..constructions.lrnn import LRNN
 from .checker import horizon, table
-from .checker.exact import Invalid, load
+from .checker.exact import Invalid, load, parse, shown
 
 CHECKERS = {"table": table.check, "horizon": horizon.check}
 
@@ -42,17 +42,19 @@ def check(certificate: str | Path | Mapping[str, Any] | LRNN) -> CheckResult:
         if isinstance(certificate, str | Path):
             document = load(str(certificate))
         else:
-            document = json.loads(json.dumps(certificate))
+            document = parse(json.dumps(certificate))
     except OSError as error:
         raise InputError(f"{certificate}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:
         raise InputError(f"{certificate}: not a text file, so no certificate") from None
     except Invalid as reason:
         return CheckResult("invalid", None, str(reason))
+    except (TypeError, ValueError, RecursionError) as error:
+        return CheckResult("invalid", None, f"not JSON: {error}")
     kind = document.get("kind") if isinstance(document, dict) else None
     checker = CHECKERS.get(kind) if isinstance(kind, str) else None
     if checker is None:
-        return CheckResult("invalid", None, f"unknown kind of certificate: {kind!r}")
+        return CheckResult("invalid", None, f"unknown kind of certificate: {shown(kind)}")
     try:
         return CheckResult("valid", kind, checker(document))
     except Invalid as reason:

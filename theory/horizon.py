@@ -26,10 +26,12 @@ ARITHMETIC = "per_step, nearest even, weights and initial state rounded once"
 def full_certificate(lrnn: LRNN) -> dict[str, Any]:
     """The certificate of a construction: of kind `table`, or `horizon` where it is not bit-exact.
 
-    The latter has the table and beside it `horizon`: the arithmetic, and a length for each dtype.
+    The latter has the table and beside it `horizon`: the arithmetic, and a length for each dtype. There is none
+    for letters with additive terms or with matrices that are no products of factors.
     """
     document = certificate(lrnn)
-    if lrnn.exactness == "integer":
+    transitions = [t for layer in lrnn.layers for head in layer.heads for t in head.transitions]
+    if lrnn.exactness == "integer" or any(t.additive or t.matrix is not None for t in transitions):
         return document
     return {**document, "kind": "horizon", "horizon": {"arithmetic": ARITHMETIC, "lengths": horizons(lrnn)}}
 
@@ -37,13 +39,14 @@ def full_certificate(lrnn: LRNN) -> dict[str, Any]:
 def horizons(lrnn: LRNN) -> dict[str, int | None]:
     """For each dtype the length up to which the nearest code is provably the right one; None for no limit."""
     heads = [head for layer in lrnn.layers for head in layer.heads]
-    sized = [(head, _least_distance(head), _bound(head)) for head in heads]
+    sized = [(head, *_extent(head), _bound(head)) for head in heads]
+    load = sum((head.dim * head.value_dim * (R + m) ** 2 for head, R, m, _ in sized), Fraction(0))
     result: dict[str, int | None] = {}
     for dtype, fmt in FORMATS.items():
         limits = [
-            _head_horizon(head, distance, fmt)
-            for head, distance, bound in sized
-            if distance is not None and (bound is None or bound > INTEGER_RANGES[dtype])
+            _head_horizon(head, R, m, load, fmt)
+            for head, R, m, bound in sized
+            if len(head.codes) > 1 and (bound is None or bound > INTEGER_RANGES[dtype])
         ]
         result[dtype] = min(limits, default=None)
     return result
@@ -113,23 +116,26 @@ def _difference(first: Sparse, second: Sparse) -> dict[tuple[int, int], Number]:
     return difference
 
 
-def _head_horizon(head: Head, distance: int, fmt: FloatFormat) -> int:
+def _extent(head: Head) -> tuple[Fraction, Fraction]:
+    """The largest norm of a code, and half the least distance of two (0 for a single one), less one part in 2^20."""
+    radius = _norm_up(max(_grid(_squared_norm(x for _, _, x in code), up=True) for code in head.codes))
+    return radius, Fraction(isqrt(_least_distance(head) or 0), 2**97) * (1 - Fraction(1, 2**20))
+
+
+def _head_horizon(head: Head, radius: Fraction, margin: Fraction, load: Fraction, fmt: FloatFormat) -> int:
     errors = [_rounding_error(_matrix_entries(head, t), fmt) for t in head.transitions]
     delta = _norm_up(max(errors, default=0))
-    radius = _norm_up(max(_grid(_squared_norm(x for _, _, x in code), up=True) for code in head.codes))
-    margin = Fraction(isqrt(distance), 2**97) * (1 - Fraction(1, 2**20))
-    first = _norm_up(_rounding_error((x for _, _, x in head.codes[0]), fmt))
     size = head.dim * head.value_dim
     reach = (1 + delta) * (radius + margin)
+    if reach > fmt.max_finite:
+        return 0
+    first = _norm_up(_rounding_error((x for _, _, x in head.codes[0]), fmt))
     half_spacing = Fraction(2) ** (fmt.min_exponent - fmt.precision)
     step = delta * radius + reach / 2**fmt.precision + size * half_spacing
-    decodable = margin**2 * 2**30 > size * (radius + margin) ** 2
-    if reach > fmt.max_finite or margin <= first or not decodable:
+    if margin <= first or margin**2 * 2**30 <= load:
         return 0
-    return int(ceil((margin - first) / (step + margin * delta))) - 1
+    return ceil((margin - first) / (step + margin * delta)) - 1
 
 
 def _matrix_entries(head: Head, t: Transition) -> list[Number]:
-    if t.matrix is not None:
-        return [x for _, _, x in t.matrix]
     return [t.gate * x for row in product_of(t.factors, head.dim) for x in row]

@@ -10,10 +10,11 @@ import re
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cached_property
 from math import gcd, lcm
 from typing import Any, TypeAlias
 
-MAX_CONDUCTOR = 5_000
+MAX_CONDUCTOR = 2_000
 MAX_DIGITS = 4_000
 
 
@@ -134,6 +135,16 @@ class Field:
                     following[i] -= c
                 before, now = now, following
         self.degree = len(self.modulus) - 1
+
+    @cached_property
+    def powers(self) -> list[list[int]]:
+        """θ^i reduced, for all i below twice the degree; made only once numbers are multiplied."""
+        power = [1] + [0] * (self.degree - 1)
+        powers = []
+        for _ in range(2 * self.degree):
+            powers.append(power)
+            power = [c - power[-1] * m for c, m in zip([0, *power[:-1]], self.modulus, strict=False)]
+        return powers
 
     def theta(self, bits: int) -> int:
         """The integer m with m/2^bits ≤ θ < (m+1)/2^bits, where the degree is above 1 (N = 5 or N ≥ 7)."""

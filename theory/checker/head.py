@@ -69,7 +69,11 @@ class Head:
         if "gate" in data:
             gate = result["gate"] = self.value(data["gate"], f"{where}.gate")
             need(
-                data.get("factors") is not None and (gate != 0 or not data["factors"]) and gate != 1 and sign(1 - gate) > 0 and sign(1 + gate) >= 0,
+                "factors" in data
+                and (gate != 0 or not data["factors"])
+                and gate != 1
+                and sign(1 - gate) > 0
+                and sign(1 + gate) >= 0,
                 f"{where}: bad gate",
             )
         if "additive" in data:

@@ -9,9 +9,10 @@ product-sum exact. With ‖A(x)‖ ≤ 1, which the table proves, E_t = ‖H̃_t
 R the largest norm of a code, m half the least distance of two codes, u the unit roundoff and η half the spacing
 of the subnormals. As (1 + δ)^t ≤ 1/(1 - tδ), E_t ≤ (E_0 + tc)/(1 - tδ), which is below m, so that the nearest code
 is the right one, for all t with t(c + mδ) < m - E_0. The horizon is the largest such t. Here m is first made
-smaller by a factor 1 - 2^-20, which covers the decoder's own float64 arithmetic; heads that are exact in the
-dtype count as having no limit. Bounds of irrational numbers are rounded outward to multiples of 2^-192 (squares)
-and 2^-96 (norms), so that there is one right answer.
+smaller by a factor 1 - 2^-20, which covers the decoder's own float64 arithmetic on all heads together where
+m²·2^30 > Σ nd(R + m)² (else the horizon is 0); heads that are exact in the dtype count as having no limit.
+Bounds of irrational numbers are rounded outward to multiples of 2^-192 (squares) and 2^-96 (norms), so that there
+is one right answer.
 """
 
 from __future__ import annotations
@@ -120,34 +121,39 @@ def least_distance(head: Head, images: list[list[int]]) -> int | None:
     return least
 
 
-def head_horizon(head: Head, images: list[list[int]], distance: int | None, dtype: str) -> int | None:
-    """The horizon of one head in one dtype; None where it has no limit."""
-    if distance is None or (head.integer and head.bound <= FORMATS[dtype]):
+def extent(head: Head, images: list[list[int]]) -> tuple[Fraction, Fraction]:
+    """R, and m made smaller; m is 0 for a single code."""
+    radius = norm_up(max(grid(squares(x for _, _, x in code), up=True) for code in head.codes))
+    return radius, Fraction(isqrt(least_distance(head, images) or 0), 2**97) * (1 - Fraction(1, 2**20))
+
+
+def head_horizon(head: Head, radius: Fraction, margin: Fraction, load: Fraction, dtype: str) -> int | None:
+    """The horizon of one head in one dtype; None where it has no limit. `load`: Σ nd(R + m)² over all heads."""
+    if len(head.codes) == 1 or (head.integer and head.bound <= FORMATS[dtype]):
         return None
-    need(
-        not any(t["additive"] for t in head.transitions), "a horizon is certified without additive terms only"
-    )
+    for t in head.transitions:
+        need("matrix" not in t and not t["additive"], "a horizon is certified for products of factors only")
     precision, least, largest = FLOATS[dtype]
     errors = [grid(rounding_errors(head.matrix(t), precision, least), up=True) for t in head.transitions]
     delta = norm_up(max(errors, default=0))
-    radius = norm_up(max(grid(squares(x for _, _, x in code), up=True) for code in head.codes))
-    margin = Fraction(isqrt(distance), 2**97) * (1 - Fraction(1, 2**20))
     first = norm_up(grid(rounding_errors(head.codes[0], precision, least), up=True))
     size = head.dim * head.value_dim
     reach = (1 + delta) * (radius + margin)
     step = delta * radius + reach / 2**precision + size * Fraction(2) ** (least - precision)
-    decodable = margin**2 * 2**30 > size * (radius + margin) ** 2
-    if reach > largest or margin <= first or not decodable:
+    if reach > largest or margin <= first or margin**2 * 2**30 <= load:
         return 0
     return int(-((first - margin) // (step + margin * delta))) - 1
 
 
 def horizons(heads: list[Head], images: list[list[list[int]]]) -> dict[str, int | None]:
     """For each dtype the least horizon of the heads; None where rounding never matters."""
-    distances = [least_distance(head, image) for head, image in zip(heads, images, strict=True)]
+    extents = [extent(head, image) for head, image in zip(heads, images, strict=True)]
+    load = sum(
+        (h.dim * h.value_dim * (r + m) ** 2 for h, (r, m) in zip(heads, extents, strict=True)), Fraction()
+    )
     result: dict[str, int | None] = {}
     for dtype in FLOATS:
-        limits = [head_horizon(*parts, dtype) for parts in zip(heads, images, distances, strict=True)]
+        limits = [head_horizon(h, r, m, load, dtype) for h, (r, m) in zip(heads, extents, strict=True)]
         finite = [limit for limit in limits if limit is not None]
         result[dtype] = min(finite) if finite else None
     return result
