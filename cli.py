@@ -47,6 +47,9 @@ ProductOption = Annotated[
 ]
 MaxStates = Annotated[int, typer.Option(help="Largest number of states to build.")]
 
+MaxTransitions = Annotated[int, typer.Option(help="Largest letters × states of a named automaton.")]
+MaxEntries = Annotated[int, typer.Option(help="Largest number of entries in one array.")]
+
 
 @app.callback(invoke_without_command=True)
 def _version(
@@ -78,6 +81,7 @@ def inspect(
     product: ProductOption = "left",
     max_monoid: Annotated[int, typer.Option(help="Largest transition monoid to list.")] = 1_000_000,
     max_states: MaxStates = 100_000,
+    max_transitions: MaxTransitions = 10_000_000,
     max_drawn: Annotated[int, typer.Option(help="Most states in a drawing.")] = 200,
     as_json: Json = False,
 ) -> None:
@@ -90,7 +94,7 @@ def inspect(
     from .constructions.inspection import inspect_automaton
     from .constructions.small_degree import small_degree
 
-    automaton = _automaton(spec, alphabet, track, start, group, product, max_states)
+    automaton = _automaton(spec, alphabet, track, start, group, product, max_states, max_transitions)
     facts = inspect_automaton(automaton, max_monoid=max_monoid, degree=small_degree)
     if draw is not None:
         from .theory.pictures.automaton import draw_automaton
@@ -129,10 +133,12 @@ def construct(
     product: ProductOption = "left",
     max_letters: Annotated[int | None, typer.Option(help="Most letters to show or draw.")] = None,
     max_degree: Annotated[int, typer.Option(help="Largest degree of a number field.")] = 100,
+    max_dim: Annotated[int, typer.Option(help="Widest head in a picture.")] = 40,
     max_group: Annotated[
         int, typer.Option(help="Largest group to list in the search for small representations.")
     ] = 5_000,
     max_states: MaxStates = 100_000,
+    max_transitions: MaxTransitions = 10_000_000,
     as_json: Json = False,
 ) -> None:
     """An exact linear RNN that realises the automaton, with a certificate that it does on all words."""
@@ -141,7 +147,7 @@ def construct(
 
     if as_json and (show or latex):
         raise InputError("construct: --json prints one object only; leave --show and --latex out")
-    automaton = _automaton(spec, alphabet, track, start, group, product, max_states)
+    automaton = _automaton(spec, alphabet, track, start, group, product, max_states, max_transitions)
     with _working("constructing"):
         lrnn = build(
             automaton, exactness=exactness, theorem=theorem, max_degree=max_degree, max_group=max_group
@@ -149,7 +155,9 @@ def construct(
     if picture is not None:
         from .theory.pictures.mirrors import draw_mirrors
 
-        draw_mirrors(lrnn, picture, **({} if max_letters is None else {"max_letters": max_letters}))
+        draw_mirrors(
+            lrnn, picture, max_dim=max_dim, **({} if max_letters is None else {"max_letters": max_letters})
+        )
     if output is not None:
         from .constructions.certificate import write_certificate
         from .theory.horizon import full_certificate
@@ -239,12 +247,13 @@ def run(
 def export_npz(
     certificate: Annotated[str, typer.Argument(metavar="FILE", help="A certificate.")],
     output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="The .npz file to write.")],
+    max_entries: MaxEntries = 50_000_000,
 ) -> None:
     """One layer, one head: A, B, H0, codes, decode and factors as numpy arrays."""
     from .theory.export import export_npz as write
     from .theory.run_file import lrnn_of
 
-    write(lrnn_of(certificate), output)
+    write(lrnn_of(certificate), output, max_entries=max_entries)
     _say_written(output)
 
 
@@ -259,7 +268,7 @@ def export_safetensors(
     from .theory.export import export_safetensors as write
     from .theory.run_file import lrnn_of
 
-    write(lrnn_of(certificate), output)
+    write(lrnn_of(certificate), output, max_entries=max_entries)
     _say_written(output)
 
 
@@ -271,12 +280,13 @@ def _automaton(
     group: str | None,
     product: str,
     max_states: int,
+    max_transitions: int,
 ) -> Any:
     from .constructions.spec import automaton_from_spec
 
     return automaton_from_spec(
         spec, alphabet=alphabet, track=_one_of(track, "--track", "state", "output"), start=start, group=group,
-        product=_one_of(product, "--product", "left", "right"), max_states=max_states,
+        product=_one_of(product, "--product", "left", "right"), max_states=max_states, max_transitions=max_transitions,
     )  # fmt: skip
 
 

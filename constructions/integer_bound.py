@@ -22,7 +22,7 @@ def integer_bound(lrnn: LRNN) -> int:
 
 def _largest(values: Collection[object]) -> int:
     numbers = cast("Collection[int]", values)
-    return max(max(numbers), -min(numbers)) if numbers else 0
+    return max(*numbers, -min(numbers)) if numbers else 0
 
 
 def _sum_bound(terms: Sequence[tuple[object, object]]) -> tuple[int, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 
 import numpy as np
 
@@ -38,6 +37,15 @@ def generates_solvable(maps: Indices, *, max_order: int) -> bool | None:
     return None if None in verdicts else True
 
 
+def _solvable_order_bound(n: int) -> int:
+    """The least integer b ≥ 24^(-1/3) n^3.244, that is 24^250 b^750 ≥ n^2433, without leaving the integers."""
+    low, high = 0, n**4
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if 24**250 * middle**750 >= n**2433 else (middle + 1, high)
+    return low
+
+
 def _transitive_is_solvable(maps: Indices, max_order: int) -> bool | None:
     n = maps.shape[1]
     if n < 5 or all(np.array_equal(maps[:, row], row[maps]) for row in maps):
@@ -54,7 +62,7 @@ def _transitive_is_solvable(maps: Indices, max_order: int) -> bool | None:
     if blocks is None:
         if not _is_prime_power(n):
             return False
-        bound = math.floor(24 ** (-1 / 3) * n**3.2440) + 1
+        bound = _solvable_order_bound(n)
         if bound > max_order:
             return _listed_or_open(maps, max_order)
         try:

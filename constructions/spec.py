@@ -11,6 +11,7 @@ from .finite_group import Product
 from .formats.acceptor import MAX_STATES, start_index
 from .minimise import minimise
 
+MAX_TRANSITIONS = 10_000_000
 EXTENSIONS = {
     ".json": "our own format",
     ".dot": "Automata-Wiki, AALpy, graphviz",
@@ -31,13 +32,15 @@ def automaton_from_spec(
     group: str | None = None,
     product: Product = "left",
     max_states: int = MAX_STATES,
+    max_transitions: int = MAX_TRANSITIONS,
 ) -> Automaton:
     """The automaton that a SPEC of the command line names.
 
     `regex:PATTERN` (letters from `alphabet`, a string of characters), a file with one of the known extensions, or
     a name of the library (with `product`). `track`: by default `output` for regular expressions and
     nondeterministic files, else `state`. `start`: the text of the start state's label. `group`: the group of a
-    `.csv`. `max_states`: limit of a determinisation. Raises `InputError`, `LimitError`.
+    `.csv`. `max_states`, `max_transitions`: limits of a determinisation and of a named automaton. Raises
+    `InputError`, `LimitError`.
     """
     if "\0" in spec:
         raise InputError(f"{spec!r}: a NUL character is in no file's name; remove it")
@@ -57,7 +60,7 @@ def automaton_from_spec(
         )
         return automaton if start is None else _restarted(automaton, start, track or "output")
     if kind == "name":
-        return _named(spec, track, start, product)
+        return _named(spec, track, start, product, max_states, max_transitions)
     try:
         return _from_file(spec, kind, track, start, group, max_states)
     except OSError as error:
@@ -108,10 +111,19 @@ def _from_file(
     return read_transformations(spec, start=start)
 
 
-def _named(spec: str, track: Track | None, start: str | None, product: Product) -> Automaton:
+def _named(
+    spec: str,
+    track: Track | None,
+    start: str | None,
+    product: Product,
+    max_states: int,
+    max_transitions: int,
+) -> Automaton:
     from .library.names import automaton_by_name
 
-    automaton = automaton_by_name(spec, product=product)
+    automaton = automaton_by_name(
+        spec, product=product, max_states=max_states, max_transitions=max_transitions
+    )
     return (
         automaton if start is None and track != "output" else _restarted(automaton, start, track or "state")
     )

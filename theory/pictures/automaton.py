@@ -61,7 +61,7 @@ def _rendered(automaton: Automaton, kind: str, max_states: int) -> bytes:
     if n > max_states:
         raise InputError(
             f"{automaton.name}: {n:,} states are too many for a picture (limit {max_states:,}); "
-            "raise it with --max-states"
+            "raise it with --max-drawn"
         )
     # a font without some sign of a label is no reason to print on standard error
     with warnings.catch_warnings(), mpl.rc_context({"svg.hashsalt": "mirrormata", "svg.fonttype": "none"}):
