@@ -263,6 +263,7 @@ def export_safetensors(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="OUT", help="The .safetensors file to write.")
     ],
+    max_entries: MaxEntries = 50_000_000,
 ) -> None:
     """All heads: factors, matrices, initial state, codes and decoder, labels in the metadata."""
     from .theory.export import export_safetensors as write
