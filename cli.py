@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -248,13 +249,17 @@ def export_npz(
     certificate: Annotated[str, typer.Argument(metavar="FILE", help="A certificate.")],
     output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="The .npz file to write.")],
     max_entries: MaxEntries = 50_000_000,
+    as_json: Json = False,
 ) -> None:
     """One layer, one head: A, B, H0, codes, decode and factors as numpy arrays."""
     from .theory.export import export_npz as write
     from .theory.run_file import lrnn_of
 
     write(lrnn_of(certificate), output, max_entries=max_entries)
-    _say_written(output)
+    if as_json:
+        print(json.dumps({"certificate": certificate, "written": output}, ensure_ascii=False))
+    else:
+        _say_written(output)
 
 
 @export_app.command("safetensors")
@@ -264,13 +269,17 @@ def export_safetensors(
         str, typer.Option("--output", "-o", metavar="OUT", help="The .safetensors file to write.")
     ],
     max_entries: MaxEntries = 50_000_000,
+    as_json: Json = False,
 ) -> None:
     """All heads: factors, matrices, initial state, codes and decoder, labels in the metadata."""
     from .theory.export import export_safetensors as write
     from .theory.run_file import lrnn_of
 
     write(lrnn_of(certificate), output, max_entries=max_entries)
-    _say_written(output)
+    if as_json:
+        print(json.dumps({"certificate": certificate, "written": output}, ensure_ascii=False))
+    else:
+        _say_written(output)
 
 
 def _automaton(
@@ -362,11 +371,13 @@ def _working(what: str) -> Iterator[Any]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: errors that a user can mend are one line on standard error and exit status 2."""
+    if isinstance(sys.stdout, TextIOWrapper):  # labels and signs that the terminal cannot show
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         status = app(arguments, standalone_mode=False)
     except MirrormataError as error:
         _fail(str(error))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         raise SystemExit(130) from None
     except BrokenPipeError:
         sys.stderr.close()
@@ -374,6 +385,9 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message(), file=sys.stderr)
+            raise SystemExit(2) from None
         _fail(f"{error.format_message()} (`mirrormata --help` lists the commands and options)")
     raise SystemExit(status or 0)
 

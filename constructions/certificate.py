@@ -7,7 +7,7 @@ A number is an integer, a string "p/q" in lowest terms, or a list of coefficient
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,18 +15,25 @@ from typing import Any
 import numpy as np
 
 from .automaton import Automaton, object_array
-from .errors import InputError
+from .errors import InputError, LimitError
 from .files import read_text, write_text
+from .formats.label_text import distinct_texts, output_texts
 from .householder import GHFactor
 from .lrnn import LRNN, Head, Layer, Sparse, Transition
 from .real_cyclotomic import Number, real_cyclotomic_field, simplest
 from .sparse_rows import apply_transition, codes_of, stacked
 
 FORMAT = "mirrormata-certificate/1"
+MAX_CONDUCTOR = 2_000
+"""The largest N of a field that the checkers take."""
 
 
 def certificate(lrnn: LRNN) -> dict[str, Any]:
-    """The certificate of kind `table`, as a JSON object."""
+    """The certificate of kind `table`, as a JSON object.
+
+    Raises `InputError` where two labels have the same text, or where a Mealy machine's output is lost since it does
+    not follow from the letter and the state after it; `LimitError` for a number field beyond the checkers' limit.
+    """
     automaton = lrnn.automaton
     outputs, names = _numbered(automaton)
     codes: list[Any]
@@ -41,8 +48,8 @@ def certificate(lrnn: LRNN) -> dict[str, Any]:
             "automaton": automaton.name,
             "construction": lrnn.construction,
             "theorem": lrnn.theorem,
-            "states": [label_text(q) for q in automaton.states],
-            "letters": [label_text(x) for x in automaton.letters],
+            "states": distinct_texts(automaton.states, "state", automaton.name),
+            "letters": distinct_texts(automaton.letters, "letter", automaton.name),
             "outputs": names,
         },
         "automaton": {
@@ -59,11 +66,6 @@ def certificate(lrnn: LRNN) -> dict[str, Any]:
     }
 
 
-def label_text(label: Hashable) -> str:
-    """A label as text: strings as they are, anything else by its `repr`."""
-    return label if isinstance(label, str) else repr(label)
-
-
 def number_json(x: Number) -> Any:
     """A number as JSON."""
     x = simplest(x)
@@ -76,33 +78,38 @@ def number_json(x: Number) -> Any:
 
 def _numbered(automaton: Automaton) -> tuple[list[Any], list[str]]:
     """Outputs numbered by first appearance, and their texts."""
-    numbers: dict[tuple[str, str], int] = {}
-
-    def of(value: object) -> int:
-        return numbers.setdefault((type(value).__name__, label_text(value)), len(numbers))
-
-    if automaton.is_mealy:
-        outputs: list[Any] = [[of(v) for v in row] for row in automaton.outputs]
-    else:
-        outputs = [of(v) for v in automaton.outputs]
-    return outputs, [text for _, text in numbers]
+    texts = output_texts(automaton, automaton.name)
+    names = list(dict.fromkeys(texts))
+    numbers = {text: i for i, text in enumerate(names)}
+    return np.reshape([numbers[text] for text in texts], automaton.outputs.shape).tolist(), names
 
 
 def _mealy_outputs(lrnn: LRNN, outputs: list[list[int]]) -> list[list[int | None]]:
     """`[letters, codes]`: the output on a letter at the code it leads to; None where it leads to none."""
-    heads = lrnn.layers[-1].heads
+    heads, automaton = lrnn.layers[-1].heads, lrnn.automaton
     place = {tuple(row[1:]): r for r, row in enumerate(lrnn.decode.tolist())}
     table: list[list[int | None]] = []
-    for x in range(len(lrnn.automaton.letters)):
+    for x in range(len(automaton.letters)):
         row: list[int | None] = [None] * len(lrnn.decode)
         for q, *code in lrnn.decode.tolist():
             after = place[tuple(int(h.code_transitions[x, c]) for h, c in zip(heads, code, strict=True))]
+            if row[after] not in (None, outputs[x][q]):
+                letter, state = automaton.letters[x], automaton.states[automaton.transitions[x, q]]
+                raise InputError(
+                    f"{automaton.name}: letter {letter!r} into state {state!r} has different outputs, by the state "
+                    "before; a read-out of the state after it cannot tell: make it a Moore machine"
+                )
             row[after] = outputs[x][q]
         table.append(row)
     return table
 
 
 def _head(head: Head) -> dict[str, Any]:
+    if head.field > MAX_CONDUCTOR:
+        raise LimitError(
+            f"a head's numbers lie in Q(2cos 2π/{head.field}), and certificates hold fields up to N = {MAX_CONDUCTOR:,}: "
+            "construct with a smaller --max-degree"
+        )
     return {
         "field": head.field,
         "dim": head.dim,
@@ -175,9 +182,11 @@ def lrnn_from_certificate(document: Mapping[str, Any], name: str = "certificate"
     """
     try:
         return _lrnn(document)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ZeroDivisionError) as error:
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
         raise InputError(
-            f"{name}: the certificate is malformed ({type(error).__name__}: {error}); `mirrormata check` gives the reason"
+            f"{name}: the certificate is malformed; `mirrormata check` gives the reason"
         ) from None
 
 
@@ -205,6 +214,8 @@ def _lrnn(document: Mapping[str, Any]) -> LRNN:
 def _read_head(data: Mapping[str, Any]) -> Head:
     def number(x: Any) -> Number:
         if isinstance(x, list):
+            if not 1 <= data["field"] <= MAX_CONDUCTOR:
+                raise ValueError("field")
             return simplest(real_cyclotomic_field(data["field"]).element([Fraction(c) for c in x]))
         return simplest(Fraction(x))
 
@@ -221,6 +232,11 @@ def _read_head(data: Mapping[str, Any]) -> Head:
 
     codes = tuple(entries(code) for code in data["codes"])
     transitions = tuple(transition(t) for t in data["transitions"])
+    used = {i for t in transitions for i, _, _ in (*t.additive, *(t.matrix or ()))}
+    used |= {i for code in codes for i, _, _ in code}
+    used |= {i for t in transitions for f in t.factors for i, _ in f.vector}
+    if len(used) != data["dim"]:
+        raise ValueError("dim")
     head = Head(data["dim"], data["value_dim"], transitions, codes, np.zeros((0, len(codes)), dtype=np.int64))
     index = {code: c for c, code in enumerate(codes)}
     start = stacked(head)

@@ -43,7 +43,8 @@ def construct(
 ) -> LRNN:
     """An exact LRNN that realises the automaton: fewest layers, then factors, then integer, then dimension.
 
-    `automaton`: an `Automaton` or a SPEC (see `automaton_from_spec`). `exactness="integer"`: only bit-exact ones. `theorem`: only constructions of that source (see `THEOREMS`).
+    `automaton`: an `Automaton` or a SPEC (see `automaton_from_spec`); unreachable states that it does not keep on
+    purpose are dropped. `exactness="integer"`: only bit-exact ones. `theorem`: only constructions of that source (see `THEOREMS`).
     `max_degree`: largest degree of a number field. `max_group`: largest group whose elements are listed in the
     search for smaller representations (the construction itself never needs the list).
     Raises `NotRealisableError` with the letter and the two states that it merges where a group automaton is
@@ -53,6 +54,8 @@ def construct(
         from .spec import automaton_from_spec
 
         automaton = automaton_from_spec(automaton)
+    if not automaton.keeps_points:
+        automaton = automaton.trimmed()
     if exactness not in ("any", "integer"):
         raise InputError(f"--exactness {exactness}: it is any or integer")
     if theorem is not None and theorem not in THEOREMS:

@@ -66,21 +66,23 @@ class GHFactor:
 def gh_factor(beta: Number, vector: Mapping[int, Number] | Iterable[tuple[int, Number]]) -> GHFactor:
     """The factor I - β v vᵀ in canonical form, the same matrix.
 
-    Canonical: a rational vector is a primitive integer vector whose first non-zero entry is positive; any other
-    is scaled so that its first non-zero entry is 1.
+    Canonical: a multiple of a rational vector becomes a primitive integer vector whose first non-zero entry is
+    positive; any other is scaled so that its first non-zero entry is 1.
     """
     entries = sorted((i, simplest(x)) for i, x in dict(vector).items())
     entries = [(i, x) for i, x in entries if x != 0]
     if not entries or beta == 0:
         raise ValueError("a factor with β = 0 or v = 0 is the identity: leave it out")
+    unit: Number = 1
+    if any(isinstance(x, Algebraic) for _, x in entries):
+        unit = entries[0][1]
+        entries = [(i, divide(x, unit)) for i, x in entries]
     rationals = [Fraction(x) for _, x in entries if not isinstance(x, Algebraic)]
-    first = entries[0][1]
-    if len(rationals) == len(entries):
+    if len(rationals) == len(entries):  # a multiple of an irrational number counts as rational too
         scale = Fraction(gcd(*(x.numerator for x in rationals)), lcm(*(x.denominator for x in rationals)))
-        unit: Number = scale * sign(first)
-    else:
-        unit = first
-    return GHFactor(simplest(beta * unit * unit), tuple((i, divide(x, unit)) for i, x in entries))
+        scale *= sign(rationals[0])
+        unit, entries = unit * scale, [(i, divide(x, scale)) for i, x in entries]
+    return GHFactor(simplest(beta * unit * unit), tuple(entries))
 
 
 def swap(i: int, j: int) -> GHFactor:

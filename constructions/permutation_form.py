@@ -155,7 +155,10 @@ def _signed_ranks(image: Indices, negative: Indices) -> Indices:
 
 
 def index_two_subgroups(action: TransitiveAction, members: frozenset[int]) -> list[frozenset[int]]:
-    """All subgroups of index 2 in a subgroup K of a regular action: they contain K², and K/K² is elementary."""
+    """The subgroups of index 2 in a subgroup K of a regular action: they contain K², and K/K² is elementary.
+
+    All of them where there are at most 15, else 15 of them.
+    """
     if len(members) % 2:
         return []
     table = action.table.tolist()

@@ -114,7 +114,10 @@ def _constant(x: int | Fraction) -> fmpq_poly:
 
 
 class Algebraic:
-    """An element of a real cyclotomic field; arithmetic mixes with `int` and `Fraction`; immutable, hashable."""
+    """An element of a real cyclotomic field; arithmetic mixes with `int` and `Fraction`; immutable, hashable.
+
+    Arithmetic between two fields is a `ValueError`; numbers of two fields are equal only where they are rational.
+    """
 
     __slots__ = ("__dict__", "field", "poly")
 
@@ -171,16 +174,16 @@ class Algebraic:
     def __truediv__(self, other: Number) -> Algebraic:
         if isinstance(other, int | Fraction):
             return self * (Fraction(1) / Fraction(other))
-        return self * other.inverse()
+        return self * other.inverse() if isinstance(other, Algebraic) else NotImplemented
 
     def __rtruediv__(self, other: Number) -> Algebraic:
         return self.inverse() * other
 
     def __eq__(self, other: object) -> bool:
-        try:
-            poly = self._coerce(other)
-        except ValueError:
-            return False
+        if type(other) is Algebraic and other.field is not self.field:
+            # a rational number is the same in every field
+            return self.poly.degree() <= 0 and bool(self.poly == other.poly)
+        poly = self._coerce(other)
         return NotImplemented if poly is None else bool(self.poly == poly)
 
     def __hash__(self) -> int:

@@ -59,8 +59,9 @@ def abelianised(action: TransitiveAction) -> tuple[Indices, Indices] | None:
         return None
     letters = action.letters
     points = letters[:, 0]
-    commute = (letters[:, points] == letters[:, points].T).all() if len(points) <= 2_000 else False
-    if commute:
+    generators = _generating_letters(action)
+    products = letters[generators][:, points[generators]]
+    if (products == products.T).all():
         return letters, np.arange(action.size)
     if action.size > MAX_TABLE:
         return None
@@ -75,6 +76,17 @@ def abelianised(action: TransitiveAction) -> tuple[Indices, Indices] | None:
     if len(representatives) == 1:
         return None
     return labels[letters[:, representatives]], labels
+
+
+def _generating_letters(action: TransitiveAction) -> list[int]:
+    """A few letters that generate the group of a regular action: none lies in the subgroup of those before it."""
+    chosen: list[int] = []
+    subgroup_label = np.arange(action.size)
+    for x, point in enumerate(action.letters[:, 0].tolist()):
+        if subgroup_label[point] != 0:
+            chosen.append(x)
+            subgroup_label = orbits(action.letters[chosen])
+    return chosen
 
 
 def _rotations(part: CyclicFactor, labels: Indices, max_degree: int) -> list[HeadCandidate]:
@@ -120,28 +132,34 @@ def dihedral_candidates(systems: list[BlockSystem], max_degree: int = MAX_DEGREE
         m = system.count
         if not system.action.regular or m < 3 or conductor_degree(lcm(4, m)) > max_degree:
             continue
-        symmetries = _polygon_symmetries(system.letters)
-        if symmetries is not None:
-            candidates.append(_dihedral_candidate(system, symmetries))
+        polygon = _polygon_symmetries(system.letters)
+        if polygon is not None:
+            candidates.append(_dihedral_candidate(system, *polygon))
     return candidates
 
 
-def _dihedral_candidate(system: BlockSystem, symmetries: list[tuple[int, int]]) -> HeadCandidate:
+def _dihedral_candidate(
+    system: BlockSystem, symmetries: list[tuple[int, int]], neighbour: int
+) -> HeadCandidate:
     m = system.count
     matrices = tuple(rotation(a, m) if turn == 1 else reflection(a, m) for a, turn in symmetries)
     cost = max(1 if turn < 0 else 2 if a else 0 for a, turn in symmetries)
     name = f"rotations and reflections of the {m}-gon"
 
     def classes() -> Indices:
-        return first_appearance(system.mark(0) * m + system.mark(1))
+        # two corners side by side tell all symmetries apart, opposite ones do not
+        return first_appearance(system.mark(0) * m + system.mark(neighbour))
 
     degree = conductor_degree(lcm(4, m))
     plan = MatrixPlan(matrices, identity(2), lambda: system.action.quotient(classes()))
     return undivided("DP.T4", name, cost, degree, classes, plan)
 
 
-def _polygon_symmetries(letters: Indices) -> list[tuple[int, int]] | None:
-    """`(a, ±1)` for each letter where it acts as i ↦ a ± i after a renumbering of the blocks; else None."""
+def _polygon_symmetries(letters: Indices) -> tuple[list[tuple[int, int]], int] | None:
+    """`(a, ±1)` for each letter where it acts as i ↦ a ± i after a renumbering of the blocks, block 0 as 0.
+
+    Also the block that becomes 1; None where the letters do not act so.
+    """
     n = letters.shape[1]
     products = letters[:20][:, letters[:20]].reshape(-1, n)
     turns = np.concatenate([letters, products])
@@ -162,4 +180,4 @@ def _polygon_symmetries(letters: Indices) -> list[tuple[int, int]] | None:
         if not (row == (shift + turn * np.arange(n)) % n).all():
             return None
         symmetries.append((shift, turn))
-    return symmetries if any(turn < 0 for _, turn in symmetries) else None
+    return (symmetries, int(blocks[1])) if any(turn < 0 for _, turn in symmetries) else None

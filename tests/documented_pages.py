@@ -37,7 +37,10 @@ _FENCE = re.compile(
     r"^<!-- generated: (?P<table>[a-z-]+) -->\n(?P<rows>.*?)^<!-- end -->$",
     re.MULTILINE | re.DOTALL,
 )
-_TIMES = re.compile(r"[0-9.]+ s, [0-9,]+ tokens/s")
+_TIMES = (
+    (re.compile(r"[0-9.]+ s, [0-9,]+ tokens/s"), "S s, N tokens/s"),
+    (re.compile(r'"seconds": [^,]+, "tokens_per_second": [^,]+'), '"seconds": S, "tokens_per_second": N'),
+)
 _WIDTH = "80"
 
 
@@ -136,7 +139,9 @@ def agrees(shown: str, printed: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return _TIMES.sub("S s, N tokens/s", text)
+    for pattern, plain in _TIMES:
+        text = pattern.sub(plain, text)
+    return text
 
 
 def refreshed(page: str, folder: Path) -> str:

@@ -1,8 +1,11 @@
-"""Tables of the pages that are computed: constructions with their figures, certified horizons, the library."""
+"""Parts of the pages that are computed: figures of constructions, certified horizons, the library, lists of files."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 
 from mirrormata.constructions.construct import construct, report
 from mirrormata.constructions.library_table import library_rows
@@ -16,13 +19,17 @@ CONSTRUCTIONS = (
 )  # fmt: skip
 """SPEC and `--exactness` of each row."""
 HORIZONS = ("A5", "dihedral:7", "cycle:5", "A4_x_Z5", "mod:60", "mod:1000")
+FOLDERS = (
+    "constructions", "constructions/formats", "constructions/library", "theory", "theory/checker", "theory/pictures"
+)  # fmt: skip
+ROOT = Path(__file__).resolve().parent.parent
 DTYPES = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[int] = ()) -> str:
     """A Markdown table; the columns named in `right` are aligned to the right."""
     lines = [head, ["---:" if i in right else "---" for i in range(len(head))], *rows]
-    return "".join("| " + " | ".join(str(cell) for cell in line) + " |\n" for line in lines)
+    return "\n" + "".join("| " + " | ".join(str(cell) for cell in line) + " |\n" for line in lines) + "\n"
 
 
 def constructions_table() -> str:
@@ -59,13 +66,27 @@ def library_table() -> str:
     for row in library_rows():
         monoid = "over limit" if row["monoid"] is None else f"{row['monoid']:,}"
         sizes = (f"{row['states']:,}", f"{row['letters']:,}", monoid)
-        rows.append((f"`{row['name']}`", row["description"], f"`{row['example']}`", *sizes))
+        description = row["description"].replace("*", "\\*")
+        rows.append((f"`{row['name']}`", description, f"`{row['example']}`", *sizes))
     return table(("name", "letters; state", "example", "states", "letters", "monoid"), rows, (3, 4, 5))
+
+
+def files_list(folder: str) -> str:
+    """One line a file of a folder: its name and the first sentence of its docstring."""
+    lines = []
+    for path in sorted((ROOT / folder).glob("*.py")):
+        if path.name == "__init__.py":
+            continue
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        sentence = " ".join(text.split("\n\n")[0].split()).split(". ")[0].rstrip(".").replace("*", "\\*")
+        lines.append(f"- `{path.name}`: {sentence}.\n")
+    return "\n" + "".join(lines) + "\n"
 
 
 TABLES: dict[str, Callable[[], str]] = {
     "constructions": constructions_table,
     "horizons": horizons_table,
     "library": library_table,
+    **{f"files-{folder.replace('/', '-')}": partial(files_list, folder) for folder in FOLDERS},
 }
-"""The function that computes each table between `<!-- generated: NAME -->` and `<!-- end -->`."""
+"""The function that computes what stands between `<!-- generated: NAME -->` and `<!-- end -->`."""

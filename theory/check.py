@@ -34,11 +34,11 @@ def check(certificate: str | Path | Mapping[str, Any] | LRNN) -> CheckResult:
 
     Malformed and wrong certificates are `invalid` with the reason; a file that cannot be read is an `InputError`.
     """
-    try:
-        if isinstance(certificate, LRNN):
-            from .horizon import full_certificate
+    if isinstance(certificate, LRNN):
+        from .horizon import full_certificate
 
-            certificate = full_certificate(certificate)
+        certificate = full_certificate(certificate)
+    try:
         if isinstance(certificate, str | Path):
             document = load(str(certificate))
         else:
@@ -54,7 +54,12 @@ def check(certificate: str | Path | Mapping[str, Any] | LRNN) -> CheckResult:
     kind = document.get("kind") if isinstance(document, dict) else None
     checker = CHECKERS.get(kind) if isinstance(kind, str) else None
     if checker is None:
-        return CheckResult("invalid", None, f"unknown kind of certificate: {shown(kind)}")
+        what = (
+            "no certificate: an object with a kind is needed"
+            if kind is None
+            else f"unknown kind: {shown(kind)}"
+        )
+        return CheckResult("invalid", None, what)
     try:
         return CheckResult("valid", kind, checker(document))
     except Invalid as reason:

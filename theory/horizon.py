@@ -134,7 +134,8 @@ def _head_horizon(head: Head, radius: Fraction, margin: Fraction, load: Fraction
     step = delta * radius + reach / 2**fmt.precision + size * half_spacing
     if margin <= first or margin**2 * 2**30 <= load:
         return 0
-    return ceil((margin - first) / (step + margin * delta)) - 1
+    steps: int = ceil((margin - first) / (step + margin * delta))
+    return steps - 1
 
 
 def _matrix_entries(head: Head, t: Transition) -> list[Number]:

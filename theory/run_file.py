@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..constructions.automaton import Automaton
 from ..constructions.certificate import lrnn_from_certificate, read_document
 from ..constructions.errors import InputError
 from ..constructions.lrnn import LRNN
+from .check import check
 from .rounding import float_format
 from .run import run
 from .run_report import RunReport
@@ -17,7 +19,7 @@ from .words import random_stream
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run of a certificate: `report`, and the certified `horizon` in the run's dtype (None: none is stated)."""
+    """A run of a valid certificate: `report`, and the certified `horizon` in the run's dtype (None: none is stated)."""
 
     name: str
     report: RunReport
@@ -49,8 +51,35 @@ class Outcome:
 
 
 def lrnn_of(path: str) -> LRNN:
-    """The LRNN of a certificate file."""
-    return lrnn_from_certificate(read_document(path), path)
+    """The LRNN of a certificate file; `InputError` for an invalid certificate."""
+    return lrnn_from_certificate(_checked(path), path)
+
+
+def _checked(path: str) -> dict[str, Any]:
+    document = read_document(path)
+    if (result := check(path)).verdict != "valid":
+        raise InputError(
+            f"{path}: the certificate is invalid ({result.reason}): `mirrormata construct -o` writes valid ones"
+        )
+    return document
+
+
+def _letters(automaton: Automaton, word: str) -> str | list[Any]:
+    """A word as it is, or, where letters contain blanks, as the list of the letters found from its left."""
+    texts = sorted((str(x) for x in automaton.letters), key=len, reverse=True)
+    if not any(" " in text for text in texts):
+        return word
+    found, rest = [], word.strip()
+    while rest:
+        letter = next((text for text in texts if rest == text or rest.startswith(f"{text} ")), None)
+        if letter is None:
+            raise InputError(
+                f"{automaton.name}: no letter stands at {rest[:40]!r} in the word; the letters, to be separated by "
+                f"blanks, are {', '.join(texts[:8])}{', ...' * (len(texts) > 8)}"
+            )
+        found.append(letter)
+        rest = rest[len(letter) :].lstrip()
+    return found
 
 
 def run_file(
@@ -71,18 +100,19 @@ def run_file(
         raise InputError("run: give --word WORD, or --random N with --length T")
     if dtype != "exact":
         dtype = float_format(dtype).name
-    document = read_document(path)
+    document = _checked(path)
     lrnn = lrnn_from_certificate(document, path)
     automaton = lrnn.automaton
     first = None if start is None else automaton.state_index(start)
     letters = (
         random_stream(lrnn, random, length, seed)
         if random is not None
-        else automaton.word(word or "")[None, :]
+        else automaton.word(_letters(automaton, word or ""))[None, :]
     )
     report = run(lrnn, letters, dtype=dtype, start=first, sequential=sequential, progress=progress)
     lengths = document.get("horizon", {}).get("lengths", {})
-    outcome = Outcome(automaton.name, report, lengths.get(dtype))
+    certified = first in (None, automaton.start)  # the proof counts the rounding of that initial state
+    outcome = Outcome(automaton.name, report, lengths.get(dtype) if certified else None)
     if picture is not None:
         from .margins import margin_series
         from .pictures.run import draw_run

@@ -34,7 +34,7 @@ def shown(x: Any) -> str:
         return "a list" if type(x) is list else "an object"
     if type(x) is int and abs(x) >= 10**30:
         return "a huge integer"
-    text = repr(x)
+    text = ascii(x)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

@@ -104,7 +104,7 @@ class Head:
                 f"{where}: write this vector with integers",
             )
         size = beta * sum(x * x for _, _, x in v)
-        need(sign(size) > 0 and sign(2 - size) >= 0, f"{where}: β‖v‖² is not in (0, 2]")
+        need(sign(size) > 0 and sign(2 - size) >= 0, f"{where}: beta |v|^2 is not in (0, 2]")
         return beta, v
 
     def images(self) -> list[list[int]]:

@@ -1,0 +1,84 @@
+"""From an automaton, or the skeleton of its semigroup, to the cascade of permutation-reset automata (G.T4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .automaton import Automaton, Indices
+from .cascade_automata import Cascade
+from .cascade_emulation import check_emulation
+from .cascade_letters import LevelLetters, level_of
+from .cascade_merging import merged
+from .cascade_proof import prove_emulation
+from .errors import LimitError, MirrormataError
+from .holonomy import Holonomy, holonomy
+from .image_sets import MAX_IMAGE_SETS
+
+MAX_LEVEL_LETTERS = 3_000_000
+
+
+def cascade(
+    source: Automaton | Holonomy,
+    *,
+    max_image_sets: int = MAX_IMAGE_SETS,
+    max_level_letters: int = MAX_LEVEL_LETTERS,
+    merge: bool = True,
+    check: bool = True,
+) -> Cascade:
+    """The cascade of the holonomy decomposition: one level for each height, one component for each class.
+
+    Only the level letters that occur are built, level by level; `merge` makes one of those that act alike from
+    there down. `check` tests the result on the spot: step by step (`check_emulation`, on samples where the joint
+    states are many) and by the proof for all joint states (`prove_emulation`). `LimitError` where a level has more than `max_level_letters` letters before merging, or the
+    skeleton more than `max_image_sets` image sets.
+    """
+    skeleton = source if isinstance(source, Holonomy) else holonomy(source, max_image_sets=max_image_sets)
+    letters, letter_of = _distinct_letters(skeleton.maps)
+    everything = np.zeros(len(letters), dtype=np.int64)
+    incoming = LevelLetters(everything, letters, everything)
+    levels = []
+    for height, classes in zip(range(skeleton.levels, 0, -1), skeleton.by_height(), strict=True):
+        if len(incoming) > max_level_letters:
+            raise LimitError(
+                f"cascade: {len(incoming):,} letters on level {len(levels) + 1} of {skeleton.levels} "
+                f"({len(skeleton.sets):,} sets); the limit is {max_level_letters:,}: raise --max-level-letters"
+            )
+        level, incoming = level_of(skeleton, classes, height, incoming)
+        levels.append(level)
+    if merge and levels:
+        levels, renumbered = merged(levels)
+        letter_of = renumbered[letter_of]
+    built = Cascade(skeleton, tuple(levels), letter_of, first_chains(skeleton))
+    if check:
+        _require_emulation(built)
+    return built
+
+
+def _require_emulation(built: Cascade) -> None:
+    failure = check_emulation(built).failure or prove_emulation(built).failure
+    if failure is not None:
+        raise MirrormataError(f"cascade: a defect of this program, please report it: {failure}")
+
+
+def _distinct_letters(maps: Indices) -> tuple[Indices, Indices]:
+    """The first of each kind of equal letters, and for each letter the number of its kind."""
+    numbers: dict[bytes, int] = {}
+    letter_of = [numbers.setdefault(row.tobytes(), len(numbers)) for row in maps]
+    kinds = np.array(letter_of, dtype=np.int64)
+    return np.unique(kinds, return_index=True)[1].astype(np.int64), kinds
+
+
+def first_chains(skeleton: Holonomy) -> Indices:
+    """For each point a joint state `[points, components]`: first tiles that contain it, 0 where the chain is not."""
+    classes = [c for level in skeleton.by_height() for c in level]
+    column_of = {c: column for column, c in enumerate(classes)}
+    states = np.zeros((skeleton.sets.points, len(classes)), dtype=np.int64)
+    for point, singleton in enumerate(skeleton.sets.singletons.tolist()):
+        current = 0
+        while current != singleton:
+            of_class = int(skeleton.class_of[current])
+            tiles = skeleton.tile(np.array(current), np.arange(skeleton.classes[of_class].degree))
+            tile = int(np.argmax(skeleton.sets.is_subset(singleton, tiles)))
+            states[point, column_of[of_class]] = tile
+            current = int(tiles[tile])
+    return states

@@ -1,0 +1,122 @@
+"""The image sets of a transformation semigroup: the set of all points and everything that words make of it.
+
+A set is a bit mask (bit q = point q) and is known by its index: images first, in breadth-first order from the set
+of all points (index 0), then the singletons that are no image. Letters act on the right: P·x = {q·x : q in P}.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .automaton import Indices
+from .errors import LimitError
+
+MAX_IMAGE_SETS = 200_000
+
+Bits = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class ImageSets:
+    """The extended image sets I* (images and all singletons) with the action of the letters.
+
+    `points`: number of points n. `masks`: bit masks. `images`: the first so many sets are images, the rest
+    singletons. `moves`: int array `[sets, letters]`, the set P·x. `sizes`: int array `[sets]`.
+    `bits`: the masks as uint64 `[sets, words]`. `singletons`: int array `[points]`, the set {q}.
+    """
+
+    points: int
+    masks: tuple[int, ...]
+    images: int
+    moves: Indices
+    sizes: Indices
+    bits: Bits
+    singletons: Indices
+
+    def __len__(self) -> int:
+        return len(self.masks)
+
+    def members(self, index: int) -> tuple[int, ...]:
+        """The points of a set, ascending."""
+        mask = self.masks[index]
+        return tuple(q for q in range(self.points) if mask >> q & 1)
+
+    def is_subset(self, inner: Indices | int, outer: Indices | int) -> NDArray[np.bool_]:
+        """Elementwise: whether set `inner` lies in set `outer` (index arrays that broadcast together)."""
+        return np.asarray(((self.bits[inner] & ~self.bits[outer]) == 0).all(axis=-1))
+
+
+def image_sets(maps: Indices, *, max_image_sets: int = MAX_IMAGE_SETS) -> ImageSets:
+    """All image sets of the maps `[letters, points]`, breadth first; no recursion, no listing of the semigroup.
+
+    Raises `LimitError` where there are more than `max_image_sets` image sets.
+    """
+    letters, n = maps.shape
+    tables = _image_tables(maps)
+    full = (1 << n) - 1
+    masks, moves = [full], []
+    index = {full: 0}
+    for mask in masks:
+        row = [_index(image, index, masks) for image in _images(mask, tables, n)]
+        if len(masks) > max_image_sets:
+            raise LimitError(
+                f"holonomy: {len(masks):,} image sets of the {n} points and not done; "
+                f"the limit is {max_image_sets:,}: raise --max-image-sets"
+            )
+        moves.append(row)
+    images = len(masks)
+    singletons = [_index(1 << q, index, masks) for q in range(n)]
+    moves += [[_index(image, index, masks) for image in _images(mask, tables, n)] for mask in masks[images:]]
+    return ImageSets(
+        points=n,
+        masks=tuple(masks),
+        images=images,
+        moves=np.array(moves, dtype=np.int64).reshape(len(masks), letters),
+        sizes=np.array([mask.bit_count() for mask in masks], dtype=np.int64),
+        bits=_bits(masks, n),
+        singletons=np.array(singletons, dtype=np.int64),
+    )
+
+
+def _index(mask: int, index: dict[int, int], masks: list[int]) -> int:
+    found = index.setdefault(mask, len(masks))
+    if found == len(masks):
+        masks.append(mask)
+    return found
+
+
+def _image_tables(maps: Indices) -> list[list[list[int]]]:
+    """For each letter and each byte of a mask the image of every value of that byte."""
+    n = maps.shape[1]
+    tables = []
+    for row in maps.tolist():
+        of_letter = []
+        for first in range(0, n, 8):
+            table = [0]
+            for target in row[first : first + 8]:
+                table += [mask | 1 << target for mask in table]
+            of_letter.append(table)
+        tables.append(of_letter)
+    return tables
+
+
+def _images(mask: int, tables: list[list[list[int]]], n: int) -> list[int]:
+    if n <= 8:
+        return [of_letter[0][mask] for of_letter in tables]
+    parts = mask.to_bytes((n + 7) // 8, "little")
+    images = []
+    for of_letter in tables:
+        image = 0
+        for part, table in zip(parts, of_letter, strict=True):
+            image |= table[part]
+        images.append(image)
+    return images
+
+
+def _bits(masks: list[int], n: int) -> Bits:
+    width = 8 * ((n + 63) // 64)
+    data = b"".join(mask.to_bytes(width, "little") for mask in masks)
+    return np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(len(masks), width // 8)

@@ -1,0 +1,39 @@
+"""`python -m mirrormata.tests.documented_pictures` draws the pictures of the pages into docs/images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from mirrormata import automaton_from_spec, construct, random_words, run
+from mirrormata.theory.horizon import horizons
+from mirrormata.theory.margins import margin_series
+from mirrormata.theory.pictures.automaton import draw_automaton
+from mirrormata.theory.pictures.mirrors import draw_mirrors
+from mirrormata.theory.pictures.run import draw_run
+
+IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
+
+
+def mod5_run(path: Path) -> None:
+    """The margin of mod:5 in bf16 over 3,000 tokens of 8 random words."""
+    lrnn = construct("mod:5")
+    words = random_words(lrnn, 8, 3_000, seed=0)
+    report = run(lrnn, words, dtype="bf16")
+    series = margin_series(lrnn, words, "bf16")
+    draw_run({"bf16": series}, {"bf16": horizons(lrnn)["bf16"]}, {"bf16": report.first_error}, path)
+
+
+PICTURES: dict[str, Callable[[Path], None]] = {
+    "s3.svg": lambda path: draw_mirrors(construct("S3"), path),
+    "s5-generators.svg": lambda path: draw_mirrors(construct("S5[generators]"), path),
+    "tomita4.svg": lambda path: draw_automaton(automaton_from_spec("tomita:4"), path),
+    "mod5-run.svg": mod5_run,
+}
+"""What draws each picture."""
+
+
+if __name__ == "__main__":
+    for name, draw in PICTURES.items():
+        draw(IMAGES / name)
+        print(f"docs/images/{name}")

@@ -1,0 +1,54 @@
+"""Every example runs as a program and prints what matters."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from mirrormata.tests.documented_pages import ROOT
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "construct_s5": (
+        "permutations of 5 points: 4 factors, dimension 5, integers to 5",
+        "equal on all words",
+        "fp8_e5m2: 0 errors in 160,000 tokens",
+    ),
+    "from_your_own_transitions": (
+        "cups: 6 states, group of order 6, solvable: True",
+        "1 factor, dimension 3, integer",
+        "completed 1 missing transition with a sink state 'sink'",
+        "letter 'coin' merges states 'closed' and 'open'",
+        "norm unbounded",
+    ),
+    "compare_left_and_right_product": (
+        "left product:  (1, 2, 0)",
+        "right product: (0, 1, 2)",
+        "by inverses: (0, 1, 2)",
+    ),
+    "certified_horizon": (
+        "rotation: 2 factors, 1 head, algebraic",
+        "integers: 4 factors, 3 heads, integer",
+        "'bf16': 0",
+    ),
+    "write_and_check_certificate": ("valid: 24 states, 24 letters", "two factors exchanged: invalid: "),
+}
+"""What each example prints."""
+
+
+def test_all_examples_are_here() -> None:
+    assert {path.stem for path in (ROOT / "examples").glob("*.py")} == {*EXAMPLES, "demo"}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_prints(name: str) -> None:
+    path = ROOT / "examples" / f"{name}.py"
+    assert len(path.read_text(encoding="utf-8").splitlines()) < 40
+    done = subprocess.run(
+        [sys.executable, str(path)], capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    for line in EXAMPLES[name]:
+        assert line in done.stdout
