@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .automaton import Automaton, Indices
-from .cascade_automata import Cascade
+from .cascade_automata import Cascade, CascadeLevel
 from .cascade_emulation import check_emulation
 from .cascade_letters import LevelLetters, level_of
 from .cascade_merging import merged
@@ -14,7 +14,7 @@ from .errors import LimitError, MirrormataError
 from .holonomy import Holonomy, holonomy
 from .image_sets import MAX_IMAGE_SETS
 
-MAX_LEVEL_LETTERS = 3_000_000
+MAX_LEVEL_LETTERS = 500_000
 
 
 def cascade(
@@ -32,17 +32,15 @@ def cascade(
     states are many) and by the proof for all joint states (`prove_emulation`). `LimitError` where a level has more than `max_level_letters` letters before merging, or the
     skeleton more than `max_image_sets` image sets.
     """
+    maps = source.maps if isinstance(source, Holonomy) else source.transitions
+    letters, letter_of = _distinct_letters(maps)
+    _require_few(len(letters), "level 1", max_level_letters)
     skeleton = source if isinstance(source, Holonomy) else holonomy(source, max_image_sets=max_image_sets)
-    letters, letter_of = _distinct_letters(skeleton.maps)
     everything = np.zeros(len(letters), dtype=np.int64)
     incoming = LevelLetters(everything, letters, everything)
-    levels = []
+    levels: list[CascadeLevel] = []
     for height, classes in zip(range(skeleton.levels, 0, -1), skeleton.by_height(), strict=True):
-        if len(incoming) > max_level_letters:
-            raise LimitError(
-                f"cascade: {len(incoming):,} letters on level {len(levels) + 1} of {skeleton.levels} "
-                f"({len(skeleton.sets):,} sets); the limit is {max_level_letters:,}: raise --max-level-letters"
-            )
+        _require_few(len(incoming), f"level {len(levels) + 1} of {skeleton.levels}", max_level_letters)
         level, incoming = level_of(skeleton, classes, height, incoming)
         levels.append(level)
     if merge and levels:
@@ -52,6 +50,13 @@ def cascade(
     if check:
         _require_emulation(built)
     return built
+
+
+def _require_few(letters: int, level: str, limit: int) -> None:
+    if letters > limit:
+        raise LimitError(
+            f"cascade: {letters:,} letters on {level}; the limit is {limit:,}: raise --max-level-letters"
+        )
 
 
 def _require_emulation(built: Cascade) -> None:

@@ -84,7 +84,8 @@ def _first_tiles(skeleton: Holonomy, inner: Indices, outer: Indices) -> Indices:
         inside = skeleton.sets.is_subset(inner[open_pairs], tiles)
         columns[open_pairs[inside]] = column
         open_pairs = open_pairs[~inside]
-    return columns[inverse.reshape(-1)]
+    result: Indices = columns[inverse.reshape(-1)]
+    return result
 
 
 def _actions(

@@ -116,7 +116,8 @@ class Holonomy:
 
     def tile(self, sets: Indices, columns: Indices | int) -> Indices:
         """The tile in a column of each set (more than one point), as set indices."""
-        return self.tile_sets[self.tile_offsets[sets] + columns]
+        tiles: Indices = self.tile_sets[self.tile_offsets[sets] + columns]
+        return tiles
 
 
 def holonomy(automaton: Automaton, *, max_image_sets: int = MAX_IMAGE_SETS) -> Holonomy:
@@ -184,8 +185,8 @@ def _generators(sets: ImageSets, class_of: Indices, order: Indices, tiles: Indic
     member, letter = np.nonzero(moved >= 0)
     images = sets.moves[tiles[member], letter[:, None]]
     found = column_permutations(images, tiles[moved[member, letter]])
-    found = np.unique(found, axis=0) if len(found) else found
-    return found[(found != np.arange(tiles.shape[1])).any(axis=1)]
+    found = found[(found != np.arange(tiles.shape[1])).any(axis=1)]
+    return np.unique(found, axis=0) if len(found) else found
 
 
 def _heights(below: list[Indices]) -> list[int]:

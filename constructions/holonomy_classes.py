@@ -6,8 +6,6 @@ have one size and reach each other.
 
 from __future__ import annotations
 
-import numpy as np
-
 from .automaton import Indices
 from .image_sets import ImageSets
 
@@ -78,9 +76,9 @@ def tiles_of(sets: ImageSets, index: int, by_size: Indices) -> list[int]:
     """
     inside = sets.is_subset(by_size, index) & (sets.sizes[by_size] < sets.sizes[index])
     remaining = by_size[inside]
-    tiles = []
-    while remaining.size:
+    tiles: list[int] = []
+    while remaining.size and sets.sizes[remaining[0]] > sets.sizes[remaining[-1]]:
         tile = int(remaining[0])  # nothing larger is left, so it is maximal
         tiles.append(tile)
         remaining = remaining[~sets.is_subset(remaining, tile)]
-    return tiles
+    return tiles + [int(tile) for tile in remaining]  # of one size: all maximal

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import permutations
 
 import numpy as np
 
 from .automaton import Automaton, Indices, object_array
-from .monoid_permutations import alternating_kind, orbit_numbers
+from .monoid_permutations import alternating_kind, cycle_lengths, orbit_numbers
 from .permutation_group import group_order
 
 MAX_LISTED_ELEMENTS = 2_000
@@ -30,6 +31,9 @@ def order_and_name(generators: Indices, *, max_listed: int = MAX_LISTED_ELEMENTS
     degree = generators.shape[1]
     if not degree:
         return 1, "1"
+    if len(generators) == 1:
+        order = math.lcm(*cycle_lengths(generators[0]))
+        return order, f"C{order}"
     kind = alternating_kind(generators)
     if kind is not None:
         order = math.factorial(degree) // (1 if kind == "symmetric" else 2)
@@ -80,23 +84,23 @@ def _name(elements: list[Permutation], generators: Indices) -> str:
     rows = [tuple(row) for row in generators.tolist()]
     if all(_then(g, h) == _then(h, g) for g in rows for h in rows):
         return _abelian_name(orders)
-    degree = generators.shape[1]
-    transitive = not orbit_numbers(generators).any()
-    if order == 6:
-        return "S3"
-    if transitive and order == math.factorial(degree):
-        return f"S{degree}"
-    if transitive and order == math.factorial(degree) // 2:
-        return f"A{degree}"
-    if order == 24 and orders == {1: 1, 2: 9, 3: 8, 4: 6}:
-        return "S4"
-    if order == 12 and orders == {1: 1, 2: 3, 3: 8}:
-        return "A4"
-    if order == 60 and orders == {1: 1, 2: 15, 3: 20, 5: 24}:
-        return "A5"
+    for n in range(3, 7):  # order and element orders characterise S_n (Bi) and A_n (Shi)
+        if order in (math.factorial(n), math.factorial(n) // 2):
+            even_only = order < math.factorial(n)
+            if orders == _symmetric_orders(n, even_only=even_only):
+                return f"{'A' if even_only else 'S'}{n}"
     if order == 8 and orders[4] == 6:
         return "Q8"
     return _dihedral_name(elements, orders) or _frobenius_name(order, orders) or f"order {order}"
+
+
+def _symmetric_orders(n: int, *, even_only: bool) -> Counter[int]:
+    counts: Counter[int] = Counter()
+    for element in permutations(range(n)):
+        lengths = cycle_lengths(np.array(element))
+        if not even_only or (n - len(lengths)) % 2 == 0:
+            counts[math.lcm(*lengths)] += 1
+    return counts
 
 
 def _abelian_name(orders: Counter[int]) -> str:

@@ -89,14 +89,14 @@ def _index(mask: int, index: dict[int, int], masks: list[int]) -> int:
 
 
 def _image_tables(maps: Indices) -> list[list[list[int]]]:
-    """For each letter and each byte of a mask the image of every value of that byte."""
+    """For each letter and each half byte of a mask the image of every value of it."""
     n = maps.shape[1]
     tables = []
     for row in maps.tolist():
         of_letter = []
-        for first in range(0, n, 8):
+        for first in range(0, n, 4):
             table = [0]
-            for target in row[first : first + 8]:
+            for target in row[first : first + 4]:
                 table += [mask | 1 << target for mask in table]
             of_letter.append(table)
         tables.append(of_letter)
@@ -104,14 +104,13 @@ def _image_tables(maps: Indices) -> list[list[list[int]]]:
 
 
 def _images(mask: int, tables: list[list[list[int]]], n: int) -> list[int]:
-    if n <= 8:
-        return [of_letter[0][mask] for of_letter in tables]
-    parts = mask.to_bytes((n + 7) // 8, "little")
+    parts = [part for byte in mask.to_bytes((n + 7) // 8, "little") for part in (byte & 15, byte >> 4)]
+    occupied = [(place, part) for place, part in enumerate(parts) if part]
     images = []
     for of_letter in tables:
         image = 0
-        for part, table in zip(parts, of_letter, strict=True):
-            image |= table[part]
+        for place, part in occupied:
+            image |= of_letter[place][part]
         images.append(image)
     return images
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from .automaton import Automaton, Indices
@@ -34,6 +36,10 @@ def small_permutation_representation(automaton: Automaton, max_group: int = 5_00
         if int(finer.max()) > int(classes.max()):
             union.append(candidate)
             classes = finer
+    for candidate in reversed(union[:-1]):  # those that later ones made superfluous, the largest first
+        rest = [c for c in union if c is not candidate]
+        if determines(reduce(joined, [c.classes for c in rest]), every):
+            union = rest
     chosen = min([union, *([c] for c in faithful)], key=lambda parts: sum(map(_points, parts)))
     if not chosen or sum(map(_points, chosen)) > len(automaton.states):
         return np.asarray(automaton.transitions, dtype=np.int64)

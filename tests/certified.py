@@ -25,9 +25,7 @@ def case(name: str) -> Automaton:
     return automaton_from_spec(str(CASES / name))
 
 
-def by_hand(
-    transitions: list[Transition], codes: list[Sparse], table: list[list[int]], dim: int = 1
-) -> LRNN:
+def by_hand(transitions: list[Transition], codes: list[Sparse], table: list[list[int]], dim: int = 1) -> LRNN:
     """A one-head LRNN over the letters a, b, ... whose code c stands for state c."""
     letters, states = tuple("abc"[: len(table)]), tuple(range(len(codes)))
     images = np.array(table)
@@ -89,7 +87,17 @@ CONSTRUCTIONS: dict[str, Callable[[], LRNN]] = {
 }  # fmt: skip
 HEAVY = ("S5", "A5", "A5[involutions]", "A4_x_Z5")
 """Those whose check takes a good part of a second."""
-ROUNDED = ("A5", "A5[involutions]", "A4_x_Z5", "mod:60", "mod:9", "dihedral:5", "dihedral:7", "halves", "thirds")
+ROUNDED = (
+    "A5",
+    "A5[involutions]",
+    "A4_x_Z5",
+    "mod:60",
+    "mod:9",
+    "dihedral:5",
+    "dihedral:7",
+    "halves",
+    "thirds",
+)
 """Those with a horizon."""
 
 

@@ -2,7 +2,7 @@
 
 Blocks of a page run in their order, in one folder and one Python namespace:
 
-- "```python run" is executed; a "```text" block right after it is what it prints.
+- "```python" is executed; a "```text" block right after it is what it prints.
 - "```console" has lines "$ command", each followed by what it prints, standard error included. Commands are
   `mirrormata ...`, `python3 ...` and `cat FILE`. A line "..." stands for any lines.
 - "```json title="NAME"" (or another language) writes the file NAME.
@@ -80,19 +80,22 @@ def documented(page: str, folder: Path) -> Iterator[tuple[Block, str]]:
         title = re.search(r'title="([^"]+)"', block.info)
         if title:
             (folder / title[1]).write_text(block.text, encoding="utf-8")
-        elif language == "python" and marks == ["run"]:
+        elif language == "python":
             with within(folder) as output:
                 exec(compile(block.text, f"<{block.text.splitlines()[0]}>", "exec"), namespace)
             printed = output.getvalue()
         elif language == "console":
-            yield block, "".join(f"$ {c}\n{printed_by(c, folder)}" for c in commands(block.text))
+            for command, shown in commands(block):
+                yield shown, printed_by(command, folder)
         elif language == "generated":
             yield block, TABLES[marks[0]]()
 
 
-def commands(text: str) -> list[str]:
-    """The commands of a console block."""
-    return [line[2:] for line in text.splitlines() if line.startswith("$ ")]
+def commands(block: Block) -> Iterator[tuple[str, Block]]:
+    """The commands of a console block, each with the lines below it as a block."""
+    for match in re.finditer(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block.text, flags=re.MULTILINE):
+        start, end = (block.start + place for place in match.span(2))
+        yield match[1], Block(block.info, match[2], start, end, follows=True)
 
 
 def printed_by(command: str, folder: Path) -> str:

@@ -18,7 +18,10 @@ def multiplied(A: Dense, B: Dense) -> Dense:
     """A·B, by definition."""
     inner = range(len(B))
     return tuple(
-        tuple(sum((row[k] * B[k][j] for k in inner if row[k] and B[k][j]), Fraction(0)) for j in range(len(B[0])))
+        tuple(
+            sum((row[k] * B[k][j] for k in inner if row[k] and B[k][j]), Fraction(0))
+            for j in range(len(B[0]))
+        )
         for row in A
     )
 

@@ -26,7 +26,9 @@ def automaton_of(rows: Sequence[Sequence[int]], start: int = 0, **changes: Any) 
     table = np.array(rows, dtype=np.int64)
     n = table.shape[1]
     letters = tuple(f"x{i}" for i in range(len(table)))
-    return replace(Automaton(tuple(range(n)), letters, table, start, object_array(range(n)), "test"), **changes)
+    return replace(
+        Automaton(tuple(range(n)), letters, table, start, object_array(range(n)), "test"), **changes
+    )
 
 
 @st.composite

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mirrormata.constructions.automaton import Automaton
+from mirrormata.constructions.automaton import Automaton, Indices
 from mirrormata.constructions.block_systems import block_systems, cosets, subgroups
 from mirrormata.constructions.library.groups import group_by_name
 from mirrormata.constructions.permutation_form import index_two_subgroups
@@ -100,8 +100,9 @@ def test_a_regular_action_is_seen_without_listing() -> None:
     assert transitive_action(automaton_of([[1, 2, 3, 4, 0], [1, 0, 2, 3, 4]]), max_group=120).regular
 
 
-def brute_subgroups(table: np.ndarray) -> set[frozenset[int]]:  # type: ignore[type-arg]
+def brute_subgroups(table: Indices) -> set[frozenset[int]]:
     """All subgroups, joining one element at a time."""
+
     def closed(members: frozenset[int]) -> frozenset[int]:
         queue = list(members | {0})
         seen = set(queue)
@@ -142,7 +143,7 @@ def test_subgroups_are_all_of_them(name: str) -> None:
     two_generated = {
         K for K in every
         if len(K) < len(table)
-        and any(K == min((L for L in every if {a, b} <= L), key=len) for a in K for b in K)
+        and any(min((L for L in every if {a, b} <= L), key=len) == K for a in K for b in K)
     }  # fmt: skip
     reached = set().union(*(conjugates(K) for K in found))
     assert reached == two_generated
@@ -173,10 +174,13 @@ def test_block_systems_are_respected_by_the_letters(automaton: Automaton) -> Non
     for system in systems:
         labels = system.labels
         assert (labels[action.letters] == system.letters[:, labels]).all()
-        assert set(labels.tolist()) == set(range(system.count)) and labels[0] == 0
+        assert set(labels.tolist()) == set(range(system.count))
+        assert labels[0] == 0
         assert len(set(np.bincount(labels).tolist())) == 1  # blocks of one size
         assert (labels[system.representatives] == np.arange(system.count)).all()
-        assert system.cost == max((system.count - len(cycle_lengths(row)) for row in system.letters), default=0)
+        assert system.cost == max(
+            (system.count - len(cycle_lengths(row)) for row in system.letters), default=0
+        )
         if not action.regular:
             continue
         images = labels[action.table[:, system.representatives]]

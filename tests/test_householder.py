@@ -144,7 +144,7 @@ def factors(draw: st.DrawFn, n: int) -> GHFactor:
 
 
 @given(st.lists(factors(4), max_size=4))
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 def test_rank_of_a_product_less_the_identity(chosen: list[GHFactor]) -> None:
     A = product_of(chosen, 4)
     assert dense(chosen, 4) == A
@@ -163,10 +163,10 @@ def test_canonical_form_is_the_same_matrix(
     factor = gh_factor(beta, dict(enumerate(vector)))
     expected = factor_matrix(beta, list(enumerate(vector)), 3)
     assert factor.matrix(3) == expected
-    entries = [x for _, x in factor.vector]
+    entries: list[Any] = [x for _, x in factor.vector]
     assert all(isinstance(x, int) and x != 0 for x in entries)
     assert np.gcd.reduce(entries) == 1
-    assert entries[0] > 0  # type: ignore[operator]
+    assert entries[0] > 0
     assert [i for i, _ in factor.vector] == [i for i, x in enumerate(vector) if x]
     # any other scale of the vector gives the equal factor, also an irrational one
     c = data.draw(st.fractions(-3, 3, max_denominator=4).filter(bool))
@@ -182,12 +182,12 @@ def test_canonical_form_is_the_same_matrix(
 
 def test_canonical_form_over_a_number_field() -> None:
     root = real_cyclotomic_field(8).twice_cos(1)
-    factor = gh_factor(1, {0: root, 1: 1, 2: 0})
+    factor = gh_factor(1, [(0, root), (1, 1), (2, 0)])
     assert factor.vector[0] == (0, 1)
     assert [i for i, _ in factor.vector] == [0, 1]
     assert factor.matrix(2) == factor_matrix(1, [(0, root), (1, 1)], 2)
     assert gh_factor(factor.beta, factor.vector) == factor
-    assert gh_factor(1, {0: -root, 1: -1}) == factor
+    assert gh_factor(1, [(0, -root), (1, -1)]) == factor
 
 
 @st.composite
@@ -221,7 +221,7 @@ def inverse(A: list[list[Fraction]]) -> Matrix:
 
 
 @given(rational_orthogonal(st.integers(1, 5)))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 def test_orthogonal_matrices_by_cartan_and_dieudonne(A: Matrix) -> None:
     assert is_orthogonal(A)
     found = orthogonal_factors(A)
@@ -264,14 +264,14 @@ def test_matrices_that_are_not_orthogonal_are_refused() -> None:
 
 
 @given(rational_orthogonal(st.just(3)), rational_orthogonal(st.just(3)), st.data())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 def test_contractions_with_rational_singular_values(U: Matrix, V: Matrix, data: st.DataObject) -> None:
     values = [data.draw(st.fractions(0, 1, max_denominator=4)) for _ in range(3)]
     D = matrix([[values[i] if i == j else 0 for j in range(3)] for i in range(3)])
     A = product(U, product(D, V))
     found = contraction_factors(A)
     assert dense(found, 3) == A
-    assert len(found) <= 6 <= 9  # at most 2n, where G.P1.2 has 3n
+    assert len(found) <= 6  # at most 2n, where G.P1.2 has 3n
     assert all(f.is_contraction() for f in found)
     assert is_contraction(A)
     doubled = scaled(2, A)

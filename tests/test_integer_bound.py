@@ -34,13 +34,13 @@ def seen_by_head(head: Head) -> Iterator[int]:
         start: list[list[Any]] = [list(row) for row in dense(code, head.dim, head.value_dim)]
         yield from (x for row in start for x in row)
         for t in head.transitions:
-            H = [[t.gate * x for x in row] for row in start]  # type: ignore[operator]
+            H = [[t.gate * x for x in row] for row in start]
             yield t.gate  # type: ignore[misc]
             yield from (x for row in H for x in row)
             if t.matrix is not None:
                 result = [[0] * head.value_dim for _ in range(head.dim)]
                 for i, j in itertools.product(range(head.dim), range(head.value_dim)):
-                    terms = [a * start[k][j] for r, k, a in t.matrix if r == i]  # type: ignore[operator]
+                    terms = [a * start[k][j] for r, k, a in t.matrix if r == i]
                     yield from subset_sums(terms)
                     result[i][j] = sum(terms)
                 yield from (a for _, _, a in t.matrix)  # type: ignore[misc]
@@ -49,12 +49,12 @@ def seen_by_head(head: Head) -> Iterator[int]:
                 yield from weights(factor)
                 beta: Any = factor.beta
                 for j in range(head.value_dim):
-                    products: list[int] = [v * H[i][j] for i, v in factor.vector]  # type: ignore[misc]
+                    products: list[int] = [v * H[i][j] for i, v in factor.vector]
                     yield from subset_sums(products)
                     s = sum(products)
                     yield beta * s
                     for i, v in factor.vector:
-                        yield v * s  # type: ignore[operator]
+                        yield v * s  # type: ignore[misc]
                         yield v * (beta * s)
                         H[i][j] -= v * beta * s
                         yield H[i][j]
@@ -107,7 +107,9 @@ def heads(draw: st.DrawFn) -> Head:
     number = st.integers(-3, 3)
 
     def sparse(columns: int) -> tuple[tuple[int, int, int], ...]:
-        rows = draw(st.lists(st.lists(number, min_size=columns, max_size=columns), min_size=dim, max_size=dim))
+        rows = draw(
+            st.lists(st.lists(number, min_size=columns, max_size=columns), min_size=dim, max_size=dim)
+        )
         return tuple((i, j, x) for i, row in enumerate(rows) for j, x in enumerate(row) if x)
 
     def factor() -> GHFactor:
@@ -122,7 +124,9 @@ def heads(draw: st.DrawFn) -> Head:
             factors = tuple(factor() for _ in range(draw(st.integers(0, 3))))
             transitions.append(Transition(factors, draw(st.sampled_from([1, -1, 0])), sparse(value_dim)))
     codes = tuple(dict.fromkeys(sparse(value_dim) for _ in range(draw(st.integers(1, 3)))))
-    return Head(dim, value_dim, tuple(transitions), codes, np.zeros((len(transitions), len(codes)), dtype=int))
+    return Head(
+        dim, value_dim, tuple(transitions), codes, np.zeros((len(transitions), len(codes)), dtype=int)
+    )
 
 
 @given(heads())

@@ -42,7 +42,7 @@ def check_faithful(automaton: Automaton) -> int:
 
 
 @given(st.one_of(permutation_automata(max_states=6, kinds=("states",)), group_actions()))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_representations_are_faithful(automaton: Automaton) -> None:
     check_faithful(automaton)
 

@@ -50,6 +50,8 @@ def check(certificate: str | Path | Mapping[str, Any] | LRNN) -> CheckResult:
     except Invalid as reason:
         return CheckResult("invalid", None, str(reason))
     except (TypeError, ValueError, RecursionError) as error:
+        if isinstance(certificate, str | Path):
+            raise InputError(f"{str(certificate)!r}: cannot be read ({error})") from None
         return CheckResult("invalid", None, f"not JSON: {error}")
     kind = document.get("kind") if isinstance(document, dict) else None
     checker = CHECKERS.get(kind) if isinstance(kind, str) else None
