@@ -13,7 +13,7 @@ from .minimise import minimise
 
 
 def build(
-    transitions: Mapping[Label, Mapping[Label, Label]],
+    transitions: Mapping[Any, Mapping[Any, Label]],
     *,
     start: Label,
     letters: Sequence[Label] | None = None,
@@ -44,8 +44,8 @@ def build(
         problems.append("there are no states")
     if sum(given is not None for given in (accepting, outputs, mealy)) > 1:
         problems.append("give one of accepting, outputs and mealy, not several")
-    if problems:
-        raise InputError(f"{name}: " + "; ".join(problems))
+    if any("not hashable" in problem for problem in problems):
+        raise InputError(f"{name}: " + "; ".join(problems))  # nothing more can be looked up
     position = {q: i for i, q in enumerate(states)}
     letter_position = {x: i for i, x in enumerate(letters)}
     accepting_list = None if accepting is None else list(accepting)
