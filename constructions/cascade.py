@@ -12,7 +12,7 @@ from .cascade_merging import merged
 from .cascade_proof import prove_emulation
 from .errors import LimitError, MirrormataError
 from .holonomy import Holonomy, holonomy
-from .image_sets import MAX_IMAGE_SETS
+from .image_sets import MAX_IMAGE_SETS, MAX_SET_MOVES
 
 MAX_LEVEL_LETTERS = 500_000
 
@@ -21,6 +21,7 @@ def cascade(
     source: Automaton | Holonomy,
     *,
     max_image_sets: int = MAX_IMAGE_SETS,
+    max_set_moves: int = MAX_SET_MOVES,
     max_level_letters: int = MAX_LEVEL_LETTERS,
     merge: bool = True,
     check: bool = True,
@@ -29,13 +30,16 @@ def cascade(
 
     Only the level letters that occur are built, level by level; `merge` makes one of those that act alike from
     there down. `check` tests the result on the spot: step by step (`check_emulation`, on samples where the joint
-    states are many) and by the proof for all joint states (`prove_emulation`). `LimitError` where a level has more than `max_level_letters` letters before merging, or the
-    skeleton more than `max_image_sets` image sets.
+    states are many) and by the proof for all joint states (`prove_emulation`). `LimitError` where a level has more
+    than `max_level_letters` letters before merging, or the skeleton is beyond its limits (`holonomy`).
     """
     maps = source.maps if isinstance(source, Holonomy) else source.transitions
     letters, letter_of = _distinct_letters(maps)
     _require_few(len(letters), "level 1", max_level_letters)
-    skeleton = source if isinstance(source, Holonomy) else holonomy(source, max_image_sets=max_image_sets)
+    if isinstance(source, Holonomy):
+        skeleton = source
+    else:
+        skeleton = holonomy(source, max_image_sets=max_image_sets, max_set_moves=max_set_moves)
     everything = np.zeros(len(letters), dtype=np.int64)
     incoming = LevelLetters(everything, letters, everything)
     levels: list[CascadeLevel] = []

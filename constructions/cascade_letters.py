@@ -43,6 +43,8 @@ def level_of(
     acts = heights[incoming.new] == height
     permutes = acts & reads_tile & (moved == incoming.new)
     resets = acts & ~permutes
+    if height == 1:
+        reads_tile &= permutes  # else the new point is already known: T, or the tile that the reset chooses
     chosen = np.zeros(len(incoming), dtype=np.int64)
     chosen[resets] = _first_tiles(skeleton, moved[resets], incoming.new[resets])
     actions, action_of = [], []

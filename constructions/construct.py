@@ -13,7 +13,7 @@ from .assembly import assemble
 from .automaton import Automaton
 from .block_systems import block_systems
 from .candidates import HeadCandidate, cheapest
-from .errors import InputError, NotRealisableError
+from .errors import InputError, MirrormataError, NotRealisableError
 from .icosahedral import icosahedral_candidates
 from .initial_states import smaller_initial_states
 from .lower_bounds import lower_bounds
@@ -80,11 +80,14 @@ def construct(
         candidates = [c for c in candidates if c.degree == 1]
     lrnn = _with_lifts(automaton, action, candidates) or _by_selection(automaton, action, candidates)
     if lrnn is None:
-        wanted = " ".join(
-            [f"--theorem {theorem}"] * bool(theorem) + ["--exactness integer"] * (exactness == "integer")
-        )
+        wanted = [f"--theorem {theorem}"] * bool(theorem) + ["--exactness integer"] * (exactness == "integer")
+        if not wanted:
+            raise MirrormataError(
+                f"{automaton.name}: a defect of this program, please report it: the chosen heads do not keep the states"
+            )
+        options = " ".join(wanted)
         raise NotRealisableError(
-            f"{automaton.name}: no construction with {wanted} was found for its transition group; leave {wanted} out"
+            f"{automaton.name}: no construction with {options} was found for its transition group; leave it out"
         )
     return lrnn
 

@@ -15,6 +15,7 @@ from .automaton import Indices
 from .errors import LimitError
 
 MAX_IMAGE_SETS = 200_000
+MAX_SET_MOVES = 10_000_000
 
 Bits = NDArray[np.uint64]
 
@@ -49,27 +50,34 @@ class ImageSets:
         return np.asarray(((self.bits[inner] & ~self.bits[outer]) == 0).all(axis=-1))
 
 
-def image_sets(maps: Indices, *, max_image_sets: int = MAX_IMAGE_SETS) -> ImageSets:
+def image_sets(
+    maps: Indices, *, max_image_sets: int = MAX_IMAGE_SETS, max_set_moves: int = MAX_SET_MOVES
+) -> ImageSets:
     """All image sets of the maps `[letters, points]`, breadth first; no recursion, no listing of the semigroup.
 
-    Raises `LimitError` where there are more than `max_image_sets` image sets.
+    Raises `LimitError` where there are more than `max_image_sets` image sets, or where the table of their moves
+    has more than `max_set_moves` entries (sets times letters).
     """
     letters, n = maps.shape
-    tables = _image_tables(maps)
+    table = _bits([1 << q for q in range(n)], n)[maps]
     full = (1 << n) - 1
-    masks, moves = [full], []
-    index = {full: 0}
+    masks, index = [full], {full: 0}
+    moves: list[list[int]] = []
     for mask in masks:
-        row = [_index(image, index, masks) for image in _images(mask, tables, n)]
+        if (len(moves) + 1) * letters > max_set_moves:
+            raise LimitError(
+                f"holonomy: {len(masks):,} image sets under {letters:,} letters and not done; the limit is "
+                f"{max_set_moves:,} moves of sets by letters: raise --max-set-moves"
+            )
+        moves.append([_index(image, index, masks) for image in _images(mask, table)])
         if len(masks) > max_image_sets:
             raise LimitError(
                 f"holonomy: {len(masks):,} image sets of the {n} points and not done; "
                 f"the limit is {max_image_sets:,}: raise --max-image-sets"
             )
-        moves.append(row)
     images = len(masks)
     singletons = [_index(1 << q, index, masks) for q in range(n)]
-    moves += [[_index(image, index, masks) for image in _images(mask, tables, n)] for mask in masks[images:]]
+    moves += [[_index(image, index, masks) for image in _images(mask, table)] for mask in masks[images:]]
     return ImageSets(
         points=n,
         masks=tuple(masks),
@@ -88,31 +96,16 @@ def _index(mask: int, index: dict[int, int], masks: list[int]) -> int:
     return found
 
 
-def _image_tables(maps: Indices) -> list[list[list[int]]]:
-    """For each letter and each half byte of a mask the image of every value of it."""
-    n = maps.shape[1]
-    tables = []
-    for row in maps.tolist():
-        of_letter = []
-        for first in range(0, n, 4):
-            table = [0]
-            for target in row[first : first + 4]:
-                table += [mask | 1 << target for mask in table]
-            of_letter.append(table)
-        tables.append(of_letter)
-    return tables
-
-
-def _images(mask: int, tables: list[list[list[int]]], n: int) -> list[int]:
-    parts = [part for byte in mask.to_bytes((n + 7) // 8, "little") for part in (byte & 15, byte >> 4)]
-    occupied = [(place, part) for place, part in enumerate(parts) if part]
-    images = []
-    for of_letter in tables:
-        image = 0
-        for place, part in occupied:
-            image |= of_letter[place][part]
-        images.append(image)
-    return images
+def _images(mask: int, table: Bits) -> list[int]:
+    """The images of a set under every letter; `table`: the bits of q·x, `[letters, points, words]`."""
+    n, words = table.shape[1:]
+    octets = np.frombuffer(mask.to_bytes((n + 7) // 8, "little"), dtype=np.uint8)
+    points = np.flatnonzero(np.unpackbits(octets, bitorder="little"))
+    images = np.bitwise_or.reduce(table[:, points], axis=1)
+    masks: list[int] = images[:, 0].tolist()
+    for word in range(1, words):
+        masks = [low | high << 64 * word for low, high in zip(masks, images[:, word].tolist(), strict=True)]
+    return masks
 
 
 def _bits(masks: list[int], n: int) -> Bits:

@@ -16,7 +16,7 @@ from mirrormata.constructions import head_plan, rotations
 from mirrormata.constructions.automaton import Automaton
 from mirrormata.constructions.certificate import certificate
 from mirrormata.constructions.construct import THEOREMS, construct
-from mirrormata.constructions.errors import InputError, NotRealisableError
+from mirrormata.constructions.errors import InputError, MirrormataError, NotRealisableError
 from mirrormata.constructions.householder import GHFactor, orthogonal_factors, permutation_factors
 from mirrormata.constructions.lrnn import LRNN
 from mirrormata.constructions.matrices import Matrix, transpose
@@ -356,7 +356,7 @@ def test_an_angle_of_the_wrong_sign_gives_no_construction(name: str, monkeypatch
         return genuine(-k if k == 1 else k, m)
 
     monkeypatch.setattr(rotations, "rotation", flipped)
-    with pytest.raises(NotRealisableError):  # a code would lie over two states
+    with pytest.raises(MirrormataError, match="defect"):  # a code would lie over two states
         construct(name)
 
 

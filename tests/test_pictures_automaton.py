@@ -74,7 +74,7 @@ def test_other_types_are_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_limits(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--max-states"):
+    with pytest.raises(InputError, match="--max-drawn"):
         draw_automaton(PARITY, tmp_path / "a.svg", max_states=1)
     with pytest.raises(InputError, match="cannot be written"):
         draw_automaton(PARITY, tmp_path / "missing" / "a.svg")

@@ -152,7 +152,7 @@ def _nearest(name: str) -> str:
     stems = {_stem(entry.pattern): entry for entry in reversed(library())}
     for entry in reversed(library()):
         stems.setdefault(_stem(entry.example), entry)
-    near = difflib.get_close_matches(_stem(name), list(stems), n=3, cutoff=0.6)
+    near = difflib.get_close_matches(_stem(name), list(stems), n=3)
     if near:
         shown = dict.fromkeys(
             e.pattern if e.pattern == e.example else f"{e.pattern} (as in {e.example})"
