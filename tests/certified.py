@@ -65,6 +65,15 @@ def thirds() -> LRNN:
     return by_hand([mirror, Transition()], [((0, 0, x), (1, 0, y)), image], [[1, 0], [0, 1]], dim=2)
 
 
+def projection() -> LRNN:
+    """No group: both letters kill the second coordinate, b turns the first as well; the last two codes are closest."""
+    kill = gh_factor(1, {1: 1})
+    turn = gh_factor(2, {0: 1})
+    x: Sparse = ((0, 0, Fraction(1, 3)),)
+    codes: list[Sparse] = [((0, 0, Fraction(1, 3)), (1, 0, 1)), x, ((0, 0, Fraction(-1, 3)),)]
+    return by_hand([Transition((kill,)), Transition((kill, turn))], codes, [[1, 1, 2], [2, 2, 1]], dim=2)
+
+
 CONSTRUCTIONS: dict[str, Callable[[], LRNN]] = {
     **{
         spec: lambda spec=spec: construct(spec)  # type: ignore[misc]
@@ -84,9 +93,8 @@ CONSTRUCTIONS: dict[str, Callable[[], LRNN]] = {
     "shifted sign": shifted_sign,
     "halves": halves,
     "thirds": thirds,
+    "projection": projection,
 }  # fmt: skip
-HEAVY = ("S5", "A5", "A5[involutions]", "A4_x_Z5")
-"""Those whose check takes a good part of a second."""
 ROUNDED = (
     "A5",
     "A5[involutions]",
@@ -97,6 +105,7 @@ ROUNDED = (
     "dihedral:7",
     "halves",
     "thirds",
+    "projection",
 )
 """Those with a horizon."""
 

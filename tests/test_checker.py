@@ -374,9 +374,41 @@ def test_a_zero_gate_has_no_factors() -> None:
 
 def test_factors_of_norm_above_1_are_refused() -> None:
     path = ("layers", 0, "heads", 0, "transitions", 0, "factors", 0)
-    for factor in ([3, [[0, 1]]], ["5/2", [[0, 1]]], [-1, [[0, 1]]], [0, [[0, 1]]], [2, [[0, 2]]], [1, []]):
-        with pytest.raises(Invalid):
-            table.check({**replaced(document("halves"), path, factor), "kind": "table"})
+    for factor, why in (
+        ([3, [[0, 1]]], r"not in \(0, 2\]"),
+        (["5/2", [[0, 1]]], r"not in \(0, 2\]"),
+        ([-1, [[0, 1]]], r"not in \(0, 2\]"),
+        ([0, [[0, 1]]], r"not in \(0, 2\]"),
+        ([2, [[0, 2]]], "primitive"),
+        ([2, [[0, -1]]], "primitive"),
+        ([1, []], "empty"),
+    ):
+        with pytest.raises(Invalid, match=why):
+            horizon.check(replaced(document("halves"), path, factor))
+
+
+def test_every_state_has_a_code() -> None:
+    """A state that is not reached must be covered by a further seed."""
+    right = document("parity")
+    more = replaced(right, ("automaton", "states"), 3)
+    more = replaced(
+        more, ("automaton", "transitions"), [[*row, 2] for row in right["automaton"]["transitions"]]
+    )
+    more = replaced(more, ("automaton", "outputs"), [*right["automaton"]["outputs"], 0])
+    more = replaced(more, ("labels", "states"), [*right["labels"]["states"], "far"])
+    with pytest.raises(Invalid, match="a state has no code"):
+        table.check(more)
+
+
+def test_outputs_are_numbered_in_one_way() -> None:
+    right = document("parity")
+    renamed = replaced(right, ("labels", "outputs"), right["labels"]["outputs"][::-1])
+    for path in (("automaton", "outputs"), ("outputs",)):
+        renamed = replaced(renamed, path, [1 - o for o in right["automaton"]["outputs"]])
+    with pytest.raises(Invalid, match=r"automaton\.outputs"):
+        table.check(renamed)
+    with pytest.raises(Invalid, match="labels"):
+        table.check(replaced(right, ("labels", "outputs"), [*right["labels"]["outputs"], "unused"]))
 
 
 def test_huge_dimensions_are_refused_at_once() -> None:

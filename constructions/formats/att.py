@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -111,8 +112,8 @@ def _read_lines(text: str) -> _Arcs:
 
 def _is_zero(weight: str) -> bool:
     try:
-        return float(weight) == 0
-    except ValueError:
+        return Decimal(weight) == 0
+    except InvalidOperation:
         return False
 
 
