@@ -45,7 +45,7 @@ EXHAUSTED = (
 """Those of which every leaf is changed in every way."""
 SAMPLED = [name for name in CONSTRUCTIONS if name not in (*EXHAUSTED, "projection")]
 """The others, but the one with a coordinate that no letter keeps: it is right with either sign."""
-SLOW = {"S5": 40, "A5": 15, "A5[involutions]": 10, "A4_x_Z5": 50}
+SLOW = {"S5": 25, "A5": 10, "A5[involutions]": 6, "A4_x_Z5": 40}
 """How many corruptions, in place of 200, of those whose check takes a good part of a second."""
 
 

@@ -199,7 +199,7 @@ def test_no_error_exceeds_the_bound_at_any_step(name: str, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["bf16", "fp16", "fp32"])
 @pytest.mark.parametrize("name", ROUNDED)
 def test_ten_thousand_words_without_an_error_up_to_the_horizon(name: str, dtype: str) -> None:
-    length = min(document(name)["horizon"]["lengths"][dtype], 20 if name.startswith("A5") else 40)
+    length = min(document(name)["horizon"]["lengths"][dtype], 12 if name.startswith("A5") else 20)
     report = run(lrnn(name), random_words(lrnn(name), 10_000, length, 1), dtype=dtype)
     assert report.tokens == 10_000 * length
     assert report.errors == 0

@@ -87,12 +87,15 @@ def _load(text: str, name: str) -> tuple[dict[str, Any], list[str]]:
             loaded[key] = value
         return loaded
 
-    def refuse(constant: str) -> None:
-        raise ValueError(f"{constant} is not a finite number")
+    def finite(number: str) -> float:
+        value = float(number)
+        if not np.isfinite(value):
+            raise ValueError(f"{number[:20]} is not a finite number")
+        return value
 
     try:
-        data = json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
-        json.dumps(data, ensure_ascii=False, allow_nan=False).encode("utf-8")
+        data = json.loads(text, object_pairs_hook=unique, parse_constant=finite, parse_float=finite)
+        json.dumps(data, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
         raise InputError(
             f"{name}: line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
