@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import Annotated, Any
@@ -350,22 +351,28 @@ def _say_written(*paths: str | None) -> None:
 
 
 @contextmanager
-def _working(what: str) -> Iterator[Any]:
-    """Progress on standard error once the work takes more than a second; only on a terminal."""
-    begun, shown = time.monotonic(), False
+def _working(what: str) -> Iterator[Callable[[float], None]]:
+    """On a terminal, once the work takes more than a second: what is done, for how long, and how much of it."""
+    begun, done = time.monotonic(), [0.0]
+    finished = threading.Event()
 
-    def progress(fraction: float) -> None:
-        nonlocal shown
-        if time.monotonic() - begun > 1 and sys.stderr.isatty():
-            print(
-                f"\r{what}: {fraction:4.0%} after {time.monotonic() - begun:.0f} s", end="", file=sys.stderr
-            )
-            shown = True
+    def tell() -> None:
+        pause = 1.0
+        while not finished.wait(pause):
+            share = f" {done[0]:4.0%}" if done[0] else ""
+            print(f"\r{what}:{share} {time.monotonic() - begun:.0f} s", end="", file=sys.stderr, flush=True)
+            pause = 0.5
 
+    teller = threading.Thread(target=tell, daemon=True)
+    if sys.stderr.isatty():
+        teller.start()
     try:
-        yield progress
+        yield lambda share: done.__setitem__(0, share)
     finally:
-        if shown:
+        finished.set()
+        if teller.is_alive():
+            teller.join()
+        if sys.stderr.isatty() and time.monotonic() - begun > 1:
             print(file=sys.stderr)
 
 
