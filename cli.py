@@ -121,7 +121,8 @@ def construct(
     ] = None,
     exactness: Annotated[str, typer.Option(help="any, or integer for bit-exact constructions only.")] = "any",
     theorem: Annotated[
-        str | None, typer.Option(help="Only constructions of one source: G.T3, DP.T4, H.A5inv, G.A3.")
+        str | None,
+        typer.Option(help="Only constructions of one source: G.T3, DP.T4, H.A5inv, own.LMI, G.A3."),
     ] = None,
     show: Annotated[bool, typer.Option("--show", help="Print every letter's factors and matrix.")] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print them as a LaTeX document.")] = False,

@@ -113,7 +113,7 @@ class Automaton:
     @classmethod
     def from_transitions(
         cls,
-        transitions: Mapping[Label, Mapping[Label, Label]],
+        transitions: Mapping[Any, Mapping[Any, Label]],
         *,
         start: Label,
         letters: Sequence[Label] | None = None,

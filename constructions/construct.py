@@ -1,6 +1,6 @@
 """`construct`: from an automaton to its LRNN, the stages in order.
 
-The transition group's action → block systems and quotients → head candidates → the cheapest sufficient heads →
+For group automata: the transition group's action → block systems and quotients → head candidates → the cheapest sufficient heads →
 their initial states → all reachable joint states.
 """
 
@@ -18,6 +18,7 @@ from .icosahedral import icosahedral_candidates
 from .initial_states import smaller_initial_states
 from .lower_bounds import lower_bounds
 from .lrnn import LRNN
+from .partial_injections import partial_injections
 from .permutation_form import lifted_candidate, orbit_candidates, permutation_candidates, signed_candidates
 from .rotations import MAX_DEGREE, cyclic_candidates, dihedral_candidates
 from .selection import choose_marks, select
@@ -29,6 +30,7 @@ THEOREMS = {
     "G.T3": "permutation matrices as swaps, for group automata",
     "DP.T4": "rotations and reflections: cyclic, dihedral, tetrahedral, cube and icosahedron groups",
     "H.A5inv": "letters R as the cheaper of R and -R",
+    "own.LMI": "partial permutations and resets, for letters that move states injectively, drop them or reset",
     "G.A3": "0/1 transition matrices without a norm bound, for any automaton",
 }
 
@@ -63,12 +65,16 @@ def construct(
         raise InputError(f"--theorem {theorem}: not a construction; there are {known}")
     if theorem == "G.A3":
         return unbounded(automaton)
+    if theorem == "own.LMI" or (theorem is None and not automaton.is_permutation):
+        lrnn = partial_injections(automaton)
+        if lrnn is not None:
+            return lrnn
     if (merged := automaton.merged_pair()) is not None:
         x, p, q = merged
         raise NotRealisableError(
             f"{automaton.name}: letter {automaton.letters[x]!r} merges states {automaton.states[p]!r} and "
-            f"{automaton.states[q]!r}, so this is no group automaton; `mirrormata construct --theorem G.A3` "
-            "realises it without a norm bound"
+            f"{automaton.states[q]!r}, so this is no group automaton, and it is not made of partial injections and "
+            "resets; `mirrormata construct --theorem G.A3` realises it without a norm bound"
         )
     if len(automaton.reachable()) < len(automaton.states):
         return _by_orbits(automaton, theorem)

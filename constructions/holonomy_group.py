@@ -13,7 +13,7 @@ from itertools import permutations
 import numpy as np
 
 from .automaton import Automaton, Indices, object_array
-from .monoid_permutations import alternating_kind, cycle_lengths, orbit_numbers
+from .permutations import alternating_kind, cycle_lengths, orbit_numbers
 from .permutation_group import group_order
 
 MAX_LISTED_ELEMENTS = 2_000

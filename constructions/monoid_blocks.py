@@ -6,7 +6,7 @@ import numpy as np
 
 from .automaton import Indices
 from .errors import LimitError
-from .monoid_permutations import alternating_kind, distinct_maps, orbit_numbers, restricted
+from .permutations import alternating_kind, distinct_maps, orbit_numbers, restricted
 from .monoid_solvable import is_solvable_listed
 
 _QUICK_ORDER = 20_000

@@ -11,7 +11,7 @@ from .automaton import Automaton, Indices
 from .errors import LimitError, NotRealisableError
 from .monoid_base import determining_points
 from .monoid_blocks import generates_solvable
-from .monoid_permutations import (
+from .permutations import (
     alternating_kind,
     cycle_lengths,
     distinct_maps,

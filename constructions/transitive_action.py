@@ -13,6 +13,7 @@ from math import lcm
 import numpy as np
 
 from .automaton import Automaton, Indices, breadth_first
+from .permutations import cycle_lengths, orbits
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,45 +141,3 @@ def _listed_group(natural: TransitiveAction, max_group: int) -> TransitiveAction
     states = natural.states[np.array([element[0] for element in elements])]
     table = np.array(columns, dtype=np.int64).reshape(len(elements), -1).T
     return TransitiveAction(table, states, regular=True)
-
-
-def orbits(maps: Indices) -> Indices:
-    """Least point of each point's orbit under permutations `[maps, points]`, by min-propagation."""
-    least = np.arange(maps.shape[1])
-    while True:
-        smaller = least
-        for image in maps:
-            smaller = np.minimum(smaller, smaller[image])
-            back = np.empty_like(smaller)
-            back[image] = smaller
-            smaller = np.minimum(smaller, back)
-        smaller = smaller[smaller]
-        if (smaller == least).all():
-            return np.asarray(least, dtype=np.int64)
-        least = smaller
-
-
-def cycle_lengths(image: Indices) -> list[int]:
-    """Lengths of the cycles of a permutation, in the order of their first points."""
-    points = image.tolist()
-    lengths = []
-    seen = bytearray(len(points))
-    for first in range(len(points)):
-        length, point = 0, first
-        while not seen[point]:
-            seen[point] = 1
-            point = points[point]
-            length += 1
-        if length:
-            lengths.append(length)
-    return lengths
-
-
-def cycle_counts(images: Indices) -> Indices:
-    """Number of cycles of each permutation: int array `[perms, points]` to `[perms]`."""
-    least = np.broadcast_to(np.arange(images.shape[1]), images.shape).copy()
-    power = images
-    for _ in range(max(images.shape[1] - 1, 1).bit_length()):
-        least = np.minimum(least, np.take_along_axis(least, power, axis=1))
-        power = np.take_along_axis(power, power, axis=1)
-    return np.asarray((least == np.arange(images.shape[1])).sum(axis=1), dtype=np.int64)

@@ -27,6 +27,16 @@ def cycle_lengths(permutation: Indices) -> list[int]:
     return lengths
 
 
+def cycle_counts(images: Indices) -> Indices:
+    """Number of cycles of each permutation: int array `[perms, points]` to `[perms]`."""
+    least = np.broadcast_to(np.arange(images.shape[1]), images.shape).copy()
+    power = images
+    for _ in range(max(images.shape[1] - 1, 1).bit_length()):
+        least = np.minimum(least, np.take_along_axis(least, power, axis=1))
+        power = np.take_along_axis(power, power, axis=1)
+    return np.asarray((least == np.arange(images.shape[1])).sum(axis=1), dtype=np.int64)
+
+
 def monogenic_size(row: Indices) -> int:
     """Number of different powers of one map, the identity included: index plus period."""
     image, index = np.arange(len(row)), 0
@@ -44,17 +54,45 @@ def distinct_maps(maps: Indices) -> Indices:
     return maps[np.sort(first)]
 
 
-def orbit_numbers(maps: Indices) -> Indices:
-    """The smallest point of each point's orbit under a set of permutations."""
-    label = np.arange(maps.shape[1])
+def orbits(maps: Indices) -> Indices:
+    """Least point of each point's orbit under permutations `[maps, points]`, by min-propagation."""
+    least = np.arange(maps.shape[1])
     while True:
-        lower = np.minimum(label, label[maps].min(axis=0))
-        for row in maps:
-            lower[row] = np.minimum(lower[row], label)
-        lower = lower[lower]
-        if np.array_equal(lower, label):
-            return label
-        label = lower
+        smaller = least
+        for image in maps:
+            smaller = np.minimum(smaller, smaller[image])
+            back = np.empty_like(smaller)
+            back[image] = smaller
+            smaller = np.minimum(smaller, back)
+        smaller = smaller[smaller]
+        if (smaller == least).all():
+            return np.asarray(least, dtype=np.int64)
+        least = smaller
+
+
+def minimal_blocks(maps: Indices, point: int) -> Indices:
+    """Least point of each block in the finest partition that all maps respect and that joins 0 and `point` (Atkinson)."""
+    rows = maps.tolist()
+    parent = list(range(maps.shape[1]))
+
+    def find(p: int) -> int:
+        while parent[p] != p:
+            parent[p] = parent[parent[p]]
+            p = parent[p]
+        return p
+
+    parent[point] = 0
+    waiting = [(0, point)]
+    blocks = len(parent) - 1
+    while waiting and blocks > 1:
+        a, b = waiting.pop()
+        for row in rows:
+            p, q = find(row[a]), find(row[b])
+            if p != q:
+                parent[max(p, q)] = min(p, q)
+                blocks -= 1
+                waiting.append((row[a], row[b]))
+    return np.array([find(p) for p in range(len(parent))], dtype=np.int64)
 
 
 def restricted(maps: Indices, points: Indices) -> Indices:
@@ -70,7 +108,7 @@ def alternating_kind(maps: Indices) -> str | None:
     None proves nothing.
     """
     n = maps.shape[1]
-    if n < 8 or orbit_numbers(maps).any():
+    if n < 8 or orbits(maps).any():
         return None
     generator = np.random.default_rng(0)
     current = np.arange(n)
