@@ -255,13 +255,8 @@ def export_npz(
 ) -> None:
     """One layer, one head: A, B, H0, codes, decode and factors as numpy arrays."""
     from .theory.export import export_npz as write
-    from .theory.run_file import lrnn_of
 
-    write(lrnn_of(certificate), output, max_entries=max_entries)
-    if as_json:
-        print(json.dumps({"certificate": certificate, "written": output}, ensure_ascii=False))
-    else:
-        _say_written(output)
+    _export(write, certificate, output, max_entries, as_json)
 
 
 @export_app.command("safetensors")
@@ -275,6 +270,13 @@ def export_safetensors(
 ) -> None:
     """All heads: factors, matrices, initial state, codes and decoder, labels in the metadata."""
     from .theory.export import export_safetensors as write
+
+    _export(write, certificate, output, max_entries, as_json)
+
+
+def _export(
+    write: Callable[..., None], certificate: str, output: str, max_entries: int, as_json: bool
+) -> None:
     from .theory.run_file import lrnn_of
 
     write(lrnn_of(certificate), output, max_entries=max_entries)

@@ -12,7 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from .automaton import Indices
-from .transitive_action import TransitiveAction, cycle_counts, orbits
+from .permutations import cycle_counts, minimal_blocks, orbits
+from .transitive_action import TransitiveAction
 
 EXHAUSTIVE_PAIRS = 4_500
 SAMPLED_PAIRS = 200
@@ -187,29 +188,6 @@ def _joined_partitions(action: TransitiveAction) -> list[Indices]:
     others = range(1, action.size) if action.size <= 200 else np.linspace(1, action.size - 1, 60).astype(int)
     partitions: dict[bytes, Indices] = {}
     for point in others:
-        labels = _minimal_blocks(action.letters, int(point))
+        labels = minimal_blocks(action.letters, int(point))
         partitions.setdefault(labels.tobytes(), labels)
     return list(partitions.values())
-
-
-def _minimal_blocks(letters: Indices, point: int) -> Indices:
-    """The finest partition respected by all letters in which 0 and `point` share a block (Atkinson)."""
-    maps = letters.tolist()
-    parent = list(range(letters.shape[1]))
-
-    def find(p: int) -> int:
-        while parent[p] != p:
-            parent[p] = parent[parent[p]]
-            p = parent[p]
-        return p
-
-    parent[point] = 0
-    queue = [(0, point)]
-    for a, b in queue:
-        for image in maps:
-            p, q = find(image[a]), find(image[b])
-            if p != q:
-                p, q = min(p, q), max(p, q)
-                parent[q] = p
-                queue.append((image[a], image[b]))
-    return np.array([find(p) for p in range(len(parent))], dtype=np.int64)

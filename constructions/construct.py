@@ -1,7 +1,7 @@
 """`construct`: from an automaton to its LRNN, the stages in order.
 
-For group automata: the transition group's action → block systems and quotients → head candidates → the cheapest sufficient heads →
-their initial states → all reachable joint states.
+For group automata: the transition group's action → block systems and quotients → head candidates → the cheapest
+sufficient heads → their initial states → all reachable joint states. For others: partial injections and resets.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .initial_states import smaller_initial_states
 from .lower_bounds import lower_bounds
 from .lrnn import LRNN
 from .partial_injections import partial_injections
-from .permutation_form import lifted_candidate, orbit_candidates, permutation_candidates, signed_candidates
+from .permutation_form import lifted_candidate, orbit_heads, permutation_candidates, signed_candidates
 from .rotations import MAX_DEGREE, cyclic_candidates, dihedral_candidates
 from .selection import choose_marks, select
 from .transitive_action import TransitiveAction, transitive_action
@@ -73,8 +73,8 @@ def construct(
         x, p, q = merged
         raise NotRealisableError(
             f"{automaton.name}: letter {automaton.letters[x]!r} merges states {automaton.states[p]!r} and "
-            f"{automaton.states[q]!r}, so this is no group automaton, and it is not made of partial injections and "
-            "resets; `mirrormata construct --theorem G.A3` realises it without a norm bound"
+            f"{automaton.states[q]!r}, so this is no group automaton; "
+            "`mirrormata construct --theorem G.A3` realises it without a norm bound"
         )
     if len(automaton.reachable()) < len(automaton.states):
         return _by_orbits(automaton, theorem)
@@ -178,8 +178,7 @@ def _by_orbits(automaton: Automaton, theorem: str | None) -> LRNN:
         raise NotRealisableError(
             f"{automaton.name}: --theorem {theorem} needs every state to be reachable from the start"
         )
-    plans = orbit_candidates(automaton)
-    seeds = [automaton.start] if not automaton.keeps_points else _seeds(automaton)
+    plans, seeds = orbit_heads(automaton)
     lrnn = assemble(
         automaton, plans, theorem="G.T3", construction=f"permutations of {len(automaton.states)} points",
         seeds=seeds,
@@ -187,15 +186,6 @@ def _by_orbits(automaton: Automaton, theorem: str | None) -> LRNN:
     if lrnn is None:
         raise AssertionError("one-hot states of different orbits differ")
     return lrnn
-
-
-def _seeds(automaton: Automaton) -> list[int]:
-    from .permutation_form import _orbit_labels
-
-    label = _orbit_labels(automaton.transitions)
-    least = {int(label[q]): q for q in range(len(automaton.states) - 1, -1, -1)}
-    rest = sorted(q for o, q in least.items() if o != label[automaton.start])
-    return [automaton.start, *rest]
 
 
 def _bound_note(head: HeadCandidate) -> str:

@@ -33,8 +33,18 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:
-    """Write a file whole: through a temporary file in the same folder, then one rename."""
-    file = Path(path)
+    """Write a file whole: through a temporary file in the same folder, then one rename.
+
+    Links are followed; what exists and is no regular file (a device, a pipe) is written to, never replaced.
+    """
+    if not str(path):
+        raise InputError("the name of the file to write is empty")
+    file = Path(path).resolve()
+    if file.is_dir():
+        raise InputError(f"{path}: is a folder, the name of a file is needed")
+    if file.exists() and not file.is_file():
+        file.write_bytes(data)
+        return
     try:
         handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     except OSError as error:

@@ -13,8 +13,8 @@ from itertools import permutations
 import numpy as np
 
 from .automaton import Automaton, Indices, object_array
-from .permutations import alternating_kind, cycle_lengths, orbit_numbers
 from .permutation_group import group_order
+from .permutations import alternating_kind, cycle_lengths, orbits
 
 MAX_LISTED_ELEMENTS = 2_000
 
@@ -48,7 +48,7 @@ def order_and_name(generators: Indices, *, max_listed: int = MAX_LISTED_ELEMENTS
             labels, tuple(range(len(generators))), generators, 0, object_array(labels), "holonomy group"
         )
     )
-    transitive = not orbit_numbers(generators).any()
+    transitive = not orbits(generators).any()
     if transitive and found == math.factorial(degree):
         return found, f"S{degree}"
     if transitive and found == math.factorial(degree) // 2:

@@ -15,8 +15,8 @@ from .block_systems import MAX_TABLE, BlockSystem
 from .candidates import HeadCandidate, undivided
 from .head_plan import MatrixPlan
 from .matrices import Matrix, identity, matrix, product, scaled
+from .permutations import cycle_lengths
 from .real_cyclotomic import Number, real_cyclotomic_field
-from .transitive_action import cycle_lengths
 
 Permutation = tuple[int, ...]
 

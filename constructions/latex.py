@@ -18,8 +18,9 @@ from .show import (
     counted,
     dense_matrix,
     label_text,
+    matrix_texts,
+    signed_sum,
     titled_heads,
-    wave_hints,
 )
 from .sparse_rows import dense
 
@@ -119,28 +120,21 @@ def _letter(label: str, transition: Transition, head: Head) -> str:
 
 def array(A: Sequence[Sequence[Number]]) -> str:
     """A matrix in square brackets, columns aligned to the right."""
-    rows = [
-        " & ".join(number(x, *hint) for x, hint in zip(row, hints, strict=True))
-        for row, hints in zip(A, wave_hints(A), strict=True)
-    ]
+    rows = [" & ".join(row) for row in matrix_texts(A, number)]
     columns = "r" * len(A[0])
     return "\\left[\\begin{array}{" + columns + "}\n" + " \\\\\n".join(rows) + "\n\\end{array}\\right]"
 
 
 def vector(entries: Sequence[tuple[int, Number]]) -> str:
     """`e_{1} - 2e_{3}`, from the non-zero entries `(index from 0, value)`."""
-    result = ""
-    for i, x in entries:
-        coefficient = number(x)
-        minus = coefficient.startswith("-")
-        if minus:
-            coefficient = number(simplest(-x))
+
+    def term(coefficient: str, _: Number, i: int) -> str:
         if " " in coefficient:  # a sum
             coefficient = rf"\left({coefficient}\right)"
         coefficient = "" if coefficient == "1" else coefficient + (r"\," if "\\" in coefficient else "")
-        result += ("-" if minus else "") if not result else " - " if minus else " + "
-        result += f"{coefficient}e_{{{i + 1}}}"
-    return result or "0"
+        return f"{coefficient}e_{{{i + 1}}}"
+
+    return signed_sum(entries, number, term)
 
 
 def number(x: Number, sine: bool = False, angle: Fraction | None = None) -> str:

@@ -12,8 +12,8 @@ from .automaton import Automaton, Indices, Label
 from .errors import LimitError
 from .monoid_base import determining_points
 from .monoid_generation import GeneratedMaps, Maps, generate_maps
-from .permutations import distinct_maps, monogenic_size
 from .monoid_powers import all_aperiodic, index_and_period
+from .permutations import distinct_maps, monogenic_size
 
 MAX_MONOID = 1_000_000
 MAX_MONOID_BYTES = 1 << 31

@@ -6,8 +6,8 @@ import numpy as np
 
 from .automaton import Indices
 from .errors import LimitError
-from .permutations import alternating_kind, distinct_maps, orbit_numbers, restricted
 from .monoid_solvable import is_solvable_listed
+from .permutations import alternating_kind, distinct_maps, minimal_blocks, orbits, restricted
 
 _QUICK_ORDER = 20_000
 _BLOCK_WORK = 20_000_000
@@ -21,11 +21,11 @@ def generates_solvable(maps: Indices, *, max_order: int) -> bool | None:
     subgroups. So both reductions decide. A primitive group is solvable only on p^k points and with at most
     24^(-1/3) n^3.2440 elements (Pálfy, Wolf); then it is listed, up to `max_order` elements.
     """
-    orbits = orbit_numbers(maps)
+    least = orbits(maps)
     verdicts: list[bool | None] = []
     seen: set[bytes] = set()
-    for smallest in np.flatnonzero(orbits == np.arange(len(orbits))):
-        action = distinct_maps(restricted(maps, np.flatnonzero(orbits == smallest)))
+    for smallest in np.flatnonzero(least == np.arange(len(least))):
+        action = distinct_maps(restricted(maps, np.flatnonzero(least == smallest)))
         if action.tobytes() in seen:
             continue
         seen.add(action.tobytes())
@@ -83,33 +83,12 @@ def _listed_or_open(maps: Indices, max_order: int) -> bool | None:
 def block_system(maps: Indices) -> Indices | None:
     """Block number of each point in a non-trivial block system of a transitive group; None where it is primitive.
 
-    For each point q the finest system that joins 0 and q (Atkinson).
+    The first of the finest systems that join 0 and another point.
     """
-    n = maps.shape[1]
-    rows = maps.tolist()
-    for q in range(1, n):
-        root = list(range(n))
-
-        def find(point: int, root: list[int] = root) -> int:
-            while root[point] != point:
-                root[point] = root[root[point]]
-                point = root[point]
-            return point
-
-        root[q] = 0
-        waiting = [(0, q)]
-        classes = n - 1
-        while waiting and classes > 1:
-            a, b = waiting.pop()
-            for row in rows:
-                u, v = find(row[a]), find(row[b])
-                if u != v:
-                    root[max(u, v)] = min(u, v)
-                    classes -= 1
-                    waiting.append((row[a], row[b]))
-        if classes > 1:
-            _, numbers = np.unique([find(point) for point in range(n)], return_inverse=True)
-            return numbers.reshape(-1)
+    for point in range(1, maps.shape[1]):
+        blocks = minimal_blocks(maps, point)
+        if blocks.any():
+            return np.unique(blocks, return_inverse=True)[1].reshape(-1)
     return None
 
 

@@ -13,7 +13,8 @@ from .automaton import Automaton, Indices
 from .block_systems import MAX_TABLE, BlockSystem, cosets, first_appearance, subgroup
 from .candidates import HeadCandidate, Marks, undivided
 from .head_plan import SignedPermutationPlan
-from .transitive_action import TransitiveAction, cycle_counts, orbits
+from .permutations import cycle_counts, orbits
+from .transitive_action import TransitiveAction
 
 MAX_SIGNED_DIM = 64
 
@@ -48,29 +49,24 @@ def _permutation_candidate(system: BlockSystem) -> HeadCandidate:
     )
 
 
-def orbit_candidates(automaton: Automaton) -> list[SignedPermutationPlan]:
+def orbit_heads(automaton: Automaton) -> tuple[list[SignedPermutationPlan], list[int]]:
     """The natural permutation form where not all states are reachable: one head for each orbit of states.
 
-    The seeds of each head are, in this order, the start state and the least state of every other orbit; a head
-    starts at zero where the seed lies in another orbit.
+    Beside the heads their seeds: the start state, then the least state of every other orbit. A head starts at zero
+    where the seed lies in another orbit.
     """
-    label = _orbit_labels(automaton.transitions)
-    starts = [automaton.start, *(int(q) for q in np.unique(label, return_index=True)[1])]
-    seeds = list({int(label[q]): q for q in reversed(starts)}.values())[::-1]
-    seeds = sorted(seeds, key=lambda q: (q != automaton.start, q))
+    label = orbits(automaton.transitions)
+    least = np.flatnonzero(label == np.arange(len(label))).tolist()
+    seeds = [automaton.start, *(q for q in least if q != label[automaton.start])]
     plans = []
-    for orbit in dict.fromkeys(int(label[q]) for q in seeds):
+    for orbit in label[seeds]:
         members = np.flatnonzero(label == orbit)
         position = np.zeros(len(label), dtype=np.int64)
         position[members] = np.arange(len(members))
         image = position[automaton.transitions[:, members]]
         start = tuple(((int(position[q]), 1),) if label[q] == orbit else () for q in seeds)
         plans.append(SignedPermutationPlan(image, np.zeros_like(image), start))
-    return plans
-
-
-def _orbit_labels(transitions: Indices) -> Indices:
-    return orbits(transitions) if len(transitions) else np.arange(transitions.shape[1])
+    return plans, seeds
 
 
 def signed_candidates(systems: list[BlockSystem]) -> list[HeadCandidate]:

@@ -11,14 +11,14 @@ from .automaton import Automaton, Indices
 from .errors import LimitError, NotRealisableError
 from .monoid_base import determining_points
 from .monoid_blocks import generates_solvable
+from .monoid_solvable import list_group
 from .permutations import (
     alternating_kind,
     cycle_lengths,
     distinct_maps,
-    orbit_numbers,
+    orbits,
     restricted,
 )
-from .monoid_solvable import list_group
 
 if TYPE_CHECKING:
     from sympy.combinatorics import PermutationGroup
@@ -60,8 +60,8 @@ def group_order(
     if len(maps) == 1:
         return math.lcm(*cycle_lengths(maps[0]))
     if len(base) == 1:
-        orbits = orbit_numbers(maps)
-        return int((orbits == orbits[base[0]]).sum())
+        least = orbits(maps)
+        return int((least == least[base[0]]).sum())
     kind = alternating_kind(maps)
     if kind is not None:
         order = math.factorial(maps.shape[1])
@@ -94,8 +94,8 @@ def _faithful_points(automaton: Automaton) -> tuple[Indices, Indices]:
     """The generators on the orbits of the determining points alone, and those points in the new numbering."""
     maps = distinct_maps(automaton.transitions)
     base = determining_points(maps, automaton.start)
-    orbits = orbit_numbers(maps)
-    kept = np.flatnonzero(np.isin(orbits, orbits[base]))
+    least = orbits(maps)
+    kept = np.flatnonzero(np.isin(least, least[base]))
     return distinct_maps(restricted(maps, kept)), np.searchsorted(kept, base)
 
 

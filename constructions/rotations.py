@@ -15,8 +15,9 @@ from .block_systems import MAX_TABLE, BlockSystem, first_appearance, subgroup
 from .candidates import HeadCandidate, undivided
 from .head_plan import MatrixPlan, SignedPermutationPlan, vector
 from .matrices import Matrix, identity, matrix
+from .permutations import cycle_counts, orbits
 from .real_cyclotomic import conductor_degree, real_cyclotomic_field
-from .transitive_action import TransitiveAction, cycle_counts, orbits
+from .transitive_action import TransitiveAction
 
 MAX_DEGREE = 100
 

@@ -6,7 +6,7 @@ sine or tangent of a rational angle, up to rational numbers, is written so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -116,7 +116,7 @@ def _letter_lines(label: str, transition: Transition, head: Head) -> list[str]:
         if k or transition.matrix is not None:
             lines.append(f"  A omitted: {n} × {n}, matrices are shown to {MAX_MATRIX} × {MAX_MATRIX}")
     elif (A := dense_matrix(transition, n)) != identity(n) or transition.matrix is not None:
-        lines += _block("  A = ", matrix_texts(A))
+        lines += _block("  A = ", matrix_texts(A, number_text))
     if transition.additive:
         lines.append("  then add B, whose non-zero entries are " + _entries(transition.additive))
     return lines
@@ -134,32 +134,41 @@ def factor_texts(factor: GHFactor) -> tuple[str, str, str]:
 
 def vector_text(vector: Sequence[tuple[int, Number]]) -> str:
     """`e_1 - 2e_3`, from the non-zero entries `(index from 0, value)`."""
-    text = ""
-    for i, x in vector:
-        number = number_text(x)
-        minus = number.startswith("-")
-        if minus:
-            number = number_text(simplest(-x))
+
+    def term(number: str, x: Number, i: int) -> str:
         if " " in number or isinstance(simplest(x), Fraction):
             number = f"({number})"
         number = "" if number == "1" else number + "·" * isinstance(x, Algebraic)
+        return f"{number}e_{i + 1}"
+
+    return signed_sum(vector, number_text, term)
+
+
+def signed_sum(
+    vector: Sequence[tuple[int, Number]],
+    number: Callable[[Number], str],
+    term: Callable[[str, Number, int], str],
+) -> str:
+    """Terms joined by their signs, "0" without any: `term(size, x, i)` of each entry, its minus taken out of `size`."""
+    text = ""
+    for i, x in vector:
+        size = number(x)
+        minus = size.startswith("-")
+        if minus:
+            size = number(simplest(-x))
         text += ("-" if minus else "") if not text else " - " if minus else " + "
-        text += f"{number}e_{i + 1}"
+        text += term(size, x, i)
     return text or "0"
 
 
-def matrix_texts(A: Sequence[Sequence[Number]]) -> list[list[str]]:
-    """The entries as text; a rotation or reflection of the plane by the cosine and sine of one angle."""
-    return [[number_text(x, *hint) for x, hint in zip(row, hints, strict=True)]
-            for row, hints in zip(A, wave_hints(A), strict=True)]  # fmt: skip
-
-
-def wave_hints(A: Sequence[Sequence[Number]]) -> list[list[tuple[bool, Fraction | None]]]:
-    """For each entry how `closed_form` should write it: (sine, angle)."""
+def matrix_texts(
+    A: Sequence[Sequence[Number]], number: Callable[[Number, bool, Fraction | None], str]
+) -> list[list[str]]:
+    """The entries by `number`, such as `number_text`; a rotation or reflection of the plane by cos, sin of one angle."""
     first = closed_form(A[0][0])
     angle = None if first is None else first.angle
     two = len(A) == len(A[0]) == 2
-    return [[(two and i != j, angle) for j in range(len(row))] for i, row in enumerate(A)]
+    return [[number(x, two and i != j, angle) for j, x in enumerate(row)] for i, row in enumerate(A)]
 
 
 def _code_rows(head: Head) -> list[list[str]] | str:
@@ -173,7 +182,7 @@ def _code_rows(head: Head) -> list[list[str]] | str:
     H = dense(code, head.dim, head.value_dim)
     if head.value_dim == 1:
         return f"({', '.join(number_text(x) for (x,) in H)})ᵀ"
-    return matrix_texts(H)
+    return matrix_texts(H, number_text)
 
 
 def _entries(entries: Sparse) -> str:

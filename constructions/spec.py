@@ -73,6 +73,8 @@ def _extension(spec: str) -> str | None:
     suffix = path.suffix.lower()
     if suffix in EXTENSIONS:
         return suffix
+    if ("/" in spec or spec in (".", "..")) and path.is_dir():
+        raise InputError(f"{spec}: is a folder, a file is needed")
     try:
         is_file = path.is_file()
     except OSError:

@@ -50,6 +50,10 @@ GROUPS = {
     "trailing_blank.mata": Group(2, 2, 1, 1, 1, 2),
     "trivial.txt": Group(1, 1, 0, 1, 1, 1),
 }
+PARTIAL_INJECTIONS = {  # factors, dimension
+    "finite_language.json": (5, 5),
+    "trap_name.json": (3, 3),
+}
 MERGING = {  # letter, and the two states that it merges
     "acceptor.att": ("'a'", "'1'", "'sink'"),
     "finite_language.json": ("'a'", "'a'", "'ab'"),
@@ -112,7 +116,21 @@ def test_group_automata(name: str, tmp_path: Path, capsys: pytest.CaptureFixture
     followed(lrnn_from_certificate(read_document(path)))
 
 
-@pytest.mark.parametrize("name", MERGING)
+@pytest.mark.parametrize("name", PARTIAL_INJECTIONS)
+def test_partial_injections(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "c.json")
+    status, facts = command(capsys, "construct", str(CASES / name), "-o", path)
+    assert (status, facts["theorem"], facts["norm"]) == (0, "own.LMI", "at most 1")
+    assert (facts["householders"], facts["dim"]) == PARTIAL_INJECTIONS[name]
+    status, verdict = command(capsys, "check", path)
+    assert (status, verdict["verdict"]) == (0, "valid")
+    status, outcome = command(capsys, "run", path, "--random", "3", "--length", "200")
+    assert (status, outcome["errors"]) == (0, 0)
+    followed(construct(case(name)))
+    followed(lrnn_from_certificate(read_document(path)))
+
+
+@pytest.mark.parametrize("name", sorted(set(MERGING) - set(PARTIAL_INJECTIONS)))
 def test_other_automata(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     letter, first, second = MERGING[name]
     with pytest.raises(NotRealisableError) as refusal:

@@ -20,6 +20,7 @@ from mirrormata.constructions.errors import InputError, MirrormataError, NotReal
 from mirrormata.constructions.householder import GHFactor, orthogonal_factors, permutation_factors
 from mirrormata.constructions.lrnn import LRNN
 from mirrormata.constructions.matrices import Matrix, transpose
+from mirrormata.constructions.partial_injections import partial_injections
 from mirrormata.constructions.real_cyclotomic import Algebraic
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.tests.exact_simulation import Simulation
@@ -251,7 +252,7 @@ def test_theorems_that_do_not_apply() -> None:
         construct("S3", theorem="G.T9")
     with pytest.raises(InputError, match="exactness"):
         construct("S3", exactness="float")
-    assert list(THEOREMS) == ["G.T3", "DP.T4", "H.A5inv", "G.A3"]
+    assert list(THEOREMS) == ["G.T3", "DP.T4", "H.A5inv", "own.LMI", "G.A3"]
 
 
 @given(automata(max_states=5).filter(lambda a: not a.is_permutation))
@@ -262,7 +263,8 @@ def test_automata_that_are_no_group_are_refused_by_name(automaton: Automaton) ->
     x, p, q = merged
     assert p != q
     assert automaton.transitions[x, p] == automaton.transitions[x, q]
-    for theorem in (None, "G.T3", "DP.T4"):
+    realised = partial_injections(automaton) is not None
+    for theorem in ("G.T3", "DP.T4") if realised else (None, "G.T3", "DP.T4", "own.LMI"):
         with pytest.raises(NotRealisableError) as raised:
             construct(automaton, theorem=theorem)
         text = str(raised.value)

@@ -16,14 +16,9 @@ from mirrormata.constructions.automaton import Automaton, Indices
 from mirrormata.constructions.block_systems import block_systems, cosets, subgroups
 from mirrormata.constructions.library.groups import group_by_name
 from mirrormata.constructions.permutation_form import index_two_subgroups
+from mirrormata.constructions.permutations import cycle_counts, cycle_lengths, orbits
 from mirrormata.constructions.spec import automaton_from_spec
-from mirrormata.constructions.transitive_action import (
-    TransitiveAction,
-    cycle_counts,
-    cycle_lengths,
-    orbits,
-    transitive_action,
-)
+from mirrormata.constructions.transitive_action import TransitiveAction, transitive_action
 from mirrormata.tests.random_automata import automaton_of, group_actions, permutation_automata
 
 LIMIT = 400

@@ -36,9 +36,9 @@ from mirrormata.constructions.matrices import (
     subtract,
     transpose,
 )
+from mirrormata.constructions.permutations import cycle_counts, cycle_lengths
 from mirrormata.constructions.real_cyclotomic import real_cyclotomic_field
 from mirrormata.constructions.rotations import reflection, rotation
-from mirrormata.constructions.transitive_action import cycle_counts, cycle_lengths
 from mirrormata.tests.exact_simulation import factor_matrix, multiplied, unit
 
 RATIONALS = st.fractions(-3, 3, max_denominator=5)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..constructions.automaton import Automaton
@@ -19,15 +19,21 @@ from .words import random_stream
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run of a valid certificate: `report`, and the certified `horizon` in the run's dtype (None: none is stated)."""
+    """A run of a valid certificate.
+
+    `report`; the certified `horizon` in the run's dtype (None: none is stated); for a single word the automaton's
+    `state` after it and its `output`, as text, which are the linear RNN's too where the report has no error there.
+    """
 
     name: str
     report: RunReport
     horizon: int | None
+    state: str | None = None
+    output: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The report's fields and the horizon."""
-        return {**self.report.to_json(), "horizon": self.horizon}
+        """The report's fields, the horizon, and the state and output after a single word."""
+        return {**self.report.to_json(), "horizon": self.horizon, "state": self.state, "output": self.output}
 
     def rows(self) -> list[tuple[str, str]]:
         """`(label, text)` pairs of a readable table."""
@@ -38,6 +44,8 @@ class Outcome:
             ("order", r.order),
             ("errors", f"{r.errors:,}"),
         ]
+        if self.state is not None:
+            rows.append(("state after the word", f"{self.state} (output {self.output})"))
         if r.first_error is not None:
             rows.append(("first error", f"token {r.first_error:,} of sequence {r.first_error_sequence}"))
         if self.horizon is not None:
@@ -82,6 +90,18 @@ def _letters(automaton: Automaton, word: str) -> str | list[Any]:
     return found
 
 
+def _end(automaton: Automaton, letters: list[int], start: int | None) -> dict[str, str]:
+    """The state that the automaton reaches, and its output: for a Mealy machine that of the last letter."""
+    before = current = automaton.start if start is None else start
+    for x in letters:
+        before, current = current, int(automaton.transitions[x, current])
+    if automaton.is_mealy:
+        output = automaton.outputs[letters[-1], before] if letters else ""
+    else:
+        output = automaton.outputs[current]
+    return {"state": str(automaton.states[current]), "output": str(output)}
+
+
 def run_file(
     path: str,
     *,
@@ -113,6 +133,8 @@ def run_file(
     lengths = document.get("horizon", {}).get("lengths", {})
     certified = first in (None, automaton.start)  # the proof counts the rounding of that initial state
     outcome = Outcome(automaton.name, report, lengths.get(dtype) if certified else None)
+    if word is not None:
+        outcome = replace(outcome, **_end(automaton, letters[0].tolist(), first))
     if picture is not None:
         from .margins import margin_series
         from .pictures.run import draw_run
