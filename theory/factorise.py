@@ -76,15 +76,12 @@ def _reflections(Q: Floats, bits: int) -> list[GHFactor]:
     last_first: list[GHFactor] = []
     for j in range(n):
         v = rest[:, j] - np.eye(n)[j]
-        size = float(v @ v)
-        if size < n * 2.0**-90:
+        if float(v @ v) < n * 2.0**-96:
             continue
+        v /= np.abs(v).max()  # a reflection depends on the direction alone, however short v was
         key = {i: Fraction(round(Fraction(float(x)) * 2**bits), 2**bits) for i, x in enumerate(v)}
-        norm = sum((x * x for x in key.values()), Fraction(0))
-        if norm == 0:
-            continue
-        last_first.append(gh_factor(2 / norm, key))
-        rest -= np.outer(v, (2 / size) * (v @ rest))
+        last_first.append(gh_factor(2 / sum((x * x for x in key.values()), Fraction(0)), key))
+        rest -= np.outer(v, (2 / (v @ v)) * (v @ rest))
     return last_first[::-1]
 
 

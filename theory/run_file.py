@@ -90,7 +90,7 @@ def _letters(automaton: Automaton, word: str) -> str | list[Any]:
     return found
 
 
-def _end(automaton: Automaton, letters: list[int], start: int | None) -> dict[str, str]:
+def _end(automaton: Automaton, letters: list[int], start: int | None) -> tuple[str, str]:
     """The state that the automaton reaches, and its output: for a Mealy machine that of the last letter."""
     before = current = automaton.start if start is None else start
     for x in letters:
@@ -99,7 +99,7 @@ def _end(automaton: Automaton, letters: list[int], start: int | None) -> dict[st
         output = automaton.outputs[letters[-1], before] if letters else ""
     else:
         output = automaton.outputs[current]
-    return {"state": str(automaton.states[current]), "output": str(output)}
+    return str(automaton.states[current]), str(output)
 
 
 def run_file(
@@ -134,7 +134,8 @@ def run_file(
     certified = first in (None, automaton.start)  # the proof counts the rounding of that initial state
     outcome = Outcome(automaton.name, report, lengths.get(dtype) if certified else None)
     if word is not None:
-        outcome = replace(outcome, **_end(automaton, letters[0].tolist(), first))
+        state, output = _end(automaton, automaton.word(_letters(automaton, word)).tolist(), first)
+        outcome = replace(outcome, state=state, output=output)
     if picture is not None:
         from .margins import margin_series
         from .pictures.run import draw_run
