@@ -75,9 +75,16 @@ def _reflections(Q: Floats, bits: int) -> list[GHFactor]:
     rest = Q.copy()
     last_first: list[GHFactor] = []
     for j in range(n):
-        v = rest[:, j] - np.eye(n)[j]
-        if float(v @ v) < n * 2.0**-96:
-            continue
+        # v = column - e_j without cancellation: earlier entries are zero, and v_j follows from the column's norm 1
+        tail, diagonal = rest[j + 1 :, j], rest[j, j]
+        v = np.zeros(n)
+        if tail @ tail < n * 2.0**-96:
+            if diagonal > 0:
+                continue
+            v[j] = 1
+        else:
+            v[j + 1 :] = tail
+            v[j] = -(tail @ tail) / (1 + diagonal) if diagonal > 0 else diagonal - 1
         v /= np.abs(v).max()  # a reflection depends on the direction alone, however short v was
         key = {i: Fraction(round(Fraction(float(x)) * 2**bits), 2**bits) for i, x in enumerate(v)}
         last_first.append(gh_factor(2 / sum((x * x for x in key.values()), Fraction(0)), key))
