@@ -7,6 +7,7 @@ sufficient heads → their initial states → all reachable joint states. For ot
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from .assembly import assemble
@@ -20,7 +21,7 @@ from .lower_bounds import lower_bounds
 from .lrnn import LRNN
 from .partial_injections import partial_injections
 from .permutation_form import lifted_candidate, orbit_heads, permutation_candidates, signed_candidates
-from .rotations import MAX_DEGREE, cyclic_candidates, dihedral_candidates
+from .rotations import MAX_DEGREE, cyclic_candidates, dihedral_candidates, skipped_fields
 from .selection import choose_marks, select
 from .transitive_action import TransitiveAction, transitive_action
 from .unbounded import unbounded
@@ -46,8 +47,8 @@ def construct(
     """An exact LRNN that realises the automaton: fewest layers, then factors, then integer, then dimension.
 
     `automaton`: an `Automaton` or a SPEC (see `automaton_from_spec`); unreachable states that it does not keep on
-    purpose are dropped. `exactness="integer"`: only bit-exact ones. `theorem`: only constructions of that source (see `THEOREMS`).
-    `max_degree`: largest degree of a number field. `max_group`: largest group whose elements are listed in the
+    purpose are dropped. `exactness="integer"`: only bit-exact ones. `theorem`: only constructions of that source
+    (see `THEOREMS`). `max_degree`: largest degree of a number field. `max_group`: largest group whose elements are listed in the
     search for smaller representations (the construction itself never needs the list).
     Raises `NotRealisableError` with the letter and the two states that it merges where a group automaton is
     needed, `InputError` for an unknown theorem.
@@ -95,6 +96,8 @@ def construct(
         raise NotRealisableError(
             f"{automaton.name}: no construction with {options} was found for its transition group; leave it out"
         )
+    if exactness == "any" and theorem in (None, "DP.T4") and (lrnn.householders or 0) > 2:
+        lrnn = replace(lrnn, notes=(*lrnn.notes, *skipped_fields(action, max_degree)))
     return lrnn
 
 

@@ -54,6 +54,20 @@ def cyclic_candidates(action: TransitiveAction, max_degree: int = MAX_DEGREE) ->
     return candidates
 
 
+def skipped_fields(action: TransitiveAction, max_degree: int) -> list[str]:
+    """A sentence for each cyclic quotient whose rotations lie in a field above `max_degree`."""
+    abelian = abelianised(action)
+    factors = [] if abelian is None else cyclic_factors(abelian[0])
+    orders = dict.fromkeys(power for factor in factors for power in prime_powers(factor.order))
+    degrees = {m: conductor_degree(lcm(4, m)) for m in orders}
+    return [
+        f"rotations by multiples of 2π/{m} were left out: their number field has degree {degree:,}, the limit is "
+        f"{max_degree} (raise it with --max-degree)"
+        for m, degree in degrees.items()
+        if degree > max_degree
+    ]
+
+
 def abelianised(action: TransitiveAction) -> tuple[Indices, Indices] | None:
     """The regular action of G/G′ and the class of each point; None where the group is too large to say."""
     if not action.regular:

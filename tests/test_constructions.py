@@ -386,3 +386,10 @@ def test_a_wrong_decoding_or_start_is_noticed() -> None:
     moved = replace(lrnn, decode=np.roll(lrnn.decode, 1, axis=0))
     assert not agrees(moved)
     assert check(certificate(moved)).verdict == "invalid"
+
+
+def test_a_field_beyond_the_limit_is_said() -> None:
+    lrnn = construct("mod:13", max_degree=3)
+    assert lrnn.householders == 12
+    assert any("degree 12" in note and "--max-degree" in note for note in lrnn.notes)
+    assert not any("--max-degree" in note for note in construct("mod:13").notes)
