@@ -9,7 +9,7 @@ import numpy as np
 from .automaton import Automaton, Indices
 from .errors import LimitError
 from .head_plan import MAX_CODES, HeadPlan, head_of
-from .lrnn import LRNN, Head, Layer
+from .lrnn import LRNN, Head, Layer, Sparse, Transition
 
 
 def assemble(
@@ -44,6 +44,40 @@ def assemble(
         decode[:, h + 1] = position[rows[:, h + 1]]
         heads.append(head_of(plan, orbit, order, plan.factors()))
     return LRNN(automaton, (Layer(tuple(heads)),), decode, theorem, construction, tuple(notes))
+
+
+def one_code_a_state(
+    automaton: Automaton,
+    dim: int,
+    transitions: Sequence[Transition],
+    codes: Sequence[Sparse],
+    *,
+    theorem: str,
+    construction: str,
+    notes: Sequence[str] = (),
+) -> LRNN:
+    """The one-layer LRNN of a single head in which each state has the one code `codes[state]`, a column.
+
+    The transitions must carry codes as the automaton carries states. Kept points that the start does not reach
+    follow, each as a further seed.
+    """
+    size = len(automaton.states)
+    seeds = [automaton.start, *range(size)] if automaton.keeps_points else [automaton.start]
+    rows = joint_rows([automaton.transitions] * 2, np.array([[q, q] for q in seeds]))
+    if rows is None:
+        raise AssertionError("each state has a code of its own")
+    order = rows[:, 0]
+    position = np.empty(size, dtype=np.int64)
+    position[order] = np.arange(size)
+    head = Head(
+        dim,
+        1,
+        tuple(transitions),
+        tuple(codes[q] for q in order.tolist()),
+        position[automaton.transitions[:, order]],
+    )
+    decode = np.stack([order, np.arange(size)], axis=1)
+    return LRNN(automaton, (Layer((head,)),), decode, theorem, construction, tuple(notes))
 
 
 def joint_rows(tables: Sequence[Indices], starts: Indices) -> Indices | None:

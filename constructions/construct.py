@@ -85,7 +85,10 @@ def construct(
         candidates = [c for c in candidates if c.theorem == theorem]
     if exactness == "integer":
         candidates = [c for c in candidates if c.degree == 1]
-    lrnn = _with_lifts(automaton, action, candidates) or _by_selection(automaton, action, candidates)
+    heads = _plain_heads(action, candidates)
+    lrnn = _with_lifts(automaton, candidates, heads)
+    if lrnn is None and heads is not None:
+        lrnn = _by_selection(automaton, action, heads)
     if lrnn is None:
         wanted = [f"--theorem {theorem}"] * bool(theorem) + ["--exactness integer"] * (exactness == "integer")
         if not wanted:
@@ -128,14 +131,17 @@ def head_candidates(action: TransitiveAction, max_degree: int = MAX_DEGREE) -> l
     return cheapest([*candidates, *(c for c in lifted if c is not None)])
 
 
-def _by_selection(
-    automaton: Automaton, action: TransitiveAction, candidates: Sequence[HeadCandidate]
-) -> LRNN | None:
-    plain = [c for c in candidates if not c.lifted]
+def _plain_heads(action: TransitiveAction, candidates: Sequence[HeadCandidate]) -> list[HeadCandidate] | None:
+    """The cheapest heads without extra signs that tell the states apart; None where none do."""
     try:
-        heads = select(plain, action.states)
+        return select([c for c in candidates if not c.lifted], action.states)
     except ValueError:
         return None
+
+
+def _by_selection(
+    automaton: Automaton, action: TransitiveAction, heads: Sequence[HeadCandidate]
+) -> LRNN | None:
     if not heads:
         return _by_orbits(automaton, None)
     marks = choose_marks(heads, action.states)
@@ -158,14 +164,10 @@ def _by_selection(
 
 
 def _with_lifts(
-    automaton: Automaton, action: TransitiveAction, candidates: Sequence[HeadCandidate]
+    automaton: Automaton, candidates: Sequence[HeadCandidate], plain: Sequence[HeadCandidate] | None
 ) -> LRNN | None:
-    """A single head with signed letters, where it needs fewer factors than any plain set of heads."""
-    plain = [c for c in candidates if not c.lifted]
-    try:
-        best = max((c.cost for c in select(plain, action.states)), default=0)
-    except ValueError:
-        best = None
+    """A single head with signed letters, where it needs fewer factors than the plain heads."""
+    best = None if plain is None else max((c.cost for c in plain), default=0)
     for candidate in candidates:
         if candidate.lifted and (best is None or candidate.cost < best):
             lrnn = assemble(

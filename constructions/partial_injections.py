@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from .assembly import joint_rows
+from .assembly import one_code_a_state
 from .automaton import Automaton, Indices
 from .householder import GHFactor, gh_factor, permutation_factors
-from .lrnn import LRNN, Head, Layer, Sparse, Transition
+from .lrnn import LRNN, Sparse, Transition
 
 
 def partial_injections(automaton: Automaton) -> LRNN | None:
@@ -77,22 +75,14 @@ def partial_permutation_factors(moved: dict[int, int], n: int) -> tuple[GHFactor
 
 
 def _lrnn(automaton: Automaton, sink: int | None, transitions: Sequence[Transition]) -> LRNN:
-    size = len(automaton.states)
-    rows = joint_rows([automaton.transitions] * 2, np.array([[automaton.start] * 2]))
-    if rows is None:
-        raise AssertionError("each state has a code of its own")
-    order = rows[:, 0]
-    position = np.empty(size, dtype=np.int64)
-    position[order] = np.arange(size)
-    kept = [q for q in range(size) if q != sink]
+    kept = [q for q in range(len(automaton.states)) if q != sink]
     place = {q: i for i, q in enumerate(kept)}
-    codes: list[Sparse] = [() if q == sink else ((place[q], 0, 1),) for q in order.tolist()]
-    head = Head(len(kept), 1, tuple(transitions), tuple(codes), position[automaton.transitions[:, order]])
     where = "" if sink is None else f", state {automaton.states[sink]!r} at 0"
-    return LRNN(
+    return one_code_a_state(
         automaton,
-        (Layer((head,)),),
-        np.stack([order, np.arange(size)], axis=1),
-        "own.LMI",
-        f"partial permutations and resets of {len(kept)} points{where}",
+        len(kept),
+        transitions,
+        [() if q == sink else ((place[q], 0, 1),) for q in range(len(automaton.states))],
+        theorem="own.LMI",
+        construction=f"partial permutations and resets of {len(kept)} points{where}",
     )
