@@ -7,19 +7,20 @@ A number is an integer, a string "p/q" in lowest terms, or a list of coefficient
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .automaton import Automaton, object_array
+from .automaton import Automaton, Indices, object_array
 from .errors import InputError, LimitError
 from .files import read_text, write_text
 from .formats.label_text import distinct_texts, output_texts
 from .householder import GHFactor
-from .lrnn import LRNN, Head, Layer, Sparse, Transition
+from .lrnn import LRNN, Covering, Head, Layer, Sparse, Transition
 from .real_cyclotomic import Number, real_cyclotomic_field, simplest
 from .sparse_rows import apply_transition, codes_of, stacked
 
@@ -36,11 +37,13 @@ def certificate(lrnn: LRNN) -> dict[str, Any]:
     """
     automaton = lrnn.automaton
     outputs, names = _numbered(automaton)
+    layered = len(lrnn.layers) > 1
     codes: list[Any]
     if automaton.is_mealy:
         codes = _mealy_outputs(lrnn, outputs)
     else:
-        codes = [outputs[q] for q in lrnn.decode[:, 0].tolist()]
+        codes = list(outputs) if layered else [outputs[q] for q in lrnn.decode[:, 0].tolist()]
+    covering = {} if lrnn.covering is None else {"covering": [_node(node) for node in lrnn.covering.nodes]}
     return {
         "format": FORMAT,
         "kind": "table",
@@ -59,8 +62,9 @@ def certificate(lrnn: LRNN) -> dict[str, Any]:
             "transitions": automaton.transitions.tolist(),
             "outputs": outputs,
         },
-        "layers": [{"heads": [_head(head) for head in layer.heads]} for layer in lrnn.layers],
+        "layers": [_layer(layer) for layer in lrnn.layers],
         "decode": lrnn.decode.tolist(),
+        **covering,
         "outputs": codes,
         "summary": lrnn.summary(),
     }
@@ -84,15 +88,40 @@ def _numbered(automaton: Automaton) -> tuple[list[Any], list[str]]:
     return np.reshape([numbers[text] for text in texts], automaton.outputs.shape).tolist(), names
 
 
+def _node(node: tuple[int, ...] | tuple[int, int, tuple[int, ...]]) -> list[Any]:
+    return [list(part) if isinstance(part, tuple) else part for part in node]
+
+
+def _layer(layer: Layer) -> dict[str, Any]:
+    """The heads, and in an LRNN of several layers the read-out: null for what does not occur."""
+    if layer.reads is None or layer.next_letter is None:
+        return {"heads": [_head(head) for head in layer.heads]}
+    reads = [[h for h in row if h >= 0] for row in layer.reads.tolist()]
+    sizes = [prod(layer.sizes[h] for h in row) for row in reads]
+    following = [
+        [None if y < 0 else y for y in row[:size]]
+        for row, size in zip(layer.next_letter.tolist(), sizes, strict=True)
+    ]
+    return {"heads": [_head(head) for head in layer.heads], "reads": reads, "next": following}
+
+
 def _mealy_outputs(lrnn: LRNN, outputs: list[list[int]]) -> list[list[int | None]]:
-    """`[letters, codes]`: the output on a letter at the code it leads to; None where it leads to none."""
+    """`[letters, codes]`: the output on a letter at the code it leads to; None where it leads to none.
+
+    In place of codes there are states where the LRNN has several layers, whose last read-out names the state.
+    """
     heads, automaton = lrnn.layers[-1].heads, lrnn.automaton
-    place = {tuple(row[1:]): r for r, row in enumerate(lrnn.decode.tolist())}
+    layered = len(lrnn.layers) > 1
+    rows = [[q, q] for q in range(len(automaton.states))] if layered else lrnn.decode.tolist()
+    place = {tuple(row[1:]): r for r, row in enumerate(rows)}
     table: list[list[int | None]] = []
     for x in range(len(automaton.letters)):
-        row: list[int | None] = [None] * len(lrnn.decode)
-        for q, *code in lrnn.decode.tolist():
-            after = place[tuple(int(h.code_transitions[x, c]) for h, c in zip(heads, code, strict=True))]
+        row: list[int | None] = [None] * len(rows)
+        for q, *code in rows:
+            if layered:
+                after = int(automaton.transitions[x, q])
+            else:
+                after = place[tuple(int(h.code_transitions[x, c]) for h, c in zip(heads, code, strict=True))]
             if row[after] not in (None, outputs[x][q]):
                 letter, state = automaton.letters[x], automaton.states[automaton.transitions[x, q]]
                 raise InputError(
@@ -110,12 +139,20 @@ def _head(head: Head) -> dict[str, Any]:
             f"a head's numbers lie in Q(2cos 2π/{head.field}), and certificates hold fields up to N = {MAX_CONDUCTOR:,}: "
             "construct with a smaller --max-degree"
         )
+    codes = [_sparse(code) for code in head.codes]
+    layered: dict[str, Any] = {}
+    if head.actions is not None:
+        layered["actions"] = head.actions.tolist()
+    if head.points is not None:  # codes are pairs (u, v), those (u, 0th point) stand for the points
+        codes = [[e for e in codes[u * head.points] if e[0] < head.dim // 2] for u in range(head.points)]
+        layered["pairs"] = True
     return {
         "field": head.field,
         "dim": head.dim,
         "value_dim": head.value_dim,
         "transitions": [_transition(t) for t in head.transitions],
-        "codes": [_sparse(code) for code in head.codes],
+        "codes": codes,
+        **layered,
     }
 
 
@@ -129,7 +166,12 @@ def _transition(t: Transition) -> dict[str, Any]:
         result["matrix"] = _sparse(t.matrix)
     else:
         result["factors"] = [
-            [number_json(f.beta), [[i, number_json(x)] for i, x in f.vector]] for f in t.factors
+            [
+                number_json(f.beta),
+                [[i, number_json(x)] for i, x in f.vector],
+                *([] if f.mask is None else [list(f.mask)]),
+            ]
+            for f in t.factors
         ]
     if t.gate != 1:
         result["gate"] = number_json(t.gate)
@@ -207,8 +249,36 @@ def _lrnn(document: Mapping[str, Any]) -> LRNN:
             automaton.states, automaton.letters, automaton.transitions, automaton.start, outputs,
             automaton.name, keeps_points=True,
         )  # fmt: skip
-    layers = tuple(Layer(tuple(_read_head(h) for h in layer["heads"])) for layer in document["layers"])
-    return LRNN(automaton, layers, decode, labels["theorem"], labels["construction"])
+    layers = tuple(_read_layer(layer) for layer in document["layers"])
+    covering = None
+    if "covering" in document:
+        covering = Covering(tuple(_read_node(node) for node in document["covering"]))
+    return LRNN(automaton, layers, decode, labels["theorem"], labels["construction"], (), covering)
+
+
+def _read_node(node: Sequence[Any]) -> tuple[int] | tuple[int, int, tuple[int, ...]]:
+    if len(node) == 1:
+        return (int(node[0]),)
+    layer, head, children = node
+    return int(layer), int(head), tuple(int(c) for c in children)
+
+
+def _read_layer(data: Mapping[str, Any]) -> Layer:
+    heads = tuple(_read_head(h) for h in data["heads"])
+    if "reads" not in data:
+        return Layer(heads)
+    reads = _padded(data["reads"])
+    if any(not -1 <= h < len(heads) for row in data["reads"] for h in row):
+        raise ValueError("reads")
+    return Layer(heads, reads, _padded([[-1 if y is None else y for y in row] for row in data["next"]]))
+
+
+def _padded(rows: Sequence[Sequence[int]]) -> Indices:
+    """Rows of different lengths as an int array, -1 behind the shorter ones."""
+    table = np.full((len(rows), max(1, *(len(row) for row in rows))), -1, dtype=np.int64)
+    for r, row in enumerate(rows):
+        table[r, : len(row)] = row
+    return table
 
 
 def _read_head(data: Mapping[str, Any]) -> Head:
@@ -224,14 +294,21 @@ def _read_head(data: Mapping[str, Any]) -> Head:
 
     def transition(t: Mapping[str, Any]) -> Transition:
         factors = tuple(
-            GHFactor(number(beta), tuple((int(i), number(x)) for i, x in v))
-            for beta, v in t.get("factors", [])
+            GHFactor(
+                number(beta), tuple((int(i), number(x)) for i, x in v), *(tuple(map(int, m)) for m in mask)
+            )
+            for beta, v, *mask in t.get("factors", [])
         )
         matrix = entries(t["matrix"]) if "matrix" in t else None
         return Transition(factors, number(t.get("gate", 1)), entries(t.get("additive", [])), matrix)
 
     codes = tuple(entries(code) for code in data["codes"])
+    points = len(codes) if "pairs" in data else None
+    if points is not None:
+        half = data["dim"] // 2
+        codes = tuple((*u, *((half + i, j, x) for i, j, x in v)) for u in codes for v in codes)
     transitions = tuple(transition(t) for t in data["transitions"])
+    actions = np.array(data["actions"], dtype=np.int64) if "actions" in data else None
     used = {i for t in transitions for i, _, _ in (*t.additive, *(t.matrix or ()))}
     used |= {i for code in codes for i, _, _ in code}
     used |= {i for t in transitions for f in t.factors for i, _ in f.vector}
@@ -245,4 +322,4 @@ def _read_head(data: Mapping[str, Any]) -> Head:
         for t in transitions
     ]
     table = np.array(images, dtype=np.int64).reshape(len(transitions), len(codes))
-    return Head(head.dim, head.value_dim, transitions, codes, table)
+    return Head(head.dim, head.value_dim, transitions, codes, table, actions, points)

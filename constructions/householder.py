@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
+from typing import cast
 
 from .errors import NotRealisableError
 from .matrices import Matrix, divide, dot, identity, is_orthogonal, matrix, product, transpose
@@ -22,11 +23,21 @@ class GHFactor:
     """The matrix I - β v vᵀ with exact numbers.
 
     `beta`: β. `vector`: the non-zero entries of v as `(index, value)`, by index.
+    `mask`: None; or, in the factors of RWKV-7, the indices i with a_i = 1 where a ∈ {0, 1}ⁿ and the matrix is
+    I - β v (v⊙a)ᵀ, whose norm can exceed 1 (DP.T6).
     Use `gh_factor` to bring a vector of any scale to the canonical form.
     """
 
     beta: Number
     vector: tuple[tuple[int, Number], ...]
+    mask: tuple[int, ...] | None = None
+
+    @property
+    def reading(self) -> tuple[tuple[int, Number], ...]:
+        """The non-zero entries of v⊙a, with which the factor reads the state."""
+        if self.mask is None:
+            return self.vector
+        return tuple((i, x) for i, x in self.vector if i in self.mask)
 
     @property
     def norm_squared(self) -> Number:
@@ -35,11 +46,13 @@ class GHFactor:
 
     @property
     def eigenvalue(self) -> Number:
-        """1 - β‖v‖², the eigenvalue on v; all others are 1."""
-        return simplest(1 - self.beta * self.norm_squared)
+        """1 - β vᵀ(v⊙a), without a mask 1 - β‖v‖², the eigenvalue on v; all others are 1."""
+        return simplest(1 - self.beta * sum((x * x for _, x in self.reading), start=cast("Number", 0)))
 
     def is_contraction(self) -> bool:
-        """Decides ‖I - β v vᵀ‖ ≤ 1, that is 0 ≤ β‖v‖² ≤ 2, exactly."""
+        """Decides ‖I - β v vᵀ‖ ≤ 1, that is 0 ≤ β‖v‖² ≤ 2, exactly; False for a masked factor."""
+        if self.mask is not None:
+            return False
         size = self.beta * self.norm_squared
         return sign(size) >= 0 and sign(2 - size) >= 0
 
@@ -47,7 +60,7 @@ class GHFactor:
         """The dense n × n matrix."""
         rows = [list(row) for row in identity(n)]
         for i, a in self.vector:
-            for j, b in self.vector:
+            for j, b in self.reading:
                 rows[i][j] = rows[i][j] - self.beta * a * b
         return matrix(rows)
 
@@ -56,7 +69,7 @@ class GHFactor:
         rows = [list(row) for row in H]
         for column in range(len(rows[0])):
             s: Number = 0
-            for i, x in self.vector:
+            for i, x in self.reading:
                 s = s + x * rows[i][column]
             for i, x in self.vector:
                 rows[i][column] = simplest(rows[i][column] - x * self.beta * s)

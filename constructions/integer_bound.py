@@ -17,7 +17,7 @@ def integer_bound(lrnn: LRNN) -> int:
     States between the factors of a token count too. The recurrence is bit-exact, in any order of summation, in
     every format whose consecutive integers reach this bound. Only for `exactness == "integer"`.
     """
-    return max(head_bound(head) for layer in lrnn.layers for head in layer.heads)
+    return max(head_bound(head) for head in lrnn.all_heads)
 
 
 def _largest(values: Collection[object]) -> int:
@@ -57,7 +57,7 @@ def head_bound(head: Head) -> int:
             bound = max(bound, _largest([a for _, _, a in transition.matrix]), *sums)
         rows = gated(start, transition.gate)
         for factor in transition.factors:
-            partial, total = _sum_bound([(v, rows[i]) for i, v in factor.vector])
+            partial, total = _sum_bound([(v, rows[i]) for i, v in factor.reading])
             beta, v = _largest([factor.beta]), _largest([x for _, x in factor.vector])
             bound = max(bound, beta, v, beta * v, partial, beta * total, beta * total * v)
             apply_factor(rows, factor)

@@ -6,9 +6,11 @@ and within a token the gate comes first, then the factors in their order, then t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -45,12 +47,15 @@ class Transition:
     matrix: Sparse | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Head:
-    """One head: transitions by letter, and every state H that it can reach.
+    """One head: its transitions, and every state H that it can reach.
 
     `dim`, `value_dim`: shape of H. `codes`: the distinct reachable H, sparse.
-    `code_transitions`: int array `[letters, codes]`, the code reached from each code.
+    `code_transitions`: int array `[transitions, codes]`, the code reached from each code.
+    `actions`: int array `[letters of the layer]`, the transition of each letter; None where letter x has transition x.
+    `points`: None, or n where the codes are all n² pairs (u, v) of n points, code u·n + v: u the current point and
+    v the one before the last reset, so that a read-out still finds it (theory: the repaired wiring of G.T4).
     """
 
     dim: int
@@ -58,6 +63,38 @@ class Head:
     transitions: tuple[Transition, ...]
     codes: tuple[Sparse, ...]
     code_transitions: Indices
+    actions: Indices | None = None
+    points: int | None = None
+
+    @property
+    def letters(self) -> int:
+        """Number of letters of the layer."""
+        return len(self.transitions) if self.actions is None else len(self.actions)
+
+    def action_of(self, letters: Indices) -> Indices:
+        """The transitions' indices of letters, of any shape."""
+        return letters if self.actions is None else self.actions[letters]
+
+    @cached_property
+    def point_of(self) -> Indices:
+        """Int array `[codes]`: the current point of each code; without `points` the code itself."""
+        return np.arange(len(self.codes)) // (self.points or 1)
+
+    def first_code(self, point: int) -> int:
+        """The code with which a run from a point begins: (u, u) where codes are pairs."""
+        return point if self.points is None else point * self.points + point
+
+    @cached_property
+    def point_before(self) -> Indices:
+        """What a read-out can tell from the new code: the point before, int array `[transitions, codes]`.
+
+        -1 where the transition does not lead to the code, -2 where it leads there from several points.
+        """
+        before = np.full(self.code_transitions.shape, -1, dtype=np.int64)
+        for row, images in zip(before, self.code_transitions, strict=True):
+            row[images] = self.point_of
+            row[images[row[images] != self.point_of]] = -2
+        return before
 
     @property
     def householders(self) -> int | None:
@@ -84,20 +121,79 @@ class Head:
         return max((x.field.conductor for x in self.numbers if isinstance(x, Algebraic)), default=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layer:
-    """Heads side by side; each reads the same letter."""
+    """Heads side by side, each reading the same letter; and the read-out to the next layer's letter.
+
+    `reads`: int array `[letters, k]`, the heads on which the next letter depends (ascending, then -1 for none).
+    `next_letter`: int array `[letters, width]`, the next layer's letter, on the last layer the automaton's state, by
+    the points of these heads *before* the token, the last head's running fastest; -1 where none occurs. It is a
+    function of (new codes, letter) through `Head.point_before`, which is how an LRNN computes it. Both are None in
+    an LRNN of one layer, whose `decode` takes their place.
+    """
 
     heads: tuple[Head, ...]
+    reads: Indices | None = None
+    next_letter: Indices | None = None
+
+    def column(self, letters: Indices, points: Sequence[Indices]) -> Indices:
+        """Columns of `next_letter` for letters `[...]` and the points before, `[...]` for each head."""
+        if self.reads is None:
+            raise ValueError("an LRNN of one layer has no read-out to a next layer")
+        column = np.zeros_like(letters)
+        for k in range(self.reads.shape[1]):
+            read = self.reads[letters, k]
+            for h in range(len(self.heads)):
+                here = read == h
+                if here.any():
+                    column = np.where(here, column * (self.sizes[h]) + points[h], column)
+        return column
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of points of each head."""
+        return tuple(head.points or len(head.codes) for head in self.heads)
+
+    def read_out(self, letters: Indices, codes: Sequence[Indices]) -> Indices:
+        """The next layer's letters (on the last layer states) `[...]`, from letters and each head's new codes `[...]`.
+
+        -1 where the codes do not tell it.
+        """
+        if self.next_letter is None:
+            raise ValueError("an LRNN of one layer has no read-out to a next layer")
+        before = [
+            head.point_before[head.action_of(letters), code]
+            for head, code in zip(self.heads, codes, strict=True)
+        ]
+        unread = [np.maximum(point, 0) for point in before]
+        following = self.next_letter[letters, self.column(letters, unread)]
+        for h, point in enumerate(before):
+            read = (self.reads[letters] == h).any(axis=-1)  # type: ignore[index]
+            following = np.where(read & (point < 0), -1, following)
+        return following
+
+
+@dataclass(frozen=True, eq=False)
+class Covering:
+    """How joint states of a cascade stand for the automaton's states: chains of nodes from node 0 down.
+
+    `nodes`: for each node (layer, head, children): a joint state that is at the node goes on to the child of the
+    point of that head. Below the last layer a node is (state,), and the chain ends there. Heads that a chain does
+    not meet may be at any point.
+    """
+
+    nodes: tuple[tuple[int, int, tuple[int, ...]] | tuple[int], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class LRNN:
     """A linear RNN that realises `automaton`, exactly.
 
-    `layers`: in the order they act. `decode`: int array `[codes, 1 + heads]` of the reachable joint states of the
-    layer's heads, breadth first from the start; column 0 is the automaton's state, the others index each head's
-    `codes`. `theorem`: the source of the construction; `construction`: one line of plain words.
+    `layers`: in the order they act. `decode`: int array `[rows, 1 + heads of all layers]` of joint states; column 0
+    is the automaton's state, the others index each head's `codes`. Without a `covering` these are all reachable
+    joint states, breadth first from the start; with one (cascades, whose joint states are too many to list) they
+    are one for each automaton state, the start first, at which a run from that state begins.
+    `theorem`: the source of the construction; `construction`: one line of plain words.
     `notes`: what was compared, bounds.
     """
 
@@ -107,6 +203,18 @@ class LRNN:
     theorem: str
     construction: str
     notes: tuple[str, ...] = ()
+    covering: Covering | None = None
+
+    @cached_property
+    def all_heads(self) -> tuple[Head, ...]:
+        """The heads of all layers, in the order of the columns of `decode`."""
+        return tuple(head for layer in self.layers for head in layer.heads)
+
+    @cached_property
+    def columns(self) -> tuple[slice, ...]:
+        """For each layer its heads' places in `all_heads`."""
+        ends = np.cumsum([0, *(len(layer.heads) for layer in self.layers)]).tolist()
+        return tuple(slice(a, b) for a, b in pairwise(ends))
 
     @property
     def heads(self) -> int:
@@ -116,18 +224,18 @@ class LRNN:
     @property
     def dim(self) -> int:
         """Largest key dimension of a head."""
-        return max(head.dim for layer in self.layers for head in layer.heads)
+        return max(head.dim for head in self.all_heads)
 
     @property
     def householders(self) -> int | None:
         """Most factors of a letter in one head; None where a letter is not a product of GH factors."""
-        counts = [head.householders for layer in self.layers for head in layer.heads]
+        counts = [head.householders for head in self.all_heads]
         return None if None in counts else max(c for c in counts if c is not None)
 
     @cached_property
     def exactness(self) -> str:
         """`integer` where every stored number and every state is an integer, else `algebraic`."""
-        numbers = (x for layer in self.layers for head in layer.heads for x in head.numbers)
+        numbers = (x for head in self.all_heads for x in head.numbers)
         return "integer" if all(is_integer(x) for x in numbers) else "algebraic"
 
     @cached_property
@@ -150,6 +258,16 @@ class LRNN:
         rows = np.flatnonzero(self.decode[:, 0] == state)
         return int(rows[0])
 
+    @property
+    def norm(self) -> str:
+        """What is known of the letters' norms: `at most 1`, `at most √2 a factor`, `unbounded`."""
+        if self.householders is None:
+            return "unbounded"
+        masked = any(
+            f.mask is not None for head in self.all_heads for t in head.transitions for f in t.factors
+        )
+        return "at most √2 a factor" if masked else "at most 1"
+
     def summary(self) -> dict[str, object]:
         """The figures of `construct`, for JSON and for the certificate."""
         return {
@@ -160,7 +278,7 @@ class LRNN:
             "exactness": self.exactness,
             "integer_bound": self.integer_bound,
             "formats": list(self.formats),
-            "norm": "unbounded" if self.householders is None else "at most 1",
+            "norm": self.norm,
         }
 
     def _repr_html_(self) -> str:

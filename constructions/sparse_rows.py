@@ -26,9 +26,9 @@ def stacked(head: Head) -> Rows:
 
 
 def apply_factor(rows: Rows, factor: GHFactor) -> None:
-    """rows ← (I - β v vᵀ) rows, in place."""
+    """rows ← (I - β v vᵀ) rows, in place; v⊙a in place of the right v where the factor has a mask."""
     sums: dict[int, Number] = {}
-    for i, v in factor.vector:
+    for i, v in factor.reading:
         for column, x in rows[i].items():
             sums[column] = sums.get(column, 0) + v * x
     for i, v in factor.vector:

@@ -8,7 +8,7 @@ H_0. When one does not, nothing of that chunk counts and it is run again one tok
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -56,44 +56,53 @@ class BlockRun:
     ) -> None:
         self.entries = sum(head.dim * head.value_dim for head in lrnn.layers[0].heads)
         self._heads = [
-            _HeadRun(head, w, fmt, number, lrnn.decode[:, h + 1])
+            HeadRun(head, w, fmt, number, lrnn.decode[:, h + 1])
             for h, (head, w) in enumerate(zip(lrnn.layers[0].heads, weights, strict=True))
         ]
 
     def block_length(self, sequences: int, length: int, block: int | None) -> int:
         """Tokens a block, for a chunk `[sequences, length]`."""
-        if block is not None:
-            return max(min(block, length), 1)
-        lanes = max(LANE_ENTRIES // self.entries, 1)
-        return min(max(length * sequences // lanes, SHORTEST_BLOCK), max(length, 1))
+        return block_length(self.entries, sequences, length, block)
 
     def agrees(self, letters: NDArray[Any], before: Indices, expected: Indices, block: int) -> bool:
         """True where every state of a chunk equals, bit for bit, the code of its expected row.
 
         `letters`, `expected`: `[sequences, T]`; `before` `[sequences]`: the rows whose codes the chunk starts from.
         """
-        length = letters.shape[1]
-        whole = length - length % block
-        parts = [(0, whole, block), (whole, length, length - whole)]
-        for start, stop, size in parts:
-            if stop == start:
-                continue
-            first = before if start == 0 else expected[:, start - 1]
-            if not self._lanes_agree(letters[:, start:stop], first, expected[:, start:stop], size):
-                return False
-        return True
-
-    def _lanes_agree(self, letters: NDArray[Any], before: Indices, expected: Indices, block: int) -> bool:
-        # the expected row before each block: `before`, then the last row of the block that precedes it
-        lasts = expected[:, block - 1 :: block]
-        starts = np.concatenate([before[:, None], lasts[:, :-1]], axis=1).reshape(-1)
-        by_token = _by_token(letters, block)
-        rows = _by_token(expected, block)
-        return all(head.agrees(by_token, starts, rows) for head in self._heads)
+        return all(
+            head.agrees(*lanes)
+            for lanes in lanes_of(letters, before, expected, block)
+            for head in self._heads
+        )
 
 
-class _HeadRun:
-    """One head of a `BlockRun`; states are `[lanes, dim, value_dim]`."""
+def block_length(entries: int, sequences: int, length: int, block: int | None) -> int:
+    """Tokens a block, for a chunk `[sequences, length]` of states with so many entries; `block` if it is given."""
+    if block is not None:
+        return max(min(block, length), 1)
+    lanes = max(LANE_ENTRIES // entries, 1)
+    return min(max(length * sequences // lanes, SHORTEST_BLOCK), max(length, 1))
+
+
+def lanes_of(
+    letters: NDArray[Any], before: Indices, expected: Indices, block: int
+) -> Iterator[tuple[Indices, Indices, Indices]]:
+    """A chunk `[sequences, T]` as lanes side by side: letters `[block, lanes]`, first codes, expected codes."""
+    length = letters.shape[1]
+    whole = length - length % block
+    for start, stop, size in [(0, whole, block), (whole, length, length - whole)]:
+        if stop == start:
+            continue
+        first = before if start == 0 else expected[:, start - 1]
+        part = expected[:, start:stop]
+        # the expected code before each block: `first`, then the last code of the block that precedes it
+        lasts = part[:, size - 1 :: size]
+        starts = np.concatenate([first[:, None], lasts[:, :-1]], axis=1).reshape(-1)
+        yield _by_token(letters[:, start:stop], size), starts, _by_token(part, size)
+
+
+class HeadRun:
+    """One head on many lanes; states are `[lanes, dim, value_dim]`, expected codes are given through `code_of_row`."""
 
     def __init__(
         self, head: Head, weights: HeadWeights, fmt: FloatFormat, number: np.dtype[Any], code_of_row: Indices
@@ -123,6 +132,7 @@ class _HeadRun:
         return flat.reshape(-1, *self.shape)
 
     def agrees(self, letters: Indices, starts: Indices, rows: Indices) -> bool:
+        """True where every state equals, bit for bit, the code of its row; letters and rows are `[block, lanes]`."""
         H = self.expected(starts)
         base = (np.arange(len(starts)) * self.shape[0])[:, None]
         for x, row in zip(letters, rows, strict=True):

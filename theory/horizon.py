@@ -30,16 +30,25 @@ def full_certificate(lrnn: LRNN) -> dict[str, Any]:
     for letters with additive terms or with matrices that are no products of factors.
     """
     document = certificate(lrnn)
-    transitions = [t for layer in lrnn.layers for head in layer.heads for t in head.transitions]
-    if lrnn.exactness == "integer" or any(t.additive or t.matrix is not None for t in transitions):
+    if lrnn.exactness == "integer" or any(_is_barred(head) for head in lrnn.all_heads):
         return document
     return {**document, "kind": "horizon", "horizon": {"arithmetic": ARITHMETIC, "lengths": horizons(lrnn)}}
 
 
+def _is_barred(head: Head) -> bool:
+    """True where the bound does not hold: letters that are not products of GH factors alone, unless bit-exact."""
+    bound = _bound(head)
+    if bound is not None and bound <= min(INTEGER_RANGES.values()):
+        return False
+    return any(
+        t.additive or t.matrix is not None or any(f.mask is not None for f in t.factors)
+        for t in head.transitions
+    )
+
+
 def horizons(lrnn: LRNN) -> dict[str, int | None]:
     """For each dtype the length up to which the nearest code is provably the right one; None for no limit."""
-    heads = [head for layer in lrnn.layers for head in layer.heads]
-    sized = [(head, *_extent(head), _bound(head)) for head in heads]
+    sized = [(head, *_extent(head), _bound(head)) for head in lrnn.all_heads]
     load = sum((head.dim * head.value_dim * (R + m) ** 2 for head, R, m, _ in sized), Fraction(0))
     result: dict[str, int | None] = {}
     for dtype, fmt in FORMATS.items():

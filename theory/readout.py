@@ -30,7 +30,7 @@ class Readout:
         heads = lrnn.layers[-1].heads
         self.rows = lrnn.decode[:, 1:]
         self.state_of_row: Indices = lrnn.decode[:, 0]
-        self.codes = [_Codes(head) for head in heads]
+        self.codes = [HeadCodes(head) for head in heads]
         self.cost = len(self.rows) * max(codes.width for codes in self.codes)
         self.several_states = bool((self.state_of_row != self.state_of_row[0]).any())
 
@@ -122,7 +122,7 @@ class Readout:
         return np.asarray(np.sqrt(total))
 
 
-class _Codes:
+class HeadCodes:
     """The codes of one head in float64, dense or sparse by their number."""
 
     def __init__(self, head: Head) -> None:

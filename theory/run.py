@@ -10,9 +10,11 @@ from ..constructions.automaton import Automaton
 from ..constructions.lrnn import LRNN
 from .block_run import BlockRun, carrier
 from .bookkeeping import follow, joint_transitions
+from .layered_run import run_layers
+from .layered_stepper import LayeredStepper
 from .rounding import float_format
 from .run_report import RunReport, Tally
-from .stepper import ExactStepper, LRNNStepper, Stepper
+from .stepper import ExactStepper, LRNNStepper, Stepper, starting_row
 from .token_run import Clock, Progress, TokenRun
 from .words import Words, words_of
 
@@ -42,6 +44,8 @@ def run(
     once the run has lasted a second. Raises `InputError` for a wrong dtype, letter or start.
     """
     words = words_of(letters, lrnn.automaton)
+    if len(lrnn.layers) > 1:
+        return _several_layers(lrnn, words, dtype, start, block, sequential, progress)
     if dtype == "exact":
         return track(ExactStepper(lrnn, start), lrnn.automaton, words, start=start, progress=progress)
     clock = Clock(progress, words.length)
@@ -52,6 +56,35 @@ def run(
         tally, order = _by_nearest_code(stepper, words, clock)
     return tally.report(
         words.sequences, words.length, dtype=stepper.fmt.name, order=order, seconds=clock.seconds()
+    )
+
+
+def _several_layers(
+    lrnn: LRNN,
+    words: Words,
+    dtype: str,
+    start: int | None,
+    block: int | None,
+    sequential: bool,
+    progress: Progress | None,
+) -> RunReport:
+    """Bit by bit, layer after layer, where the format holds the integers; else token by token."""
+    row = starting_row(lrnn, start)
+    if dtype != "exact":
+        fmt = float_format(dtype)
+        dtype = fmt.name
+        clock, tally = Clock(progress, words.length * len(lrnn.layers)), Tally()
+        if dtype in lrnn.formats and run_layers(
+            lrnn, fmt, words, row, tally, clock, block=block, sequential=sequential
+        ):
+            order = "layer after layer, token by token"
+            if not sequential:
+                order += " in blocks whose first states are verified bit for bit"
+            return tally.report(
+                words.sequences, words.length, dtype=dtype, order=order, seconds=clock.seconds()
+            )
+    return track(
+        LayeredStepper(lrnn, dtype, row), lrnn.automaton, words, dtype=dtype, start=start, progress=progress
     )
 
 
@@ -66,7 +99,7 @@ def track(
 ) -> RunReport:
     """Runs any `Stepper` token by token and counts the tokens after which it decodes to a wrong state.
 
-    `letters` and `start` as for `run`; `dtype` is only reported. Norms and margins are not observed.
+    `letters`: words as for `run`, or a `Words`; `start` as there; `dtype` is only reported. Norms and margins are not observed.
     """
     words = words_of(letters, automaton)
     clock, tally = Clock(progress, words.length), Tally()

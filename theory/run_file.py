@@ -136,6 +136,10 @@ def run_file(
     if word is not None:
         state, output = _end(automaton, automaton.word(_letters(automaton, word)).tolist(), first)
         outcome = replace(outcome, state=state, output=output)
+    if picture is not None and len(lrnn.layers) > 1:
+        raise InputError(
+            f"{path}: --picture draws the margin of one layer, this linear RNN has {len(lrnn.layers)}: leave it out"
+        )
     if picture is not None:
         from .margins import margin_series
         from .pictures.run import draw_run

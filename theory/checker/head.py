@@ -13,24 +13,46 @@ Sparse: TypeAlias = tuple[tuple[int, int, Number], ...]
 Rows: TypeAlias = list[dict[int, Number]]
 
 
+def canonical(numbers: list[Any], where: str) -> int:
+    """How many kinds there are; `Invalid` unless they are numbered 0, 1, ... in the order of their first appearance."""
+    kinds = 0
+    for x in numbers:
+        kinds = max(kinds, integer(x, 0, kinds, where) + 1)
+    return kinds
+
+
 class Head:
     """One head, read and checked for form; `images` proves that its codes are closed under the letters."""
 
-    def __init__(self, data: Any, letters: int, where: str) -> None:
-        record(data, {"field", "dim", "value_dim", "transitions", "codes"}, where)
+    def __init__(self, data: Any, letters: int, where: str, layered: bool = False) -> None:
+        self.pairs = layered and type(data) is dict and "pairs" in data
+        optional = ["actions"] * layered + ["pairs"] * self.pairs
+        record(data, {"field", "dim", "value_dim", "transitions", "codes", *optional}, where)
+        need(not self.pairs or data["pairs"] is True, f"{where}.pairs: it is true or left out")
         self.where = where
         self.field = Field(integer(data["field"], 1, MAX_CONDUCTOR, f"{where}.field"))
         self.dim = integer(data["dim"], 1, BIG, f"{where}.dim")
         self.value_dim = integer(data["value_dim"], 1, BIG, f"{where}.value_dim")
         self.used: set[int] = set()
+        self.copies = False
         self.numbers: list[Number] = []
         raw = array(data["codes"], f"{where}.codes")
         self.codes = [self.entries(c, self.value_dim, f"{where}.codes[{i}]") for i, c in enumerate(raw)]
+        self.points = len(self.codes)
+        self.vectors = self.codes
+        if self.pairs:
+            self.pair_codes()
         self.index = {code: i for i, code in enumerate(self.codes)}
         need(len(self.index) == len(self.codes), f"{where}: two codes are equal")
         columns = {j for code in self.codes for _, j, _ in code}
         need(len(columns) == self.value_dim, f"{where}: value_dim is not the number of columns in use")
-        raw = array(data["transitions"], f"{where}.transitions", letters)
+        self.actions = list(range(letters))
+        if layered:
+            self.actions = array(data["actions"], f"{where}.actions", letters)
+            kinds = canonical(self.actions, f"{where}.actions")
+            raw = array(data["transitions"], f"{where}.transitions", kinds)
+        else:
+            raw = array(data["transitions"], f"{where}.transitions", letters)
         self.transitions = [self.transition(t, f"{where}.transitions[{x}]") for x, t in enumerate(raw)]
         need(len(self.used) == self.dim, f"{where}: dim is not the number of rows in use")
         self.integer = all(type(x) is int for x in self.numbers)
@@ -41,6 +63,14 @@ class Head:
         rational = all(isinstance(x, int | Fraction) for x in self.numbers)
         need(rational == (self.field.conductor == 1), f"{where}: the field does not fit the numbers")
         self.bound = 0
+
+    def pair_codes(self) -> None:
+        """The codes are all pairs (u, v) of the listed ones, v below u; code u·points + v."""
+        half, odd = divmod(self.dim, 2)
+        need(not odd and max(self.used, default=-1) < half, f"{self.where}: pairs need twice the rows")
+        self.used |= {half + i for i in self.used}
+        lower = [tuple((half + i, j, x) for i, j, x in code) for code in self.codes]
+        self.codes = [(*u, *v) for u in self.codes for v in lower]
 
     def value(self, x: Any, where: str) -> Number:
         """A number, remembered."""
@@ -85,12 +115,22 @@ class Head:
             result["factors"].append(self.factor(factor, f"{where}.factors[{i}]"))
         return result
 
-    def factor(self, data: Any, where: str) -> tuple[Number, Sparse]:
-        """[β, v]: v canonical, and 0 < β‖v‖² ≤ 2, which proves the factor's norm to be 1 at most."""
-        beta, v = array(data, where, 2)
+    def factor(self, data: Any, where: str) -> tuple[Number, Sparse, Sparse]:
+        """[β, v]: v canonical, and 0 < β‖v‖² ≤ 2, which proves the factor's norm to be 1 at most. Gives (β, v, v).
+
+        [1, e_i - e_j, [j]]: the copy I - v (v⊙e_j)ᵀ, which sends e_j to e_i and keeps the rest; its norm is √2.
+        Gives (1, v, v⊙e_j).
+        """
+        beta, v, *mask = array(data, where, 3 if type(data) is list and len(data) == 3 else 2)
         beta = self.value(beta, where)
         v = self.entries([[*array(e, where, 2)[:1], 0, e[1]] for e in array(v, where)], 1, where)
         need(v, f"{where}: an empty vector")
+        if mask:
+            need(beta == 1 and [x for _, _, x in v] == [1, -1], f"{where}: a mask belongs to a copy only")
+            read = tuple(e for e in v if [e[0]] == mask[0] and type(mask[0][0]) is int)
+            need(len(read) == 1, f"{where}: the mask is one of the vector's two rows")
+            self.copies = True
+            return beta, v, read
         whole = [x for _, _, x in v if isinstance(x, int)]
         if len(whole) == len(v):
             need(
@@ -105,7 +145,7 @@ class Head:
             )
         size = beta * sum(x * x for _, _, x in v)
         need(sign(size) > 0 and sign(2 - size) >= 0, f"{where}: beta |v|^2 is not in (0, 2]")
-        return beta, v
+        return beta, v, v
 
     def images(self) -> list[list[int]]:
         """For each letter the code that each code goes to; `Invalid` where an image is no code."""
@@ -162,8 +202,8 @@ class Head:
 
     def reflected(self, rows: Rows, transition: dict[str, Any]) -> Rows:
         """C_k···C_1 rows, in place: each factor changes only the rows in the support of its vector."""
-        for beta, v in transition["factors"]:
-            sums = self.total([(x, rows[i]) for i, _, x in v])
+        for beta, v, reading in transition["factors"]:
+            sums = self.total([(x, rows[i]) for i, _, x in reading])
             self.see([beta, *(x for _, _, x in v)])
             self.see(sums.values(), beta)
             for i, _, x in v:

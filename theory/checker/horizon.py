@@ -30,7 +30,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
 
 from .exact import Number, bounds, integer, need, record, run_alone
 from .head import Head, Sparse
-from .table import FORMATS, KEYS, check_table
+from .table import FORMATS, check_table
 
 # precision in bits, exponent of the least normal number, largest finite number
 FLOATS = {
@@ -100,7 +100,7 @@ def least_distance(head: Head, images: list[list[int]]) -> int | None:
     """
     reflections = all(
         t["gate"] == 1 and not t["additive"] and "matrix" not in t
-        and all(beta * squares(x for _, _, x in v) == 2 for beta, v in t["factors"])
+        and all(v is w and beta * squares(x for _, _, x in v) == 2 for beta, v, w in t["factors"])
         for t in head.transitions
     )  # fmt: skip
     reached, queue = {0}, [0]
@@ -132,7 +132,10 @@ def head_horizon(head: Head, radius: Fraction, margin: Fraction, load: Fraction,
     if len(head.codes) == 1 or (head.integer and head.bound <= FORMATS[dtype]):
         return None
     for t in head.transitions:
-        need("matrix" not in t and not t["additive"], "a horizon is certified for products of factors only")
+        need(
+            "matrix" not in t and not t["additive"] and not head.copies,
+            "a horizon is certified for products of factors only",
+        )
     precision, least, largest = FLOATS[dtype]
     errors = [grid(rounding_errors(head.matrix(t), precision, least), up=True) for t in head.transitions]
     delta = norm_up(max(errors, default=0))
@@ -162,8 +165,7 @@ def horizons(heads: list[Head], images: list[list[list[int]]]) -> dict[str, int 
 def check(document: Any) -> str:
     """A line of facts if the certificate is right; else `Invalid` with the reason."""
     need(type(document) is dict and document.get("kind") == "horizon", "not a certificate of kind horizon")
-    record(document, KEYS | {"horizon"}, "certificate")
-    heads, images, facts = check_table(document)
+    heads, images, facts = check_table(document, "horizon")
     said = record(document["horizon"], {"arithmetic", "lengths"}, "horizon")
     need(said["arithmetic"] == ARITHMETIC, f"horizon.arithmetic: it must be {ARITHMETIC!r}")
     lengths = record(said["lengths"], set(FLOATS), "horizon.lengths")

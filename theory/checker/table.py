@@ -3,38 +3,56 @@
 Standard library only; run it as `python3 -I table.py CERTIFICATE`. What it proves, for every letter x: each code H
 of a head goes to the code A(x) H + B(x); the joint codes reached from the initial one lie over the automaton's
 states as its transitions say. By induction this holds for words of any length. Factors are applied in their order
-and from the left. The summary is recomputed and one canonical form is demanded, so that no number is idle.
+and from the left. Several layers: `layers.py`, and for cascades `covering.py`. The summary is recomputed and one
+canonical form is demanded, so that no number is idle.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 if not __package__:  # run alone: the files beside this one are found as the package `checker`
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
+from .covering import check_covering
 from .exact import array, integer, need, record, run_alone, same, shown, sign, strings
-from .head import Head
+from .head import Head, canonical
+from .layers import Wired, check_joint
 
 FORMATS = {"fp64": 2**53, "fp32": 2**24, "fp16": 2**11, "bf16": 2**8, "fp8_e4m3": 2**4, "fp8_e5m2": 2**3}
 Images: TypeAlias = list[list[list[int]]]
 KEYS = {"format", "kind", "labels", "automaton", "layers", "decode", "outputs", "summary"}
 
 
-def canonical_outputs(outputs: list[Any], labels: int, where: str) -> None:
-    """Outputs are numbered in the order in which they first appear."""
-    seen = -1
-    for o in outputs:
-        integer(o, 0, seen + 1, where)
-        seen = max(seen, o)
-    need(seen + 1 == labels, f"{where}: {seen + 1} outputs for {labels} labels")
+@dataclass
+class Machine:
+    """The automaton of a certificate: `delta[letter][state]`, and outputs by state or by letter and state."""
+
+    delta: list[list[int]]
+    start: int
+    outputs: list[Any]
+
+    def outputs_after(self, landings: list[list[int]], count: int, states: list[int]) -> list[Any]:
+        """The outputs to be read off: of each code, or on each letter at the code it leads to (null for none).
+
+        `landings[x][i]`: where letter x leads from the i-th place, of `count`; `states[i]`: the state there.
+        """
+        if not self.outputs or type(self.outputs[0]) is not list:
+            return [self.outputs[q] for q in states]
+        table: list[list[Any]] = [[None] * count for _ in self.delta]
+        for row, given, landing in zip(table, self.outputs, landings, strict=True):
+            for q, after in zip(states, landing, strict=True):
+                need(row[after] in (None, given[q]), "a Mealy output is lost where two codes meet")
+                row[after] = given[q]
+        return table
 
 
-def check_table(document: Any) -> tuple[list[Head], Images, str]:
-    """The heads, the code each letter makes of each code, and a line of facts; `Invalid` if the table is wrong."""
+def read_machine(document: Any) -> Machine:
+    """The automaton and its labels, checked for form."""
     need(document["format"] == "mirrormata-certificate/1", "unknown format")
     labels = record(
         document["labels"], {"automaton", "construction", "theorem", "states", "letters", "outputs"}, "labels"
@@ -55,49 +73,76 @@ def check_table(document: Any) -> tuple[list[Head], Images, str]:
     mealy = bool(given) and type(given[0]) is list
     array(given, "automaton.outputs", k if mealy else n)
     flat = [o for row in given for o in array(row, "automaton.outputs", n)] if mealy else given
-    canonical_outputs(flat, len(strings(labels["outputs"], "labels.outputs")), "automaton.outputs")
+    kinds, named = canonical(flat, "automaton.outputs"), len(strings(labels["outputs"], "labels.outputs"))
+    need(kinds == named, f"automaton.outputs: {kinds} outputs for {named} labels")
+    return Machine(delta, start, given)
 
-    (layer,) = array(document["layers"], "layers", 1)
-    raw = array(record(layer, {"heads"}, "layers[0]")["heads"], "layers[0].heads")
-    need(raw, "layers[0].heads: empty")
-    heads = [Head(h, k, f"layers[0].heads[{i}]") for i, h in enumerate(raw)]
-    images = [head.images() for head in heads]
-    rows = check_decode(document["decode"], heads, images, delta, start, n)
-    said = array(document["outputs"], "outputs")
-    if mealy:  # the output on letter x at the code reached; null where no code is reached by x
-        wanted: list[Any] = [[None] * len(rows) for _ in range(k)]
-        place = {tuple(row[1:]): r for r, row in enumerate(rows)}
-        for x in range(k):
-            for row in rows:
-                after = place[tuple(images[h][x][c] for h, c in enumerate(row[1:]))]
-                need(
-                    wanted[x][after] in (None, given[x][row[0]]),
-                    "a Mealy output is lost where two codes meet",
-                )
-                wanted[x][after] = given[x][row[0]]
+
+def check_table(document: Any, *extra: str) -> tuple[list[Head], Images, str]:
+    """The heads, the code each transition makes of each code, and a line of facts; `Invalid` if the table is wrong.
+
+    `extra`: further keys of the certificate.
+    """
+    layers_given = array(document.get("layers"), "layers")
+    need(layers_given, "layers: empty")
+    layered = len(layers_given) > 1
+    cascade = layered and "covering" in document
+    record(document, KEYS.union(extra, ["covering"] * cascade), "certificate")
+    machine = read_machine(document)
+    n, k = len(machine.delta[0]) if machine.delta else document["automaton"]["states"], len(machine.delta)
+    if layered:
+        wired = Wired(document["layers"], k, n)
+        layers, images = wired.layers, [image for layer in wired.images for image in layer]
+        if cascade:
+            facts = check_covering(
+                document["covering"], document["decode"], wired, machine.delta, machine.start, n
+            )
+        else:
+            facts = check_joint(document["decode"], wired, machine.delta, machine.start, n)
+        wanted = machine.outputs_after(machine.delta, n, list(range(n)))
     else:
-        wanted = [given[row[0]] for row in rows]
-    need(same(said, wanted), "outputs: not those of the automaton's states")
+        raw = record(document["layers"][0], {"heads"}, "layers[0]")["heads"]
+        need(array(raw, "layers[0].heads"), "layers[0].heads: empty")
+        layers = [[Head(h, k, f"layers[0].heads[{i}]") for i, h in enumerate(raw)]]
+        images = [head.images() for head in layers[0]]
+        rows = check_decode(document["decode"], layers[0], images, machine.delta, machine.start, n)
+        place = {tuple(row[1:]): r for r, row in enumerate(rows)}
+        landings = [
+            [place[tuple(image[x][c] for image, c in zip(images, row[1:], strict=True))] for row in rows]
+            for x in range(k)
+        ]
+        wanted = machine.outputs_after(landings, len(rows), [row[0] for row in rows])
+        facts = f"{len(rows)} codes"
+    need(same(document["outputs"], wanted), "outputs: not those of the automaton's states")
+    heads = [head for layer in layers for head in layer]
+    check_summary(document["summary"], layers, heads)
+    return heads, images, f"{n} states, {k} letters, {facts}: equal on all words"
 
+
+def check_summary(data: Any, layers: list[list[Head]], heads: list[Head]) -> None:
+    """Every figure of the summary, recomputed."""
     integral = all(head.integer for head in heads)
     bound = max(head.bound for head in heads) if integral else None
     gh = all("matrix" not in t for head in heads for t in head.transitions)
     summary = {
-        "layers": 1,
+        "layers": len(layers),
         "householders": max((len(t["factors"]) for h in heads for t in h.transitions), default=0)
         if gh
         else None,
-        "heads": len(heads),
+        "heads": max(len(layer) for layer in layers),
         "dim": max(head.dim for head in heads),
         "exactness": "integer" if integral else "algebraic",
         "integer_bound": bound,
         "formats": [f for f, reach in FORMATS.items() if bound is not None and bound <= reach],
-        "norm": "at most 1" if gh else "unbounded",
+        "norm": "unbounded"
+        if not gh
+        else "at most √2 a factor"
+        if any(h.copies for h in heads)
+        else "at most 1",
     }
-    record(document["summary"], set(summary), "summary")
+    record(data, set(summary), "summary")
     for key, value in summary.items():
-        need(same(document["summary"][key], value), f"summary.{key}: it is {shown(value)}")
-    return heads, images, f"{n} states, {k} letters, {len(rows)} codes: equal on all words"
+        need(same(data[key], value), f"summary.{key}: it is {shown(value)}")
 
 
 def check_decode(
@@ -159,7 +204,6 @@ def check_decode(
 def check(document: Any) -> str:
     """A line of facts if the certificate is right; else `Invalid` with the reason."""
     need(type(document) is dict and document.get("kind") == "table", "not a certificate of kind table")
-    record(document, KEYS, "certificate")
     return check_table(document)[2]
 
 
