@@ -11,7 +11,7 @@ import numpy as np
 
 from .abelian import CyclicFactor, cyclic_factors, prime_powers
 from .automaton import Indices
-from .block_systems import MAX_TABLE, BlockSystem, first_appearance, subgroup
+from .block_systems import MAX_TABLE, BlockSystem, block_systems, first_appearance, subgroup
 from .candidates import HeadCandidate, undivided
 from .head_plan import MatrixPlan, SignedPermutationPlan, vector
 from .matrices import Matrix, identity, matrix
@@ -168,6 +168,19 @@ def _dihedral_candidate(
     degree = conductor_degree(lcm(4, m))
     plan = MatrixPlan(matrices, identity(2), lambda: system.action.quotient(classes()))
     return undivided("DP.T4", name, cost, degree, classes, plan)
+
+
+def polygon_of(action: TransitiveAction) -> tuple[list[tuple[int, int]], int] | None:
+    """`(a, ±1)` for each letter, i ↦ a ± i, and m, where the group of a regular action is D_m, m ≥ 3; else None."""
+    if not action.regular or action.size % 2 or action.size < 6:
+        return None
+    m = action.size // 2
+    for system in block_systems(action):
+        if system.count == m and int(system.kernel_classes.max()) + 1 == action.size:
+            polygon = _polygon_symmetries(system.letters)
+            if polygon is not None:
+                return polygon[0], m
+    return None
 
 
 def _polygon_symmetries(letters: Indices) -> tuple[list[tuple[int, int]], int] | None:

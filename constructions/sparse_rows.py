@@ -7,6 +7,7 @@ one-hot states costs as little as it should.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from .householder import GHFactor
@@ -76,6 +77,14 @@ def apply_transition(head: Head, transition: Transition, rows: Rows) -> Rows:
             apply_factor(result, factor)
     add(result, transition.additive, len(head.codes), head.value_dim)
     return result
+
+
+def image_of(head: Head, value: Sparse, transition: int) -> Sparse:
+    """A(x) H + B(x) for any exact state H, by one transition's factors."""
+    alone = replace(head, codes=(value,))
+    return codes_of(apply_transition(alone, head.transitions[transition], stacked(alone)), 1, head.value_dim)[
+        0
+    ]
 
 
 def add(rows: Rows, additive: Sparse, codes: int, value_dim: int) -> None:

@@ -5,13 +5,11 @@ The float arithmetic, named `per_step:<dtype>`, is described in `stepper.py`.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..constructions.automaton import Indices
 from ..constructions.lrnn import Head, Sparse
-from ..constructions.sparse_rows import apply_transition, codes_of, stacked
+from ..constructions.sparse_rows import image_of
 from .exact_sum import exact_product_sum
 from .rounding import FloatFormat, Floats
 from .weights import HeadWeights, Rounding, head_weights
@@ -88,11 +86,3 @@ class ExactHead:
             value = image_of(self.head, self.values[number], transition)
             self._images[number, transition] = self._number(value)
         return int(self._images[number, transition])
-
-
-def image_of(head: Head, value: Sparse, transition: int) -> Sparse:
-    """A(x) H + B(x) in exact numbers, by the transition's factors."""
-    alone = replace(head, codes=(value,))
-    return codes_of(apply_transition(alone, head.transitions[transition], stacked(alone)), 1, head.value_dim)[
-        0
-    ]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..constructions.automaton import Automaton
+from ..constructions.errors import InputError
 from ..constructions.lrnn import LRNN
 from .block_run import BlockRun, carrier
 from .bookkeeping import follow, joint_transitions
@@ -69,6 +70,10 @@ def _several_layers(
     progress: Progress | None,
 ) -> RunReport:
     """Bit by bit, layer after layer, where the format holds the integers; else token by token."""
+    if any(layer.next_letter is None for layer in lrnn.layers):
+        raise InputError(
+            f"{lrnn.automaton.name}: the LRNN has {len(lrnn.layers)} layers, and one is without a read-out"
+        )
     row = starting_row(lrnn, start)
     if dtype != "exact":
         fmt = float_format(dtype)
