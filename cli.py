@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -51,6 +51,26 @@ MaxStates = Annotated[int, typer.Option(help="Largest number of states to build.
 
 MaxTransitions = Annotated[int, typer.Option(help="Largest letters × states of a named automaton.")]
 MaxEntries = Annotated[int, typer.Option(help="Largest number of entries in one array.")]
+ExactnessOption = Annotated[
+    str, typer.Option("--exactness", help="any, or integer for bit-exact constructions only.")
+]
+THEOREM_HELP = (
+    "Only constructions of one source: G.T3, DP.T4, H.A5inv, own.LMI, G.T6, DP.T7, DP.T1, own.T2tight, G.T4, "
+    "S.star-free, DP.T2; or DP.T6, G.A3, whose norm exceeds 1."
+)
+TheoremOption = Annotated[str | None, typer.Option("--theorem", help=THEOREM_HELP)]
+MaxLayers = Annotated[int | None, typer.Option(help="Most layers.")]
+MaxHouseholders = Annotated[int | None, typer.Option(help="Most factors of a letter in one head.")]
+MaxDim = Annotated[int | None, typer.Option(help="Largest key dimension of a head.")]
+CoordinatesOption = Annotated[
+    str,
+    typer.Option("--coordinates", help="Of a cascade's components: few, or one_hot as the theorem has them."),
+]
+MaxDegree = Annotated[int, typer.Option(help="Largest degree of a number field.")]
+MaxGroup = Annotated[int, typer.Option(help="Largest group to list in the search for small representations.")]
+MaxImageSets = Annotated[int, typer.Option(help="Most image sets of a holonomy decomposition.")]
+MaxSetMoves = Annotated[int, typer.Option(help="Most entries (image sets × letters) of its table of moves.")]
+MaxLevelLetters = Annotated[int, typer.Option(help="Most letters on one level of a cascade.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -119,15 +139,23 @@ def construct(
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the certificate (JSON).")
     ] = None,
-    exactness: Annotated[str, typer.Option(help="any, or integer for bit-exact constructions only.")] = "any",
-    theorem: Annotated[
-        str | None,
-        typer.Option(help="Only constructions of one source: G.T3, DP.T4, H.A5inv, own.LMI, G.A3."),
-    ] = None,
+    exactness: ExactnessOption = "any",
+    theorem: TheoremOption = None,
+    max_layers: MaxLayers = None,
+    max_householders: MaxHouseholders = None,
+    max_dim: MaxDim = None,
+    coordinates: CoordinatesOption = "few",
+    wiring: Annotated[
+        str,
+        typer.Option(
+            help="Of a cascade: repaired, or printed as in the proof of G.T4, only to be refuted by a word."
+        ),
+    ] = "repaired",
     show: Annotated[bool, typer.Option("--show", help="Print every letter's factors and matrix.")] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print them as a LaTeX document.")] = False,
     picture: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Draw the mirrors to .svg, .png or .pdf.")
+        str | None,
+        typer.Option(metavar="FILE", help="Draw the mirrors, or the layers, to .svg, .png or .pdf."),
     ] = None,
     alphabet: Alphabet = None,
     track: TrackOption = None,
@@ -135,54 +163,134 @@ def construct(
     group: Group = None,
     product: ProductOption = "left",
     max_letters: Annotated[int | None, typer.Option(help="Most letters to show or draw.")] = None,
-    max_degree: Annotated[int, typer.Option(help="Largest degree of a number field.")] = 100,
-    max_dim: Annotated[int, typer.Option(help="Widest head in a picture.")] = 40,
-    max_group: Annotated[
-        int, typer.Option(help="Largest group to list in the search for small representations.")
-    ] = 5_000,
+    max_drawn_dim: Annotated[int, typer.Option(help="Widest head in a picture.")] = 40,
+    max_degree: MaxDegree = 100,
+    max_group: MaxGroup = 5_000,
+    max_image_sets: MaxImageSets = 200_000,
+    max_set_moves: MaxSetMoves = 10_000_000,
+    max_level_letters: MaxLevelLetters = 500_000,
     max_states: MaxStates = 100_000,
     max_transitions: MaxTransitions = 10_000_000,
     as_json: Json = False,
 ) -> None:
     """An exact linear RNN that realises the automaton, with a certificate that it does on all words."""
-    from .constructions.construct import construct as build
-    from .constructions.construct import report
+    from .constructions.construct import Limits, Request
+    from .constructions.lrnn import LRNN
+    from .theory.plan import choose_or_refuse, report
 
     if as_json and (show or latex):
         raise InputError("construct: --json prints one object only; leave --show and --latex out")
     automaton = _automaton(spec, alphabet, track, start, group, product, max_states, max_transitions)
+    request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates)
+    limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
+    if _one_of(wiring, "--wiring", "repaired", "printed") == "printed":
+        _refute_printed(automaton, request, limits, output, as_json)
+        return
     with _working("constructing"):
-        lrnn = build(
-            automaton, exactness=exactness, theorem=theorem, max_degree=max_degree, max_group=max_group
+        found = choose_or_refuse(automaton, request, limits)
+    if not isinstance(found, LRNN) and (show or latex or picture is not None):
+        raise InputError(
+            f"{automaton.name}: a block delay is a rule, not a table: leave --show, --latex and --picture out; "
+            "its factors are in the certificate (-o)"
         )
     if picture is not None:
-        from .theory.pictures.mirrors import draw_mirrors
+        from .theory.pictures.construction import draw_construction
 
-        draw_mirrors(
-            lrnn, picture, max_dim=max_dim, **({} if max_letters is None else {"max_letters": max_letters})
-        )
+        letters = {} if max_letters is None else {"max_letters": max_letters}
+        draw_construction(cast(LRNN, found), picture, max_dim=max_drawn_dim, **letters)
     if output is not None:
         from .constructions.certificate import write_certificate
-        from .theory.horizon import full_certificate
+        from .theory.certify import certify
 
         with _working("writing the certificate"):
-            write_certificate(full_certificate(lrnn), output)
-    facts = report(lrnn, output)
+            write_certificate(certify(found, max_group=max_group), output)
+    facts = report(found, output)
     if as_json:
         print(json.dumps(facts, ensure_ascii=False))
     elif latex:
         from .constructions.latex import latex as to_latex
 
-        print(to_latex(lrnn, max_letters=max_letters), end="")
+        print(to_latex(cast(LRNN, found), max_letters=max_letters), end="")
     elif show:
         from .constructions.show import show as to_text
 
-        print(to_text(lrnn, **({} if max_letters is None else {"max_letters": max_letters})), end="")
+        print(
+            to_text(cast(LRNN, found), **({} if max_letters is None else {"max_letters": max_letters})),
+            end="",
+        )
     else:
-        _print_table(lrnn.automaton.name, [(k, _text(v)) for k, v in facts.items() if v not in (None, [])])
-        for note in (*automaton.notes, *lrnn.notes):
+        _print_table(found.automaton.name, [(k, _text(v)) for k, v in facts.items() if v not in (None, [])])
+        for note in (*automaton.notes, *found.notes):
             print(f"note: {note}")
         _say_written(output, picture)
+
+
+def _refute_printed(automaton: Any, request: Any, limits: Any, output: str | None, as_json: bool) -> None:
+    from .theory.refutation import refute_printed
+
+    with _working("refuting"):
+        outcome = refute_printed(automaton, request, limits)
+    if output is not None:
+        from .constructions.certificate import certificate, write_certificate
+
+        write_certificate(certificate(outcome.lrnn), output)
+    if as_json:
+        print(json.dumps(outcome.to_json(), ensure_ascii=False))
+    else:
+        _print_table(f"{automaton.name}, wired as printed", outcome.rows())
+        _say_written(output)
+    if outcome.word is not None:
+        raise typer.Exit(1)
+
+
+@app.command()
+def plan(
+    spec: Spec,
+    exactness: ExactnessOption = "any",
+    theorem: TheoremOption = None,
+    max_layers: MaxLayers = None,
+    max_householders: MaxHouseholders = None,
+    max_dim: MaxDim = None,
+    coordinates: CoordinatesOption = "few",
+    bounds: Annotated[
+        str | None,
+        typer.Option("--bounds", metavar="FILE", help="Write the lower bounds as a certificate (JSON)."),
+    ] = None,
+    alphabet: Alphabet = None,
+    track: TrackOption = None,
+    start: Start = None,
+    group: Group = None,
+    product: ProductOption = "left",
+    max_degree: MaxDegree = 100,
+    max_group: MaxGroup = 5_000,
+    max_image_sets: MaxImageSets = 200_000,
+    max_set_moves: MaxSetMoves = 10_000_000,
+    max_level_letters: MaxLevelLetters = 500_000,
+    max_states: MaxStates = 100_000,
+    max_transitions: MaxTransitions = 10_000_000,
+    as_json: Json = False,
+) -> None:
+    """The realisations on offer, which of them nothing beats, and lower bounds with the theorems behind them."""
+    from .constructions.construct import Limits, Request
+    from .theory.plan import plan as make
+
+    automaton = _automaton(spec, alphabet, track, start, group, product, max_states, max_transitions)
+    request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates)
+    limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
+    with _working("planning"):
+        made = make(automaton, request, limits)
+    if bounds is not None:
+        from .constructions.certificate import write_certificate
+        from .theory.bounds import bound_certificate
+
+        write_certificate(bound_certificate(made.bounds), bounds)
+    if as_json:
+        print(json.dumps(made.to_json(), ensure_ascii=False))
+    else:
+        from .theory.plan_table import print_plan
+
+        print_plan(made)
+        _say_written(bounds)
 
 
 @app.command()

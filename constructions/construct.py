@@ -1,39 +1,80 @@
-"""`construct`: from an automaton to its LRNN, the stages in order.
-
-For group automata: the transition group's action → block systems and quotients → head candidates → the cheapest
-sufficient heads → their initial states → all reachable joint states. For others: partial injections and resets.
-"""
+"""`construct`: from an automaton to the realisation that costs least, within what is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
 
-from .assembly import assemble
 from .automaton import Automaton
-from .block_systems import block_systems
-from .candidates import HeadCandidate, cheapest
-from .errors import InputError, MirrormataError, NotRealisableError
-from .icosahedral import icosahedral_candidates
-from .initial_states import smaller_initial_states
-from .lower_bounds import lower_bounds
+from .cascade_lrnn import CoordinateKind
+from .errors import InputError, LimitError, NotRealisableError
 from .lrnn import LRNN
-from .partial_injections import partial_injections
-from .permutation_form import lifted_candidate, orbit_heads, permutation_candidates, signed_candidates
-from .rotations import MAX_DEGREE, cyclic_candidates, dihedral_candidates, skipped_fields
-from .selection import choose_marks, select
-from .transitive_action import TransitiveAction, transitive_action
-from .unbounded import unbounded
+from .realisations import (
+    BY_REQUEST,
+    THEOREMS,
+    Builder,
+    Limits,
+    Realisation,
+    all_realisations,
+    cost,
+    require_source,
+)
+from .rotations import MAX_DEGREE
 
+__all__ = ["THEOREMS", "Exactness", "Limits", "Request", "choose", "construct"]
 Exactness = Literal["any", "integer"]
-THEOREMS = {
-    "G.T3": "permutation matrices as swaps, for group automata",
-    "DP.T4": "rotations and reflections: cyclic, dihedral, tetrahedral, cube and icosahedron groups",
-    "H.A5inv": "letters R as the cheaper of R and -R",
-    "own.LMI": "partial permutations and resets, for letters that move states injectively, drop them or reset",
-    "G.A3": "0/1 transition matrices without a norm bound, for any automaton",
-}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a realisation; None for no bound.
+
+    `exactness`: `any`, or `integer` for bit-exact ones only. `theorem`: only constructions of that source (see
+    `THEOREMS`). `max_layers`, `max_householders`, `max_dim`: the most layers, factors of a letter in one head, and
+    key dimensions. `coordinates`: of cascade components, `few` or `one_hot`.
+    """
+
+    exactness: Exactness | str = "any"
+    theorem: str | None = None
+    max_layers: int | None = None
+    max_householders: int | None = None
+    max_dim: int | None = None
+    coordinates: CoordinateKind | str = "few"
+
+    def __post_init__(self) -> None:
+        if self.exactness not in ("any", "integer"):
+            raise InputError(f"--exactness {self.exactness}: it is any or integer")
+        if self.coordinates not in ("few", "one_hot"):
+            raise InputError(f"--coordinates {self.coordinates}: it is few or one_hot")
+        if self.theorem is not None:
+            require_source(self.theorem)
+        for option, value in self.bounds().items():
+            if value is not None and value < (option != "--max-householders"):
+                raise InputError(f"{option} {value}: it is a positive number")
+
+    def bounds(self) -> dict[str, int | None]:
+        """The bounds by their options."""
+        return {
+            "--max-layers": self.max_layers,
+            "--max-householders": self.max_householders,
+            "--max-dim": self.max_dim,
+        }
+
+    def options(self) -> str:
+        """What was asked for, as options."""
+        parts = [f"{option} {value}" for option, value in self.bounds().items() if value is not None]
+        parts += [f"--theorem {self.theorem}"] * (self.theorem is not None)
+        parts += ["--exactness integer"] * (self.exactness == "integer")
+        return " ".join(parts)
+
+    def admits(self, found: Realisation) -> bool:
+        """Is a realisation within the bounds?"""
+        layers, factors, _, dim, _ = cost(found)
+        return all(
+            limit is None or figure <= limit
+            for figure, limit in zip((layers, factors, dim), self.bounds().values(), strict=True)
+        )
 
 
 def construct(
@@ -41,161 +82,82 @@ def construct(
     *,
     exactness: Exactness | str = "any",
     theorem: str | None = None,
+    max_layers: int | None = None,
+    max_householders: int | None = None,
+    max_dim: int | None = None,
+    coordinates: CoordinateKind | str = "few",
     max_degree: int = MAX_DEGREE,
     max_group: int = 5_000,
 ) -> LRNN:
-    """An exact LRNN that realises the automaton: fewest layers, then factors, then integer, then dimension.
+    """An exact linear RNN that realises the automaton: fewest layers, then factors, then integer, then dimension.
 
     `automaton`: an `Automaton` or a SPEC (see `automaton_from_spec`); unreachable states that it does not keep on
-    purpose are dropped. `exactness="integer"`: only bit-exact ones. `theorem`: only constructions of that source
-    (see `THEOREMS`). `max_degree`: largest degree of a number field. `max_group`: largest group whose elements are listed in the
-    search for smaller representations (the construction itself never needs the list).
-    Raises `NotRealisableError` with the letter and the two states that it merges where a group automaton is
-    needed, `InputError` for an unknown theorem.
+    purpose are dropped. The other arguments: see `Request` and `Limits`. Realisations whose norm exceeds 1 are
+    built by `theorem` only; block delays (DP.T1), which are no tables, by `choose` and `block_delay` only.
+    Raises `NotRealisableError` where nothing on offer is within the bounds, `LimitError` where that was too large
+    to find out, `InputError` for options of the wrong form.
     """
     if isinstance(automaton, str):
         from .spec import automaton_from_spec
 
         automaton = automaton_from_spec(automaton)
-    if not automaton.keeps_points:
-        automaton = automaton.trimmed()
-    if exactness not in ("any", "integer"):
-        raise InputError(f"--exactness {exactness}: it is any or integer")
-    if theorem is not None and theorem not in THEOREMS:
-        known = ", ".join(THEOREMS)
-        raise InputError(f"--theorem {theorem}: not a construction; there are {known}")
-    if theorem == "G.A3":
-        return unbounded(automaton)
-    if theorem == "own.LMI" or (theorem is None and not automaton.is_permutation):
-        lrnn = partial_injections(automaton)
-        if lrnn is not None:
-            return lrnn
-    if (merged := automaton.merged_pair()) is not None:
-        x, p, q = merged
-        raise NotRealisableError(
-            f"{automaton.name}: letter {automaton.letters[x]!r} merges states {automaton.states[p]!r} and "
-            f"{automaton.states[q]!r}, so this is no group automaton; "
-            "`mirrormata construct --theorem G.A3` realises it without a norm bound"
-        )
-    if len(automaton.reachable()) < len(automaton.states):
-        return _by_orbits(automaton, theorem)
-    action = transitive_action(automaton, max_group)
-    candidates = head_candidates(action, max_degree)
-    if theorem is not None:
-        candidates = [c for c in candidates if c.theorem == theorem]
-    if exactness == "integer":
-        candidates = [c for c in candidates if c.degree == 1]
-    heads = _plain_heads(action, candidates)
-    lrnn = _with_lifts(automaton, candidates, heads)
-    if lrnn is None and heads is not None:
-        lrnn = _by_selection(automaton, action, heads)
-    if lrnn is None:
-        wanted = [f"--theorem {theorem}"] * bool(theorem) + ["--exactness integer"] * (exactness == "integer")
-        if not wanted:
-            raise MirrormataError(
-                f"{automaton.name}: a defect of this program, please report it: the chosen heads do not keep the states"
-            )
-        options = " ".join(wanted)
-        raise NotRealisableError(
-            f"{automaton.name}: no construction with {options} was found for its transition group; leave it out"
-        )
-    if exactness == "any" and theorem in (None, "DP.T4") and (lrnn.householders or 0) > 2:
-        lrnn = replace(lrnn, notes=(*lrnn.notes, *skipped_fields(action, max_degree)))
-    return lrnn
+    request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates)
+    found = choose(automaton, request, Limits(degree=max_degree, group=max_group), delays=False)
+    if not isinstance(found, LRNN):
+        raise InputError(f"{automaton.name}: --theorem {theorem}: no table; `block_delay` builds it")
+    return found
 
 
-def report(lrnn: LRNN, certificate: str | None = None) -> dict[str, Any]:
-    """The figures that `construct` prints: those of the summary, sizes, lower bounds, the certificate's path."""
-    return {
-        "states": len(lrnn.automaton.states),
-        "letters": len(lrnn.automaton.letters),
-        "construction": lrnn.construction,
-        "theorem": lrnn.theorem,
-        **lrnn.summary(),
-        "lower_bounds": lower_bounds(lrnn.automaton),
-        "certificate": certificate,
-    }
+def choose(
+    automaton: Automaton, request: Request, limits: Limits | None = None, *, delays: bool = True
+) -> Realisation:
+    """The cheapest realisation within a request, see `construct`; `delays`: also a `BlockDelay`."""
+    automaton = trimmed(automaton)
+    builder = Builder(automaton, limits, "one_hot" if request.coordinates == "one_hot" else "few")
+    if request.theorem is not None:
+        return _cheapest(automaton, request, builder.by_source(request.theorem, request.exactness))
+    if not any(limit is not None for limit in request.bounds().values()):
+        return _by_default(builder, request)
+    sources = tuple(t for t in THEOREMS if t not in BY_REQUEST and (delays or t != "DP.T1"))
+    return _cheapest(automaton, request, all_realisations(builder, request.exactness, sources))
 
 
-def head_candidates(action: TransitiveAction, max_degree: int = MAX_DEGREE) -> list[HeadCandidate]:
-    """Every head on offer for the group, cheapest first."""
-    systems = block_systems(action)
-    candidates = [
-        *permutation_candidates(systems),
-        *signed_candidates(systems),
-        *cyclic_candidates(action, max_degree),
-        *dihedral_candidates(systems, max_degree),
-        *icosahedral_candidates(systems),
-    ]
-    lifted = [lifted_candidate(c) for c in candidates if not c.lifted]
-    return cheapest([*candidates, *(c for c in lifted if c is not None)])
+def trimmed(automaton: Automaton) -> Automaton:
+    """Without unreachable states, unless they were kept on purpose."""
+    return automaton if automaton.keeps_points else automaton.trimmed()
 
 
-def _plain_heads(action: TransitiveAction, candidates: Sequence[HeadCandidate]) -> list[HeadCandidate] | None:
-    """The cheapest heads without extra signs that tell the states apart; None where none do."""
+def _by_default(builder: Builder, request: Request) -> Realisation:
+    """Without bounds: one layer where it is known that one does, else the cascade; nothing else is built."""
+    if builder.automaton.is_permutation:
+        return builder.group(None, request.exactness)
     try:
-        return select([c for c in candidates if not c.lifted], action.states)
-    except ValueError:
-        return None
+        return next(builder.by_source("own.LMI"))
+    except NotRealisableError:
+        return next(builder.by_source("G.T4"))
 
 
-def _by_selection(
-    automaton: Automaton, action: TransitiveAction, heads: Sequence[HeadCandidate]
-) -> LRNN | None:
-    if not heads:
-        return _by_orbits(automaton, None)
-    marks = choose_marks(heads, action.states)
-    used = [(head, m) for head, m in zip(heads, marks, strict=True) if m]
-    plans = [head.plan(m) for head, m in used]
-    choices = [plans]
-    if len(plans) == 1:
-        choices += [[smaller] for smaller in smaller_initial_states(action, plans[0])]
-    results = (
-        assemble(
-            automaton,
-            choice,
-            theorem=" + ".join(dict.fromkeys(head.theorem for head, _ in used)),
-            construction="; ".join(head.name for head, _ in used),
-            notes=[_bound_note(head) for head, _ in used if head.moved is not None],
-        )
-        for choice in choices
-    )
-    return min((r for r in results if r is not None), key=lambda r: len(r.decode), default=None)
-
-
-def _with_lifts(
-    automaton: Automaton, candidates: Sequence[HeadCandidate], plain: Sequence[HeadCandidate] | None
-) -> LRNN | None:
-    """A single head with signed letters, where it needs fewer factors than the plain heads."""
-    best = None if plain is None else max((c.cost for c in plain), default=0)
-    for candidate in candidates:
-        if candidate.lifted and (best is None or candidate.cost < best):
-            lrnn = assemble(
-                automaton, [candidate.plan((0,))], theorem=candidate.theorem, construction=candidate.name
-            )
-            if lrnn is not None:
-                return lrnn
-    return None
-
-
-def _by_orbits(automaton: Automaton, theorem: str | None) -> LRNN:
-    if theorem not in (None, "G.T3"):
-        raise NotRealisableError(
-            f"{automaton.name}: --theorem {theorem} needs every state to be reachable from the start"
-        )
-    plans, seeds = orbit_heads(automaton)
-    lrnn = assemble(
-        automaton, plans, theorem="G.T3", construction=f"permutations of {len(automaton.states)} points",
-        seeds=seeds,
-    )  # fmt: skip
-    if lrnn is None:
-        raise AssertionError("one-hot states of different orbits differ")
-    return lrnn
-
-
-def _bound_note(head: HeadCandidate) -> str:
-    moved = head.moved or 0
-    return (
-        f"{head.name}: a letter moves at most k = {moved} points, so G.T3's bound is k - 1 = {max(moved - 1, 0)} "
-        f"factors; the exact count n - #cycles is at most {head.cost}"
-    )
+def _cheapest(
+    automaton: Automaton, request: Request, offers: Iterator[Realisation | LimitError]
+) -> Realisation:
+    best: Realisation | None = None
+    outside: list[tuple[int, int, int]] = []
+    left_out: LimitError | None = None
+    for found in offers:
+        if isinstance(found, LimitError):
+            left_out = found
+        elif not request.admits(found):
+            layers, factors, _, dim, _ = cost(found)
+            outside.append((layers, factors, dim))
+        elif best is None or cost(found) < cost(best):
+            best = found
+    if best is not None:
+        return best
+    if left_out is not None:
+        raise left_out
+    asked = f"{automaton.name}: no construction with {request.options()} was found"
+    if not outside:
+        raise NotRealisableError(f"{asked}; leave it out")
+    layers, factors, dim = min(outside)
+    shown = f"{layers} layer{'s' * (layers != 1)} with {factors} factors and dimension {dim}"
+    raise NotRealisableError(f"{asked}; the nearest on offer has {shown}: `mirrormata plan` lists them")

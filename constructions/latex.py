@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from .closed_forms import closed_form
 from .lrnn import LRNN, Head, Sparse, Transition
 from .matrices import identity
 from .real_cyclotomic import Algebraic, Number, simplest
 from .show import (
     MAX_MATRIX,
     check_max_letters,
-    closed_form,
     counted,
     dense_matrix,
     label_text,
@@ -33,6 +33,12 @@ PREAMBLE = r"""\documentclass{article}
 \allowdisplaybreaks
 \begin{document}
 """
+COPIES = (
+    r" A masked factor is $C_j = I - \beta_j v_j (v_j \odot a_j)^\top$: it reads only the coordinates in its mask"
+    r" $a_j \in \{0, 1\}^n$, and its norm is at most $\sqrt 2$."
+)
+LONG_PRODUCT = 16
+"""Products of more factors are abbreviated: a line has no room for them."""
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -47,7 +53,8 @@ SPECIAL = {
 def latex(lrnn: LRNN, *, standalone: bool = True, max_letters: int | None = None) -> str:
     """The construction as LaTeX that compiles with amsmath: figures, H_0, and A(x) of every letter x.
 
-    `standalone`: a whole document, else only its body. `max_letters`: letters of each head, None for all.
+    `standalone`: a whole document, else only its body. `max_letters`: letters of each head, None for all; with several
+    layers the length of every list, None for 30, and each different transition is shown once (`latex_layers`).
     Raises `InputError` for `max_letters` below 1.
     """
     if max_letters is not None:
@@ -58,22 +65,27 @@ def latex(lrnn: LRNN, *, standalone: bool = True, max_letters: int | None = None
     else:
         factors = f"at most {counted(lrnn.householders, 'factor')} a letter"
         proof = r" A factor has norm at most~$1$ because $0 \le \beta_j \lVert v_j\rVert^2 \le 2$."
+        proof += COPIES * lrnn.norm.startswith("at most √2")
+    several = len(lrnn.layers) > 1
+    heads = f"{counted(len(lrnn.all_heads), 'head')} in all" if several else counted(lrnn.heads, "head")
     parts = [
         rf"\section*{{{text(name)}: {text(lrnn.construction)}}}",
         f"Source: {text(lrnn.theorem)}. The automaton has {counted(n, 'state')} and {counted(k, 'letter')}; "
-        f"the linear RNN has {counted(len(lrnn.layers), 'layer')}, {counted(lrnn.heads, 'head')}, {factors} and "
+        f"the linear RNN has {counted(len(lrnn.layers), 'layer')}, {heads}, {factors} and "
         f"dimension {lrnn.dim}, and is {lrnn.exactness}. "
         r"A letter~$x$ acts by $H \leftarrow A(x)\,H$, $A(x) = C_k \cdots C_1$ with $C_1$ applied first and "
         r"$C_j = I - \beta_j v_j v_j^\top$; $e_1, e_2, \dots$ are the unit vectors." + proof,
     ]
-    for title, head, labels in titled_heads(lrnn):
+    if several:
+        from .latex_layers import layered_parts
+
+        parts += layered_parts(lrnn, 30 if max_letters is None else max_letters)
+    for title, head, labels in [] if several else titled_heads(lrnn):
         shown = len(labels) if max_letters is None else min(max_letters, len(labels))
         parts.append(rf"\subsection*{{{title}}}")
-        if head.field > 1:
-            parts.append(rf"Here $\theta = 2\cos(2\pi/{head.field})$.")
-        parts.append("\\[\nH_0 = " + _code(head) + "\n\\]")
+        parts += beginning(head, head.codes[0])
         for label, transition in list(zip(labels, head.transitions, strict=True))[:shown]:
-            parts.append(_letter(label, transition, head))
+            parts.append(transition_latex(rf"A(\text{{\ttfamily {text(label)}}})", transition, head))
         if shown < len(labels):
             more = counted(len(labels) - shown, "more letter")
             parts.append(rf"\dots\ {more}: \texttt{{{text(f'--max-letters {len(labels)}')}}} shows all.")
@@ -91,20 +103,30 @@ def _known(c: str) -> bool:
     return " " <= c <= "~" or (c.isalpha() and "À" <= c <= "ÿ")
 
 
-def _letter(label: str, transition: Transition, head: Head) -> str:
+def beginning(head: Head, code: Sparse) -> list[str]:
+    """What θ is, and the state H_0 = code."""
+    theta = [] if head.field == 1 else [rf"Here $\theta = 2\cos(2\pi/{head.field})$."]
+    return [*theta, "\\[\nH_0 = " + code_latex(head, code) + "\n\\]"]
+
+
+def transition_latex(symbol: str, transition: Transition, head: Head) -> str:
+    """The factors of a transition, and its matrix and additive term as `symbol = ..., B = ...`."""
     n, factors = head.dim, transition.factors
     lines = []
     for j, factor in enumerate(factors, start=1):
         size = simplest(factor.beta * factor.norm_squared)
         norm = "" if factor.is_contraction() else r"\quad (\lVert C\rVert > 1)"
+        if factor.mask is not None:
+            norm = rf",\quad v_{{{j}}}\odot a_{{{j}}} = {vector(factor.reading)}"
         lines.append(
             rf"\beta_{{{j}}} &= {number(factor.beta)}, & v_{{{j}}} &= {vector(factor.vector)}, "
             rf"& \beta_{{{j}}}\lVert v_{{{j}}}\rVert^2 &= {number(size)}{norm}"
         )
     word = r"\,".join(f"C_{{{j}}}" for j in range(len(factors), 0, -1)) or "I"
+    if len(factors) > LONG_PRODUCT:
+        word = rf"C_{{{len(factors)}}}\cdots C_{{1}}"
     if transition.gate != 1:
         word = number(transition.gate) + r"\," + word
-    symbol = rf"A(\text{{\ttfamily {text(label)}}})"
     if transition.matrix is not None:
         product = f"{symbol} = {_large(transition.matrix, n)}"
     elif n > MAX_MATRIX:
@@ -179,8 +201,8 @@ def _entries(entries: Sparse) -> str:
     return r",\; ".join(rf"b_{{{i + 1},{j + 1}}} = {number(x)}" for i, j, x in entries)
 
 
-def _code(head: Head) -> str:
-    code = head.codes[0]
+def code_latex(head: Head, code: Sparse) -> str:
+    """A state H of the head."""
     if head.dim <= MAX_MATRIX and head.value_dim == 1:
         values = ", ".join(number(x) for (x,) in dense(code, head.dim, 1))
         return rf"({values})^\top"

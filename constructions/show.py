@@ -7,16 +7,14 @@ sine or tangent of a rational angle, up to rational numbers, is written so.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import Literal
 
+from .closed_forms import closed_form, number_text
 from .errors import InputError
 from .householder import GHFactor, product_of
 from .lrnn import LRNN, Head, Sparse, Transition
 from .matrices import Matrix, identity, scaled
-from .real_cyclotomic import Algebraic, Number, RealCyclotomicField, simplest
+from .real_cyclotomic import Algebraic, Number, simplest
 from .sparse_rows import dense
 
 MAX_MATRIX = 12
@@ -24,11 +22,15 @@ MAX_MATRIX = 12
 CONVENTION = (
     "C_1 is applied first; A = C_k···C_1, C = I - β v vᵀ, H ← A H; e_1, e_2, ... are the unit vectors"
 )
+COPIES = (
+    "a masked factor is C = I - β v (v⊙a)ᵀ: it reads only the coordinates in its mask a, and ‖C‖ can exceed 1"
+)
 
 
 def show(lrnn: LRNN, *, max_letters: int = 30) -> str:
     """The construction as plain text: figures, H_0, then each letter's factors, their norm proofs, and its matrix.
 
+    With several layers each different transition of a head is shown once, and every layer's read-out (`show_layers`).
     `max_letters`: letters shown of each head; a last line says how many more there are.
     Raises `InputError` for `max_letters` below 1.
     """
@@ -36,26 +38,31 @@ def show(lrnn: LRNN, *, max_letters: int = 30) -> str:
     automaton, figures = lrnn.automaton, lrnn.summary()
     factors = "no GH factors" if lrnn.householders is None else counted(lrnn.householders, "factor")
     bound = f" with bound {figures['integer_bound']}" if figures["integer_bound"] is not None else ""
+    several = len(lrnn.layers) > 1
+    heads = f"{counted(len(lrnn.all_heads), 'head')} in all" if several else counted(lrnn.heads, "head")
     exact_in = f"bit-exact in {' '.join(lrnn.formats)}" if lrnn.formats else "rounded in every float format"
     lines = [
         f"{label_text(automaton.name)}: {lrnn.construction} ({lrnn.theorem})",
         f"{counted(len(automaton.states), 'state')}, {counted(len(automaton.letters), 'letter')}; "
-        f"{counted(len(lrnn.layers), 'layer')}, {counted(lrnn.heads, 'head')}, {factors}, dimension {lrnn.dim}; "
+        f"{counted(len(lrnn.layers), 'layer')}, {heads}, {factors}, dimension {lrnn.dim}; "
         f"{lrnn.exactness}{bound}, {exact_in}",
         CONVENTION,
         "0 ≤ β‖v‖² ≤ 2 proves ‖C‖ ≤ 1: the eigenvalue of C on v is 1 - β‖v‖², all others are 1",
+        *[COPIES] * lrnn.norm.startswith("at most √2"),
         *(f"note: {note}" for note in lrnn.notes),
     ]
+    if several:
+        from .show_layers import layered_lines
+
+        return "\n".join(lines + layered_lines(lrnn, max_letters)) + "\n"
     for title, head, labels in titled_heads(lrnn):
         lines += [
             "",
             f"{title}: H is {head.dim} × {head.value_dim}, {counted(len(head.codes), 'reachable H', '')}",
         ]
-        if head.field > 1:
-            lines.append(f"θ = 2cos(2π/{head.field}); θ, cos, sin and tan stand for exact numbers")
-        lines += _block("H_0 = ", _code_rows(head))
+        lines += [*field_lines(head), *code_lines("H_0 = ", head, head.codes[0])]
         for label, transition in list(zip(labels, head.transitions, strict=True))[:max_letters]:
-            lines += ["", *_letter_lines(label, transition, head)]
+            lines += ["", *transition_lines(f"letter {label}", transition, head)]
         if len(labels) > max_letters:
             more = counted(len(labels) - max_letters, "more letter")
             lines += ["", f"... {more}: --max-letters {len(labels)} shows all"]
@@ -80,15 +87,9 @@ def label_text(label: object) -> str:
 
 
 def titled_heads(lrnn: LRNN) -> list[tuple[str, Head, list[str]]]:
-    """Every head in order, with its title and its letters' labels (numbers above the first layer)."""
-    result = []
-    for i, layer in enumerate(lrnn.layers):
-        for j, head in enumerate(layer.heads):
-            layer_name = f"Layer {i + 1}, head {j + 1}" if len(lrnn.layers) > 1 else f"Head {j + 1}"
-            own = i == 0 and len(head.transitions) == len(lrnn.automaton.letters)
-            labels = lrnn.automaton.letters if own else range(len(head.transitions))
-            result.append((layer_name, head, [label_text(x) for x in labels]))
-    return result
+    """Every head of an LRNN of one layer in order, with its title and its letters' labels."""
+    labels = [label_text(x) for x in lrnn.automaton.letters]
+    return [(f"Head {j + 1}", head, labels) for j, head in enumerate(lrnn.layers[0].heads)]
 
 
 def dense_matrix(transition: Transition, n: int) -> Matrix:
@@ -99,13 +100,21 @@ def dense_matrix(transition: Transition, n: int) -> Matrix:
     return A if transition.gate == 1 else scaled(transition.gate, A)
 
 
-def _letter_lines(label: str, transition: Transition, head: Head) -> list[str]:
+def field_lines(head: Head) -> list[str]:
+    """What θ is, where the head's numbers are irrational."""
+    if head.field == 1:
+        return []
+    return [f"θ = 2cos(2π/{head.field}); θ, cos, sin and tan stand for exact numbers"]
+
+
+def transition_lines(heading: str, transition: Transition, head: Head) -> list[str]:
+    """A transition's factors with their norm proofs, its matrix and additive term, after a heading such as `letter a`."""
     n, k = head.dim, len(transition.factors)
     if transition.matrix is not None:
         kind = "A is given as a matrix, not by factors"
     else:
         kind = counted(k, "factor") if k else "no factor, A = I" if transition.gate == 1 else "no factor"
-    lines = [f"letter {label}: {kind}"]
+    lines = [f"{heading}: {kind}"]
     if transition.gate != 1:
         lines.append(f"  gate {number_text(transition.gate)}, applied before the factors and part of A")
     rows = [factor_texts(factor) for factor in transition.factors]
@@ -123,13 +132,26 @@ def _letter_lines(label: str, transition: Transition, head: Head) -> list[str]:
 
 
 def factor_texts(factor: GHFactor) -> tuple[str, str, str]:
-    """β, v and the norm proof of a factor, as text."""
+    """β, v and the norm proof of a factor, as text; for a masked one v, v⊙a and that its norm is larger."""
     eigenvalue = factor.eigenvalue
     kind = ", a reflection" if eigenvalue == -1 else ", a projection" if eigenvalue == 0 else ""
+    if factor.mask is not None:
+        vectors = f"{vector_text(factor.vector)}, v⊙a = {vector_text(factor.reading)}"
+        return (
+            number_text(factor.beta),
+            vectors,
+            f"eigenvalue {number_text(eigenvalue)}, {_masked_norm(factor)}",
+        )
     bound = "" if factor.is_contraction() else ", ‖C‖ > 1"
     size = number_text(simplest(factor.beta * factor.norm_squared))
     proof = f"β‖v‖² = {size}, eigenvalue {number_text(eigenvalue)}{kind}{bound}"
     return number_text(factor.beta), vector_text(factor.vector), proof
+
+
+def _masked_norm(factor: GHFactor) -> str:
+    unit = [abs(x) for _, x in factor.vector if isinstance(x, int)]
+    copy = factor.beta == 1 and unit == [1, 1] and len(factor.reading) == 1 and factor.eigenvalue == 0
+    return "a copy, ‖C‖ = √2" if copy else "‖C‖ can exceed 1"
 
 
 def vector_text(vector: Sequence[tuple[int, Number]]) -> str:
@@ -171,8 +193,12 @@ def matrix_texts(
     return [[number(x, two and i != j, angle) for j, x in enumerate(row)] for i, row in enumerate(A)]
 
 
-def _code_rows(head: Head) -> list[list[str]] | str:
-    code = head.codes[0]
+def code_lines(prefix: str, head: Head, code: Sparse) -> list[str]:
+    """A state H of the head behind a prefix."""
+    return _block(prefix, _code_rows(head, code))
+
+
+def _code_rows(head: Head, code: Sparse) -> list[list[str]] | str:
     if head.dim > MAX_MATRIX:
         return (
             vector_text([(i, x) for i, _, x in code])
@@ -199,81 +225,3 @@ def _block(prefix: str, rows: list[list[str]] | str) -> list[str]:
         + "[ " + "  ".join(x.rjust(w) for x, w in zip(row, widths, strict=True)) + " ]"
         for i, row in enumerate(rows)
     ]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class ClosedForm:
-    """The number constant + factor·function(angle·π)."""
-
-    constant: Fraction
-    factor: Fraction
-    function: Literal["cos", "sin", "tan"]
-    angle: Fraction
-
-    def __str__(self) -> str:
-        size, p, q = abs(self.factor), self.angle.numerator, self.angle.denominator
-        number = "" if size == 1 else str(size) if size.denominator == 1 else f"({size})"
-        wave = f"{number}{self.function}({'' if p == 1 else p}π/{q})"
-        minus = self.factor < 0
-        if self.constant == 0:
-            return ("-" if minus else "") + wave
-        return f"{self.constant} {'-' if minus else '+'} {wave}"
-
-
-def number_text(x: Number, sine: bool = False, angle: Fraction | None = None) -> str:
-    """An exact number as text; `sine`, `angle` as for `closed_form`."""
-    form = closed_form(x, sine, angle)
-    return str(simplest(x) if form is None else form)
-
-
-def closed_form(x: Number, sine: bool = False, angle: Fraction | None = None) -> ClosedForm | None:
-    """x as rational + rational·cos, sin or tan of a rational multiple of π, where it is one.
-
-    `sine`: write a wave as sine, else as cosine. `angle`: the multiple of π that is preferred where there are
-    several. None for rationals and in fields of degree 1 and 2, whose polynomials are short.
-    """
-    x = simplest(x)
-    if not isinstance(x, Algebraic) or x.field.degree <= 2:
-        return None
-    waves: list[tuple[Fraction, Fraction, Fraction]] = []
-    for k, twice in _waves(x.field).get(_direction(x), ()):
-        factor = x.coefficients[-1] / twice[-1]
-        constant, at = x.coefficients[0] - factor * twice[0], Fraction(2 * k, x.field.conductor)
-        if not sine:
-            waves.append((constant, 2 * factor, at))
-            continue
-        turns = (Fraction(1, 2) - at, Fraction(1, 2) + at)  # cos γ = sin(π/2 ± γ)
-        waves += [(constant, 2 * factor * (1 if t > 0 else -1), abs(t)) for t in turns if abs(t) < 1]
-    if not waves:
-        return _tangent(x)
-    least = min(waves, key=lambda w: (w[0] != 0, w[2] != angle, w[1] < 0, w[2]))
-    return ClosedForm(least[0], least[1], "sin" if sine else "cos", least[2])
-
-
-def _direction(x: Algebraic) -> tuple[Fraction, ...]:
-    """The coefficients without the constant one, scaled to end in 1."""
-    return tuple(c / x.coefficients[-1] for c in x.coefficients[1:])
-
-
-@lru_cache(maxsize=16)
-def _waves(field: RealCyclotomicField) -> dict[tuple[Fraction, ...], list[tuple[int, tuple[Fraction, ...]]]]:
-    """2cos(2πk/N) for every k up to N/2, by the direction of its coefficients; rational ones are left out."""
-    waves: dict[tuple[Fraction, ...], list[tuple[int, tuple[Fraction, ...]]]] = {}
-    for k in range(field.conductor // 2 + 1):
-        wave = field.twice_cos(k)
-        if wave.poly.degree() > 0:
-            waves.setdefault(_direction(wave), []).append((k, wave.coefficients))
-    return waves
-
-
-@lru_cache(maxsize=4096)
-def _tangent(x: Algebraic) -> ClosedForm | None:
-    """x = ±tan(γ/2), that is x sin γ = ±(1 - cos γ), for an angle γ = 2πk/N."""
-    N = x.field.conductor
-    if N % 4:
-        return None
-    for k in range(1, (N + 1) // 2):
-        left, right = x * x.field.twice_cos(k - N // 4), 2 - x.field.twice_cos(k)
-        if left in (right, -right):
-            return ClosedForm(Fraction(0), Fraction(1 if left == right else -1), "tan", Fraction(k, N))
-    return None

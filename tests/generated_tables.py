@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from mirrormata.constructions.construct import construct, report
+from mirrormata.constructions.construct import construct
 from mirrormata.constructions.library_table import library_rows
 from mirrormata.theory.horizon import horizons
+from mirrormata.theory.plan import report
 
 CONSTRUCTIONS = (
     ("parity", "any"), ("Z2^4", "any"), ("S3", "any"), ("A4", "any"), ("S4", "any"), ("S4[involutions]", "any"),

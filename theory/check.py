@@ -10,10 +10,15 @@ from typing import Any
 
 from ..constructions.errors import InputError
 from ..constructions.lrnn import LRNN
-from .checker import horizon, table
+from .checker import bound, delay, horizon, table
 from .checker.exact import Invalid, load, parse, shown
 
-CHECKERS = {"table": table.check, "horizon": horizon.check}
+CHECKERS = {
+    "table": table.check,
+    "horizon": horizon.check,
+    "delay": delay.check,
+    "bound": bound.check,
+}
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,14 @@ def full_certificate(lrnn: LRNN) -> dict[str, Any]:
     for letters with additive terms or with matrices that are no products of factors.
     """
     document = certificate(lrnn)
-    if lrnn.exactness == "integer" or any(_is_barred(head) for head in lrnn.all_heads):
+    if not has_horizon(lrnn):
         return document
     return {**document, "kind": "horizon", "horizon": {"arithmetic": ARITHMETIC, "lengths": horizons(lrnn)}}
+
+
+def has_horizon(lrnn: LRNN) -> bool:
+    """True where a horizon is certified: not bit-exact everywhere, and products of GH factors alone."""
+    return lrnn.exactness != "integer" and not any(_is_barred(head) for head in lrnn.all_heads)
 
 
 def _is_barred(head: Head) -> bool:

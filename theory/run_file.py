@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..constructions.automaton import Automaton
+from ..constructions.block_delay import BlockDelay
 from ..constructions.certificate import lrnn_from_certificate, read_document
+from ..constructions.delay_certificate import block_delay_from_certificate
 from ..constructions.errors import InputError
 from ..constructions.lrnn import LRNN
 from .check import check
+from .delay_run import run_delay
 from .rounding import float_format
 from .run import run
 from .run_report import RunReport
@@ -59,8 +62,14 @@ class Outcome:
 
 
 def lrnn_of(path: str) -> LRNN:
-    """The LRNN of a certificate file; `InputError` for an invalid certificate."""
-    return lrnn_from_certificate(_checked(path), path)
+    """The LRNN of a certificate file; `InputError` for an invalid certificate, and for a kind without a table."""
+    document = _checked(path)
+    if document["kind"] not in ("table", "horizon"):
+        raise InputError(
+            f"{path}: a certificate of kind {document['kind']} holds no table of a linear RNN; one of kind table or "
+            "horizon does"
+        )
+    return lrnn_from_certificate(document, path)
 
 
 def _checked(path: str) -> dict[str, Any]:
@@ -121,29 +130,46 @@ def run_file(
     if dtype != "exact":
         dtype = float_format(dtype).name
     document = _checked(path)
-    lrnn = lrnn_from_certificate(document, path)
-    automaton = lrnn.automaton
+    found: LRNN | BlockDelay
+    if document["kind"] == "delay":
+        found = block_delay_from_certificate(document, path)
+        _require_plain(path, dtype, start, picture)
+    else:
+        found = lrnn_of(path) if document["kind"] == "bound" else lrnn_from_certificate(document, path)
+    automaton = found.automaton
     first = None if start is None else automaton.state_index(start)
     letters = (
-        random_stream(lrnn, random, length, seed)
+        random_stream(automaton, random, length, seed)
         if random is not None
         else automaton.word(_letters(automaton, word or ""))[None, :]
     )
-    report = run(lrnn, letters, dtype=dtype, start=first, sequential=sequential, progress=progress)
+    if isinstance(found, BlockDelay):
+        report = run_delay(found, letters, dtype=dtype, sequential=sequential, progress=progress)
+    else:
+        report = run(found, letters, dtype=dtype, start=first, sequential=sequential, progress=progress)
     lengths = document.get("horizon", {}).get("lengths", {})
     certified = first in (None, automaton.start)  # the proof counts the rounding of that initial state
     outcome = Outcome(automaton.name, report, lengths.get(dtype) if certified else None)
     if word is not None:
         state, output = _end(automaton, automaton.word(_letters(automaton, word)).tolist(), first)
         outcome = replace(outcome, state=state, output=output)
-    if picture is not None and len(lrnn.layers) > 1:
-        raise InputError(
-            f"{path}: --picture draws the margin of one layer, this linear RNN has {len(lrnn.layers)}: leave it out"
-        )
-    if picture is not None:
+    if picture is not None and isinstance(found, LRNN):
+        if len(found.layers) > 1:
+            raise InputError(
+                f"{path}: --picture draws the margin of one layer, this linear RNN has {len(found.layers)}: leave it "
+                "out"
+            )
         from .margins import margin_series
         from .pictures.run import draw_run
 
-        series = margin_series(lrnn, letters, dtype, first)
+        series = margin_series(found, letters, dtype, first)
         draw_run({dtype: series}, {dtype: outcome.horizon}, {dtype: report.first_error}, picture)
     return outcome
+
+
+def _require_plain(path: str, dtype: str, start: str | None, picture: str | None) -> None:
+    """A block delay runs from its start, in a float format, without a picture."""
+    wrong = ["--dtype exact"] * (dtype == "exact") + ["--start"] * (start is not None)
+    wrong += ["--picture"] * (picture is not None)
+    if wrong:
+        raise InputError(f"{path}: a block delay (kind delay) has no {' nor '.join(wrong)}: leave it out")

@@ -63,6 +63,8 @@ def check_counter(data: Any, period: int) -> list[list[Head]]:
             need(told.setdefault(codes, read) == read, f"{where}.reads: not told by the layers below")
         need(array(layer["heads"], f"{where}.heads"), f"{where}.heads: empty")
         heads = [Head(h, kinds, f"{where}.heads[{j}]") for j, h in enumerate(layer["heads"])]
+        sizes = [len(head.codes) for head in heads]
+        need(sizes == sorted(set(sizes)), f"{where}.heads: each has more codes than the one before it")
         for head, raw in zip(heads, layer["heads"], strict=True):
             track = walk(head, raw["transitions"], reads)
             below = [(*codes, code) for codes, code in zip(below, track, strict=True)]
@@ -74,11 +76,14 @@ def check_counter(data: Any, period: int) -> list[list[Head]]:
 
 def walk(head: Head, transitions: list[Any], reads: list[int]) -> list[int]:
     """The code at each phase of one head, whose codes are numbered as they appear."""
+    need(head.codes[0] == ((0, 0, 1),), f"{head.where}: a counter starts at [[0, 0, 1]]")
     need(head.value_dim == 1, f"{head.where}: a counter has one column")
     for i, transition in enumerate(transitions):
         where = f"{head.where}.transitions[{i}]"
         record(transition, {"factors"}, where)
         need(all(len(f) == 2 for f in transition["factors"]), f"{where}: not [β, v]")
+    counts = [len(transition["factors"]) for transition in transitions]
+    need(counts == sorted(counts), f"{head.where}.transitions: those with fewer factors come first")
     images = head.images()
     track = [0]
     for read in reads[1:]:

@@ -11,11 +11,12 @@ from matplotlib.lines import Line2D
 
 from ...constructions.lrnn import LRNN
 from ...constructions.show import counted, label_text
+from .mirror_explanation import explanation
 from .mirror_head import DrawnHead, DrawnLetter
 from .mirror_plane import ARROW, START, draw_line, draw_plane, mirror_colour, mirror_name
 from .mirror_space import draw_space
 from .mirror_wires import draw_wires, wires_size
-from .mirror_words import sentence, why_so_many
+from .mirror_words import sentence
 
 DRAW = {"line": draw_line, "plane": draw_plane, "space": draw_space, "wires": draw_wires}
 MARGIN, GAP, WIDEST = 0.3, 0.2, 13.6
@@ -47,7 +48,9 @@ def _blocks(heads: list[DrawnHead], chosen: list[list[int]]) -> list[_Block]:
         columns = max(1, int((WIDEST + GAP) / (width + GAP)))
         columns = -(-len(letters) // -(-len(letters) // columns)) if letters else 1
         shown = tuple(head.letters[x] for x in letters)
-        words = [wrap(sentence(head, x), int(width * 16), break_on_hyphens=False)[:3] for x in shown]
+        words = [
+            wrap(x.words or sentence(head, x), int(width * 16), break_on_hyphens=False)[:3] for x in shown
+        ]
         caption = 0.32 + 0.14 * max((len(lines) for lines in words), default=0)
         texts = tuple("\n".join(lines) for lines in words)
         blocks.append(_Block(head, shown, texts, width, height, caption, columns))
@@ -68,7 +71,7 @@ def mirror_figure(lrnn: LRNN, heads: list[DrawnHead], chosen: list[list[int]], k
     inside = max(6.6, widest)
     head_title = 0.3 if len(heads) > 1 else 0.0
     down = sum(head_title + block.rows * (block.height + block.caption + 0.1) for block in blocks)
-    words = wrap(" ".join(_explanation(lrnn, heads, chosen, kinds)), int(inside * 16.5))
+    words = wrap(" ".join(explanation(lrnn, heads, chosen, kinds)), int(inside * 16.5))
     title = wrap(f"{label_text(lrnn.automaton.name)}: {lrnn.construction}", int(inside * 9.5))
     top, handles = MARGIN + 0.24 * len(title) + 0.4, _legend(heads, chosen)
     legend = 0.34 if handles else 0.1
@@ -88,7 +91,7 @@ def mirror_figure(lrnn: LRNN, heads: list[DrawnHead], chosen: list[list[int]], k
         for i, letter in enumerate(block.letters):
             left = MARGIN + (inside - widest) / 2 + (i % block.columns) * (block.width + GAP)
             above = at + (i // block.columns) * (block.height + block.caption + 0.1)
-            label = _cut(f"letter {letter.label}", int(block.width * 12))
+            label = _cut(letter.heading or f"letter {letter.label}", int(block.width * 12))
             write(left + block.width / 2, above + 0.06, label, 9, ha="center", fontweight="bold")
             write(left + block.width / 2, above + 0.23, block.words[i], 7.5, ha="center", linespacing=1.15)
             own, _ = _panel_size(block.head, len(heads) > 1)
@@ -109,6 +112,8 @@ def mirror_figure(lrnn: LRNN, heads: list[DrawnHead], chosen: list[list[int]], k
 
 def _head_titles(lrnn: LRNN, heads: list[DrawnHead]) -> list[str]:
     names = lrnn.construction.split("; ")
+    if len(lrnn.layers) > 1:
+        return [head.heading for head in heads]
     if len(names) != len(heads):
         names = [""] * len(heads)
     return [
@@ -122,7 +127,8 @@ def _figures(lrnn: LRNN) -> str:
         "no GH factors" if lrnn.householders is None else counted(lrnn.householders, "factor") + " at most"
     )
     parts = [counted(len(lrnn.automaton.states), "state"), counted(len(lrnn.automaton.letters), "letter"),
-             counted(lrnn.heads, "head"), factors, f"dimension {lrnn.dim}", lrnn.theorem]  # fmt: skip
+             *[counted(len(lrnn.layers), "layer")] * (len(lrnn.layers) > 1),
+             counted(len(lrnn.all_heads), "head"), factors, f"dimension {lrnn.dim}", lrnn.theorem]  # fmt: skip
     return " · ".join(parts)
 
 
@@ -145,41 +151,3 @@ def _legend(heads: list[DrawnHead], chosen: list[list[int]]) -> list[Line2D]:
         Line2D([], [], color=ARROW, marker=">", ms=5, lw=1, label="where the letter takes a state")
     )
     return handles
-
-
-def _explanation(lrnn: LRNN, heads: list[DrawnHead], chosen: list[list[int]], kinds: int) -> list[str]:
-    """What one sees, why fewer factors do not do, and what was left out."""
-    forms = {head.form for head in heads}
-    parts = []
-    if forms - {"wires"}:
-        points = "Dots are the states" + (" of the head" if len(heads) > 1 else "")
-        if any(head.basis is not None and len(head.basis) > head.basis.shape[1] for head in heads):
-            points += ", drawn without the directions that no letter moves"
-        parts.append(points + ".")
-        if forms & {"plane", "space"}:
-            parts.append(
-                "A mirror reflects along its key, the short arrow; the dotted path follows the start from mirror to mirror."
-            )
-    if "space" in forms:
-        pairs = any(
-            len(head.letters[x].sizes) == 2
-            for head, letters in zip(heads, chosen, strict=True) if head.form == "space"
-            for x in letters
-        )  # fmt: skip
-        axis = "; the dash-dotted line, where two mirrors meet, is the axis of the rotation" * pairs
-        parts.append(f"Solid arrows: the start's cycle under the letter{axis}.")
-    if "wires" in forms:
-        if any(letter.transition.matrix is not None for head in heads for letter in head.letters):
-            parts.append(
-                "Wires: coordinate at the top to coordinate at the bottom; wires that meet are added."
-            )
-        else:
-            parts.append(
-                "Wires are coordinates; from top to bottom each mirror C exchanges two of them, and ⊖ changes a sign."
-            )
-    parts += why_so_many(heads)
-    count, kept = len(heads[0].letters), len(chosen[0])
-    if kept < count:
-        which = "one of each kind" if kept == kinds else f"of {kinds} kinds"
-        parts.append(f"{kept} of {count} letters are drawn, {which}; --max-letters {count} draws them all.")
-    return parts

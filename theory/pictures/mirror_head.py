@@ -25,7 +25,8 @@ TOLERANCE = 1e-9
 class DrawnLetter:
     """One letter on one head: `keys` `[factors, r]` of norm 1, `sizes` the β‖v‖², `images` the codes reached.
 
-    `matrix`: A `[dim, dim]`. `gate`: the scalar before the factors.
+    `matrix`: A `[dim, dim]`. `gate`: the scalar before the factors. `shift`: the additive term `[r]` in the picture,
+    None where points are not drawn. `heading`, `words`: texts above the panel in place of the usual ones.
     """
 
     label: str
@@ -35,11 +36,15 @@ class DrawnLetter:
     images: NDArray[np.int64]
     matrix: Floats
     gate: float
+    shift: Floats | None = None
+    heading: str = ""
+    words: str = ""
 
     @property
     def only_mirrors(self) -> bool:
         """True where the letter is a product of reflections alone."""
         plain = self.transition.matrix is None and not self.transition.additive and self.gate == 1
+        plain = plain and all(f.mask is None for f in self.transition.factors)
         return plain and bool(np.all(np.abs(self.sizes - 2) < TOLERANCE))
 
     def kind(self) -> tuple[object, ...]:
@@ -53,7 +58,10 @@ class DrawnLetter:
 
 @dataclass(frozen=True)
 class DrawnHead:
-    """One head: `points` `[codes, r]` and `basis` `[dim, r]`, or None where r > 3; `names` of the codes or empty."""
+    """One head: `points` `[codes, r]` and `basis` `[dim, r]`, or None where r > 3; `names` of the codes or empty.
+
+    `heading`: the line above its panels in place of the usual one.
+    """
 
     title: str
     dim: int
@@ -62,6 +70,7 @@ class DrawnHead:
     basis: Floats | None
     names: tuple[str, ...]
     letters: tuple[DrawnLetter, ...]
+    heading: str = ""
 
     @property
     def form(self) -> str:
@@ -76,16 +85,18 @@ class DrawnHead:
 
 
 def drawn_head(
-    lrnn: LRNN, head: Head, column: int, title: str, labels: list[str], max_points: int
+    head: Head, title: str, labels: list[str], start: int, names: tuple[str, ...], max_points: int
 ) -> DrawnHead:
-    """Everything that is drawn of a head; `column`: the head's column in `lrnn.decode`, 0 for an upper layer.
+    """Everything that is drawn of a head, whose letters are its transitions; `start`: the first code.
 
-    Heads with more than `max_points` codes, with more than 3 dimensions to show, or without factors are drawn as
-    wires, without points.
+    Heads with more than `max_points` codes, with more than 3 dimensions to show, with masked factors, or without
+    factors are drawn as wires, without points.
     """
     vectors = [[_dense_vector(f.vector, head.dim) for f in t.factors] for t in head.transitions]
     points = basis = None
-    if len(head.codes) <= max_points and all(t.matrix is None for t in head.transitions):
+    direction = np.ones(head.value_dim)
+    masked = any(f.mask is not None for t in head.transitions for f in t.factors)
+    if len(head.codes) <= max_points and not masked and all(t.matrix is None for t in head.transitions):
         codes = np.array([_dense(code, head.dim, head.value_dim) for code in head.codes])
         direction = _value_direction(codes)
         points = codes @ direction
@@ -102,13 +113,13 @@ def drawn_head(
         matrix = (
             to_float(t.gate) * np.eye(head.dim) if t.matrix is None else _dense(t.matrix, head.dim, head.dim)
         )
-        for u, size in zip(unit, sizes, strict=True):
-            matrix = matrix - size * np.outer(u, u @ matrix)
+        for u, size, factor in zip(unit, sizes, t.factors, strict=True):
+            read = u if factor.mask is None else u * np.isin(np.arange(head.dim), factor.mask)
+            matrix = matrix - size * np.outer(u, read @ matrix)
         shown = unit if basis is None else unit @ basis
         images = np.asarray(head.code_transitions[x])
-        letters.append(DrawnLetter(labels[x], t, shown, sizes, images, matrix, to_float(t.gate)))
-    start = int(lrnn.decode[0, column]) if column else 0
-    names = _names(lrnn, len(head.codes), column)
+        shift = None if basis is None else _dense(t.additive, head.dim, head.value_dim) @ direction @ basis
+        letters.append(DrawnLetter(labels[x], t, shown, sizes, images, matrix, to_float(t.gate), shift))
     return DrawnHead(title, head.dim, start, points, basis, names, tuple(letters))
 
 
@@ -118,10 +129,11 @@ def to_float(x: Number) -> float:
     return float((low + high) / Fraction(2))
 
 
-def _names(lrnn: LRNN, codes: int, column: int) -> tuple[str, ...]:
-    """The automaton's state of each code, where it is one; empty where a code belongs to several states."""
-    if not column:
-        return ()
+def state_names(lrnn: LRNN, codes: int, column: int) -> tuple[str, ...]:
+    """The automaton's state of each code, where it is one; empty where a code belongs to several states.
+
+    For an LRNN of one layer; `column`: the head's column in `lrnn.decode`.
+    """
     owner: dict[int, int] = {}
     for row in lrnn.decode:
         if owner.setdefault(int(row[column]), int(row[0])) != int(row[0]):

@@ -9,18 +9,17 @@ from ...constructions.lrnn import LRNN
 from .mirror_head import DrawnHead
 
 
-def kinds_of_letters(lrnn: LRNN, heads: list[DrawnHead], max_letters: int) -> tuple[list[int], int]:
+def kinds_of_letters(lrnn: LRNN | None, heads: list[DrawnHead], max_letters: int) -> tuple[list[int], int]:
     """The letters to draw, and how many kinds there are: all letters where they are few, else one of each kind.
 
-    Letters are of one kind where they look alike on every head and letters conjugate one into the other.
+    Letters are of one kind where they look alike on every head and letters of the automaton, if an LRNN is given,
+    conjugate one into the other.
     The letter with most factors is always drawn.
     """
     count = len(heads[0].letters)
     if count <= max_letters:
         return list(range(count)), count
-    conjugate = (
-        _conjugacy(lrnn.automaton.transitions) if count == len(lrnn.automaton.letters) else [0] * count
-    )
+    conjugate = [0] * count if lrnn is None else _conjugacy(lrnn.automaton.transitions)
     first: dict[tuple[object, ...], int] = {}
     for x in range(count):
         first.setdefault((conjugate[x], *(head.letters[x].kind() for head in heads)), x)

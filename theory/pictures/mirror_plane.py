@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch
@@ -50,15 +51,22 @@ def draw_plane(axes: Axes, head: DrawnHead, letter: DrawnLetter) -> None:
             back = int(letter.images[image]) == c
             if image != c and not (back and image < c):
                 arrow(axes, points[c], points[image], both=back)
+        middle = points.mean(axis=0)
+        if float(middle @ middle) < (0.1 * radius) ** 2:
+            middle = 0 * middle
         for name, p in zip(head.names, points, strict=False):
             if len(name) <= 8:
-                _note(axes, p * (1 + 0.21 * radius / max(float((p @ p) ** 0.5), TOLERANCE)), name, POINT)
+                way = p - middle
+                _note(axes, p + way * 0.21 * radius / max(float((way @ way) ** 0.5), TOLERANCE), name, POINT)
     elif letter.images[head.start] != head.start:
         arrow(axes, points[head.start], points[letter.images[head.start]])
     way = start_way(head, letter)
     for j, (a, b) in enumerate(pairwise(way)):
         axes.plot([a[0], b[0]], [a[1], b[1]], ":", color=mirror_colour(j), lw=1.5, zorder=4)
         axes.plot(*b, "o", mfc="white", mec=mirror_colour(j), ms=3.5, zorder=4.5)
+    if letter.transition.additive and letter.shift is not None:
+        a, b = way[-1], way[-1] + letter.shift
+        axes.plot([a[0], b[0]], [a[1], b[1]], ":", color=POINT, lw=1.5, zorder=4)
 
 
 def draw_line(axes: Axes, head: DrawnHead, letter: DrawnLetter) -> None:
@@ -72,20 +80,28 @@ def draw_line(axes: Axes, head: DrawnHead, letter: DrawnLetter) -> None:
     axes.plot([-1.45 * radius, 1.45 * radius], [0, 0], color="#b5b5b5", lw=1, zorder=1)
     for j in range(len(letter.sizes)):
         at = 0.05 * radius * (j - (len(letter.sizes) - 1) / 2)
-        axes.plot([at, at], [-0.55, 0.75], color=mirror_colour(j), lw=1.8, zorder=2)
+        style = "-" if abs(letter.sizes[j] - 2) < TOLERANCE else "--"
+        axes.plot([at, at], [-0.55, 0.75], style, color=mirror_colour(j), lw=1.8, zorder=2)
         axes.annotate("", (0.45 * radius, 0), (0, 0), arrowprops=_key_style(mirror_colour(j)), zorder=3)
     axes.plot(x, 0 * x, ".", color=POINT, ms=8, zorder=5)
     axes.plot(x[head.start], 0, "o", mfc="none", mec=START, ms=11, mew=1.1, zorder=6)
     for c, name in enumerate(head.names):
         if len(name) <= 12:
-            axes.text(x[c], -0.3, name, ha="center", va="top", fontsize=7.5)
+            on_mirror = abs(x[c]) < TOLERANCE and len(letter.sizes) > 0
+            lifted: dict[str, Any] = {
+                "path_effects": [withStroke(linewidth=2.5, foreground="white")],
+                "zorder": 7,
+            }
+            axes.text(x[c], -0.3, name, ha="center", va="top", fontsize=7.5, **(lifted if on_mirror else {}))
     for c, image in enumerate(letter.images):
         back = int(letter.images[image]) == c
         if image != c and not (back and image < c):
-            a, b = sorted((float(x[c]), float(x[image])))
+            a, b = float(x[c]), float(x[image])
+            if back:
+                a, b = sorted((a, b))
             style = "<|-|>" if back else "-|>"
             bow = FancyArrowPatch((a, 0.08), (b, 0.08), arrowstyle=style, mutation_scale=8, color=ARROW, lw=1,
-                                  connectionstyle="arc3,rad=-0.25", shrinkA=3, shrinkB=3)  # fmt: skip
+                                  connectionstyle=f"arc3,rad={-0.25 if a < b else 0.25}", shrinkA=3, shrinkB=3)  # fmt: skip
             axes.add_patch(bow)
 
 

@@ -79,11 +79,14 @@ def _rotoreflection(A: Floats) -> str:
 
 
 def _factors(letter: DrawnLetter) -> str:
-    mirrors = int(np.sum(np.abs(letter.sizes - 2) < TOLERANCE))
-    projections = int(np.sum(np.abs(letter.sizes - 1) < TOLERANCE))
-    rest = len(letter.sizes) - mirrors - projections
+    masked = np.array([f.mask is not None for f in letter.transition.factors], dtype=bool)
+    copies, sizes = int(masked.sum()), letter.sizes[~masked]
+    mirrors = int(np.sum(np.abs(sizes - 2) < TOLERANCE))
+    projections = int(np.sum(np.abs(sizes - 1) < TOLERANCE))
+    rest = len(sizes) - mirrors - projections
     parts = [counted(n, noun) for n, noun in
              ((mirrors, "mirror"), (projections, "projection"), (rest, "contraction")) if n]  # fmt: skip
+    parts += [counted(copies, "copy") if copies == 1 else f"{copies} copies"] * bool(copies)
     return " and ".join(parts)
 
 

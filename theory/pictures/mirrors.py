@@ -1,5 +1,7 @@
 """`draw_mirrors`: one panel for each letter and head, states as points and factors as mirrors.
 
+With several layers there is one panel for each different transition of a head, layer by layer.
+
 A head whose picture has 1, 2 or 3 dimensions shows the mirrors where they are; a larger one shows its coordinates as
 wires that the factors cross. The same construction gives the same bytes.
 """
@@ -21,8 +23,9 @@ from ...constructions.files import write_bytes
 from ...constructions.lrnn import LRNN
 from ...constructions.show import check_max_letters, titled_heads
 from .mirror_figure import mirror_figure
-from .mirror_head import DrawnHead, drawn_head
+from .mirror_head import DrawnHead, drawn_head, state_names
 from .mirror_kinds import kinds_of_letters
+from .mirror_layers import layered_heads
 
 METADATA: dict[str, dict[str, str | None]] = {
     "svg": {"Date": None, "Creator": None},
@@ -43,8 +46,9 @@ def draw_mirrors(
 ) -> None:
     """Draw the construction to an `.svg` or `.png` file, whole or not at all.
 
-    `max_letters`: with more letters than this, one of each kind is drawn (see `kinds_of_letters`), and the picture says so. `max_dim`: widest head drawn as wires. `max_points`: most states
-    drawn as points.
+    `max_letters`: with more letters (of several layers: with more transitions in a head) than this, one of each kind
+    is drawn (see `kinds_of_letters`), and the picture says so. `max_dim`: widest head drawn as wires. `max_points`:
+    most states drawn as points.
     Raises `InputError` for another extension or `max_letters` below 1, `LimitError` for a head too wide or more
     than 400 panels.
     """
@@ -56,10 +60,10 @@ def draw_mirrors(
         raise LimitError(
             f"{path}: a head has dimension {wide}, a picture of wires is drawn to {max_dim}; --max-dim {wide} draws it"
         )
-    if len({len(head.letters) for head in heads}) == 1:
+    if len(lrnn.layers) == 1:
         picks = [kinds_of_letters(lrnn, heads, max_letters)] * len(heads)
     else:
-        picks = [kinds_of_letters(lrnn, [head], max_letters) for head in heads]
+        picks = [kinds_of_letters(None, [head], max_letters) for head in heads]
     chosen = [letters for letters, _ in picks]
     if (panels := sum(len(c) for c in chosen)) > MAX_PANELS:
         raise LimitError(
@@ -91,8 +95,10 @@ def write_figure(figure: Callable[[], Figure], path: str | Path, kind: str) -> N
 
 def drawn_heads(lrnn: LRNN, max_points: int = 500) -> list[DrawnHead]:
     """Every head in the coordinates of its picture."""
-    single = len(lrnn.layers) == 1
+    if len(lrnn.layers) > 1:
+        return layered_heads(lrnn, max_points)
+    start = lrnn.decode[0].tolist()
     return [
-        drawn_head(lrnn, head, j + 1 if single else 0, title, labels, max_points)
-        for j, (title, head, labels) in enumerate(titled_heads(lrnn))
+        drawn_head(head, title, labels, start[j], state_names(lrnn, len(head.codes), j), max_points)
+        for j, (title, head, labels) in enumerate(titled_heads(lrnn), start=1)
     ]

@@ -1,0 +1,229 @@
+"""Every construction on offer, by its source: what it needs, and how it is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from .automaton import Automaton
+from .block_delay import BlockDelay, block_delay
+from .cascade import MAX_LEVEL_LETTERS, cascade
+from .cascade_automata import Cascade
+from .cascade_lrnn import CoordinateKind, Wiring, cascade_lrnn
+from .errors import InputError, LimitError, NotRealisableError
+from .group_construct import group_lrnn
+from .image_sets import MAX_IMAGE_SETS, MAX_SET_MOVES
+from .lrnn import LRNN
+from .partial_injections import partial_injections
+from .ripple import ripple_counter
+from .rotations import MAX_DEGREE
+from .swap_copy_form import swap_copy_form
+from .tree_steps import tree_steps
+from .two_layers import cyclic_corners, cyclic_two_layers, dihedral_two_layers
+from .unbounded import unbounded
+
+Realisation: TypeAlias = LRNN | BlockDelay
+
+THEOREMS = {
+    "G.T3": "permutation matrices as swaps, for group automata",
+    "DP.T4": "rotations and reflections: cyclic, dihedral, tetrahedral, cube and icosahedron groups",
+    "H.A5inv": "letters R as the cheaper of R and -R",
+    "own.LMI": "one layer without a group: letters that move, drop or reset states, or move along a tree",
+    "G.T6": "cyclic groups in two layers, one reflection a token, or swaps of corners in integers",
+    "DP.T7": "dihedral groups in two layers, one reflection a token",
+    "DP.T1": "block delay: groups with fewer factors a token in more layers",
+    "own.T2tight": "cyclic groups of order 2^L in L layers of one sign each",
+    "G.T4": "any automaton as a cascade of permutation-reset automata, one layer a level",
+    "S.star-free": "aperiodic automata as a cascade of set/reset cells, eigenvalues 0 and 1",
+    "DP.T2": "the cascade with resets by gate 0 where the state before is not needed (gated DeltaProduct)",
+    "DP.T6": "swaps and copies of RWKV-7 in one layer, norm up to √2 a factor, for any automaton",
+    "G.A3": "0/1 transition matrices without a norm bound, for any automaton",
+}
+BY_REQUEST = ("DP.T6", "G.A3")
+"""Sources whose norm exceeds 1: only by name."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a construction may cost: the figures of the `--max-...` options."""
+
+    degree: int = MAX_DEGREE
+    group: int = 5_000
+    image_sets: int = MAX_IMAGE_SETS
+    set_moves: int = MAX_SET_MOVES
+    level_letters: int = MAX_LEVEL_LETTERS
+
+
+class Builder:
+    """Builds the realisations of one automaton; what several of them need is made once."""
+
+    def __init__(
+        self, automaton: Automaton, limits: Limits | None = None, coordinates: CoordinateKind = "few"
+    ) -> None:
+        self.automaton = automaton
+        self.limits = limits or Limits()
+        self.coordinates: CoordinateKind = coordinates
+        self._cascade: Cascade | None = None
+
+    def cascade(self) -> Cascade:
+        """The automaton's cascade, checked on the spot."""
+        if self._cascade is None:
+            self._cascade = cascade(
+                self.automaton,
+                max_image_sets=self.limits.image_sets,
+                max_set_moves=self.limits.set_moves,
+                max_level_letters=self.limits.level_letters,
+            )
+        return self._cascade
+
+    def by_source(self, theorem: str, exactness: str = "any") -> Iterator[Realisation]:
+        """All realisations of a source, the cheapest first; `NotRealisableError` where the automaton is not of its kind.
+
+        `exactness="integer"`: only bit-exact ones.
+        """
+        seen: list[tuple[object, ...]] = []
+        for number, build in enumerate(self._builds(theorem, exactness)):
+            try:
+                found = build()
+            except NotRealisableError:
+                if number == 0:
+                    raise
+                continue
+            figures = (cost(found), found.construction)
+            if (exactness == "any" or found.exactness == "integer") and figures not in seen:
+                seen.append(figures)
+                yield found
+
+    def printed(self) -> LRNN:
+        """The cascade wired as the proof of G.T4 prints it, which is wrong wherever an old state matters."""
+        return self._cascade_lrnn("G.T4.printed", wiring="printed")
+
+    def _builds(self, theorem: str, exactness: str) -> list[Callable[[], Realisation]]:
+        a, limits = self.automaton, self.limits
+        if theorem in ("G.T3", "DP.T4", "H.A5inv"):
+            return [lambda: self.group(theorem, exactness)]
+        builds: dict[str, list[Callable[[], Realisation]]] = {
+            "own.LMI": [self._one_vector_a_state],
+            "G.T6": [
+                lambda: cyclic_two_layers(a, max_degree=limits.degree, max_group=limits.group),
+                lambda: cyclic_corners(a, max_group=limits.group),
+            ],
+            "DP.T7": [lambda: dihedral_two_layers(a, max_degree=limits.degree, max_group=limits.group)],
+            "own.T2tight": [lambda: ripple_counter(a, max_group=limits.group)],
+            "G.T4": [lambda: self._cascade_lrnn("G.T4")],
+            "S.star-free": [self._cells],
+            "DP.T2": [lambda: self._cascade_lrnn("DP.T2", gated=True)],
+            "DP.T6": [lambda: swap_copy_form(a)],
+            "G.A3": [lambda: unbounded(a)],
+        }
+        if theorem == "G.T6" and exactness == "integer":
+            return builds[theorem][::-1]
+        return self._delays() if theorem == "DP.T1" else builds[theorem]
+
+    def group(self, theorem: str | None = None, exactness: str = "any") -> LRNN:
+        """A group automaton in one layer."""
+        return group_lrnn(
+            self.automaton,
+            exactness=exactness,
+            theorem=theorem,
+            max_degree=self.limits.degree,
+            max_group=self.limits.group,
+        )
+
+    def _one_vector_a_state(self) -> LRNN:
+        found = [f for f in (partial_injections(self.automaton), tree_steps(self.automaton)) if f is not None]
+        if not found:
+            raise NotRealisableError(
+                f"{self.automaton.name}: own.LMI: its letters do not only move, drop or reset states, nor move them "
+                "along a tree; leave --theorem out"
+            )
+        return min(found, key=cost)
+
+    def _cascade_lrnn(self, theorem: str, *, gated: bool = False, wiring: Wiring = "repaired") -> LRNN:
+        built = self.cascade()
+        if not built.levels:
+            raise NotRealisableError(
+                f"{self.automaton.name}: one state needs no cascade; leave --theorem out"
+            )
+        return cascade_lrnn(
+            self.automaton,
+            built,
+            coordinates=self.coordinates,
+            gated=gated,
+            wiring=wiring,
+            theorem=theorem,
+        )
+
+    def _cells(self) -> LRNN:
+        built = self.cascade()
+        for number, level in enumerate(built.levels, start=1):
+            for c, table in enumerate(level.actions):
+                if any(level.kind(c, a) == "permutation" for a in range(len(table))):
+                    raise NotRealisableError(
+                        f"{self.automaton.name}: S.star-free: level {number} of its cascade has a group, so the "
+                        "automaton is not aperiodic; leave --theorem out"
+                    )
+        return self._cascade_lrnn("S.star-free")
+
+    def _delays(self) -> list[Callable[[], Realisation]]:
+        """Block delay for 1, 2, 3, 4, 6, 8, 12, ... factors a token, where more of them make the blocks shorter."""
+        found = [self._delay(1, "any")]
+        budget = 2
+        while budget < 2 * found[0].block:
+            try:
+                delay = self._delay(budget, "any")
+            except NotRealisableError:
+                break
+            if delay.block < found[-1].block:
+                found.append(delay)
+            budget += max(1, 2 ** (budget.bit_length() - 2))
+        builds: list[Callable[[], Realisation]] = []
+        for delay in found:
+            builds.append(lambda delay=delay: delay)  # type: ignore[misc]
+            if delay.exactness != "integer":
+                builds.append(lambda n_h=delay.budget: self._delay(n_h, "integer"))  # type: ignore[misc]
+        return builds
+
+    def _delay(self, budget: int, exactness: str) -> BlockDelay:
+        try:
+            return block_delay(
+                self.automaton,
+                budget,
+                exactness=exactness,
+                max_group=self.limits.group,
+                max_degree=self.limits.degree,
+            )
+        except InputError as error:  # so many factors do in one layer
+            raise NotRealisableError(str(error)) from None
+
+
+def cost(found: Realisation) -> tuple[int, int, bool, int, int]:
+    """Fewest layers, then factors, then integer, then the smaller dimension, then fewer heads."""
+    factors = found.householders
+    return (
+        len(found.layers) if isinstance(found, LRNN) else found.layers,
+        10**9 if factors is None else factors,
+        found.exactness != "integer",
+        found.dim,
+        found.heads,
+    )
+
+
+def require_source(theorem: str) -> None:
+    """`InputError` for an unknown source."""
+    if theorem not in THEOREMS:
+        raise InputError(f"--theorem {theorem}: not a construction; there are {', '.join(THEOREMS)}")
+
+
+def all_realisations(
+    builder: Builder, exactness: str = "any", sources: Iterable[str] = tuple(THEOREMS)
+) -> Iterator[Realisation | LimitError]:
+    """Those of every given source that applies; a `LimitError` in place of those that are beyond a limit."""
+    for theorem in sources:
+        try:
+            yield from builder.by_source(theorem, exactness)
+        except NotRealisableError:
+            continue
+        except LimitError as error:
+            yield error

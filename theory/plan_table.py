@@ -1,0 +1,64 @@
+"""A plan as text: a table of the realisations, then the lower bounds."""
+
+from __future__ import annotations
+
+from .plan import Offer, Plan
+
+
+def print_plan(made: Plan) -> None:
+    """Prints the plan; `*` marks what no other realisation beats."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    automaton = made.automaton
+    console.print(
+        f"{automaton.name}: {len(automaton.states):,} states, {len(automaton.letters):,} letters",
+        style="bold",
+    )
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for column in ("", "", "layers", "factors", "heads", "dim", "numbers"):
+        table.add_column(column, justify="right" if column else "left", no_wrap=True)
+    table.add_column("exact", overflow="fold")
+    for number, offer in enumerate(made.offers, start=1):
+        table.add_row("*" if offer.pareto else "", str(number), *_cells(offer))
+    console.print(table)
+    for number, offer in enumerate(made.offers, start=1):
+        console.print(f"{number}. {offer.found.theorem}: {offer.found.construction}")
+    console.print("* no other has as few layers, factors and dimensions, as exact and as small a norm")
+    for note in dict.fromkeys(note for offer in made.offers for note in offer.found.notes):
+        console.print(f"note: {note}")
+    for text in made.left_out:
+        console.print(f"left out: {text}")
+    for bound in made.bounds:
+        console.print(f"lower bound, {bound.kind}: {bound.text}")
+    if not made.bounds:
+        console.print("lower bound: none is known")
+
+
+def _cells(offer: Offer) -> tuple[str, ...]:
+    summary = offer.found.summary()
+    factors = summary["householders"]
+    return (
+        str(summary["layers"]),
+        "-" if factors is None else str(factors),
+        str(summary["heads"]),
+        str(summary["dim"]),
+        "" if offer.parameters is None else f"{offer.parameters:,}",
+        _exact(offer),
+    )
+
+
+def _exact(offer: Offer) -> str:
+    """In which dtypes, or for how long."""
+    summary = offer.found.summary()
+    norm = "" if summary["norm"] == "at most 1" else f"; norm {summary['norm']}"
+    if summary["exactness"] == "integer":
+        formats = offer.found.formats
+        return ("all dtypes" if len(formats) == 6 else ", ".join(formats) or "no dtype") + norm
+    lengths = offer.horizons or {}
+    if not lengths:
+        return f"algebraic{norm}"
+    shown = [f"{dtype} {lengths[dtype]:,}" for dtype in ("bf16", "fp32") if lengths.get(dtype) is not None]
+    return f"to token {', '.join(shown)}{norm}"
