@@ -55,7 +55,7 @@ ExactnessOption = Annotated[
     str, typer.Option("--exactness", help="any, or integer for bit-exact constructions only.")
 ]
 THEOREM_HELP = (
-    "Only constructions of one source: G.T3, DP.T4, H.A5inv, own.LMI, G.T6, DP.T7, DP.T1, own.T2tight, G.T4, "
+    "Only constructions of one source: G.T3, DP.T4, H.A5inv, own.LMI, G.T6, DP.T7, DP.T1, own.T2tight, G.T4, own.n-1, "
     "S.star-free, DP.T2; or DP.T6, G.A3, whose norm exceeds 1."
 )
 TheoremOption = Annotated[str | None, typer.Option("--theorem", help=THEOREM_HELP)]

@@ -11,7 +11,7 @@ from .cascade_letters import LevelLetters, level_of
 from .cascade_merging import merged
 from .cascade_proof import prove_emulation
 from .errors import LimitError, MirrormataError
-from .holonomy import Holonomy, holonomy
+from .holonomy import Holonomy, holonomy, holonomy_of_maps
 from .image_sets import MAX_IMAGE_SETS, MAX_SET_MOVES
 
 MAX_LEVEL_LETTERS = 500_000
@@ -25,6 +25,7 @@ def cascade(
     max_level_letters: int = MAX_LEVEL_LETTERS,
     merge: bool = True,
     check: bool = True,
+    inputs: int | None = None,
 ) -> Cascade:
     """The cascade of the holonomy decomposition: one level for each height, one component for each class.
 
@@ -32,8 +33,9 @@ def cascade(
     there down. `check` tests the result on the spot: step by step (`check_emulation`, on samples where the joint
     states are many) and by the proof for all joint states (`prove_emulation`). `LimitError` where a level has more
     than `max_level_letters` letters before merging, or the skeleton is beyond its limits (`holonomy`).
+    `inputs`: only the first so many letters of the skeleton are the cascade's; the others shape its levels only.
     """
-    maps = source.maps if isinstance(source, Holonomy) else source.transitions
+    maps = (source.maps if isinstance(source, Holonomy) else source.transitions)[:inputs]
     letters, letter_of = _distinct_letters(maps)
     _require_few(len(letters), "level 1", max_level_letters)
     if isinstance(source, Holonomy):
@@ -54,6 +56,34 @@ def cascade(
     if check:
         _require_emulation(built)
     return built
+
+
+def cascade_of_all_maps(
+    automaton: Automaton,
+    *,
+    max_image_sets: int = MAX_IMAGE_SETS,
+    max_set_moves: int = MAX_SET_MOVES,
+    max_level_letters: int = MAX_LEVEL_LETTERS,
+) -> Cascade:
+    """A cascade with n - 1 levels, of n, n - 1, ..., 2 points, for any automaton with n ≥ 2 states.
+
+    It is the holonomy cascade of all maps of the states, which a cycle, a swap and a map that merges two states
+    generate, restricted to the automaton's letters: all sets of one size are equivalent then, one level a size
+    (Zeiger's coverings). It has 2^n - 1 image sets; limits as for `cascade`.
+    """
+    n = len(automaton.states)
+    if 2**n - 1 > max_image_sets:
+        raise LimitError(
+            f"{automaton.name}: all maps of {n} states have 2^{n} - 1 image sets; the limit is {max_image_sets:,}: "
+            "raise --max-image-sets"
+        )
+    points = np.arange(n)
+    swap, merging = points.copy(), points.copy()
+    swap[[0, 1]] = 1, 0
+    merging[1] = 0
+    maps = np.concatenate([automaton.transitions, np.roll(points, -1)[None], swap[None], merging[None]])
+    skeleton = holonomy_of_maps(maps, max_image_sets=max_image_sets, max_set_moves=max_set_moves)
+    return cascade(skeleton, max_level_letters=max_level_letters, inputs=len(automaton.transitions))
 
 
 def _require_few(letters: int, level: str, limit: int) -> None:

@@ -134,7 +134,7 @@ def _by_default(builder: Builder, request: Request) -> Realisation:
     try:
         return next(builder.by_source("own.LMI"))
     except NotRealisableError:
-        return next(builder.by_source("G.T4"))
+        return builder.fewest_layers()
 
 
 def _cheapest(

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from .automaton import Automaton
 from .block_delay import BlockDelay, block_delay
-from .cascade import MAX_LEVEL_LETTERS, cascade
+from .cascade import MAX_LEVEL_LETTERS, cascade, cascade_of_all_maps
 from .cascade_automata import Cascade
 from .cascade_lrnn import CoordinateKind, Wiring, cascade_lrnn
 from .errors import InputError, LimitError, NotRealisableError
@@ -35,6 +35,7 @@ THEOREMS = {
     "DP.T1": "block delay: groups with fewer factors a token in more layers",
     "own.T2tight": "cyclic groups of order 2^L in L layers of one sign each",
     "G.T4": "any automaton as a cascade of permutation-reset automata, one layer a level",
+    "own.n-1": "any automaton of n states in n - 1 layers, by the cascade of all maps of its states",
     "S.star-free": "aperiodic automata as a cascade of set/reset cells, eigenvalues 0 and 1",
     "DP.T2": "the cascade with resets by gate 0 where the state before is not needed (gated DeltaProduct)",
     "DP.T6": "swaps and copies of RWKV-7 in one layer, norm up to √2 a factor, for any automaton",
@@ -95,6 +96,16 @@ class Builder:
                 seen.append(figures)
                 yield found
 
+    def fewest_layers(self) -> Realisation:
+        """The cascade with fewer levels: that of the automaton's own letters, or that of all maps (n - 1 levels)."""
+        own = next(self.by_source("G.T4"))
+        if len(self.cascade().levels) < len(self.automaton.states):
+            return own
+        try:
+            return next(self.by_source("own.n-1"))
+        except LimitError:
+            return own
+
     def printed(self) -> LRNN:
         """The cascade wired as the proof of G.T4 prints it, which is wrong wherever an old state matters."""
         return self._cascade_lrnn("G.T4.printed", wiring="printed")
@@ -112,6 +123,7 @@ class Builder:
             "DP.T7": [lambda: dihedral_two_layers(a, max_degree=limits.degree, max_group=limits.group)],
             "own.T2tight": [lambda: ripple_counter(a, max_group=limits.group)],
             "G.T4": [lambda: self._cascade_lrnn("G.T4")],
+            "own.n-1": [self._all_maps],
             "S.star-free": [self._cells],
             "DP.T2": [lambda: self._cascade_lrnn("DP.T2", gated=True)],
             "DP.T6": [lambda: swap_copy_form(a)],
@@ -154,6 +166,17 @@ class Builder:
             wiring=wiring,
             theorem=theorem,
         )
+
+    def _all_maps(self) -> LRNN:
+        if len(self.automaton.states) < 2:
+            raise NotRealisableError(f"{self.automaton.name}: one state needs no cascade; leave --theorem out")
+        built = cascade_of_all_maps(
+            self.automaton,
+            max_image_sets=self.limits.image_sets,
+            max_set_moves=self.limits.set_moves,
+            max_level_letters=self.limits.level_letters,
+        )
+        return cascade_lrnn(self.automaton, built, coordinates=self.coordinates, theorem="own.n-1")
 
     def _cells(self) -> LRNN:
         built = self.cascade()

@@ -22,7 +22,8 @@ from ..constructions.realisations import (
 from .bounds import Bound, bounds
 from .horizon import has_horizon, horizons
 
-FOR_OTHERS = ("own.LMI", "G.T4", "DP.T2")
+FOR_OTHERS = ("own.LMI", "G.T4", "own.n-1", "DP.T2")
+"""Sources that give permutations of the states, in one layer, where the automaton is a group automaton."""
 PLANNED_HORIZON_CODES = 2_000
 """Horizons are computed for heads of up to this many codes; `construct -o` computes them for all."""
 
