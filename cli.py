@@ -127,7 +127,7 @@ def inspect(
 
         write_automaton(automaton, write)
     if as_json:
-        print(json.dumps(facts.to_json(), ensure_ascii=False))
+        _print_json(facts.to_json())
     else:
         _print_table(facts.name, facts.rows())
         _say_written(draw, write)
@@ -206,7 +206,7 @@ def construct(
             write_certificate(certify(found, max_group=max_group), output)
     facts = report(found, output)
     if as_json:
-        print(json.dumps(facts, ensure_ascii=False))
+        _print_json(facts)
     elif latex:
         from .constructions.latex import latex as to_latex
 
@@ -235,7 +235,7 @@ def _refute_printed(automaton: Any, request: Any, limits: Any, output: str | Non
 
         write_certificate(certificate(outcome.lrnn), output)
     if as_json:
-        print(json.dumps(outcome.to_json(), ensure_ascii=False))
+        _print_json(outcome.to_json())
     else:
         _print_table(f"{automaton.name}, wired as printed", outcome.rows())
         _say_written(output)
@@ -285,7 +285,7 @@ def plan(
 
         write_certificate(bound_certificate(made.bounds), bounds)
     if as_json:
-        print(json.dumps(made.to_json(), ensure_ascii=False))
+        _print_json(made.to_json())
     else:
         from .theory.plan_table import print_plan
 
@@ -306,7 +306,7 @@ def check(
     with _working("checking"):
         result = verify(certificate)
     if as_json:
-        print(json.dumps(result.to_json(), ensure_ascii=False))
+        _print_json(result.to_json())
     else:
         print(f"{result.verdict}: {result.reason}")
     if result.verdict != "valid":
@@ -346,7 +346,7 @@ def run(
             sequential=sequential, picture=picture, progress=progress,
         )  # fmt: skip
     if as_json:
-        print(json.dumps(outcome.to_json(), ensure_ascii=False))
+        _print_json(outcome.to_json())
     else:
         _print_table(outcome.name, outcome.rows())
         _say_written(picture)
@@ -389,7 +389,7 @@ def _export(
 
     write(lrnn_of(certificate), output, max_entries=max_entries)
     if as_json:
-        print(json.dumps({"certificate": certificate, "written": output}, ensure_ascii=False))
+        _print_json({"certificate": certificate, "written": output})
     else:
         _say_written(output)
 
@@ -430,6 +430,12 @@ def _text(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
+def _print_json(value: Any) -> None:
+    """One object; escaped by JSON's own rules where the stream cannot show its signs."""
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
+    print(json.dumps(value, ensure_ascii=not unicode))
+
+
 def _print_table(title: str, rows: list[tuple[str, str]]) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -450,7 +456,7 @@ def _print_library(max_monoid: int, as_json: bool) -> None:
     with _working("counting"):
         rows = library_rows(max_monoid)
     if as_json:
-        print(json.dumps(rows, ensure_ascii=False))
+        _print_json(rows)
         return
     print(library_text(rows))
 

@@ -1,4 +1,4 @@
-"""An automaton of your own: what it is, what can be built, and what the error says where nothing can."""
+"""An automaton of your own: what it is, what is built for it, and what the error says where a theorem does not apply."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ gate = Automaton.from_transitions(
 )
 print(f"{gate.name}: {len(gate.states)} states; {gate.notes[0]}")
 try:
-    construct(gate)
+    construct(gate, theorem="G.T3")
 except NotRealisableError as error:
     print(f"  {error}")
-print(f"  G.A3: norm {construct(gate, theorem='G.A3').summary()['norm']}")
+lrnn = construct(gate)
+print(
+    f"  {lrnn.construction}: {len(lrnn.layers)} layers, {lrnn.householders} factors, norm {lrnn.summary()['norm']}"
+)

@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 from mirrormata.constructions import head_plan, rotations
 from mirrormata.constructions.automaton import Automaton
 from mirrormata.constructions.certificate import certificate
-from mirrormata.constructions.construct import THEOREMS, construct
+from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError, MirrormataError, NotRealisableError
 from mirrormata.constructions.householder import GHFactor, orthogonal_factors, permutation_factors
 from mirrormata.constructions.lrnn import LRNN
 from mirrormata.constructions.matrices import Matrix, transpose
-from mirrormata.constructions.partial_injections import partial_injections
 from mirrormata.constructions.real_cyclotomic import Algebraic
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.tests.exact_simulation import Simulation
@@ -252,7 +251,12 @@ def test_theorems_that_do_not_apply() -> None:
         construct("S3", theorem="G.T9")
     with pytest.raises(InputError, match="exactness"):
         construct("S3", exactness="float")
-    assert list(THEOREMS) == ["G.T3", "DP.T4", "H.A5inv", "own.LMI", "G.A3"]
+    for name, theorem in (
+        ("T3", "G.T6"), ("S3", "G.T6"), ("mod:6", "DP.T7"), ("mod:6", "own.T2tight"), ("T3", "own.LMI"),
+        ("T3", "S.star-free"), ("T3", "DP.T7"), ("mod:2", "own.T2tight"), ("parity", "S.star-free"),
+    ):  # fmt: skip
+        with pytest.raises(NotRealisableError, match="leave --theorem out"):
+            construct(name, theorem=theorem)
 
 
 @given(automata(max_states=5).filter(lambda a: not a.is_permutation))
@@ -263,8 +267,7 @@ def test_automata_that_are_no_group_are_refused_by_name(automaton: Automaton) ->
     x, p, q = merged
     assert p != q
     assert automaton.transitions[x, p] == automaton.transitions[x, q]
-    realised = partial_injections(automaton) is not None
-    for theorem in ("G.T3", "DP.T4") if realised else (None, "G.T3", "DP.T4", "own.LMI"):
+    for theorem in ("G.T3", "DP.T4", "H.A5inv"):
         with pytest.raises(NotRealisableError) as raised:
             construct(automaton, theorem=theorem)
         text = str(raised.value)

@@ -20,7 +20,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "1 factor, dimension 3, integer",
         "completed 1 missing transition with a sink state 'sink'",
         "letter 'coin' merges states 'closed' and 'open'",
-        "norm unbounded",
+        "layers, 2 factors, norm at most 1",
     ),
     "compare_left_and_right_product": (
         "left product:  (1, 2, 0)",
