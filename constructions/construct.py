@@ -19,6 +19,7 @@ from .realisations import (
     all_realisations,
     cost,
     require_source,
+    sources_for,
 )
 from .rotations import MAX_DEGREE
 
@@ -118,7 +119,7 @@ def choose(
         return _cheapest(automaton, request, builder.by_source(request.theorem, request.exactness))
     if not any(limit is not None for limit in request.bounds().values()):
         return _by_default(builder, request)
-    sources = tuple(t for t in THEOREMS if t not in BY_REQUEST and (delays or t != "DP.T1"))
+    sources = [t for t in sources_for(automaton) if t not in BY_REQUEST and (delays or t != "DP.T1")]
     return _cheapest(automaton, request, all_realisations(builder, request.exactness, sources))
 
 

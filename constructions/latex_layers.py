@@ -19,7 +19,7 @@ from .layer_letters import (
 )
 from .lrnn import LRNN, Head, Sparse
 from .show import counted, label_text
-from .show_layers import SHORT_LIST, head_text, point_codes, start_text
+from .show_layers import SHORT_LIST, head_text, point_codes, points_text, start_text
 
 LEGEND = (
     "Layers act from top to bottom within a token: the first reads the automaton's letter, every other its own letter, "
@@ -89,7 +89,7 @@ def _read_out_parts(lrnn: LRNN, i: int, letters: Sequence[LayerLetters], max_let
         heads, rows, parts = heads_read(layer, x), read_out(layer, x), []
         for points, y in rows[:max_letters]:
             name = _tt(label_text(lrnn.automaton.states[y]) if last else letters[i + 1].name(y))
-            parts.append(rf"{' '.join(map(str, points))}~$\to$~{name}" if heads else name)
+            parts.append(rf"{points_text(points)}~$\to$~{name}" if heads else name)
         names = ", ".join(f"{i + 1}.{h + 1}" for h in heads)
         read = f"head{'s' * (len(heads) > 1)} {names} at " if heads else ""
         lines.append(

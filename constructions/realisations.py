@@ -43,6 +43,8 @@ THEOREMS = {
 }
 BY_REQUEST = ("DP.T6", "G.A3")
 """Sources whose norm exceeds 1: only by name."""
+FOR_OTHERS = ("own.LMI", "G.T4", "own.n-1", "DP.T2")
+"""Sources that are permutations of the states, in one layer or more, where the automaton is a group automaton."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,12 @@ class Builder:
         )
 
     def _one_vector_a_state(self) -> LRNN:
-        found = [f for f in (partial_injections(self.automaton), tree_steps(self.automaton)) if f is not None]
+        simple = partial_injections(self.automaton)
+        if simple is not None and simple.dim < len(self.automaton.states):
+            transitions = simple.all_heads[0].transitions
+            if not any(t.additive for t in transitions):
+                return simple  # a sink and no resets: a tree costs as much
+        found = [f for f in (simple, tree_steps(self.automaton)) if f is not None]
         if not found:
             raise NotRealisableError(
                 f"{self.automaton.name}: own.LMI: its letters do not only move, drop or reset states, nor move them "
@@ -168,8 +175,10 @@ class Builder:
         )
 
     def _all_maps(self) -> LRNN:
-        if len(self.automaton.states) < 2:
-            raise NotRealisableError(f"{self.automaton.name}: one state needs no cascade; leave --theorem out")
+        if self.automaton.is_permutation:
+            raise NotRealisableError(
+                f"{self.automaton.name}: own.n-1: a group automaton needs one layer only; leave --theorem out"
+            )
         built = cascade_of_all_maps(
             self.automaton,
             max_image_sets=self.limits.image_sets,
@@ -237,6 +246,11 @@ def require_source(theorem: str) -> None:
     """`InputError` for an unknown source."""
     if theorem not in THEOREMS:
         raise InputError(f"--theorem {theorem}: not a construction; there are {', '.join(THEOREMS)}")
+
+
+def sources_for(automaton: Automaton) -> tuple[str, ...]:
+    """The sources that are worth a try: for group automata not those of `FOR_OTHERS`."""
+    return tuple(t for t in THEOREMS if not (automaton.is_permutation and t in FOR_OTHERS))
 
 
 def all_realisations(

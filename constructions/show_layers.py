@@ -78,6 +78,12 @@ def point_codes(head: Head) -> list[Sparse]:
     return [tuple(entry for entry in code if entry[0] < half) for code in codes]
 
 
+def points_text(points: Sequence[int]) -> str:
+    """`2` of one head, `(2, 0)` of two."""
+    text = ", ".join(map(str, points))
+    return f"({text})" if len(points) > 1 else text
+
+
 def start_text(head: Head, code: int) -> str:
     """At which point, or pair of points, a code is."""
     if head.points is None:
@@ -136,7 +142,7 @@ def _read_out_lines(lrnn: LRNN, i: int, letters: Sequence[LayerLetters], max_let
         rows = read_out(layer, x)
         for points, y in rows[:max_letters]:
             name = label_text(lrnn.automaton.states[y]) if last else letters[i + 1].name(y)
-            where = " ".join(map(str, points))
+            where = points_text(points)
             parts.append(f"{where} → {name}" if heads else name)
         more = f"; ... {len(rows) - max_letters} more" if len(rows) > max_letters else ""
         names = ", ".join(f"{i + 1}.{h + 1}" for h in heads)

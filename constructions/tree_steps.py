@@ -227,7 +227,7 @@ class RootedTree:
         """
         tail, head = maps[..., self.tails], maps[..., self.heads]
         into_head, into_tail = self.step_to[head], self.step_to[tail]
-        backwards = (into_tail >= 0) & (self.tails[into_tail] == head) & (tail != head)
+        backwards = (into_tail >= 0) & (self.tails[into_tail] == head)
         return np.where(tail == head, -1, np.where(backwards, into_tail, into_head)), backwards
 
     def price(self, maps: Indices) -> tuple[int, int, int]:

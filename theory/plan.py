@@ -12,18 +12,16 @@ from ..constructions.construct import Request, choose, trimmed
 from ..constructions.errors import LimitError, NotRealisableError
 from ..constructions.lrnn import INTEGER_RANGES, LRNN, Head, Transition
 from ..constructions.realisations import (
-    THEOREMS,
     Builder,
     Limits,
     Realisation,
     all_realisations,
     cost,
+    sources_for,
 )
 from .bounds import Bound, bounds
 from .horizon import has_horizon, horizons
 
-FOR_OTHERS = ("own.LMI", "G.T4", "own.n-1", "DP.T2")
-"""Sources that give permutations of the states, in one layer, where the automaton is a group automaton."""
 PLANNED_HORIZON_CODES = 2_000
 """Horizons are computed for heads of up to this many codes; `construct -o` computes them for all."""
 
@@ -92,9 +90,7 @@ def plan(automaton: Automaton, request: Request | None = None, limits: Limits | 
     request = request or Request()
     automaton = trimmed(automaton)
     builder = Builder(automaton, limits, "one_hot" if request.coordinates == "one_hot" else "few")
-    sources = [t for t in THEOREMS if not (automaton.is_permutation and t in FOR_OTHERS)]
-    if request.theorem is not None:
-        sources = [request.theorem]
+    sources = sources_for(automaton) if request.theorem is None else [request.theorem]
     found: list[Realisation] = []
     left_out: list[str] = []
     for item in all_realisations(builder, request.exactness, sources):
@@ -120,7 +116,7 @@ def choose_or_refuse(automaton: Automaton, request: Request, limits: Limits | No
     """`choose`; where nothing is within the request and a theorem forbids it, the error says which."""
     try:
         return choose(automaton, request, limits)
-    except NotRealisableError:
+    except (NotRealisableError, LimitError):
         reason = forbidden(automaton, request, bounds(trimmed(automaton)))
         if reason is not None:
             raise reason from None

@@ -18,6 +18,9 @@ from ...constructions.show_layers import short_list
 from .mirror_head import DrawnHead, DrawnLetter, drawn_head
 from .mirror_words import sentence
 
+TITLE = 28
+"""Signs above a panel."""
+
 
 def layered_heads(lrnn: LRNN, max_points: int) -> list[DrawnHead]:
     """Every head, layer by layer, its points numbered; a doubled one has the names `uv` of its pairs."""
@@ -39,7 +42,7 @@ def _drawn(head: Head, name: str, own: LayerLetters, start: int, max_points: int
         code_transitions=head.code_transitions[chosen],
         actions=None,
     )
-    labels = [short_list([own.name(x) for x in letters], 3) for _, letters in kinds]
+    labels = [_title([own.name(x) for x in letters]) for _, letters in kinds]
     count = head.points or len(head.codes)
     drawn = drawn_head(reduced, f"head {name}", labels, start, code_names(head), max_points)
     panels = tuple(
@@ -51,6 +54,12 @@ def _drawn(head: Head, name: str, own: LayerLetters, start: int, max_points: int
         f"dimension {head.dim}; {counted(own.count, 'letter')}, {counted(len(kinds), 'transition')}"
     )
     return replace(drawn, letters=panels, heading=heading)
+
+
+def _title(names: list[str]) -> str:
+    """As many names as a panel has room for, three at most."""
+    texts = [short_list(names, most) for most in (3, 2, 1)]
+    return next((text for text in texts if len(text) <= TITLE), texts[-1])
 
 
 def _panel(drawn: DrawnHead, letter: DrawnLetter, action: str, kind: str) -> DrawnLetter:

@@ -94,7 +94,9 @@ class Token:
             return ""
         if not self.sign:
             return "?" if self.joined else ""
-        return "+".join(("-" if self.sign < 0 else "") + str(i + 1) for i in (self.number, *self.joined))
+        return "+".join(
+            ("-" if self.sign < 0 else "") + str(i + 1) for i in sorted((self.number, *self.joined))
+        )
 
     def go(self, target: int, level: float) -> None:
         """Down to `level`, along an S-curve where the wire changes."""

@@ -58,7 +58,7 @@ def draw_mirrors(
     wide = max((head.dim for head in heads if head.form == "wires"), default=0)
     if wide > max_dim:
         raise LimitError(
-            f"{path}: a head has dimension {wide}, a picture of wires is drawn to {max_dim}; --max-dim {wide} draws it"
+            f"{path}: a head has dimension {wide}, a picture of wires is drawn to {max_dim}; --max-drawn-dim {wide} draws it"
         )
     if len(lrnn.layers) == 1:
         picks = [kinds_of_letters(lrnn, heads, max_letters)] * len(heads)
