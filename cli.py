@@ -155,7 +155,7 @@ def construct(
     latex: Annotated[bool, typer.Option("--latex", help="Print them as a LaTeX document.")] = False,
     picture: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Draw the mirrors, or the layers, to .svg, .png or .pdf."),
+        typer.Option(metavar="FILE", help="Draw the mirrors, or the layers, to .svg or .png."),
     ] = None,
     alphabet: Alphabet = None,
     track: TrackOption = None,

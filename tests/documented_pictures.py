@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 from mirrormata import automaton_from_spec, construct, random_words, run
+from mirrormata.benchmarks.cascade_levels_picture import draw_cascade_levels
 from mirrormata.theory.horizon import horizons
 from mirrormata.theory.margins import margin_series
 from mirrormata.theory.pictures.automaton import draw_automaton
+from mirrormata.theory.pictures.cascade import draw_cascade
 from mirrormata.theory.pictures.mirrors import draw_mirrors
 from mirrormata.theory.pictures.run import draw_run
 
@@ -24,11 +27,19 @@ def mod5_run(path: Path) -> None:
     draw_run({"bf16": series}, {"bf16": horizons(lrnn)["bf16"]}, {"bf16": report.first_error}, path)
 
 
+def cascade_levels(path: Path) -> None:
+    """Levels of cascades against states, from the committed results."""
+    results = IMAGES.parent.parent / "benchmarks" / "results" / "cascade_levels.json"
+    draw_cascade_levels(json.loads(results.read_text(encoding="utf-8")), path)
+
+
 PICTURES: dict[str, Callable[[Path], None]] = {
     "s3.svg": lambda path: draw_mirrors(construct("S3"), path),
     "s5-generators.svg": lambda path: draw_mirrors(construct("S5[generators]"), path),
     "tomita4.svg": lambda path: draw_automaton(automaton_from_spec("tomita:4"), path),
     "mod5-run.svg": mod5_run,
+    "cascade_levels.svg": cascade_levels,
+    "mod_arith5.svg": lambda path: draw_cascade(construct("mod_arith:5"), path),
 }
 """What draws each picture."""
 

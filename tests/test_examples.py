@@ -22,6 +22,15 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "letter 'coin' merges states 'closed' and 'open'",
         "layers, 2 factors, norm at most 1",
     ),
+    "any_automaton": (
+        "tomita:4: 3 layers, 2 factors, dimension 2",
+        "bf16, 160,000 tokens: 0 errors",
+        "wired as printed: after 0 it says sink, right is 0",
+        "S5: layers 1, factors 4, integer",
+        "S5: layers 3, factors 2, integer",
+        "S5: layers 4, factors 1, algebraic",
+        "S5: one layer needs at least 4 factors",
+    ),
     "compare_left_and_right_product": (
         "left product:  (1, 2, 0)",
         "right product: (0, 1, 2)",

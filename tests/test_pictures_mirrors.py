@@ -163,7 +163,7 @@ def test_errors_name_the_mend(tmp_path: Path) -> None:
             draw_mirrors(lrnn, tmp_path / name)
     with pytest.raises(InputError, match="--max-letters 0"):
         draw_mirrors(lrnn, tmp_path / "a.svg", max_letters=0)
-    with pytest.raises(LimitError, match="--max-dim 5"):
+    with pytest.raises(LimitError, match="--max-drawn-dim 5"):
         draw_mirrors(built("S5", {}), tmp_path / "a.svg", max_dim=4)
     with pytest.raises(LimitError, match=r"720 panels.*--max-letters"):
         draw_mirrors(built("S6", {}), tmp_path / "a.svg", max_letters=1000)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mirrormata.constructions.automaton import Automaton
+from mirrormata.constructions.closed_forms import closed_form, number_text
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError
 from mirrormata.constructions.householder import gh_factor
@@ -19,7 +20,7 @@ from mirrormata.constructions.latex import latex, text
 from mirrormata.constructions.library.names import automaton_by_name
 from mirrormata.constructions.lrnn import LRNN, Head, Layer, Transition
 from mirrormata.constructions.real_cyclotomic import enclosure, real_cyclotomic_field
-from mirrormata.constructions.show import closed_form, number_text, show, vector_text
+from mirrormata.constructions.show import show, vector_text
 
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("parity", {}),
