@@ -52,17 +52,20 @@ def one_hot(points: int) -> Coordinates:
     return Coordinates(points, tuple(range(points)), (1,) * points, (1,) * points)
 
 
-def few_coordinates(points: int, permutations: Sequence[Permutation], written: Sequence[int]) -> Coordinates:
+def few_coordinates(
+    points: int, permutations: Sequence[Permutation], written: Sequence[int], first: int | None = None
+) -> Coordinates:
     """Coordinates of small dimension on which the permutations are signed permutation matrices.
 
     `written`: the points that some letter leads to; those that none does come last among the fixed points, so that
-    their places follow from the others' (a certificate's canonical form).
+    their places follow from the others' (a certificate's canonical form). `first`: a point that gets 0, or the
+    scale 1 and the sign +.
     """
     place, sign, scale = [0] * points, [1] * points, [0] * points
-    orbits = _orbits(points, permutations)
+    orbits = sorted(_orbits(points, permutations), key=lambda orbit: first not in orbit)
     moved = [orbit for orbit in orbits if len(orbit) > 1]
     fixed = [orbit[0] for orbit in orbits if len(orbit) == 1]
-    fixed = [p for p in fixed if p in written] + [p for p in fixed if p not in written]
+    fixed = sorted(fixed, key=lambda p: (p != first, p not in written))
     for number, p in enumerate(fixed):  # 0, then 1 ... 8 on each coordinate in turn
         place[p], scale[p] = divmod(number - 1, MOST_LABELS) if number else (0, -1)
         scale[p] += 1
@@ -82,7 +85,7 @@ def few_coordinates(points: int, permutations: Sequence[Permutation], written: S
             antipodes = _antipodes(orbit, permutations)
             for p in orbit:
                 scale[p] = 1
-                if antipodes is None or p < antipodes[p]:
+                if antipodes is None or (p == first or (p < antipodes[p] and antipodes[p] != first)):
                     place[p] = dim
                     if antipodes is not None:
                         place[antipodes[p]], sign[antipodes[p]] = dim, -1

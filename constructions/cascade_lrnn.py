@@ -18,7 +18,7 @@ from .assembly import one_code_a_state
 from .automaton import Automaton, Indices
 from .cascade_automata import Cascade, CascadeLevel
 from .cascade_coordinates import Coordinates, few_coordinates, one_hot
-from .errors import MirrormataError
+from .errors import MirrormataError, NotRealisableError
 from .householder import gh_factor, swap
 from .lrnn import LRNN, Covering, Head, Layer, Sparse, Transition
 
@@ -41,6 +41,8 @@ def cascade_lrnn(
     in heads whose point before a reset nobody reads; no factors then. `wiring="printed"`: later components read the
     new points, as the proof of G.T4 has it; such an LRNN is wrong wherever that matters.
     """
+    if not cascade.levels:
+        raise NotRealisableError(f"{automaton.name}: one state needs no cascade; leave --theorem out")
     if len(cascade.levels) == 1:
         return _one_layer(automaton, cascade, coordinates, gated, theorem)
     levels = list(cascade.levels)
@@ -78,12 +80,15 @@ def cascade_lrnn(
 def _one_layer(
     automaton: Automaton, cascade: Cascade, coordinates: CoordinateKind, gated: bool, theorem: str
 ) -> LRNN:
-    """All letters permute or reset the states: one head, a code for each state."""
-    level = cascade.levels[0]
-    head = _head(
-        level.actions[0].astype(np.int64), level.action_of[0, cascade.letter_of], False, coordinates, gated
-    )
-    points = cascade.initial[:, 0]
+    """All letters permute or reset the states: one head, a code for each state.
+
+    The start's code is primitive and not negative, as certificates demand; so that this holds for kept points too,
+    each of which may be a start, they are one-hot.
+    """
+    level, points = cascade.levels[0], cascade.initial[:, 0]
+    kind: CoordinateKind = "one_hot" if automaton.keeps_points else coordinates
+    table, actions = level.actions[0].astype(np.int64), level.action_of[0, cascade.letter_of]
+    head = _head(table, actions, False, kind, gated, int(points[automaton.start]))
     return one_code_a_state(
         automaton,
         head.dim,
@@ -128,11 +133,16 @@ def _renumbered(following: Indices) -> tuple[Indices, Indices]:
 
 
 def _head(
-    table: Indices, actions: Indices, remembered: bool, coordinates: CoordinateKind, gated: bool
+    table: Indices,
+    actions: Indices,
+    remembered: bool,
+    coordinates: CoordinateKind,
+    gated: bool,
+    first: int | None = None,
 ) -> Head:
-    """One component: its distinct actions in the order in which letters first have them."""
-    kinds, first, inverse = np.unique(actions, return_index=True, return_inverse=True)
-    order = np.argsort(first)
+    """One component: its distinct actions in the order in which letters first have them; `first`: see `few_coordinates`."""
+    kinds, places_of, inverse = np.unique(actions, return_index=True, return_inverse=True)
+    order = np.argsort(places_of)
     position = np.argsort(order)
     rows = [tuple(table[kinds[k]].tolist()) for k in order.tolist()]
     points = len(rows[0])
@@ -141,7 +151,7 @@ def _head(
         places = one_hot(points)
     else:
         written = {q for row in rows for p, q in enumerate(row) if p != q}
-        places = few_coordinates(points, permutations, sorted(written))
+        places = few_coordinates(points, permutations, sorted(written), first)
     transitions = tuple(_transition(row, places, remembered, gated) for row in rows)
     dim = places.dim
     images = np.array(rows, dtype=np.int64)

@@ -132,10 +132,14 @@ def _by_default(builder: Builder, request: Request) -> Realisation:
     """Without bounds: one layer where it is known that one does, else the cascade; nothing else is built."""
     if builder.automaton.is_permutation:
         return builder.group(None, request.exactness)
+    found = []
     try:
-        return next(builder.by_source("own.LMI"))
+        found.append(next(builder.by_source("own.LMI")))
     except NotRealisableError:
         return builder.fewest_layers()
+    if builder.permutes_or_resets:  # then the cascade has one layer too
+        found.append(next(builder.by_source("G.T4")))
+    return min(found, key=cost)
 
 
 def _cheapest(

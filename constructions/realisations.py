@@ -69,6 +69,12 @@ class Builder:
         self.coordinates: CoordinateKind = coordinates
         self._cascade: Cascade | None = None
 
+    @property
+    def permutes_or_resets(self) -> bool:
+        """Is every letter a permutation of the states or a reset to one of them?"""
+        n = len(self.automaton.states)
+        return all(len(set(row)) in (1, n) for row in self.automaton.transitions.tolist())
+
     def cascade(self) -> Cascade:
         """The automaton's cascade, checked on the spot."""
         if self._cascade is None:
@@ -161,10 +167,6 @@ class Builder:
 
     def _cascade_lrnn(self, theorem: str, *, gated: bool = False, wiring: Wiring = "repaired") -> LRNN:
         built = self.cascade()
-        if not built.levels:
-            raise NotRealisableError(
-                f"{self.automaton.name}: one state needs no cascade; leave --theorem out"
-            )
         return cascade_lrnn(
             self.automaton,
             built,

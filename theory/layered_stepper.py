@@ -26,32 +26,38 @@ class Engine(Protocol):
 class _Float(FloatHead):
     """A float head that is read by its nearest code."""
 
-    def __init__(self, head: Head, fmt: FloatFormat) -> None:
+    def __init__(self, head: Head, fmt: FloatFormat, strict: bool) -> None:
         super().__init__(head, fmt)
-        self._codes = HeadCodes(head)
+        self._codes, self._strict = HeadCodes(head), strict
 
     def codes(self, H: Floats) -> Indices:
-        """The nearest codes; -1 for a state that is not finite."""
+        """The nearest codes; -1 for a state that is not finite, and if `strict` for one that is not a code."""
         flat = H.reshape(len(H), -1)
         with np.errstate(all="ignore"):
             nearest = self._codes.scores(flat).argmin(axis=1)
-        return np.where(np.isfinite(flat).all(axis=1), nearest, -1)
+        good = np.isfinite(flat).all(axis=1)
+        if self._strict:
+            good &= (self._codes.dense(nearest) == H).all(axis=(1, 2))
+        return np.where(good, nearest, -1)
 
 
 class LayeredStepper:
     """An LRNN of several layers; states are a list with one array a head, the layers one after the other.
 
-    `dtype`: a float format (states `[sequences, dim, value_dim]`, each head read by its nearest code), or `exact`.
+    `dtype`: a float format (states `[sequences, dim, value_dim]`, each head read by its nearest code, or with `strict`
+    by the code that it equals bit for bit), or `exact`.
     A read-out that the codes do not tell is -1, and the sequence then decodes to -1 as long as that lasts.
     """
 
-    def __init__(self, lrnn: LRNN, dtype: str | FloatFormat, start_row: int = 0) -> None:
+    def __init__(
+        self, lrnn: LRNN, dtype: str | FloatFormat, start_row: int = 0, *, strict: bool = False
+    ) -> None:
         self.lrnn, self.start_row = lrnn, start_row
         self.engines: list[Engine]
         if dtype == "exact":
             self.engines = [ExactHead(head) for head in lrnn.all_heads]
         else:
-            self.engines = [_Float(head, float_format(dtype)) for head in lrnn.all_heads]
+            self.engines = [_Float(head, float_format(dtype), strict) for head in lrnn.all_heads]
 
     def initial(self, sequences: int) -> list[Any]:
         """The initial state of each head."""

@@ -69,7 +69,10 @@ def _several_layers(
     sequential: bool,
     progress: Progress | None,
 ) -> RunReport:
-    """Bit by bit, layer after layer, where the format holds the integers; else token by token."""
+    """Bit by bit, layer after layer, where the format holds the integers; else token by token.
+
+    In such a format a state that is no code, bit for bit, names no state.
+    """
     if any(layer.next_letter is None for layer in lrnn.layers):
         raise InputError(
             f"{lrnn.automaton.name}: the LRNN has {len(lrnn.layers)} layers, and one is without a read-out"
@@ -89,7 +92,12 @@ def _several_layers(
                 words.sequences, words.length, dtype=dtype, order=order, seconds=clock.seconds()
             )
     return track(
-        LayeredStepper(lrnn, dtype, row), lrnn.automaton, words, dtype=dtype, start=start, progress=progress
+        LayeredStepper(lrnn, dtype, row, strict=dtype in lrnn.formats),
+        lrnn.automaton,
+        words,
+        dtype=dtype,
+        start=start,
+        progress=progress,
     )
 
 

@@ -25,6 +25,7 @@ LARGEST_LABEL = 8
 def check_covering(data: Any, decode: Any, wired: Wired, delta: list[list[int]], start: int, n: int) -> str:
     """The proof above, and the initial joint states; `Invalid` where it fails."""
     nodes = read_nodes(data, wired, n)
+    states = states_below(nodes, len(wired.layers))
     moves = [
         [point_moves(head, table) for head, table in zip(heads, images, strict=True)]
         for heads, images in zip(wired.layers, wired.images, strict=True)
@@ -35,12 +36,13 @@ def check_covering(data: Any, decode: Any, wired: Wired, delta: list[list[int]],
         count += len(current)
         entered = {(letter, nodes[T][1] if nodes[T][0] == i else -1) for letter, _, _, T in current}
         check_idle(i, heads, entered)
+        check_moves(i, heads, moves[i], nodes, states, delta, current)
         current = below(i, wired, moves[i], nodes, current)
     for said, P, x, T in current:
         right = delta[x][nodes[P][1]]
         need(nodes[T][1] == right, f"letter {x} takes state {nodes[P][1]} to {nodes[T][1]}, not {right}")
         need(said == right, f"letter {x} in state {nodes[P][1]}: the read-out says {said}, not {right}")
-    check_starts(decode, wired, nodes, start, n)
+    check_starts(decode, wired, nodes, states, start, n)
     components = sum(len(heads) for heads in wired.layers)
     return f"{len(wired.layers)} layers, cascade of {components} components, {count} situations"
 
@@ -147,14 +149,48 @@ def check_idle(i: int, heads: list[Head], entered: set[tuple[int, int]]) -> None
             need(keeps or met == h, f"layers[{i}].heads[{h}].actions[{letter}]: it must be the identity")
 
 
-def check_starts(data: Any, wired: Wired, nodes: list[Node], start: int, n: int) -> None:
-    """One joint code for each state, the start's first: the least one over it, layer by layer and head by head."""
-    states = [0] * len(nodes)  # bit sets of the states below each node
+def check_moves(
+    i: int,
+    heads: list[Head],
+    moves: list[list[list[int]]],
+    nodes: list[Node],
+    states: list[int],
+    delta: list[list[int]],
+    current: set[tuple[int, int, int, int]],
+) -> None:
+    """A letter that maps P's states onto T's permutes the head that T meets, any other resets it.
+
+    A reset leads to the first child of T that holds the image of P's states: where children overlap, others would
+    do as well.
+    """
+    images: dict[tuple[int, int], int] = {}
+    for letter, P, x, T in current:
+        if nodes[T][0] != i:
+            continue
+        if (P, x) not in images:
+            images[P, x] = sum({1 << after for q, after in enumerate(delta[x]) if states[P] >> q & 1})
+        image, h = images[P, x], nodes[T][1]
+        move, where = moves[h][heads[h].actions[letter]], f"layers[{i}].heads[{h}].actions[{letter}]"
+        if image == states[T]:
+            need(len(set(move)) == len(move), f"{where}: it must be a permutation")
+        else:
+            first = next((p for p, child in enumerate(nodes[T][2]) if not image & ~states[child]), -1)
+            need(all(p == first for p in move), f"{where}: it must be the reset to point {first}")
+
+
+def states_below(nodes: list[Node], depth: int) -> list[int]:
+    """For each node the states at the ends of its chains, as bit sets."""
+    states = [0] * len(nodes)
     for i in sorted(range(len(nodes)), key=lambda i: -nodes[i][0]):
         layer, q, children = nodes[i]
-        states[i] = 0 if layer < len(wired.layers) else 1 << q
+        states[i] = 0 if layer < depth else 1 << q
         for child in children:
             states[i] |= states[child]
+    return states
+
+
+def check_starts(data: Any, wired: Wired, nodes: list[Node], states: list[int], start: int, n: int) -> None:
+    """One joint code for each state, the start's first: the least one over it, layer by layer and head by head."""
     order = [start, *(q for q in range(n) if q != start)]
     for r, (q, row) in enumerate(zip(order, array(data, "decode", n), strict=True)):
         points = [[0] * len(heads) for heads in wired.layers]

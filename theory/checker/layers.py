@@ -93,6 +93,7 @@ def check_joint(data: Any, wired: Wired, delta: list[list[int]], start: int, n: 
     Every entry of a read-out occurs, and every state and code is reached.
     """
     heads = [head for layer in wired.layers for head in layer]
+    need(not any(head.pairs for head in heads), "pairs belong to a cascade, which has a covering")
     rows = array(data, "decode")
     for row in rows:
         array(row, "decode", 1 + len(heads))
@@ -124,7 +125,7 @@ def check_joint(data: Any, wired: Wired, delta: list[list[int]], start: int, n: 
     need({row[0] for row in rows} == set(range(n)), "decode: a state has no code")
     for h, head in enumerate(heads):
         kinds = canonical([row[h + 1] for row in rows], f"decode, head {h}")
-        need(kinds == len(head.codes) and not head.pairs, f"{head.where}: a code is never reached")
+        need(kinds == len(head.codes), f"{head.where}: a code is never reached")
     for i, table in enumerate(wired.next):
         for x, targets in enumerate(table):
             for c, y in enumerate(targets):

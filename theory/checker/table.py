@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from math import gcd
 from typing import Any, TypeAlias
 
 if not __package__:  # run alone: the files beside this one are found as the package `checker`
@@ -171,6 +172,12 @@ def check_decode(
             need(state == least and seed not in seen, f"decode[{done}]: not the seed that is due")
             parts = [head.codes[c] for head, c in zip(heads, seed, strict=True) if head.codes[c]]
             need(all(sign(part[0][2]) > 0 for part in parts), f"decode[{done}]: the seed starts negative")
+            for part in parts:
+                whole = [x for _, _, x in part if type(x) is int]
+                need(
+                    len(whole) < len(part) or gcd(*whole) == 1,
+                    f"decode[{done}]: a seed that is not primitive",
+                )
             need(
                 not covered or len(parts) == 1, f"decode[{done}]: a further seed is zero in all heads but one"
             )
