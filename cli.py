@@ -56,7 +56,7 @@ ExactnessOption = Annotated[
 ]
 THEOREM_HELP = (
     "Only constructions of one source: G.T3, DP.T4, H.A5inv, own.LMI, G.T6, DP.T7, DP.T1, own.T2tight, G.T4, own.n-1, "
-    "S.star-free, DP.T2; or DP.T6, G.A3, whose norm exceeds 1."
+    "S.star-free; DP.T2, which needs gates; or DP.T6, G.A3, whose norm can exceed 1."
 )
 TheoremOption = Annotated[str | None, typer.Option("--theorem", help=THEOREM_HELP)]
 MaxLayers = Annotated[int | None, typer.Option(help="Most layers.")]
@@ -184,6 +184,11 @@ def construct(
     request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates)
     limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
     if _one_of(wiring, "--wiring", "repaired", "printed") == "printed":
+        if request != Request(coordinates=coordinates) or show or latex or picture is not None:
+            raise InputError(
+                "construct: --wiring printed is refuted as it stands: besides --coordinates, -o, --json and limits it "
+                "takes no option"
+            )
         _refute_printed(automaton, request, limits, output, as_json)
         return
     with _working("constructing"):

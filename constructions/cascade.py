@@ -37,7 +37,8 @@ def cascade(
     """
     maps = (source.maps if isinstance(source, Holonomy) else source.transitions)[:inputs]
     letters, letter_of = _distinct_letters(maps)
-    _require_few(len(letters), "level 1", max_level_letters)
+    name = "cascade" if isinstance(source, Holonomy) else source.name
+    _require_few(name, len(letters), "level 1", max_level_letters)
     if isinstance(source, Holonomy):
         skeleton = source
     else:
@@ -46,7 +47,7 @@ def cascade(
     incoming = LevelLetters(everything, letters, everything)
     levels: list[CascadeLevel] = []
     for height, classes in zip(range(skeleton.levels, 0, -1), skeleton.by_height(), strict=True):
-        _require_few(len(incoming), f"level {len(levels) + 1} of {skeleton.levels}", max_level_letters)
+        _require_few(name, len(incoming), f"level {len(levels) + 1} of {skeleton.levels}", max_level_letters)
         level, incoming = level_of(skeleton, classes, height, incoming)
         levels.append(level)
     if merge and levels:
@@ -86,10 +87,10 @@ def cascade_of_all_maps(
     return cascade(skeleton, max_level_letters=max_level_letters, inputs=len(automaton.transitions))
 
 
-def _require_few(letters: int, level: str, limit: int) -> None:
+def _require_few(name: str, letters: int, level: str, limit: int) -> None:
     if letters > limit:
         raise LimitError(
-            f"cascade: {letters:,} letters on {level}; the limit is {limit:,}: raise --max-level-letters"
+            f"{name}: {letters:,} letters on {level} of the cascade; the limit is {limit:,}: raise --max-level-letters"
         )
 
 

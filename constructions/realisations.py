@@ -41,8 +41,8 @@ THEOREMS = {
     "DP.T6": "swaps and copies of RWKV-7 in one layer, norm up to √2 a factor, for any automaton",
     "G.A3": "0/1 transition matrices without a norm bound, for any automaton",
 }
-BY_REQUEST = ("DP.T6", "G.A3")
-"""Sources whose norm exceeds 1: only by name."""
+BY_REQUEST = ("DP.T2", "DP.T6", "G.A3")
+"""Sources that need gates, or whose norm can exceed 1: only by name."""
 FOR_OTHERS = ("own.LMI", "G.T4", "own.n-1", "DP.T2")
 """Sources that are permutations of the states, in one layer or more, where the automaton is a group automaton."""
 
@@ -105,12 +105,12 @@ class Builder:
                 yield found
 
     def fewest_layers(self) -> Realisation:
-        """The cascade with fewer levels: that of the automaton's own letters, or that of all maps (n - 1 levels)."""
+        """The cheaper cascade: that of the automaton's own letters, or that of all maps (n - 1 levels)."""
         own = next(self.by_source("G.T4"))
-        if len(self.cascade().levels) < len(self.automaton.states):
+        if len(self.cascade().levels) < len(self.automaton.states) - 1:
             return own
         try:
-            return next(self.by_source("own.n-1"))
+            return min(own, next(self.by_source("own.n-1")), key=cost)
         except LimitError:
             return own
 
@@ -228,8 +228,11 @@ class Builder:
                 max_group=self.limits.group,
                 max_degree=self.limits.degree,
             )
-        except InputError as error:  # so many factors do in one layer
-            raise NotRealisableError(str(error)) from None
+        except InputError:  # so many factors do in one layer
+            raise NotRealisableError(
+                f"{self.automaton.name}: DP.T1: {budget} factor{'s' * (budget != 1)} a token do in one layer; leave "
+                "--theorem out"
+            ) from None
 
 
 def cost(found: Realisation) -> tuple[int, int, bool, int, int]:

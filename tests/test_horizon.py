@@ -248,7 +248,8 @@ def test_heads_are_decoded_together() -> None:
     small = lrnn("mod:60")
     alone = horizons(small)
     heads = (small.layers[0].heads[0], large.layers[0].heads[0])
-    together = LRNN(small.automaton, (type(small.layers[0])(heads),), small.decode, "none", "two heads")
+    decode = np.concatenate([small.decode, np.zeros((len(small.decode), 1), dtype=np.int64)], axis=1)
+    together = LRNN(small.automaton, (type(small.layers[0])(heads),), decode, "none", "two heads")
     assert alone["fp32"] != 0
     assert horizons(together)["fp32"] == 0
 

@@ -8,8 +8,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ..constructions.block_delay import BlockDelay
 from ..constructions.errors import InputError
 from ..constructions.lrnn import LRNN
+from ..constructions.realisations import Realisation
 from .checker import bound, delay, horizon, table
 from .checker.exact import Invalid, load, parse, shown
 
@@ -34,15 +36,15 @@ class CheckResult:
         return asdict(self)
 
 
-def check(certificate: str | Path | Mapping[str, Any] | LRNN) -> CheckResult:
+def check(certificate: str | Path | Mapping[str, Any] | Realisation) -> CheckResult:
     """Check a certificate file, its JSON document, or a construction (through its certificate).
 
     Malformed and wrong certificates are `invalid` with the reason; a file that cannot be read is an `InputError`.
     """
-    if isinstance(certificate, LRNN):
-        from .horizon import full_certificate
+    if isinstance(certificate, LRNN | BlockDelay):
+        from .certify import certify
 
-        certificate = full_certificate(certificate)
+        certificate = certify(certificate)
     try:
         if isinstance(certificate, str | Path):
             document = load(str(certificate))

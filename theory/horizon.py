@@ -53,13 +53,17 @@ def _is_barred(head: Head) -> bool:
 
 def horizons(lrnn: LRNN) -> dict[str, int | None]:
     """For each dtype the length up to which the nearest code is provably the right one; None for no limit."""
-    sized = [(head, *_extent(head), _bound(head)) for head in lrnn.all_heads]
-    load = sum((head.dim * head.value_dim * (R + m) ** 2 for head, R, m, _ in sized), Fraction(0))
+    starts = lrnn.decode[0, 1:].tolist()
+    sized = [
+        (head, head.codes[start], *_extent(head), _bound(head))
+        for head, start in zip(lrnn.all_heads, starts, strict=True)
+    ]
+    load = sum((head.dim * head.value_dim * (R + m) ** 2 for head, _, R, m, _ in sized), Fraction(0))
     result: dict[str, int | None] = {}
     for dtype, fmt in FORMATS.items():
         limits = [
-            _head_horizon(head, R, m, load, fmt)
-            for head, R, m, bound in sized
+            _head_horizon(head, initial, R, m, load, fmt)
+            for head, initial, R, m, bound in sized
             if len(head.codes) > 1 and (bound is None or bound > INTEGER_RANGES[dtype])
         ]
         result[dtype] = min(limits, default=None)
@@ -136,14 +140,16 @@ def _extent(head: Head) -> tuple[Fraction, Fraction]:
     return radius, Fraction(isqrt(_least_distance(head) or 0), 2**97) * (1 - Fraction(1, 2**20))
 
 
-def _head_horizon(head: Head, radius: Fraction, margin: Fraction, load: Fraction, fmt: FloatFormat) -> int:
+def _head_horizon(
+    head: Head, initial: Sparse, radius: Fraction, margin: Fraction, load: Fraction, fmt: FloatFormat
+) -> int:
     errors = [_rounding_error(_matrix_entries(head, t), fmt) for t in head.transitions]
     delta = _norm_up(max(errors, default=0))
     size = head.dim * head.value_dim
     reach = (1 + delta) * (radius + margin)
     if reach > fmt.max_finite:
         return 0
-    first = _norm_up(_rounding_error((x for _, _, x in head.codes[0]), fmt))
+    first = _norm_up(_rounding_error((x for _, _, x in initial), fmt))
     half_spacing = Fraction(2) ** (fmt.min_exponent - fmt.precision)
     step = delta * radius + reach / 2**fmt.precision + size * half_spacing
     if margin <= first or margin**2 * 2**30 <= load:

@@ -32,7 +32,7 @@ class Offer:
 
     `pareto`: none of the others is at least as good in layers, factors, dimension, exactness and norm, and better
     in one. `letter_factors`: for one layer the most factors of each letter in a head, else None. `layer_factors`:
-    the most factors of a letter in each layer. `parameters`: numbers that write all letters down, β and key of each
+    the most factors of a letter in each layer, None where letters are no products of factors. `parameters`: numbers that write all letters down, β and key of each
     factor and the added entries; None where it was not counted. `horizons`: for each dtype the certified length, None
     for no limit; absent where none is certified or it was not computed.
     """
@@ -40,7 +40,7 @@ class Offer:
     found: Realisation
     pareto: bool
     letter_factors: tuple[int, ...] | None
-    layer_factors: tuple[int, ...]
+    layer_factors: tuple[int, ...] | None
     parameters: int | None
     horizons: dict[str, int | None] | None
 
@@ -52,7 +52,7 @@ class Offer:
             "construction": self.found.construction,
             **self.found.summary(),
             "letter_factors": None if self.letter_factors is None else list(self.letter_factors),
-            "layer_factors": list(self.layer_factors),
+            "layer_factors": None if self.layer_factors is None else list(self.layer_factors),
             "parameters": self.parameters,
             "horizons": self.horizons,
             "notes": list(self.found.notes),
@@ -99,7 +99,9 @@ def plan(automaton: Automaton, request: Request | None = None, limits: Limits | 
         elif request.admits(item):
             found.append(item)
     lower = bounds(automaton)
-    if not found and not left_out:
+    if not found and left_out:
+        raise LimitError(left_out[0])
+    if not found:
         raise forbidden(automaton, request, lower) or NotRealisableError(
             f"{automaton.name}: nothing on offer with {request.options() or 'these limits'}"
         )
@@ -186,7 +188,10 @@ def _beats(other: tuple[int, ...], own: tuple[int, ...]) -> bool:
 
 def _offer(found: Realisation, pareto: bool) -> Offer:
     if isinstance(found, BlockDelay):
-        return Offer(found, pareto, None, found.layer_factors, None, None)
+        exact: dict[str, int | None] | None = None
+        if found.exactness == "integer":
+            exact = dict.fromkeys(found.formats)
+        return Offer(found, pareto, None, found.layer_factors, None, exact)
     one = found.layers[0] if len(found.layers) == 1 else None
     by_letter = None
     if one is not None and found.householders is not None:
@@ -198,10 +203,14 @@ def _offer(found: Realisation, pareto: bool) -> Offer:
         found,
         pareto,
         by_letter,
-        tuple(max(head.householders or 0 for head in layer.heads) for layer in found.layers),
+        None if found.householders is None else _layer_factors(found),
         sum(_numbers(head, t) for head in found.all_heads for t in head.transitions),
         _horizons(found),
     )
+
+
+def _layer_factors(found: LRNN) -> tuple[int, ...]:
+    return tuple(max(head.householders or 0 for head in layer.heads) for layer in found.layers)
 
 
 def _numbers(head: Head, t: Transition) -> int:

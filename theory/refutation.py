@@ -88,7 +88,7 @@ def refute(lrnn: LRNN, *, max_joint: int = MAX_JOINT, seed: int = 0) -> Refutati
     """
     word, complete, seen = _breadth_first(lrnn, max_joint)
     if word is not None:
-        search = f"breadth first, {seen:,} joint states seen: no shorter word does"
+        search = f"breadth first, joint states seen: {seen:,}; no shorter word does"
     elif complete:
         search = f"all {seen:,} reachable joint states"
     else:

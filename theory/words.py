@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..constructions.automaton import Automaton, Indices
 from ..constructions.errors import InputError
-from ..constructions.lrnn import LRNN
+from ..constructions.realisations import Realisation
 
 PIECE = 16_384
 """Random words are drawn in pieces of this many tokens, each from its own seed."""
@@ -103,9 +103,9 @@ def words_of(letters: Any, automaton: Automaton) -> Words:
     return ArrayWords(array)
 
 
-def random_stream(source: LRNN | Automaton, sequences: int, length: int, seed: int) -> RandomWords:
+def random_stream(source: Realisation | Automaton, sequences: int, length: int, seed: int) -> RandomWords:
     """Uniform random words that are never in memory as a whole; `run` takes them as letters."""
-    automaton = source.automaton if isinstance(source, LRNN) else source
+    automaton = source if isinstance(source, Automaton) else source.automaton
     if not automaton.letters:
         raise InputError(f"{automaton.name}: there are no letters to draw from")
     if sequences < 0 or length < 0 or seed < 0:
@@ -115,6 +115,6 @@ def random_stream(source: LRNN | Automaton, sequences: int, length: int, seed: i
     return RandomWords(len(automaton.letters), sequences, length, seed)
 
 
-def random_words(source: LRNN | Automaton, sequences: int, length: int, seed: int) -> Indices:
+def random_words(source: Realisation | Automaton, sequences: int, length: int, seed: int) -> Indices:
     """Uniform random letter indices `[sequences, length]`, the same as those of `random_stream`."""
     return random_stream(source, sequences, length, seed).part(0, length).astype(np.int64)

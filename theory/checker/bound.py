@@ -7,7 +7,8 @@ that moves states in a cycle of m ≥ 2 (F its affine map on the finite set of r
 
 - H.rank (m ≥ 3, a letter, one layer): ‖A‖ ≤ 1 makes F an isometry of R, so A is orthogonal on the span D of its
   differences' columns, of an order divisible by m in all heads together. In some head it is no involution, has a
-  non-real pair, and rank(A - I) ≥ 2. For m = 2: A = I on D would make F a translation of R, so the identity.
+  non-real pair, and rank(A - I) ≥ 2. For m = 2: A = I on D would make F a translation of R, so the identity
+  (a gate of -1 would do without a factor, so gates are in [0, 1]).
 - CK.S5: letters that permute all states generate G. On the image R of an idempotent word of least rank each letter
   is orthogonal on D, and the finite group Γ of these maps has G as a quotient. Let a be a power of the letter, of
   order 5, y ∈ G, b = yay⁻¹, E = ⟨a, b⟩ ≅ A_5 (order 60, two Sylow 5-subgroups), a and b not conjugate in E. The
@@ -45,7 +46,7 @@ SEARCH = 2_000_000  # entries of the maps composed, after the first letters
 PAIRS = 50_000  # entries of the pairs (a, y) tried
 FIFTHS = 8  # groups ⟨a⟩ tried
 
-FINITE = "one layer, every norm of A(x) at most 1, finitely many reachable states, exact"
+FINITE = "one layer, every norm of A(x) at most 1 and gate in [0, 1], finitely many reachable states, exact"
 # (figure, reason): kind, hypotheses
 RULES = {
     ("householders", "H.rank"): ("proved", FINITE),

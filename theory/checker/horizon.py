@@ -127,8 +127,13 @@ def extent(head: Head, images: list[list[int]]) -> tuple[Fraction, Fraction]:
     return radius, Fraction(isqrt(least_distance(head, images) or 0), 2**97) * (1 - Fraction(1, 2**20))
 
 
-def head_horizon(head: Head, radius: Fraction, margin: Fraction, load: Fraction, dtype: str) -> int | None:
-    """The horizon of one head in one dtype; None where it has no limit. `load`: Σ nd(R + m)² over all heads."""
+def head_horizon(
+    head: Head, start: int, radius: Fraction, margin: Fraction, load: Fraction, dtype: str
+) -> int | None:
+    """The horizon of one head in one dtype; None where it has no limit. `load`: Σ nd(R + m)² over all heads.
+
+    `start`: the code of H_0.
+    """
     if len(head.codes) == 1 or (head.integer and head.bound <= FORMATS[dtype]):
         return None
     for t in head.transitions:
@@ -139,7 +144,7 @@ def head_horizon(head: Head, radius: Fraction, margin: Fraction, load: Fraction,
     precision, least, largest = FLOATS[dtype]
     errors = [grid(rounding_errors(head.matrix(t), precision, least), up=True) for t in head.transitions]
     delta = norm_up(max(errors, default=0))
-    first = norm_up(grid(rounding_errors(head.codes[0], precision, least), up=True))
+    first = norm_up(grid(rounding_errors(head.codes[start], precision, least), up=True))
     size = head.dim * head.value_dim
     reach = (1 + delta) * (radius + margin)
     step = delta * radius + reach / 2**precision + size * Fraction(2) ** (least - precision)
@@ -148,15 +153,18 @@ def head_horizon(head: Head, radius: Fraction, margin: Fraction, load: Fraction,
     return int(-((first - margin) // (step + margin * delta))) - 1
 
 
-def horizons(heads: list[Head], images: list[list[list[int]]]) -> dict[str, int | None]:
-    """For each dtype the least horizon of the heads; None where rounding never matters."""
+def horizons(heads: list[Head], images: list[list[list[int]]], starts: list[int]) -> dict[str, int | None]:
+    """For each dtype the least horizon of the heads; None where rounding never matters. `starts`: codes of H_0."""
     extents = [extent(head, image) for head, image in zip(heads, images, strict=True)]
     load = sum(
         (h.dim * h.value_dim * (r + m) ** 2 for h, (r, m) in zip(heads, extents, strict=True)), Fraction()
     )
     result: dict[str, int | None] = {}
     for dtype in FLOATS:
-        limits = [head_horizon(h, r, m, load, dtype) for h, (r, m) in zip(heads, extents, strict=True)]
+        limits = [
+            head_horizon(h, start, r, m, load, dtype)
+            for h, start, (r, m) in zip(heads, starts, extents, strict=True)
+        ]
         finite = [limit for limit in limits if limit is not None]
         result[dtype] = min(finite) if finite else None
     return result
@@ -169,7 +177,7 @@ def check(document: Any) -> str:
     said = record(document["horizon"], {"arithmetic", "lengths"}, "horizon")
     need(said["arithmetic"] == ARITHMETIC, f"horizon.arithmetic: it must be {ARITHMETIC!r}")
     lengths = record(said["lengths"], set(FLOATS), "horizon.lengths")
-    right = horizons(heads, images)
+    right = horizons(heads, images, document["decode"][0][1:])
     for dtype, limit in right.items():
         need(
             limit is not None,
