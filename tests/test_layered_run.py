@@ -50,7 +50,7 @@ def modes(lrnn: LRNN, words: Any, dtype: str = "bf16", start: int | None = None)
 
 def said(lrnn: LRNN, words: Indices, dtype: str, row: int = 0) -> Indices:
     """What a `LayeredStepper` decodes after each token `[sequences, T]`."""
-    stepper = LayeredStepper(lrnn, dtype, row)
+    stepper = LayeredStepper(lrnn, dtype, row, strict=dtype in lrnn.formats)
     states = stepper.initial(len(words))
     decoded = np.empty(words.shape, dtype=np.int64)
     for t, x in enumerate(words.T):

@@ -172,12 +172,13 @@ def check_decode(
             need(state == least and seed not in seen, f"decode[{done}]: not the seed that is due")
             parts = [head.codes[c] for head, c in zip(heads, seed, strict=True) if head.codes[c]]
             need(all(sign(part[0][2]) > 0 for part in parts), f"decode[{done}]: the seed starts negative")
-            for part in parts:
-                whole = [x for _, _, x in part if type(x) is int]
-                need(
-                    len(whole) < len(part) or gcd(*whole) == 1,
-                    f"decode[{done}]: a seed that is not primitive",
-                )
+            for head, image, c in zip(heads, images, seed, strict=True):
+                whole = [x for _, _, x in head.codes[c] if type(x) is int]
+                written = any(after == c != p for row in image for p, after in enumerate(row))
+                free = (
+                    not written and len(whole) == len(head.codes[c]) > 0
+                )  # its scale follows from nothing else
+                need(not free or gcd(*whole) == 1, f"decode[{done}]: a seed that is not primitive")
             need(
                 not covered or len(parts) == 1, f"decode[{done}]: a further seed is zero in all heads but one"
             )
