@@ -42,7 +42,7 @@ def cascade_lrnn(
     new points, as the proof of G.T4 has it; such an LRNN is wrong wherever that matters.
     """
     if not cascade.levels:
-        raise NotRealisableError(f"{automaton.name}: one state needs no cascade; leave --theorem out")
+        raise NotRealisableError(f"{automaton.name}: one state needs no cascade")
     if len(cascade.levels) == 1:
         return _one_layer(automaton, cascade, coordinates, gated, theorem)
     levels = list(cascade.levels)

@@ -52,7 +52,8 @@ class Request:
             require_source(self.theorem)
         for option, value in self.bounds().items():
             if value is not None and value < (option != "--max-householders"):
-                raise InputError(f"{option} {value}: it is a positive number")
+                wanted = "a number, 0 or more" if option == "--max-householders" else "a positive number"
+                raise InputError(f"{option} {value}: it is {wanted}")
 
     def bounds(self) -> dict[str, int | None]:
         """The bounds by their options."""
@@ -116,7 +117,7 @@ def choose(
     automaton = trimmed(automaton)
     builder = Builder(automaton, limits, "one_hot" if request.coordinates == "one_hot" else "few")
     if request.theorem is not None:
-        return _cheapest(automaton, request, builder.by_source(request.theorem, request.exactness))
+        return _cheapest(automaton, request, _of_source(builder, request.theorem, request.exactness))
     if not any(limit is not None for limit in request.bounds().values()):
         return _by_default(builder, request)
     sources = [t for t in sources_for(automaton) if t not in BY_REQUEST and (delays or t != "DP.T1")]
@@ -140,6 +141,13 @@ def _by_default(builder: Builder, request: Request) -> Realisation:
     if builder.permutes_or_resets:  # then the cascade has one layer too
         found.append(next(builder.by_source("G.T4")))
     return min(found, key=cost)
+
+
+def _of_source(builder: Builder, theorem: str, exactness: str) -> Iterator[Realisation | LimitError]:
+    try:
+        yield from builder.by_source(theorem, exactness)
+    except LimitError as error:
+        yield error
 
 
 def _cheapest(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -67,7 +67,7 @@ class Builder:
         self.automaton = automaton
         self.limits = limits or Limits()
         self.coordinates: CoordinateKind = coordinates
-        self._cascade: Cascade | None = None
+        self._cascade: Cascade | LimitError | None = None
 
     @property
     def permutes_or_resets(self) -> bool:
@@ -75,23 +75,37 @@ class Builder:
         n = len(self.automaton.states)
         return all(len(set(row)) in (1, n) for row in self.automaton.transitions.tolist())
 
+    @property
+    def is_shallow(self) -> bool:
+        """Has the automaton's own cascade fewer levels than that of all maps? False where it is beyond a limit."""
+        try:
+            return len(self.cascade().levels) < len(self.automaton.states) - 1
+        except LimitError:
+            return False
+
     def cascade(self) -> Cascade:
         """The automaton's cascade, checked on the spot."""
         if self._cascade is None:
-            self._cascade = cascade(
-                self.automaton,
-                max_image_sets=self.limits.image_sets,
-                max_set_moves=self.limits.set_moves,
-                max_level_letters=self.limits.level_letters,
-            )
+            try:
+                self._cascade = cascade(
+                    self.automaton,
+                    max_image_sets=self.limits.image_sets,
+                    max_set_moves=self.limits.set_moves,
+                    max_level_letters=self.limits.level_letters,
+                )
+            except LimitError as error:
+                self._cascade = error
+        if isinstance(self._cascade, LimitError):
+            raise self._cascade
         return self._cascade
 
     def by_source(self, theorem: str, exactness: str = "any") -> Iterator[Realisation]:
         """All realisations of a source, the cheapest first; `NotRealisableError` where the automaton is not of its kind.
 
-        `exactness="integer"`: only bit-exact ones.
+        `exactness="integer"`: only bit-exact ones. A `LimitError` of one form comes after the others.
         """
         seen: list[tuple[object, ...]] = []
+        beyond: LimitError | None = None
         for number, build in enumerate(self._builds(theorem, exactness)):
             try:
                 found = build()
@@ -99,10 +113,15 @@ class Builder:
                 if number == 0:
                     raise
                 continue
+            except LimitError as error:
+                beyond = beyond or error
+                continue
             figures = (cost(found), found.construction)
             if (exactness == "any" or found.exactness == "integer") and figures not in seen:
                 seen.append(figures)
                 yield found
+        if beyond is not None:
+            raise beyond
 
     def fewest_layers(self) -> Realisation:
         """The cheaper cascade: that of the automaton's own letters, or that of all maps (n - 1 levels)."""
@@ -190,6 +209,11 @@ class Builder:
         return cascade_lrnn(self.automaton, built, coordinates=self.coordinates, theorem="own.n-1")
 
     def _cells(self) -> LRNN:
+        if self.automaton.is_permutation:
+            raise NotRealisableError(
+                f"{self.automaton.name}: S.star-free: its letters permute the states, so the automaton is not "
+                "aperiodic; leave --theorem out"
+            )
         built = self.cascade()
         for number, level in enumerate(built.levels, start=1):
             for c, table in enumerate(level.actions):
@@ -259,13 +283,28 @@ def sources_for(automaton: Automaton) -> tuple[str, ...]:
 
 
 def all_realisations(
-    builder: Builder, exactness: str = "any", sources: Iterable[str] = tuple(THEOREMS)
+    builder: Builder, exactness: str = "any", sources: Sequence[str] = tuple(THEOREMS)
 ) -> Iterator[Realisation | LimitError]:
     """Those of every given source that applies; a `LimitError` in place of those that are beyond a limit."""
     for theorem in sources:
         try:
+            if theorem == "G.T3" and len(sources) > 1 and builder.automaton.is_permutation:
+                yield from _mixed(builder, exactness)
+            if theorem == "own.n-1" and len(sources) > 1 and builder.is_shallow:
+                continue  # the automaton's own cascade has fewer layers
             yield from builder.by_source(theorem, exactness)
         except NotRealisableError:
             continue
         except LimitError as error:
             yield error
+
+
+def _mixed(builder: Builder, exactness: str) -> Iterator[Realisation]:
+    """A group automaton in one layer where heads of several sources together are cheaper than those of one."""
+    for kind in dict.fromkeys((exactness, "integer")):
+        try:
+            found = builder.group(None, kind)
+        except NotRealisableError:
+            continue
+        if found.theorem not in THEOREMS:
+            yield found

@@ -42,7 +42,7 @@ def residues(automaton: Automaton, max_group: int = 5_000) -> tuple[list[int], i
 
 
 def cyclic_two_layers(automaton: Automaton, *, max_degree: int = MAX_DEGREE, max_group: int = 5_000) -> LRNN:
-    """G.T6: a cyclic transition group in two layers, one reflection a token and head; algebraic unless m is 2 or 4."""
+    """G.T6: a cyclic transition group in two layers, one reflection a token and head; algebraic unless m is 2."""
     weights, m = _cyclic(automaton, max_group)
     mirror = _mirrors(m, max_degree)
 

@@ -14,7 +14,7 @@ def print_plan(made: Plan) -> None:
     console = Console(highlight=False, markup=False, emoji=False)
     automaton = made.automaton
     console.print(
-        f"{automaton.name}: {len(automaton.states):,} states, {len(automaton.letters):,} letters",
+        f"{automaton.name}: {len(automaton.states):,} states, {len(automaton.letters):,} letter{'s' * (len(automaton.letters) != 1)}",
         style="bold",
     )
     table = Table(box=box.SIMPLE, pad_edge=False)
