@@ -359,6 +359,89 @@ def run(
         raise typer.Exit(1)
 
 
+@app.command()
+def prove(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A certificate, or an .npz of matrices.")],
+    spec: Spec,
+    arithmetic: Annotated[
+        str, typer.Option(help="exact, per_step:FORMAT[:ROUNDING] or per_op:FORMAT.")
+    ] = "per_step:bf16",
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the certificate of a proof.")
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Go on from this file, and save to it on the way.")
+    ] = None,
+    max_states: Annotated[int, typer.Option(help="Most states of the model to explore.")] = 5_000_000,
+    max_seconds: Annotated[float | None, typer.Option(help="Longest time for the search.")] = None,
+    alphabet: Alphabet = None,
+    track: TrackOption = None,
+    start: Start = None,
+    group: Group = None,
+    product: ProductOption = "left",
+    as_json: Json = False,
+) -> None:
+    """Prove a model equal to an automaton in an arithmetic, on all words, or find a shortest word that refutes it."""
+    from .theory.prove_file import prove_file
+
+    automaton = _automaton(spec, alphabet, track, start, group, product, 100_000, 10_000_000)
+    with _working("proving"):
+        proof = prove_file(
+            model, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume
+        )
+    written = output if output is not None and proof.certificate is not None else None
+    if written is not None and proof.certificate is not None:
+        from .constructions.certificate import write_certificate
+
+        write_certificate(proof.certificate, written)
+    if as_json:
+        _print_json(proof.to_json())
+    else:
+        _print_table(automaton.name, proof.rows())
+        _say_written(written)
+    if proof.verdict != "equivalent":
+        raise typer.Exit(1)
+
+
+@app.command()
+def spectrum(
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A certificate, or an .npz of matrices A [letters, n, n].")
+    ],
+    picture: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draw the eigenvalues on the unit disc to .svg or .png."),
+    ] = None,
+    products: Annotated[
+        int, typer.Option(help="Also all distinct products of letters up to this length.")
+    ] = 0,
+    max_dim: Annotated[int, typer.Option(help="Largest dimension of a matrix.")] = 64,
+    max_letters: Annotated[int, typer.Option(help="Most distinct letter matrices.")] = 2_000,
+    max_products: Annotated[int, typer.Option(help="Most distinct products.")] = 2_000,
+    as_json: Json = False,
+) -> None:
+    """Eigenvalues of every letter, enclosed and decided: real, sign, unit circle, stability; exit status 1 if any is not."""
+    from .theory.spectra_file import spectrum_of_file
+
+    with _working("computing eigenvalues"):
+        found = spectrum_of_file(
+            model, products=products, max_dim=max_dim, max_letters=max_letters, max_products=max_products
+        )
+    if picture is not None:
+        from .theory.pictures.spectrum import draw_spectrum
+
+        draw_spectrum(found, picture)
+    if as_json:
+        _print_json(found.to_json())
+    else:
+        _print_columns(model, found.rows())
+        for line in found.product_lines():
+            print(line)
+        _say_written(picture)
+    if not found.is_decided:
+        raise typer.Exit(1)
+
+
 @export_app.command("npz")
 def export_npz(
     certificate: Annotated[str, typer.Argument(metavar="FILE", help="A certificate.")],
@@ -450,6 +533,22 @@ def _print_table(title: str, rows: list[tuple[str, str]]) -> None:
     table.add_column(overflow="fold")
     for label, text in rows:
         table.add_row(label, text)
+    console = Console(highlight=False, markup=False, emoji=False)
+    console.print(title, style="bold")
+    console.print(table)
+
+
+def _print_columns(title: str, rows: list[list[str]]) -> None:
+    """A table whose first row has the headings."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for heading in rows[0]:
+        table.add_column(heading, overflow="fold")
+    for row in rows[1:]:
+        table.add_row(*row)
     console = Console(highlight=False, markup=False, emoji=False)
     console.print(title, style="bold")
     console.print(table)

@@ -11,11 +11,15 @@ automaton = automaton_from_spec("tomita:4")
 lrnn = construct(automaton)
 print(f"{automaton.name}: {len(lrnn.layers)} layers, {lrnn.householders} factors, dimension {lrnn.dim}")
 print(f"  {check(lrnn).reason}")
-print(f"  bf16, 160,000 tokens: {run(lrnn, random_words(lrnn, 16, 10_000, seed=0), dtype='bf16').errors} errors")
+print(
+    f"  bf16, 160,000 tokens: {run(lrnn, random_words(lrnn, 16, 10_000, seed=0), dtype='bf16').errors} errors"
+)
 
 # later layers must read the states before the token; with those after it, as printed, this word goes wrong
 refuted = refute_printed(automaton).to_json()
-print(f"  wired as printed: after {' '.join(refuted['word'])} it says {refuted['named']}, right is {refuted['right']}")
+print(
+    f"  wired as printed: after {' '.join(refuted['word'])} it says {refuted['named']}, right is {refuted['right']}"
+)
 
 # what is on offer for S_5, and what is known from below
 made = plan(automaton_from_spec("S5"))

@@ -1,1 +1,45 @@
-"""Triton kernels and their plain references."""
+"""The operators' fast paths and their readable references; loaded on first use, so that importing this is fast."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .backends import BackendUnavailableError as BackendUnavailableError
+    from .backends import KernelError as KernelError
+    from .backends import KernelInputError as KernelInputError
+    from .backends import launch_counts as launch_counts
+    from .backends import reset_launch_counts as reset_launch_counts
+    from .backends import triton_available as triton_available
+    from .delta_product import delta_product as delta_product
+    from .diagonal_scan import diagonal_scan as diagonal_scan
+    from .rank_one_scan import rank_one_scan as rank_one_scan
+    from .reference import l2_normalise as l2_normalise
+
+_HOME = {
+    "BackendUnavailableError": ".backends",
+    "KernelError": ".backends",
+    "KernelInputError": ".backends",
+    "delta_product": ".delta_product",
+    "diagonal_scan": ".diagonal_scan",
+    "l2_normalise": ".reference",
+    "launch_counts": ".backends",
+    "rank_one_scan": ".rank_one_scan",
+    "reset_launch_counts": ".backends",
+    "triton_available": ".backends",
+}
+
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name], __name__), name)
+    globals()[name] = value  # a submodule of the same name must not come first
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -8,6 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,10 @@ from mirrormata.constructions.real_cyclotomic import real_cyclotomic_field
 from mirrormata.theory.rounding import (
     ALIASES,
     FORMATS,
+    MODES,
+    OCP_FORMATS,
     FloatFormat,
+    all_values,
     float_format,
     round_array,
     round_fraction,
@@ -28,13 +32,25 @@ STORED: dict[str, Any] = {
     "bf16": ml_dtypes.bfloat16,
     "fp8_e4m3": ml_dtypes.float8_e4m3fn,
     "fp8_e5m2": ml_dtypes.float8_e5m2,
+    "fp6_e2m3": ml_dtypes.float6_e2m3fn,
+    "fp6_e3m2": ml_dtypes.float6_e3m2fn,
+    "fp4_e2m1": ml_dtypes.float4_e2m1fn,
 }
+TORCH = {
+    "fp16": torch.float16,
+    "bf16": torch.bfloat16,
+    "fp8_e4m3": torch.float8_e4m3fn,
+    "fp8_e5m2": torch.float8_e5m2,
+}
+NAMED: dict[str, FloatFormat] = {**FORMATS, **OCP_FORMATS}
+BITS = {"fp6_e2m3": 6, "fp6_e3m2": 6, "fp4_e2m1": 4}
 
 
 def finite_values(name: str) -> Any:
     """All finite values of a narrow format in ascending order, one zero, by their bit patterns."""
     width = np.uint16 if np.dtype(STORED[name]).itemsize == 2 else np.uint8
-    patterns = np.arange(2 ** (8 * np.dtype(width).itemsize), dtype=np.uint32).astype(width)
+    bits = BITS.get(name, 8 * np.dtype(width).itemsize)
+    patterns = np.arange(2**bits, dtype=np.uint32).astype(width)
     with np.errstate(invalid="ignore"):
         values = patterns.view(STORED[name]).astype(np.float64)
     return np.unique(values[np.isfinite(values)])
@@ -43,8 +59,9 @@ def finite_values(name: str) -> Any:
 @pytest.mark.parametrize("name", STORED)
 def test_values_are_fixed_and_figures_are_those_of_the_format(name: str) -> None:
     values = finite_values(name)
-    fmt = FORMATS[name]
-    assert np.array_equal(round_array(values, name), values)
+    fmt = NAMED[name]
+    assert np.array_equal(round_array(values, fmt), values)
+    assert np.array_equal(all_values(fmt), values)
     assert Fraction(values[-1]) == fmt.max_finite
     assert Fraction(values[values > 0][0]) == fmt.smallest
 
@@ -56,9 +73,81 @@ def test_midpoints_and_a_hair_beside_them(name: str) -> None:
     middle = (low + high) / 2  # exact: one bit more than the format
     grid = np.arange(len(values)) - np.flatnonzero(values == 0)[0]  # bit patterns with signs: even ones win
     even = np.where(grid[:-1] % 2 == 0, low, high)
-    assert np.array_equal(round_array(middle, name), even)
-    assert np.array_equal(round_array(np.nextafter(middle, np.inf), name), high)
-    assert np.array_equal(round_array(np.nextafter(middle, -np.inf), name), low)
+    fmt = NAMED[name]
+    assert np.array_equal(round_array(middle, fmt), even)
+    assert np.array_equal(round_array(np.nextafter(middle, np.inf), fmt), high)
+    assert np.array_equal(round_array(np.nextafter(middle, -np.inf), fmt), low)
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_every_mode_between_all_neighbours(name: str) -> None:
+    """All values, all midpoints, a quarter step and a hair beside every value and every midpoint."""
+    values, fmt = finite_values(name), NAMED[name]
+    low, high = values[:-1], values[1:]
+    middle, quarter = (low + high) / 2, (high - low) / 4
+    up, down = np.inf, -np.inf
+    inside = [np.nextafter(low, up), low + quarter, np.nextafter(middle, down), middle]
+    inside += [np.nextafter(middle, up), high - quarter, np.nextafter(high, down)]
+    for place, x in enumerate(inside):
+        expected = {
+            "rd": low,
+            "ru": high,
+            "rz": np.where(x < 0, high, low),
+            "tie_low": low if place < 4 else high,
+        }
+        for mode, nearest in expected.items():
+            got = round_array(x, fmt, mode)
+            assert np.array_equal(got, nearest), (mode, place)
+            assert (np.signbit(got) == np.signbit(x)).all()
+    for mode in MODES:
+        assert np.array_equal(round_array(values, fmt, mode), values)
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_casts_of_libraries(name: str) -> None:
+    """ml_dtypes and torch on the CPU, at all values, midpoints and quarter steps, which float32 holds exactly."""
+    values, fmt = finite_values(name), NAMED[name]
+    step = np.diff(values)
+    points = np.concatenate([values, *(values[:-1] + step * part for part in (0.25, 0.5, 0.75))])
+    points = points[points == points.astype(np.float32)]
+    assert len(points) > 3.9 * len(step)
+    ours = round_array(points, fmt)
+    assert np.array_equal(ours, points.astype(np.float32).astype(STORED[name]).astype(np.float64))
+    if name in TORCH:
+        assert np.array_equal(
+            ours, torch.tensor(points, dtype=torch.float32).to(TORCH[name]).double().numpy()
+        )
+
+
+@pytest.mark.parametrize("name", [*NAMED])
+def test_overflow_in_every_mode(name: str) -> None:
+    fmt = NAMED[name]
+    largest, tie = fmt.max_finite, fmt.tie_beyond
+    hair = Fraction(1, 10**400)
+    beyond = float(largest) if fmt.saturating else np.inf
+    table: dict[str, tuple[Any, ...]] = {
+        "rne": (largest, beyond, beyond, beyond, -beyond),
+        "tie_low": (largest, largest, beyond, beyond, -beyond),
+        "rz": (largest, largest, largest, largest, -largest),
+        "ru": (beyond, beyond, beyond, beyond, -largest),
+        "rd": (largest, largest, largest, largest, -beyond),
+    }
+    for mode, expected in table.items():
+        points = [largest + hair, tie, tie + hair, 10 * largest, -10 * largest]
+        assert [round_fraction(x, fmt, mode) for x in points] == [float(v) for v in expected], mode
+        assert round_fraction(-tie, fmt, mode) == (-float(largest) if mode in ("rz", "ru") else -beyond)
+        if name != "fp64":
+            shown = [float(tie), float(10 * largest), -float(10 * largest)]
+            assert round_array(shown, fmt, mode).tolist() == [float(expected[i]) for i in (1, 3, 4)], mode
+
+
+@given(st.floats(allow_nan=False), st.sampled_from(sorted(NAMED)), st.sampled_from(sorted(MODES)))
+def test_arrays_and_fractions_agree_in_every_mode(x: float, name: str, mode: str) -> None:
+    got = float(round_array(x, NAMED[name], mode))
+    if np.isfinite(x):
+        assert got == round_fraction(Fraction(x), NAMED[name], mode)
+    else:
+        assert got == np.copysign(NAMED[name].overflow, x) or name == "fp64"
 
 
 @pytest.mark.parametrize("name", STORED)
@@ -67,10 +156,10 @@ def test_fraction_rounding_agrees_with_the_vectorised_one(name: str) -> None:
     middle = (values[:-1] + values[1:]) / 2
     tiny = Fraction(1, 10**60)
     for x in [*values.tolist(), *middle.tolist()]:
-        assert round_fraction(Fraction(x), name) == round_array(x, name)
+        assert round_fraction(Fraction(x), NAMED[name]) == round_array(x, NAMED[name])
         for beside in (Fraction(x) - tiny, Fraction(x) + tiny):
             toward = np.nextafter(x, np.inf if beside > Fraction(x) else -np.inf)
-            assert round_fraction(beside, name) == round_array(toward, name)
+            assert round_fraction(beside, NAMED[name]) == round_array(toward, NAMED[name])
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from ..constructions.block_delay import BlockDelay
 from ..constructions.errors import InputError
 from ..constructions.lrnn import LRNN
 from ..constructions.realisations import Realisation
-from .checker import bound, delay, horizon, table
+from .checker import bound, delay, equivalent, horizon, impossible, table
 from .checker.exact import Invalid, load, parse, shown
 
 CHECKERS = {
@@ -20,6 +20,8 @@ CHECKERS = {
     "horizon": horizon.check,
     "delay": delay.check,
     "bound": bound.check,
+    "equivalent": equivalent.check,
+    "impossible": impossible.check,
 }
 
 

@@ -1,0 +1,163 @@
+"""The DeltaProduct operator: one function in front of the recurrence, the torch chunks and the Triton kernels."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from .backends import choose_backend
+from .delta_product_arguments import check_arguments, sequence_bounds
+from .reference import arithmetic_of, delta_product_recurrence, l2_normalise
+from .torch_chunk import delta_product_chunks
+
+Mode = Literal["auto", "recurrent", "chunk", "scan"]
+
+
+def delta_product(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    beta: Tensor,
+    g: Tensor | None = None,
+    a: Tensor | None = None,
+    *,
+    householders: int = 1,
+    initial_state: Tensor | None = None,
+    output_final_state: bool = False,
+    scale: float | None = None,
+    cu_seqlens: Tensor | None = None,
+    mode: str = "auto",
+    backend: str = "auto",
+    l2norm: bool = False,
+    output_states: str | None = None,
+) -> tuple[Any, ...]:
+    """Run `S <- a_t S`, then n_h times `S <- (I - beta k kᵀ) S + beta k vᵀ`, then `o_t = scale q_tᵀ S`, over all tokens.
+
+    Arguments:
+        q: `[B,T,H,K]`; k: `[B,T·n_h,H,K]`; v: `[B,T·n_h,H,V]`, one dtype: float16, bfloat16, float32 or float64.
+        beta: `[B,T·n_h,H]`.  Stable while beta ‖k‖² is in [0, 2]; 2 reflects, 1 projects.
+        g: logarithm of the gate, `[B,T,H]`, at most 0.
+        a: the gate itself, `[B,T,H]`, in [-1, 1]; zero and negative are allowed.  Only one of g and a.
+        householders: n_h, the micro-steps of a token; 1 is DeltaNet.
+        initial_state: `[N,H,K,V]`, by default zero.  N is B, or the number of packed sequences.
+        output_final_state: also return the last states `[N,H,K,V]`, in float32 (float64 for float64 input).
+        scale: factor of the outputs, by default K^-1/2.
+        cu_seqlens: `[N+1]` integers from 0 to T, the bounds in tokens of sequences packed along T; B must be 1.
+        mode: `recurrent` (token by token), `chunk` (by chunks), `scan` (parallel in time, for few long sequences), `auto`.
+        backend: `triton`, `torch`, `reference` or `auto`: `backends.choose_backend`.
+        l2norm: divide q and k by their norms first; zero stays zero.
+        output_states: `"all"` also returns the state after every token, `[B,T,H,K,V]`; not on the Triton backend.
+
+    Returns `(o, final_state)` with o `[B,T,H,V]` in q's dtype and final_state None unless asked for;
+    `(o, final_state, states)` with `output_states="all"`.  Differentiable in every tensor.
+
+    Raises `KernelInputError` naming the argument and the mend, `BackendUnavailableError`.
+    Source: DeltaProduct, arXiv 2502.10297; shapes and names as in flash-linear-attention.
+    """
+    if torch.is_autocast_enabled(q.device.type):
+        cast = torch.get_autocast_dtype(q.device.type)
+        q, k, v = q.to(cast), k.to(cast), v.to(cast)
+    sequences = check_arguments(
+        q, k, v, beta, g, a, householders, initial_state, cu_seqlens, mode, backend, output_states
+    )
+    chosen = choose_backend(
+        backend if output_states is None else "torch" if backend == "auto" else backend, q.device
+    )
+    scale = float(q.shape[-1] ** -0.5 if scale is None else scale)
+    if l2norm:
+        q, k = l2_normalise(q), l2_normalise(k)
+    arithmetic = arithmetic_of(q)
+    if g is not None:
+        a = g.to(arithmetic).exp()
+    if chosen == "triton":
+        from .delta_product_operator import delta_product_triton
+
+        o, final = delta_product_triton(
+            q, k, v, beta, a, householders, initial_state, output_final_state, scale, cu_seqlens, mode
+        )
+        return o, final if output_final_state else None
+    if initial_state is None:
+        initial_state = q.new_zeros(sequences, q.shape[2], q.shape[3], v.shape[3], dtype=arithmetic)
+    if chosen == "reference" or (mode == "auto" and q.shape[1] == 1):
+        mode = "recurrent"
+    o, final, states = _in_torch(
+        [None if x is None else x.to(arithmetic) for x in (q, k, v, beta, a)],
+        initial_state.to(arithmetic),
+        householders,
+        scale,
+        cu_seqlens,
+        mode,
+        output_states is not None,
+    )
+    kept = final if output_final_state else None
+    return (o.to(q.dtype), kept) if states is None else (o.to(q.dtype), kept, states)
+
+
+def _in_torch(
+    inputs: list[Tensor | None],
+    initial_state: Tensor,
+    householders: int,
+    scale: float,
+    cu_seqlens: Tensor | None,
+    mode: str,
+    keep_states: bool,
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The recurrence or the chunks, packed sequences spread over the batch."""
+    if cu_seqlens is None:
+        return _run(inputs, initial_state, householders, scale, mode, keep_states)
+    bounds = sequence_bounds(cu_seqlens, inputs[0].shape[1])  # type: ignore[union-attr]
+    lengths = [end - start for start, end in itertools.pairwise(bounds)]
+    spread = [
+        None if x is None else _spread(x, bounds, per, filling)
+        for x, per, filling in zip(
+            inputs, (1, householders, householders, householders, 1), (0.0, 0.0, 0.0, 0.0, 1.0), strict=True
+        )
+    ]
+    o, final, states = _run(spread, initial_state, householders, scale, mode, keep_states)
+    together = [_together(x, lengths) for x in (o, states) if x is not None]
+    return together[0], final, together[1] if keep_states else None
+
+
+def _run(
+    inputs: list[Tensor | None],
+    initial_state: Tensor,
+    householders: int,
+    scale: float,
+    mode: str,
+    keep_states: bool,
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    q, k, v, beta, a = inputs
+    assert q is not None
+    assert k is not None
+    assert v is not None
+    assert beta is not None
+    if mode == "recurrent":
+        return delta_product_recurrence(
+            q, k, v, beta, a, initial_state, householders=householders, scale=scale, keep_states=keep_states
+        )
+    return delta_product_chunks(
+        q,
+        k,
+        v,
+        beta,
+        a,
+        initial_state,
+        householders=householders,
+        scale=scale,
+        keep_states=keep_states,
+        parallel=mode == "scan",
+    )
+
+
+def _spread(x: Tensor, bounds: list[int], per: int, filling: float) -> Tensor:
+    """Packed `[1,T·per,...]` to `[N,longest·per,...]`, filled up so that states do not change."""
+    pieces = [x[0, start * per : end * per] for start, end in itertools.pairwise(bounds)]
+    return torch.nn.utils.rnn.pad_sequence(pieces, batch_first=True, padding_value=filling)
+
+
+def _together(x: Tensor, lengths: list[int]) -> Tensor:
+    """The inverse of `_spread` for one row a token."""
+    return torch.cat([x[i, :length] for i, length in enumerate(lengths)])[None]

@@ -1,0 +1,112 @@
+"""Which kernels and tile sizes a DeltaProduct problem gets: a fixed table, so that results do not depend on timing runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+KERNEL_WIDTHS = (16, 32, 64, 128, 256)
+"""Widths of keys and values that kernels are compiled for; others are filled up with zeros."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One kernel's launch: block width (value columns or key rows), warps, pipeline stages, most registers a thread."""
+
+    width: int
+    warps: int
+    stages: int = 2
+    registers: int | None = None
+
+    def options(self) -> dict[str, int]:
+        """Launch options."""
+        options = {"num_warps": self.warps, "num_stages": self.stages}
+        return options if self.registers is None else options | {"maxnreg": self.registers}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the chunk modes run: fused (one kernel each way) or in phases, rows of a chunk, and the tiles."""
+
+    fused: bool
+    rows: int
+    inverse_precision: str
+    precision: str
+    forward: Tile
+    backward: Tile
+    prepare: Tile
+    gradients: Tile
+
+
+def kernel_width(width: int) -> int:
+    """The smallest compiled width that holds this one."""
+    return next(w for w in KERNEL_WIDTHS if w >= width)
+
+
+def next_power_of_two(number: int) -> int:
+    """At least 1."""
+    return 1 << max(0, number - 1).bit_length()
+
+
+def token_rows(rows: int, householders: int) -> int:
+    """Rows of a tile that holds a chunk's tokens: a power of two, at least 16."""
+    return max(16, next_power_of_two(rows // householders))
+
+
+def chunk_plan(
+    K: int, V: int, dtype: torch.dtype, programs: int, *, gated: bool = False, phases: bool = False
+) -> Plan:
+    """Plan for kernel widths K and V and so many sequences times heads; `phases`: the kernels that `scan` is built from."""
+    wide = max(K, V)
+    short = dtype in (torch.float16, torch.bfloat16)
+    inverse, precision = ("fp16", "cast") if short else ("ieee", "ieee")
+    if wide <= 32 and not phases:
+        forward = Tile(V, 1, 3, 160 if short and not gated else None)
+        return Plan(True, 16, inverse, precision, forward, Tile(V, 1, 3), Tile(K, 1), Tile(V, 1))
+    if not short:
+        narrow = Tile(16, 4, 1)
+        return Plan(False, 16, inverse, precision, narrow, narrow, Tile(K, 4, 1), Tile(16, 4, 1))
+    if wide > 128:
+        block = min(V, 32)
+        return Plan(
+            False,
+            32,
+            inverse,
+            precision,
+            Tile(block, 4),
+            Tile(block, 4),
+            Tile(K, 4, 1),
+            Tile(min(K, V, 64), 4, 1),
+        )
+    few = programs * V < 64 * 512
+    warps = 4 if wide > 32 else 2
+    forward, backward = Tile(min(V, 32 if few else 64), warps), Tile(min(V, 64), warps)
+    # one stage: with two, triton 3.6 compiles this kernel wrongly for Hopper at K = 128 (dk off by several per cent)
+    gradients = Tile(min(K, V, 64), 8 if gated and wide > 32 else 4, 1)
+    return Plan(False, 64, inverse, precision, forward, backward, Tile(K, 4, 1), gradients)
+
+
+def recurrent_width(width: int, other: int, programs: int) -> int:
+    """Columns (or rows) of the state that one warp of a recurrent kernel holds beside `other` rows (or columns)."""
+    if other <= 32:
+        return min(width, 32)
+    return min(width, 16 if other <= 128 and programs >= 512 else 8)
+
+
+def choose_mode(mode: str, dtype: torch.dtype, tokens: int, sequences_and_heads: int) -> str:
+    """The mode that `auto` means: exact 32-bit recurrence for wide formats, chunks for 16 bits, scan for few long sequences."""
+    if mode != "auto":
+        return mode
+    if tokens < 16:
+        return "recurrent"
+    if tokens >= 16384 and sequences_and_heads * 1024 < tokens:
+        return "scan" if dtype in (torch.float16, torch.bfloat16) else "recurrent"
+    return "chunk" if dtype in (torch.float16, torch.bfloat16) else "recurrent"
+
+
+def segment_tokens(tokens: int, heads: int, chunk_tokens: int) -> int:
+    """Tokens of a segment in mode `scan`: about as many segments as fill a GPU, each of whole chunks, at least four."""
+    wanted = max(1, min(256, 2048 // max(1, heads)))
+    chunks = max(4, -(-tokens // (wanted * chunk_tokens)))
+    return chunks * chunk_tokens

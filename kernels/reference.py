@@ -1,0 +1,86 @@
+"""DeltaProduct as a plain recurrence: the meaning of the operator, in a fixed order of operations.
+
+State `S [K, V]`, token t with `n_h` micro-steps (key, value, beta):
+
+    S <- a_t S                                      if there is a gate
+    repeat n_h times:
+        s <- sum over K of (k * S)                  products, then `tree_sum`
+        u <- beta * (v - s)
+        S <- S + k uᵀ                               product, then sum
+    o_t <- scale * (sum over K of (q_t * S))        products, then `tree_sum`, then the scale
+
+Every operation is rounded to the arithmetic's format, so the result does not depend on device or vector width.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def tree_sum(x: Tensor) -> Tensor:
+    """Sum over the last but one dimension by halving: padded with zeros to 2^m, entry i is added to entry i + 2^(m-1)."""
+    size = x.shape[-2]
+    width = 1 << (size - 1).bit_length()
+    if width > size:
+        x = torch.cat([x, x.new_zeros(*x.shape[:-2], width - size, x.shape[-1])], dim=-2)
+    while width > 1:
+        width //= 2
+        x = x[..., :width, :] + x[..., width:, :]
+    return x[..., 0, :]
+
+
+def arithmetic_of(*tensors: Tensor | None) -> torch.dtype:
+    """float64 if any tensor is float64, else float32: what states are held in."""
+    wide = any(x is not None and x.dtype == torch.float64 for x in tensors)
+    return torch.float64 if wide else torch.float32
+
+
+def delta_product_recurrence(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    beta: Tensor,
+    a: Tensor | None,
+    initial_state: Tensor,
+    *,
+    householders: int,
+    scale: float,
+    keep_states: bool = False,
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Outputs `[B,T,H,V]`, final state `[B,H,K,V]` and, if kept, every state `[B,T,H,K,V]`.
+
+    All tensors have one dtype, and every operation is rounded to it.  Shapes: q `[B,T,H,K]`, k `[B,T·n_h,H,K]`,
+    v `[B,T·n_h,H,V]`, beta `[B,T·n_h,H]`, a `[B,T,H]` or None, initial_state `[B,H,K,V]`.
+    """
+    S = initial_state
+    outputs, states = [], []
+    for t in range(q.shape[1]):
+        if a is not None:
+            S = a[:, t, :, None, None] * S
+        for i in range(t * householders, (t + 1) * householders):
+            s = tree_sum(k[:, i, :, :, None] * S)
+            u = beta[:, i, :, None] * (v[:, i] - s)
+            S = S + k[:, i, :, :, None] * u[:, :, None, :]
+        outputs.append(scale * tree_sum(q[:, t, :, :, None] * S))
+        if keep_states:
+            states.append(S)
+    empty = v.new_zeros(v.shape[0], 0, *v.shape[2:])
+    o = torch.stack(outputs, 1) if outputs else empty
+    if not keep_states:
+        return o, S, None
+    return o, S, torch.stack(states, 1) if states else S.new_zeros(S.shape[0], 0, *S.shape[1:])
+
+
+def l2_normalise(x: Tensor) -> Tensor:
+    """Vectors of the last dimension divided by their norm; a zero vector stays zero.  | ‖x‖ - 1 | is at most 2 ulp.
+
+    The norm is taken in the next wider format, with nothing added under the root, so reflections stay reflections.
+    """
+    wide = x.to(torch.float32 if x.dtype in (torch.float16, torch.bfloat16) else torch.float64)
+    largest = wide.detach().abs().amax(-1, keepdim=True)
+    nonzero = largest > 0
+    wide = wide / torch.where(nonzero, largest, torch.ones_like(largest))
+    square = (wide * wide).sum(-1, keepdim=True)
+    root = torch.sqrt(torch.where(nonzero, square, torch.ones_like(square)))
+    return (wide / root).to(x.dtype)

@@ -1,0 +1,141 @@
+"""DeltaProduct by chunks, in plain torch operations: vectorised over batch, heads and chunks, differentiable, any device.
+
+A chunk has rows i (micro-steps), S0 and S1 are the states at its start and end, B = diag(beta), and D[i,j] is the product
+of the gates after row j up to row i (c_i from the chunk's start, d_j up to its end; all 1 without gates):
+
+    L = tril(B K Kᵀ ∘ D, -1),   [U0 | W] = (I + L)⁻¹ B [V | c K]      forward substitution
+    U = U0 - W S0,              S1 = c_last S0 + (d K)ᵀ U
+    o_t = scale (c_t q_t S0 + sum over the rows j seen by t of D[t,j] (q_t·k_j) U_j)
+
+Entries of (I + L)⁻¹ are at most beta_i ‖k_i‖ ‖k_j‖ while beta ‖k‖² is in [0, 2], and integers for integer keys and beta.
+Products of gates are taken directly, never through logarithms, so that zero and negative gates are exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Decay:
+    """Products of gates inside chunks of R tokens; shapes after `[B,H,chunks]`."""
+
+    from_start: Tensor
+    """`[R]`: up to and with each token."""
+    between: Tensor
+    """`[R,R]`: after the column's token up to the row's; zero above the diagonal."""
+
+
+def chunk_decay(a: Tensor) -> Decay:
+    """Products of the gates a `[..., R]` of each chunk's tokens."""
+    R = a.shape[-1]
+    index = torch.arange(R, device=a.device)
+    later = index[:, None] > index[None, :]
+    steps = torch.where(later, a[..., :, None], torch.ones((), dtype=a.dtype, device=a.device))
+    seen = index[:, None] >= index[None, :]
+    return Decay(torch.cumprod(a, -1), torch.where(seen, torch.cumprod(steps, -2), torch.zeros_like(steps)))
+
+
+def prefix_states(transition: Tensor, addition: Tensor, initial: Tensor) -> tuple[Tensor, Tensor]:
+    """States before each of n affine maps `S -> M_i S + C_i`, and after the last, in log2(n) parallel steps.
+
+    transition `[...,n,K,K]`, addition `[...,n,K,V]`, initial `[...,K,V]`.
+    """
+    first = addition[..., :1, :, :] + transition[..., :1, :, :] @ initial[..., None, :, :]
+    addition = torch.cat([first, addition[..., 1:, :, :]], -3)
+    n, reach = addition.shape[-3], 1
+    while reach < n:
+        left, right = addition[..., :-reach, :, :], addition[..., reach:, :, :]
+        later = transition[..., reach:, :, :]
+        addition = torch.cat([addition[..., :reach, :, :], right + later @ left], -3)
+        transition = torch.cat([transition[..., :reach, :, :], later @ transition[..., :-reach, :, :]], -3)
+        reach *= 2
+    before = torch.cat([initial[..., None, :, :], addition[..., :-1, :, :]], -3)
+    return before, addition[..., -1, :, :]
+
+
+def serial_states(
+    W: Tensor, U0: Tensor, Kd: Tensor, c_last: Tensor | None, initial: Tensor
+) -> tuple[Tensor, Tensor]:
+    """States before each chunk and after the last, one chunk after another."""
+    S, before = initial, []
+    for n in range(W.shape[2]):
+        before.append(S)
+        kept = S if c_last is None else c_last[:, :, n, None, None] * S
+        S = kept + Kd[:, :, n].mT @ (U0[:, :, n] - W[:, :, n] @ S)
+    return torch.stack(before, 2), S
+
+
+def by_chunks(x: Tensor, rows: int, chunks: int, filling: float = 0.0) -> Tensor:
+    """`[B,L,H,...]` to `[B,H,chunks,rows,...]`, filled up at the end."""
+    x = x.transpose(1, 2)
+    missing = rows * chunks - x.shape[2]
+    if missing:
+        x = torch.cat([x, x.new_full((*x.shape[:2], missing, *x.shape[3:]), filling)], 2)
+    return x.reshape(*x.shape[:2], chunks, rows, *x.shape[3:])
+
+
+def delta_product_chunks(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    beta: Tensor,
+    a: Tensor | None,
+    initial_state: Tensor,
+    *,
+    householders: int,
+    scale: float,
+    parallel: bool = False,
+    keep_states: bool = False,
+    rows: int = 64,
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """As `delta_product_recurrence`; `parallel` takes the states before the chunks by `prefix_states` (mode `scan`)."""
+    batch, T, H, K = q.shape
+    n_h, V = householders, v.shape[-1]
+    if T == 0:
+        states = initial_state.new_zeros(batch, 0, H, K, V) if keep_states else None
+        return v.new_zeros(batch, 0, H, V), initial_state, states
+    R = min(max(1, rows // n_h), T)
+    chunks, C = -(-T // R), R * n_h
+    Q, K_, V_ = by_chunks(q, R, chunks), by_chunks(k, C, chunks), by_chunks(v, C, chunks)
+    b = by_chunks(beta, C, chunks)[..., None]
+    token = torch.arange(C, device=q.device) // n_h
+    lower = torch.ones(C, C, dtype=torch.bool, device=q.device).tril(-1)
+    seen = token[None, :] <= torch.arange(R, device=q.device)[:, None]
+
+    L, scores = b * (K_ @ K_.mT), Q @ K_.mT
+    Kc, Kd, Qc, c_last = K_, K_, Q, None
+    if a is not None:
+        decay = chunk_decay(by_chunks(a, R, chunks, 1.0))
+        c_last = decay.from_start[..., -1]
+        L = L * decay.between[..., token, :][..., :, token]
+        scores = scores * decay.between[..., :, token]
+        Kc = K_ * decay.from_start[..., token, None]
+        Kd = K_ * decay.between[..., -1, :][..., token, None]
+        Qc = Q * decay.from_start[..., None]
+    unit = torch.where(lower, L, torch.zeros_like(L)) + torch.eye(C, dtype=L.dtype, device=L.device)
+    right = b * torch.cat([V_, Kc], -1)
+    solved = torch.linalg.solve_triangular(unit, right, upper=False, unitriangular=True)
+    U0, W = solved[..., :V], solved[..., V:]
+    if parallel:
+        eye = torch.eye(K, dtype=q.dtype, device=q.device)
+        kept = eye if c_last is None else c_last[..., None, None] * eye
+        before, final = prefix_states(kept - Kd.mT @ W, Kd.mT @ U0, initial_state)
+    else:
+        before, final = serial_states(W, U0, Kd, c_last, initial_state)
+    U = U0 - W @ before
+    scores = torch.where(seen, scores, torch.zeros_like(scores))
+    o = scale * (Qc @ before + scores @ U)
+    o = o.reshape(batch, H, chunks * R, V)[:, :, :T].transpose(1, 2)
+    if not keep_states:
+        return o, final, None
+    weight = seen.to(q.dtype) if a is None else torch.where(seen, decay.between[..., :, token], 0.0)
+    written = torch.einsum("...rc,...ck,...cv->...rkv", weight.expand(*U.shape[:3], R, C), K_, U)
+    kept = (
+        before[..., None, :, :] if a is None else decay.from_start[..., None, None] * before[..., None, :, :]
+    )
+    states = (kept + written).reshape(batch, H, chunks * R, K, V)[:, :, :T].transpose(1, 2)
+    return o, final, states

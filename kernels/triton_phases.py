@@ -1,0 +1,226 @@
+"""DeltaProduct by chunks in phases, for wide heads: only the serial chain is serial, the rest is parallel over chunks.
+
+    prepare     a program a chunk: the inverses X and the scores Q Kᵀ ∘ D (see `triton_chunk` for the letters)
+    advance     a program a block of value columns: S0 -> S1 through all chunks, outputs; keeps e and the states for later
+    retreat     a program a block of value columns: dS1 -> dS0 through all chunks; dV, and keeps the dS1
+    gradients   a program a chunk: everything that needs only the chunk's e, dV, S0 and dS1
+
+Value columns never meet in `advance` and `retreat`, so a sequence and head fill several programs.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+from .triton_blocks import (
+    chunk_inverse,
+    load_rows,
+    lower_tiles,
+    product,
+    row_decay,
+    row_gates,
+    seen_tiles,
+    sequence,
+    store_rows,
+)
+
+
+@triton.jit
+def chunk_place(cu, chunk_start, chunk_sequence, index, T, TC: tl.constexpr, PACKED: tl.constexpr):
+    """First token of a chunk and how many tokens are left in its sequence; none for a chunk that no sequence has."""
+    if PACKED:
+        n = tl.load(chunk_sequence + index)
+        known = tl.maximum(n, 0)
+        start = tl.cast(tl.load(cu + known), tl.int64)
+        start += (index - tl.cast(tl.load(chunk_start + known), tl.int64)) * TC
+        left = tl.where(n < 0, 0, tl.cast(tl.load(cu + known + 1) - start, tl.int32))
+    else:
+        chunks = tl.cdiv(T, TC)
+        start = tl.cast(index // chunks, tl.int64) * T + (index % chunks) * TC
+        left = T - (index % chunks) * TC
+    return start, left
+
+
+@triton.jit
+def prepare(
+    q,
+    k,
+    beta,
+    a,
+    inverses,
+    scores,
+    cu,
+    chunk_start,
+    chunk_sequence,
+    T,
+    H,
+    NH: tl.constexpr,
+    K: tl.constexpr,
+    C: tl.constexpr,
+    R: tl.constexpr,
+    IPREC: tl.constexpr,
+    PREC: tl.constexpr,
+    ACC: tl.constexpr,
+    EVEN: tl.constexpr,
+    GATED: tl.constexpr,
+    PACKED: tl.constexpr,
+):
+    """inverses `[chunks,H,C,C]` and scores `[chunks,H,R,C]`, in q's dtype."""
+    TC: tl.constexpr = C // NH
+    index = tl.program_id(0)
+    h = tl.program_id(1)
+    start, left = chunk_place(cu, chunk_start, chunk_sequence, index, T, TC, PACKED)
+    o_k = tl.arange(0, K)
+    o_c = tl.arange(0, C)
+    o_r = tl.arange(0, R)
+    used = (o_c < TC * NH) & (o_c < left * NH)
+    read = (o_r < TC) & (o_r < left)
+    micro = start * NH * H + h + o_c * H
+    Kc = load_rows(k + micro[:, None] * K + o_k[None, :], used, EVEN)
+    Qc = load_rows(q + (start * H + h + o_r * H)[:, None] * K + o_k[None, :], read, EVEN and R == TC)
+    bt = tl.load(beta + micro, mask=used, other=0.0).to(ACC)
+    seen = o_c[None, :] < (o_r[:, None] + 1) * NH
+    att = tl.where(seen, product(Qc, tl.trans(Kc), tl.zeros([R, C], dtype=ACC), PREC), 0.0)
+    if GATED:
+        tokens = tl.minimum(left, TC)
+        p_a = a + start * H + h
+        att *= row_decay(row_gates(p_a, o_r * NH, tokens, H, NH, ACC), o_r, o_c // NH)
+        D = row_decay(row_gates(p_a, o_c, tokens, H, NH, ACC), o_c, o_c)
+    else:
+        D = 0.0
+    at = (tl.cast(index, tl.int64) * H + h) * R
+    tl.store(
+        scores + (at + o_r[:, None]) * C + o_c[None, :],
+        att.to(scores.dtype.element_ty),
+        mask=seen_tiles(o_r, o_c, NH),
+    )
+    X, _Xt = chunk_inverse(Kc, bt, D, C, GATED, IPREC, PREC, ACC)
+    at = (tl.cast(index, tl.int64) * H + h) * C
+    tl.store(
+        inverses + (at + o_c[:, None]) * C + o_c[None, :],
+        X.to(inverses.dtype.element_ty),
+        mask=lower_tiles(o_c),
+    )
+
+
+@triton.jit
+def advance(
+    q,
+    k,
+    v,
+    beta,
+    a,
+    inverses,
+    scores,
+    o,
+    initial,
+    final,
+    errors,
+    states,
+    cu,
+    chunk_start,
+    scale,
+    T,
+    H,
+    NH: tl.constexpr,
+    K: tl.constexpr,
+    V: tl.constexpr,
+    C: tl.constexpr,
+    R: tl.constexpr,
+    BV: tl.constexpr,
+    PREC: tl.constexpr,
+    ACC: tl.constexpr,
+    EVEN: tl.constexpr,
+    GATED: tl.constexpr,
+    INITIAL: tl.constexpr,
+    FINAL: tl.constexpr,
+    SAVE: tl.constexpr,
+    SUMMARY: tl.constexpr,
+    PACKED: tl.constexpr,
+):
+    """Outputs o, final states; SAVE keeps errors e (laid out as v) and Sᵀ at each chunk's start `[chunks,H,V,K]`.
+
+    SUMMARY: no outputs; final `[N,H,K,V+K]` is what a zero state becomes, then what the identity becomes without values.
+    """
+    WIDTH: tl.constexpr = V + K if SUMMARY else V
+    NV: tl.constexpr = WIDTH // BV
+    TC: tl.constexpr = C // NH
+    pid = tl.program_id(0)
+    n = pid // NV // H
+    h = pid // NV % H
+    start, length, chunk = sequence(cu, chunk_start, n, T, TC, PACKED)
+    o_k = tl.arange(0, K)
+    o_v = (pid % NV) * BV + tl.arange(0, BV)
+    o_c = tl.arange(0, C)
+    o_r = tl.arange(0, R)
+    DT = k.dtype.element_ty
+    p_k = k + (start * NH * H + h) * K + o_c[:, None] * H * K + o_k[None, :]
+    p_v = v + (start * NH * H + h) * V + o_c[None, :] * H * V + o_v[:, None]
+    p_b = beta + start * NH * H + h + o_c * H
+    p_a = a + start * H + h
+    p_x = inverses + (chunk * H + h) * C * C + o_c[:, None] * C + o_c[None, :]
+    at_state = (tl.cast(n, tl.int64) * H + h) * K * WIDTH + o_k[None, :] * WIDTH + o_v[:, None]
+    S = tl.zeros([BV, K], dtype=ACC)
+    if SUMMARY:
+        S += tl.where(o_v[:, None] == o_k[None, :] + V, 1.0, 0.0)
+    else:
+        p_q = q + (start * H + h) * K + o_r[:, None] * H * K + o_k[None, :]
+        p_o = o + (start * H + h) * V + o_r[:, None] * H * V + o_v[None, :]
+        p_e = errors + (start * NH * H + h) * V + o_c[:, None] * H * V + o_v[None, :]
+        p_g = scores + (chunk * H + h) * R * C + o_r[:, None] * C + o_c[None, :]
+        p_s = states + (chunk * H + h) * V * K + o_v[:, None] * K + o_k[None, :]
+    if INITIAL:
+        S += tl.load(initial + at_state).to(ACC)
+    for i in range(tl.cdiv(length, TC)):
+        left = length - i * TC
+        used = (o_c < TC * NH) & (o_c < left * NH)
+        Kc = load_rows(p_k, used, EVEN)
+        if SUMMARY:
+            Vt = tl.load(p_v, mask=used[None, :] & (o_v[:, None] < V), other=0.0).to(ACC)
+        elif EVEN:
+            Vt = tl.load(p_v).to(ACC)
+        else:
+            Vt = tl.load(p_v, mask=used[None, :], other=0.0).to(ACC)
+        bt = tl.load(p_b, mask=used, other=0.0).to(ACC)
+        X = tl.load(p_x, mask=lower_tiles(o_c), other=0.0)
+        Sd = S.to(DT)
+        KS = product(Sd, tl.trans(Kc), tl.zeros([BV, C], dtype=ACC), PREC)
+        if GATED:
+            tokens = tl.minimum(left, TC)
+            c = tl.cumprod(row_gates(p_a, o_c, tokens, H, NH, ACC), 0)
+            d = tl.cumprod(row_gates(p_a, o_c + 1, tokens, H, NH, ACC), 0, reverse=True)
+            c_last = tl.sum(tl.where(o_c == C - 1, c, 0.0), 0)
+            KS *= c[None, :]
+        e = product((Vt - KS).to(DT), tl.trans(X), tl.zeros([BV, C], dtype=ACC), PREC)
+        U = e * bt[None, :]
+        Ud = U.to(DT)
+        if not SUMMARY:
+            read = (o_r < TC) & (o_r < left)
+            Qc = load_rows(p_q, read, EVEN and R == TC)
+            att = tl.load(p_g, mask=seen_tiles(o_r, o_c, NH), other=0.0)
+            out = product(Sd, tl.trans(Qc), tl.zeros([BV, R], dtype=ACC), PREC)
+            if GATED:
+                out *= tl.cumprod(row_gates(p_a, o_r * NH, tokens, H, NH, ACC), 0)[None, :]
+            out = product(Ud, tl.trans(att), out, PREC) * scale
+            store_rows(p_o, tl.trans(out), read, EVEN and R == TC)
+            if SAVE:
+                tl.store(p_s, Sd)
+                store_rows(p_e, tl.trans(e.to(DT)), used, EVEN)
+            p_q += TC * H * K
+            p_o += TC * H * V
+            p_e += TC * NH * H * V
+            p_g += H * R * C
+            p_s += H * V * K
+        if GATED:
+            S = product((U * d[None, :]).to(DT), Kc, S * c_last, PREC)
+        else:
+            S = product(Ud, Kc, S, PREC)
+        p_k += TC * NH * H * K
+        p_v += TC * NH * H * V
+        p_b += TC * NH * H
+        p_a += TC * H
+        p_x += H * C * C
+    if FINAL:
+        tl.store(final + at_state, S)

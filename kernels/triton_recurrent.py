@@ -1,0 +1,357 @@
+"""DeltaProduct token by token: float32 states in registers, any n_h, the arithmetic of `reference` but for the order of sums.
+
+The recurrence cannot be run backward by undoing a step (it is singular at beta ‖k‖² = 1), so the backward pass keeps the
+errors e = v - S'ᵀ k of the forward pass, S' the state after the gate, and runs
+
+    values   in reverse, a program a block of value columns:  du = dSᵀ k,  de = beta du,  dS' = dS - k deᵀ
+    keys     a program a block of key rows: forward, rebuilding S from e:  dq = scale S do, dk' = -S' de;
+             then in reverse:  dk = dk' + dS u,  u = beta e;  da = ⟨dS', S before the token⟩
+
+so no sum over blocks of the state is left.  For gates the forward run keeps every GROUP-th state and the reverse run
+replays from it: a gate of zero has its gradient too, and nothing is divided.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def bounds(cu, n, T, PACKED: tl.constexpr):
+    """First token and length of sequence n."""
+    if PACKED:
+        start = tl.cast(tl.load(cu + n), tl.int64)
+        length = tl.cast(tl.load(cu + n + 1) - start, tl.int32)
+    else:
+        start = tl.cast(n, tl.int64) * T
+        length = T
+    return start, length
+
+
+@triton.jit
+def recurrent_forward(
+    q,
+    k,
+    v,
+    beta,
+    a,
+    o,
+    errors,
+    initial,
+    final,
+    cu,
+    scale,
+    T,
+    H,
+    NH: tl.constexpr,
+    K: tl.constexpr,
+    V: tl.constexpr,
+    BV: tl.constexpr,
+    ACC: tl.constexpr,
+    GATED: tl.constexpr,
+    INITIAL: tl.constexpr,
+    FINAL: tl.constexpr,
+    SAVE: tl.constexpr,
+    PACKED: tl.constexpr,
+):
+    """Outputs and final states; SAVE keeps the errors e, laid out as v.  Rows are loaded one micro-step ahead."""
+    NV: tl.constexpr = V // BV
+    pid = tl.program_id(0)
+    n = pid // NV // H
+    h = pid // NV % H
+    start, length = bounds(cu, n, T, PACKED)
+    o_k = tl.arange(0, K)
+    o_v = (pid % NV) * BV + tl.arange(0, BV)
+    p_q = q + (start * H + h) * K + o_k
+    p_o = o + (start * H + h) * V + o_v
+    p_k = k + (start * NH * H + h) * K + o_k
+    p_v = v + (start * NH * H + h) * V + o_v
+    p_e = errors + (start * NH * H + h) * V + o_v
+    p_b = beta + start * NH * H + h
+    p_a = a + start * H + h
+    at_state = (tl.cast(n, tl.int64) * H + h) * K * V + o_k[:, None] * V + o_v[None, :]
+    S = tl.zeros([K, BV], dtype=ACC)
+    if INITIAL:
+        S += tl.load(initial + at_state).to(ACC)
+    some = length > 0
+    qn = tl.load(p_q, mask=some & (o_k < K), other=0.0).to(ACC)
+    kn = tl.load(p_k, mask=some & (o_k < K), other=0.0).to(ACC)
+    vn = tl.load(p_v, mask=some & (o_v < V), other=0.0).to(ACC)
+    bn = tl.load(p_b, mask=some, other=0.0).to(ACC)
+    for i in range(length * NH):
+        qt = qn
+        kt = kn
+        vt = vn
+        bt = bn
+        more = tl.where(i + 1 < length * NH, 1, 0)
+        last = (i % NH) == NH - 1
+        if GATED and i % NH == 0:
+            S *= tl.load(p_a).to(ACC)
+            p_a += H
+        p_k += more * (H * K)
+        p_v += more * (H * V)
+        p_b += more * H
+        p_q += tl.where(last, more * (H * K), 0)
+        qn = tl.load(p_q).to(ACC)
+        kn = tl.load(p_k).to(ACC)
+        vn = tl.load(p_v).to(ACC)
+        bn = tl.load(p_b).to(ACC)
+        e = vt - tl.sum(S * kt[:, None], 0)
+        u = bt * e
+        S += kt[:, None] * u[None, :]
+        if SAVE:
+            tl.store(p_e, e)
+            p_e += H * V
+        if last:
+            tl.store(p_o, (tl.sum(S * qt[:, None], 0) * scale).to(o.dtype.element_ty))
+            p_o += H * V
+    if FINAL:
+        tl.store(final + at_state, S)
+
+
+@triton.jit
+def recurrent_backward_values(
+    q,
+    k,
+    beta,
+    a,
+    do,
+    errors,
+    derrors,
+    dv,
+    dbeta,
+    dfinal,
+    dinitial,
+    cu,
+    scale,
+    T,
+    H,
+    rows,
+    NH: tl.constexpr,
+    K: tl.constexpr,
+    V: tl.constexpr,
+    BV: tl.constexpr,
+    ACC: tl.constexpr,
+    GATED: tl.constexpr,
+    DFINAL: tl.constexpr,
+    DINITIAL: tl.constexpr,
+    SAME: tl.constexpr,
+    PACKED: tl.constexpr,
+):
+    """de (laid out as v; SAME: dv is de), dv, dinitial and dbeta's part of each block `[V/BV, rows]`, rows = all micro-steps and heads."""
+    NV: tl.constexpr = V // BV
+    pid = tl.program_id(0)
+    n = pid // NV // H
+    h = pid // NV % H
+    start, length = bounds(cu, n, T, PACKED)
+    o_k = tl.arange(0, K)
+    o_v = (pid % NV) * BV + tl.arange(0, BV)
+    token = start + length - 1
+    micro = (start + length) * NH - 1
+    p_q = q + (token * H + h) * K + o_k
+    p_do = do + (token * H + h) * V + o_v
+    p_k = k + (micro * H + h) * K + o_k
+    at_v = (micro * H + h) * V + o_v
+    p_b = beta + micro * H + h
+    p_db = dbeta + tl.cast(pid % NV, tl.int64) * rows + micro * H + h
+    p_a = a + token * H + h
+    at_state = (tl.cast(n, tl.int64) * H + h) * K * V + o_k[:, None] * V + o_v[None, :]
+    dS = tl.zeros([K, BV], dtype=ACC)
+    if DFINAL:
+        dS += tl.load(dfinal + at_state).to(ACC)
+    some = length > 0
+    kn = tl.load(p_k, mask=some & (o_k < K), other=0.0).to(ACC)
+    en = tl.load(errors + at_v, mask=some & (o_v < V), other=0.0)
+    bn = tl.load(p_b, mask=some, other=0.0).to(ACC)
+    qn = tl.load(p_q, mask=some & (o_k < K), other=0.0).to(ACC)
+    on = tl.load(p_do, mask=some & (o_v < V), other=0.0).to(ACC)
+    for i in range(length * NH):
+        kt = kn
+        et = en
+        bt = bn
+        qt = qn
+        ot = on
+        more = tl.where(i + 1 < length * NH, 1, 0)
+        earlier = tl.where(i % NH == 0, tl.where(i + NH < length * NH, 1, 0), 0)
+        p_q -= earlier * (H * K)
+        p_do -= earlier * (H * V)
+        p_k -= more * (H * K)
+        p_b -= more * H
+        kn = tl.load(p_k).to(ACC)
+        bn = tl.load(p_b).to(ACC)
+        en = tl.load(errors + (at_v - more * (H * V)))
+        qn = tl.load(p_q).to(ACC)
+        on = tl.load(p_do).to(ACC)
+        if i % NH == 0:
+            dS += (qt * scale)[:, None] * ot[None, :]
+        du = tl.sum(dS * kt[:, None], 0)
+        de = bt * du
+        dS -= kt[:, None] * de[None, :]
+        if not SAME:
+            tl.store(derrors + at_v, de)
+        tl.store(dv + at_v, de.to(dv.dtype.element_ty))
+        tl.store(p_db, tl.sum(du * et, 0))
+        at_v -= H * V
+        p_db -= H
+        if GATED and i % NH == NH - 1:
+            dS *= tl.load(p_a).to(ACC)
+            p_a -= H
+    if DINITIAL:
+        tl.store(dinitial + at_state, dS.to(dinitial.dtype.element_ty))
+
+
+@triton.jit
+def recurrent_backward_keys(
+    q,
+    k,
+    beta,
+    a,
+    do,
+    errors,
+    derrors,
+    initial,
+    dfinal,
+    dq,
+    dk,
+    partial,
+    da,
+    kept,
+    cu,
+    group_start,
+    scale,
+    T,
+    H,
+    rows,
+    NH: tl.constexpr,
+    K: tl.constexpr,
+    V: tl.constexpr,
+    BK: tl.constexpr,
+    GROUP: tl.constexpr,
+    ACC: tl.constexpr,
+    GATED: tl.constexpr,
+    INITIAL: tl.constexpr,
+    DFINAL: tl.constexpr,
+    PACKED: tl.constexpr,
+):
+    """dq, dk and the gates' part of each block `[K/BK, rows]`, rows = all tokens and heads.
+
+    partial (laid out as k) and kept `[groups,H,K,V]` are scratch in ACC.
+    """
+    NK: tl.constexpr = K // BK
+    pid = tl.program_id(0)
+    n = pid // NK // H
+    h = pid // NK % H
+    start, length = bounds(cu, n, T, PACKED)
+    if PACKED:
+        group = tl.cast(tl.load(group_start + n), tl.int64)
+    else:
+        group = tl.cast(n, tl.int64) * tl.cdiv(T, GROUP)
+    o_k = (pid % NK) * BK + tl.arange(0, BK)
+    o_v = tl.arange(0, V)
+    tile = o_k[:, None] * V + o_v[None, :]
+    at_state = (tl.cast(n, tl.int64) * H + h) * K * V + tile
+    S = tl.zeros([BK, V], dtype=ACC)
+    if INITIAL:
+        S += tl.load(initial + at_state).to(ACC)
+    some = length > 0
+    micro = start * NH * H + h
+    row = start * H + h
+    p_k = k + micro * K + o_k
+    p_p = partial + micro * K + o_k
+    at_v = micro * V + o_v
+    p_b = beta + micro
+    p_do = do + row * V + o_v
+    p_q = dq + row * K + o_k
+    kn = tl.load(p_k, mask=some & (o_k < K), other=0.0).to(ACC)
+    en = tl.load(errors + at_v, mask=some & (o_v < V), other=0.0)
+    dn = tl.load(derrors + at_v, mask=some & (o_v < V), other=0.0)
+    bn = tl.load(p_b, mask=some, other=0.0).to(ACC)
+    on = tl.load(p_do, mask=some & (o_v < V), other=0.0).to(ACC)
+    for i in range(length * NH):
+        kt = kn
+        ut = bn * en
+        det = dn
+        ot = on
+        last = i % NH == NH - 1
+        more = tl.where(i + 1 < length * NH, 1, 0)
+        p_k += more * (H * K)
+        at_v += more * (H * V)
+        p_b += more * H
+        p_do += tl.where(last, more * (H * V), 0)
+        kn = tl.load(p_k).to(ACC)
+        en = tl.load(errors + at_v)
+        dn = tl.load(derrors + at_v)
+        bn = tl.load(p_b).to(ACC)
+        on = tl.load(p_do).to(ACC)
+        if GATED and i % NH == 0:
+            t = i // NH
+            if t % GROUP == 0:
+                tl.store(kept + ((group + t // GROUP) * H + h) * K * V + tile, S)
+            S *= tl.load(a + (start + t) * H + h).to(ACC)
+        tl.store(p_p, -tl.sum(S * det[None, :], 1))
+        p_p += H * K
+        S += kt[:, None] * ut[None, :]
+        if last:
+            tl.store(p_q, (tl.sum(S * ot[None, :], 1) * scale).to(dq.dtype.element_ty))
+            p_q += H * K
+    tl.debug_barrier()
+    dS = tl.zeros([BK, V], dtype=ACC)
+    if DFINAL:
+        dS += tl.load(dfinal + at_state).to(ACC)
+    micro = ((start + length) * NH - 1) * H + h
+    row = (start + length - 1) * H + h
+    at_k = micro * K + o_k
+    at_v = micro * V + o_v
+    p_d = dk + at_k
+    p_b = beta + micro
+    p_q = q + row * K + o_k
+    p_do = do + row * V + o_v
+    kn = tl.load(k + at_k, mask=some & (o_k < K), other=0.0).to(ACC)
+    pn = tl.load(partial + at_k, mask=some & (o_k < K), other=0.0)
+    en = tl.load(errors + at_v, mask=some & (o_v < V), other=0.0)
+    dn = tl.load(derrors + at_v, mask=some & (o_v < V), other=0.0)
+    bn = tl.load(p_b, mask=some, other=0.0).to(ACC)
+    qn = tl.load(p_q, mask=some & (o_k < K), other=0.0).to(ACC)
+    on = tl.load(p_do, mask=some & (o_v < V), other=0.0).to(ACC)
+    for i in range(length * NH):
+        kt = kn
+        pt = pn
+        ut = bn * en
+        det = dn
+        qt = qn
+        ot = on
+        more = tl.where(i + 1 < length * NH, 1, 0)
+        earlier = tl.where(i % NH == 0, tl.where(i + NH < length * NH, 1, 0), 0)
+        at_k -= more * (H * K)
+        at_v -= more * (H * V)
+        p_b -= more * H
+        p_q -= earlier * (H * K)
+        p_do -= earlier * (H * V)
+        kn = tl.load(k + at_k).to(ACC)
+        pn = tl.load(partial + at_k)
+        en = tl.load(errors + at_v)
+        dn = tl.load(derrors + at_v)
+        bn = tl.load(p_b).to(ACC)
+        qn = tl.load(p_q).to(ACC)
+        on = tl.load(p_do).to(ACC)
+        if i % NH == 0:
+            dS += (qt * scale)[:, None] * ot[None, :]
+        tl.store(p_d, (pt + tl.sum(dS * ut[None, :], 1)).to(dk.dtype.element_ty))
+        p_d -= H * K
+        dS -= kt[:, None] * det[None, :]
+        if GATED and i % NH == NH - 1:
+            t = length - 1 - i // NH
+            row = (start + t) * H + h
+            S = tl.load(kept + ((group + t // GROUP) * H + h) * K * V + tile)
+            for s in range(t // GROUP * GROUP, t):
+                S *= tl.load(a + (start + s) * H + h).to(ACC)
+                for j in range(NH):
+                    past = ((start + s) * NH + j) * H + h
+                    kp = tl.load(k + past * K + o_k).to(ACC)
+                    up = tl.load(beta + past).to(ACC) * tl.load(errors + past * V + o_v)
+                    S += kp[:, None] * up[None, :]
+            gate = tl.sum(tl.sum(dS * S, 1), 0)
+            tl.store(da + tl.cast(pid % NK, tl.int64) * rows + row, gate)
+            dS *= tl.load(a + row).to(ACC)

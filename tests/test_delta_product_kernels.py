@@ -1,0 +1,209 @@
+"""The Triton kernels in the interpreter: outputs and all gradients against the float64 recurrence, on poisoned buffers."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("TRITON_INTERPRET", "1")
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+import torch
+
+pytest.importorskip("triton")
+
+from mirrormata.kernels import delta_product, launch_counts, launching, reset_launch_counts
+from mirrormata.kernels import delta_product_fused as fused
+from mirrormata.kernels import delta_product_scan as scan
+from mirrormata.kernels import delta_product_shapes as shapes
+from mirrormata.kernels.delta_product_operator import delta_product_forward
+from mirrormata.kernels.delta_product_plan import chunk_plan
+from mirrormata.tests.delta_product_cases import Inputs, largest_error, problem, relative, swaps
+
+KERNELS = {
+    "recurrent": {"recurrent_forward", "recurrent_backward_values", "recurrent_backward_keys"},
+    "chunk": {"chunk_forward", "chunk_backward"},
+    "phases": {"prepare", "advance", "retreat", "gradients"},
+    "scan": {"prepare", "advance", "chain", "retreat", "gradients"},
+}
+
+
+@pytest.fixture(autouse=True)
+def poisoned(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every buffer that kernels are to fill starts as NaN."""
+
+    def poison(*shape: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+        return torch.full(shape, float("nan"), dtype=dtype, device=device)
+
+    monkeypatch.setattr(launching, "empty", poison)
+    reset_launch_counts()
+    yield
+    reset_launch_counts()
+
+
+def use(kind: str, monkeypatch: pytest.MonkeyPatch, segment: int = 1) -> str:
+    """The mode that runs a family of kernels; `scan` with so many chunks a segment."""
+    if kind == "scan":
+        for module in (scan, shapes):
+            monkeypatch.setattr(module, "segment_tokens", lambda _tokens, _heads, chunk: segment * chunk)
+        monkeypatch.setattr(fused, "chunk_plan", lambda *x, **y: replace(chunk_plan(*x, **y), rows=16))
+    if kind == "phases":
+
+        def in_phases(*arguments: object, **options: object) -> object:
+            plan = chunk_plan(*arguments, **(options | {"phases": True}))  # type: ignore[arg-type]
+            return replace(plan, rows=16)
+
+        monkeypatch.setattr(fused, "chunk_plan", in_phases)
+        return "chunk"
+    return kind
+
+
+def check(
+    kind: str, inputs: Inputs, dtype: torch.dtype, bound: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mode = use(kind, monkeypatch)
+    assert largest_error(inputs, dtype, backend="triton", mode=mode) < bound
+    assert set(launch_counts()) == KERNELS[kind]
+
+
+ALL = ["recurrent", "chunk", "phases", "scan"]
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize(("n_h", "T", "gated"), [(1, 19, True), (2, 9, False), (3, 7, True), (4, 6, False)])
+def test_float64_to_rounding(
+    kind: str, n_h: int, T: int, gated: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check(kind, problem(n_h, T, gated=gated, B=1), torch.float64, 1e-13, monkeypatch)
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize(("n_h", "gated"), [(1, False), (2, True)])
+def test_float32(kind: str, n_h: int, gated: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(kind, problem(n_h, 18 // n_h, gated=gated, H=1), torch.float32, 2e-6, monkeypatch)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_packed_sequences_with_an_empty_one(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    inputs = problem(2, 14, gated=True, bounds=[0, 3, 3, 14], H=1)
+    check(kind, inputs, torch.float64, 1e-13, monkeypatch)
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("repeat", [False, True])
+def test_reflections_and_a_repeated_key(kind: str, repeat: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    inputs = problem(1, 17, beta=2.0, repeat=repeat, B=1, H=1)
+    check(kind, inputs, torch.float32, 2e-6, monkeypatch)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_widths_that_no_kernel_has(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(kind, problem(1, 9, K=5, V=19, B=1, H=1), torch.float64, 1e-13, monkeypatch)
+
+
+@pytest.mark.parametrize("kind", ["chunk", "phases"])
+def test_half_precision(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(kind, problem(1, 20, gated=True, B=1, H=1), torch.float16, 5e-3, monkeypatch)
+
+
+@pytest.mark.parametrize("rows", [32, 64])
+def test_longer_chunks(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    use("phases", monkeypatch)
+    monkeypatch.setattr(
+        fused, "chunk_plan", lambda *x, **y: replace(chunk_plan(*x, **(y | {"phases": True})), rows=rows)
+    )
+    inputs = problem(1, rows + 9, gated=rows == 32, beta=2.0, repeat=rows == 64, B=1, H=1)
+    assert largest_error(inputs, torch.float64, backend="triton", mode="chunk") < 1e-12
+
+
+def test_scan_over_many_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    use("scan", monkeypatch, segment=1)
+    inputs = problem(2, 35, gated=True, bounds=[0, 20, 35], H=1)
+    assert largest_error(inputs, torch.float64, backend="triton", mode="scan") < 1e-13
+    assert set(launch_counts()) == KERNELS["scan"]
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+def test_integer_swaps_are_exact(kind: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    mode = use(kind, monkeypatch)
+    inputs, states = swaps(14, 4, seed=3)
+    queries = replace(inputs.to(dtype), q=torch.ones(1, 14, 1, 5, dtype=dtype))
+    o, final = queries.run(backend="triton", mode=mode, scale=1.0)
+    assert torch.equal(final[0, 0].double(), torch.tensor(states[-1]).double())
+    assert torch.equal(o[0, :, 0].double(), torch.tensor(states.sum(1)).double())
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_a_sequence_may_be_cut(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mode, cut = use(kind, monkeypatch), 7
+    x = problem(1, 18, B=1, H=1)
+    whole = x.run(backend="triton", mode=mode)
+    first = replace(x, q=x.q[:, :cut], k=x.k[:, :cut], v=x.v[:, :cut], beta=x.beta[:, :cut])
+    o, state = first.run(backend="triton", mode=mode)
+    second = replace(x, q=x.q[:, cut:], k=x.k[:, cut:], v=x.v[:, cut:], beta=x.beta[:, cut:], initial=state)
+    rest, final = second.run(backend="triton", mode=mode)
+    assert relative(torch.cat([o, rest], 1), whole[0]) < 1e-13
+    assert relative(final, whole[1]) < 1e-13
+
+
+def test_more_householders_than_a_chunk_has_rows() -> None:
+    assert (
+        largest_error(problem(17, 2, gated=True, B=1, H=1), torch.float64, backend="triton", mode="chunk")
+        < 1e-13
+    )
+
+
+def test_gradcheck() -> None:
+    inputs = problem(2, 4, gated=True, B=1, H=1, K=2, V=2, seed=3).to(torch.float64)
+    for mode in ("recurrent", "chunk"):
+
+        def run(*tensors: torch.Tensor, mode: str = mode) -> tuple[torch.Tensor, ...]:
+            q, k, v, beta, initial, a = tensors
+            return replace(inputs, q=q, k=k, v=v, beta=beta, initial=initial, a=a).run(
+                backend="triton", mode=mode
+            )
+
+        assert torch.autograd.gradcheck(run, inputs.tensors(), atol=1e-6, fast_mode=True)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["phases", "scan"])
+def test_gradcheck_of_phases(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mode = use(kind, monkeypatch)
+    inputs = problem(2, 9, gated=True, B=1, H=1, K=2, V=2, seed=3).to(torch.float64)
+
+    def run(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        q, k, v, beta, initial, a = tensors
+        return replace(inputs, q=q, k=k, v=v, beta=beta, initial=initial, a=a).run(
+            backend="triton", mode=mode
+        )
+
+    assert torch.autograd.gradcheck(run, inputs.tensors(), atol=1e-6, fast_mode=True)
+
+
+@pytest.mark.parametrize("mode", ["recurrent", "chunk", "scan"])
+def test_the_operator_is_known_to_torch(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # poison would be compared
+    x = problem(1, 5, B=1, H=1).to(torch.float32)
+    arguments = (x.q, x.k, x.v, x.beta, None, x.initial, None, 1, 0.25, mode, True, False)
+    torch.library.opcheck(
+        delta_product_forward,
+        arguments,
+        test_utils=("test_schema", "test_faketensor", "test_autograd_registration"),
+    )
+
+
+def test_compiles_as_one_graph() -> None:
+    x = problem(1, 5, B=1, H=1).to(torch.float32)
+
+    def run(q: torch.Tensor) -> torch.Tensor:
+        o: torch.Tensor = delta_product(q, x.k, x.v, x.beta, backend="triton", mode="chunk")[0]
+        return o
+
+    compiled = torch.compile(run, backend="aot_eager", fullgraph=True)
+    (wanted,) = torch.autograd.grad(run(x.q).sum(), x.q)
+    (got,) = torch.autograd.grad(compiled(x.q).sum(), x.q)
+    assert torch.equal(got, wanted)

@@ -1,0 +1,265 @@
+"""Checks a certificate of kind `impossible`: a model, in a named arithmetic, confuses two words that a language separates.
+
+Standard library only; run it as `python3 -I impossible.py CERTIFICATE`. The words are u v^i z and u v^j z, i < j. What
+it proves: no read-out of the model's state and the last letter, in that arithmetic, follows the automaton's outputs.
+
+`per_step:VALUES[:MODE]`: heads run H ← Q(A(x) H + B(x)), the sum exact, each entry rounded once. The checker replays
+u v^j. The states after u v^i and u v^j are equal, so they are equal after any suffix too; the automaton's
+outputs after z differ. The pair is the first one, the least j and for it the least i, and z the first suffix
+that separates, shorter ones first. It is not empty where the two words end with different letters, and for outputs on
+letters.
+
+`cast:VALUES` (arXiv 2411.12537): u is empty, v one letter, H_k = cast(Σ_{m<k} cast(A^m B) + cast(A^k H_0)), to the
+nearest value, ties toward -∞, saturating; here a state does not determine the next one, so z is empty and i ≥ 1.
+
+State 0 is the automaton's start. Entries left out of a matrix are zero or meet only zeros; no others are written. The
+evidence pins every number that is: the state reached, the sum of all states, and the sums and the sums of squares
+of what was rounded.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from math import ceil, floor, trunc
+from typing import Any, TypeAlias
+
+if not __package__:  # run alone: the files beside this one are found as the package `checker`
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    __package__ = "checker"
+
+from .exact import Field, Invalid, array, integer, need, number, record, run_alone, same, shown
+from .impossible_words import Language, State, first_cast_pair, first_pair
+
+Rows: TypeAlias = list[tuple[int, int, Fraction]]
+Round: TypeAlias = Callable[[Fraction], Fraction]
+
+MAX_STEPS = 1_000_000
+# precision in bits, exponent of the least normal number, largest finite number
+FLOATS = {
+    "fp64": (53, -1022, Fraction((2**53 - 1) * 2**971)),
+    "fp32": (24, -126, Fraction((2**24 - 1) * 2**104)),
+    "fp16": (11, -14, Fraction(65504)),
+    "bf16": (8, -126, Fraction((2**8 - 1) * 2**120)),
+    "fp8_e4m3": (4, -6, Fraction(448)),
+    "fp8_e5m2": (3, -14, Fraction(57344)),
+    "fp6_e2m3": (4, 0, Fraction(15, 2)),
+    "fp6_e3m2": (3, -2, Fraction(28)),
+    "fp4_e2m1": (2, 0, Fraction(6)),
+}
+SATURATING = ("fp8_e4m3", "fp6_e2m3", "fp6_e3m2", "fp4_e2m1")
+WHOLE: dict[str, Callable[[Fraction], int]] = {
+    "rne": round,
+    "tie_low": lambda x: ceil(x - Fraction(1, 2)),
+    "rz": trunc,
+    "ru": ceil,
+    "rd": floor,
+}
+
+
+def rounding(values: str, mode: str, saturate: bool) -> Round:
+    """The rounding to a named set of values that has a zero."""
+    whole = WHOLE[mode]
+    if values in FLOATS:
+        precision, least, largest = FLOATS[values]
+
+        def to_float(x: Fraction) -> Fraction:
+            exponent = least
+            if x:
+                size = abs(x)
+                exponent = size.numerator.bit_length() - size.denominator.bit_length()
+                exponent = max(exponent - (size < Fraction(2) ** exponent), least)
+            unit = Fraction(2) ** (exponent - precision + 1)
+            y = whole(x / unit) * unit
+            need(abs(y) <= largest or saturate or values in SATURATING, "a state overflows")
+            return min(max(y, -largest), largest)
+
+        return to_float
+    grid = re.fullmatch(r"int:(-[1-9]\d{0,14}|0)\.\.([1-9]\d{0,14}|0)", values)
+    fixed = re.fullmatch(r"fixed:([1-9]\d?):(\d{1,3})", values)
+    if grid:
+        low, high, quantum = int(grid[1]), int(grid[2]), Fraction(1)
+    elif fixed:
+        high = 2 ** (int(fixed[1]) - 1) - 1
+        low, quantum = -high - 1, Fraction(1, 2 ** int(fixed[2]))
+    else:
+        raise Invalid(f"arithmetic: {shown(values)} is not a format, int:LOW..HIGH or fixed:BITS:FRACTION")
+    return lambda x: min(max(whole(x / quantum), low), high) * quantum
+
+
+class Head:
+    """Start, and for each letter in use the matrix and the additive term."""
+
+    def __init__(self, data: Any, kinds: int, where: str) -> None:
+        record(data, {"start", "weights"}, where)
+        self.where, self.kinds = where, kinds
+        self.start = {(i, j): x for i, j, x in entries(data["start"], f"{where}.start")}
+        self.A: list[Rows] = []
+        self.B: list[Rows] = []
+        for x, pair in enumerate(array(data["weights"], f"{where}.weights", kinds)):
+            A, B = array(pair, f"{where}.weights[{x}]", 2)
+            self.A.append(entries(A, f"{where}.weights[{x}]"))
+            self.B.append(entries(B, f"{where}.weights[{x}]"))
+        self.acting: list[set[int]] = [set() for _ in range(kinds)]
+        self.total: State = {}
+        self.sums: State = {}
+        self.squares: State = {}
+
+    def product(self, state: State, letter: int) -> State:
+        """A(letter) state, without zeros; remembers which columns acted, and the state's sum."""
+        rows: dict[int, list[tuple[int, Fraction]]] = {}
+        for (i, j), x in state.items():
+            rows.setdefault(i, []).append((j, x))
+            self.total[i, j] = self.total.get((i, j), Fraction(0)) + x
+        self.acting[letter].update(rows)
+        result: State = {}
+        for i, k, a in self.A[letter]:
+            for j, x in rows.get(k, ()):
+                result[i, j] = result.get((i, j), Fraction(0)) + a * x
+        return result
+
+    def watched(self, unrounded: State) -> State:
+        """The same, remembered in the sums."""
+        for at, x in unrounded.items():
+            self.sums[at] = self.sums.get(at, Fraction(0)) + x
+            self.squares[at] = self.squares.get(at, Fraction(0)) + x * x
+        return unrounded
+
+    def step(self, state: State, letter: int, q: Round) -> State:
+        """Q(A state + B)."""
+        unrounded = self.product(state, letter)
+        for i, j, b in self.B[letter]:
+            unrounded[i, j] = unrounded.get((i, j), Fraction(0)) + b
+        return rounded(self.watched(unrounded), q)
+
+    def check(self, state: State, said: Any, where: str) -> None:
+        """No idle entry, and the evidence is what was computed."""
+        for x, A in enumerate(self.A):
+            for _, k, _ in A:
+                need(
+                    k in self.acting[x],
+                    f"{self.where}.weights[{x}]: column {k} meets only zeros: leave it out",
+                )
+        record(said, {"state", "total", "sums", "squares"}, where)
+        computed = {"state": state, "total": self.total, "sums": self.sums, "squares": self.squares}
+        for key, value in computed.items():
+            given = {(i, j): x for i, j, x in entries(said[key], f"{where}.{key}")}
+            need(
+                given == {at: x for at, x in value.items() if x}, f"{where}.{key}: not what the replay gives"
+            )
+
+
+def rounded(unrounded: State, q: Round) -> State:
+    """Each entry rounded, zeros left out."""
+    pairs = ((at, q(x)) for at, x in unrounded.items())
+    return {at: x for at, x in pairs if x}
+
+
+def entries(data: Any, where: str) -> Rows:
+    """A sparse matrix [[row, column, value], ...] in order, without zeros."""
+    result: Rows = []
+    for entry in array(data, where):
+        i, j, x = array(entry, where, 3)
+        integer(i, 0, 2**31, where), integer(j, 0, 2**31, where)
+        result.append((i, j, Fraction(number(x, Field(1), where))))  # type: ignore[arg-type]
+        need(result[-1][2] != 0, f"{where}: a zero entry is written out")
+        need(len(result) < 2 or result[-2][:2] < result[-1][:2], f"{where}: entries out of order")
+    return result
+
+
+def check(document: Any) -> str:
+    """A line of facts if the certificate is right; else `Invalid` with the reason."""
+    need(
+        type(document) is dict and document.get("kind") == "impossible",
+        "not a certificate of kind impossible",
+    )
+    keys = {"format", "kind", "labels", "arithmetic", "automaton", "heads", "words", "evidence"}
+    record(document, keys, "certificate")
+    need(document["format"] == "mirrormata-certificate/1", "unknown format")
+    labels = record(document["labels"], {"automaton", "model", "states", "letters", "outputs"}, "labels")
+    need(all(type(labels[k]) is str for k in ("automaton", "model")), "labels: not strings")
+    language = Language(document["automaton"], labels)
+    words = record(document["words"], {"prefix", "loop", "i", "j", "suffix"}, "words")
+    k = len(language.delta)
+    prefix, loop = (
+        [integer(x, 0, k - 1, f"words.{w}") for x in array(words[w], f"words.{w}")]
+        for w in ("prefix", "loop")
+    )
+    need(loop, "words.loop: empty")
+    j = integer(words["j"], 1, MAX_STEPS, "words.j")
+    i = integer(words["i"], 0, j - 1, "words.i")
+    need(len(prefix) + j * len(loop) <= MAX_STEPS, f"words: more than {MAX_STEPS:,} letters")
+    used = sorted({*prefix, *loop})
+    place = {x: at for at, x in enumerate(used)}
+    raw = array(document["heads"], "heads")
+    heads = [Head(h, len(used), f"heads[{at}]") for at, h in enumerate(raw)]
+    need(heads, "heads: empty")
+
+    text = document["arithmetic"]
+    need(type(text) is str, "arithmetic: not a string")
+    model, _, values = text.partition(":")
+    if model == "per_step":
+        named, _, mode = values.rpartition(":")
+        if mode not in WHOLE or mode == "rne":
+            named, mode = values, "rne"
+        states = stepped(
+            heads, [place[x] for x in prefix], [place[x] for x in loop], j, rounding(named, mode, False)
+        )
+        found = first_pair(language, prefix, loop, states)
+    else:
+        need(model == "cast", "arithmetic: it is per_step:VALUES[:MODE] or cast:VALUES")
+        need(not prefix and len(loop) == 1, "words: cast is for the powers of one letter")
+        states = powers(heads, j, rounding(values, "tie_low", True))
+        found = first_cast_pair(language, loop, states)
+    need(found is not None, "words: no two of the states are equal and separated by the language")
+    assert found is not None
+    for name, value in zip(("i", "j", "suffix"), found, strict=True):
+        need(same(words[name], value), f"words.{name}: it is {shown(value)}")
+    evidence = array(document["evidence"], "evidence", len(heads))
+    for at, (head, state) in enumerate(zip(heads, states[j], strict=True)):
+        head.check(state, evidence[at], f"evidence[{at}]")
+    return f"u v^{i} and u v^{j} reach the same state in {text}, {len(found[2])} letters later the outputs differ"
+
+
+def stepped(heads: list[Head], prefix: list[int], loop: list[int], j: int, q: Round) -> list[list[State]]:
+    """The joint states after u v^0, ..., u v^j."""
+    for head in heads:
+        need(rounded(head.start, q) == head.start, f"{head.where}.start: not values of the arithmetic")
+    now = [head.start for head in heads]
+    for x in prefix:
+        now = [head.step(state, x, q) for head, state in zip(heads, now, strict=True)]
+    states = [now]
+    for _ in range(j):
+        for x in loop:
+            now = [head.step(state, x, q) for head, state in zip(heads, now, strict=True)]
+        states.append(now)
+    return states
+
+
+def powers(heads: list[Head], j: int, q: Round) -> list[list[State]]:
+    """H_0, ..., H_j in the model `cast`, on the powers of one letter."""
+    columns = []
+    for head in heads:
+        first, added = head.start, {(r, c): x for r, c, x in head.B[0]}
+        head.watched(added)
+        total: State = {}
+        column = [rounded(first, q)]
+        for k in range(j):
+            if k:
+                added = head.watched(head.product(added, 0))
+            for at, x in rounded(added, q).items():
+                total[at] = total.get(at, Fraction(0)) + x
+            first = head.watched(head.product(first, 0))
+            whole = dict(total)
+            for at, x in rounded(first, q).items():
+                whole[at] = whole.get(at, Fraction(0)) + x
+            column.append(rounded(whole, q))
+        columns.append(column)
+    return [list(joint) for joint in zip(*columns, strict=True)]
+
+
+if __name__ == "__main__":
+    raise SystemExit(run_alone(check, sys.argv[1:]))

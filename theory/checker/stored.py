@@ -1,0 +1,114 @@
+"""A layer by its stored numbers: heads side by side, joint codes, and the answers that these stand for."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from .exact import Field, array, integer, need, number, record
+from .horizon import FLOATS, rounded
+from .table import Machine
+
+Vector: TypeAlias = tuple[Fraction, ...]
+
+
+class Model:
+    """The stored numbers: heads side by side, joint codes, and the answer of each code on each letter.
+
+    States are flat: the entries of all heads, row by row. `rows[x]`: for each entry its terms [(place, a), ...] and b.
+    """
+
+    def __init__(self, data: Any, letters: int, answers: int, dtype: str | None) -> None:
+        record(data, {"heads", "codes", "decode"}, "model")
+        self.dtype, self.letters = dtype, letters
+        self.rows: list[list[tuple[list[tuple[int, Fraction]], Fraction]]] = [[] for _ in range(letters)]
+        self.blocks: list[list[list[list[Fraction]]]] = []
+        initial: list[Fraction] = []
+        need(array(data["heads"], "model.heads"), "model.heads: empty")
+        for h, head in enumerate(data["heads"]):
+            initial += self.read_head(head, f"model.heads[{h}]", len(initial))
+        self.initial = tuple(initial)
+        self.codes = [
+            tuple(value(x, None, f"model.codes[{c}]") for x in array(code, f"model.codes[{c}]", len(initial)))
+            for c, code in enumerate(array(data["codes"], "model.codes"))
+        ]
+        self.decode: list[list[int]] = array(data["decode"], "model.decode", len(self.codes))
+        need(self.codes, "model.codes: empty")
+        self.rooms: dict[tuple[int, int], Fraction | None] = {}
+        for row in self.decode:
+            for answer in array(row, "model.decode", letters):
+                integer(answer, -1, answers - 1, "model.decode")
+
+    def read_head(self, data: Any, where: str, first: int) -> list[Fraction]:
+        """A, B, H0 of one head, whose entries start at a place; gives H0, flat."""
+        record(data, {"A", "B", "H0"}, where)
+        n = len(array(data["H0"], f"{where}.H0"))
+        need(n, f"{where}.H0: empty")
+        d = len(array(data["H0"][0], f"{where}.H0"))
+        H0 = matrix(data["H0"], n, d, self.dtype, f"{where}.H0")
+        array(data["A"], f"{where}.A", self.letters), array(data["B"], f"{where}.B", self.letters)
+        self.blocks.append([matrix(a, n, n, self.dtype, f"{where}.A") for a in data["A"]])
+        for x, A in enumerate(self.blocks[-1]):
+            B = matrix(data["B"][x], n, d, self.dtype, f"{where}.B")
+            for i in range(n):
+                for j in range(d):
+                    terms = [(first + k * d + j, a) for k, a in enumerate(A[i]) if a]
+                    self.rows[x].append((terms, B[i][j]))
+        return [entry for row in H0 for entry in row]
+
+    def exactly(self, state: Vector, x: int) -> Vector:
+        """A(x) h + B(x)."""
+        return tuple(sum((a * state[k] for k, a in terms), b) for terms, b in self.rows[x])
+
+    def step(self, state: Vector, x: int) -> Vector:
+        """The same, rounded once."""
+        after = self.exactly(state, x)
+        return after if self.dtype is None else tuple(stored(h, self.dtype) for h in after)
+
+    def nearest(self, state: Vector) -> int:
+        """The first of the nearest codes."""
+        sizes = [distance(state, code) for code in self.codes]
+        return sizes.index(min(sizes))
+
+
+def value(x: Any, dtype: str | None, where: str) -> Fraction:
+    """A rational number, and one of the dtype if there is one."""
+    result = Fraction(number(x, Field(1), where))  # type: ignore[arg-type]
+    need(dtype is None or fits(result, str(dtype)), f"{where}: not a number of {dtype}")
+    return result
+
+
+def matrix(data: Any, n: int, m: int, dtype: str | None, where: str) -> list[list[Fraction]]:
+    """Rows of numbers."""
+    return [[value(x, dtype, where) for x in array(row, where, m)] for row in array(data, where, n)]
+
+
+def stored(x: Fraction, dtype: str) -> Fraction:
+    """x rounded once; overflow saturates in fp8_e4m3 and is `Invalid` in formats with an infinity."""
+    precision, least, largest = FLOATS[dtype]
+    result = rounded(x, precision, least)
+    if abs(result) > largest:
+        need(dtype == "fp8_e4m3", "a state overflows")
+        return Fraction(largest if result > 0 else -largest)
+    return result
+
+
+def fits(x: Any, dtype: str) -> bool:
+    """Is x a number of the dtype?"""
+    precision, least, largest = FLOATS[dtype]
+    if not isinstance(x, int | Fraction):
+        return False
+    value = Fraction(x)
+    return abs(value) <= largest and rounded(value, precision, least) == value
+
+
+def distance(x: Vector, y: Vector) -> Fraction:
+    """‖x - y‖²."""
+    return sum(((a - b) ** 2 for a, b in zip(x, y, strict=True)), Fraction(0))
+
+
+def right(machine: Machine, answers: str, x: int, before: int, after: int) -> Any:
+    """The right answer: the state, or the output (of a Mealy machine, on the letter in the state before)."""
+    if answers == "states":
+        return after
+    return machine.outputs[x][before] if type(machine.outputs[0]) is list else machine.outputs[after]

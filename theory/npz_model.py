@@ -1,0 +1,146 @@
+"""A layer given by its matrices: one layer, one head, as an `.npz` (what `export npz` writes) or as arrays.
+
+`A` `[letters, n, n]`, `B` `[letters, n, d]`, `H0` `[n, d]`, `codes` `[codes, n, d]`, `decode` `[codes, letters]`, the
+index of the output where the letter has led to a state whose nearest code this is. Nothing is unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..constructions.automaton import Automaton, Indices
+from ..constructions.errors import InputError
+from .arithmetic import Rounded
+from .prove_answers import Answers, output_answers, same_letters
+from .prove_linear import LinearHead, LinearMachine
+from .prove_reader import CodeReader
+from .rounding import Floats
+from .weights import HeadWeights
+
+KEYS = ("A", "B", "H0", "codes", "decode")
+LABELS = ("letter_labels", "output_labels")
+
+
+@dataclass(frozen=True, eq=False)
+class NpzModel:
+    """The arrays as float64, `decode` as indices; `letters`, `outputs`: their texts if they are known.
+
+    Without `outputs` output i is the i-th of `numbered_outputs` of the automaton that the model is held against.
+    """
+
+    A: Floats
+    B: Floats
+    H0: Floats
+    codes: Floats
+    decode: Indices
+    letters: tuple[str, ...] | None = None
+    outputs: tuple[str, ...] | None = None
+    name: str = "model"
+
+    def __post_init__(self) -> None:
+        problems = _problems(self)
+        if problems:
+            raise InputError(f"{self.name}: " + "; ".join(problems))
+
+    def answers(self, automaton: Automaton) -> Answers:
+        """How it is held against an automaton; `InputError` for other letters."""
+        if self.letters is not None:
+            same_letters(automaton, self.letters, self.name)
+        if len(self.A) != len(automaton.letters):
+            raise InputError(
+                f"{self.name}: A has {len(self.A)} letters, {automaton.name} has {len(automaton.letters)}"
+            )
+        return output_answers(automaton, self.outputs)
+
+    def reader(self, answers: Answers) -> CodeReader:
+        """The nearest code, with the answers that it stands for."""
+        codes = self.codes.reshape(len(self.codes), -1)
+        table = answers.of_states(np.minimum(self.decode, len(answers.meaning) - 1))
+        table = np.where(self.decode >= len(answers.meaning), -1, table)
+        if (table == table[:, :1]).all() and not answers.by_letter:
+            table = table[:, :1]
+        return CodeReader(codes, table)
+
+    def head(self, arithmetic: Rounded) -> LinearHead:
+        """The weights, rounded once to the arithmetic's values (float64 numbers are taken as they are)."""
+        letters, n = self.A.shape[:2]
+        values = np.ascontiguousarray(np.moveaxis(arithmetic.round(self.A), 2, 0))
+        columns = np.broadcast_to(np.arange(n)[:, None, None], (n, letters, n)).copy()
+        B = arithmetic.round(self.B) if self.B.any() else None
+        weights = HeadWeights(
+            n, self.H0.shape[1], columns, values, B, np.array_equal(np.moveaxis(values, 0, 2), self.A)
+        )
+        return LinearHead(weights, arithmetic.round(self.H0))
+
+    def machine(self, arithmetic: Rounded, answers: Answers) -> LinearMachine:
+        """The model in `per_step` or `per_op`."""
+        return LinearMachine([self.head(arithmetic)], arithmetic, self.reader(answers), answers)
+
+
+def load_npz_model(path: str | Path) -> NpzModel:
+    """The model in an `.npz`; `InputError` for what is not one, with everything that is wrong."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            missing = [key for key in KEYS if key not in file.files]
+            if missing:
+                raise InputError(
+                    f"{path}: no array {', '.join(missing)}; one layer with one head has {', '.join(KEYS)}"
+                )
+            arrays = {key: file[key] for key in (*KEYS, *LABELS) if key in file.files}
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (OSError, ValueError, TypeError, AttributeError, zipfile.BadZipFile, EOFError):
+        raise InputError(f"{path}: not an .npz of plain arrays (nothing is unpickled)") from None
+    return npz_model(arrays, str(path))
+
+
+def npz_model(arrays: Mapping[str, Any], name: str = "model") -> NpzModel:
+    """The model of arrays by name, see the module's text."""
+    numbers: dict[str, Any] = {}
+    for key in KEYS:
+        array = np.asarray(arrays[key])
+        if array.dtype.kind not in ("iu" if key == "decode" else "iufb"):
+            raise InputError(
+                f"{name}: {key} has the type {array.dtype}; {'integers' if key == 'decode' else 'numbers'} are needed"
+            )
+        numbers[key] = array.astype(np.int64 if key == "decode" else np.float64)
+    texts = [_texts(arrays[key], key, name) if key in arrays else None for key in LABELS]
+    return NpzModel(**numbers, letters=texts[0], outputs=texts[1], name=name)
+
+
+def _texts(value: Any, key: str, name: str) -> tuple[str, ...]:
+    try:
+        texts = json.loads(str(value))
+    except ValueError:
+        texts = None
+    if not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
+        raise InputError(f"{name}: {key} is not the text of a JSON array of strings")
+    return tuple(texts)
+
+
+def _problems(model: NpzModel) -> list[str]:
+    shape = {key: getattr(model, key).shape for key in KEYS}
+    if len(shape["A"]) != 3 or shape["A"][1] != shape["A"][2]:
+        return [f"A has the shape {shape['A']}; [letters, n, n] is needed (one layer, one head)"]
+    if len(shape["H0"]) != 2:
+        return [f"H0 has the shape {shape['H0']}; [n, d] is needed"]
+    letters, n, d, codes = shape["A"][0], shape["A"][1], shape["H0"][1], len(model.codes)
+    wanted = {"B": (letters, n, d), "H0": (n, d), "codes": (codes, n, d), "decode": (codes, letters)}
+    problems = [
+        f"{key} has the shape {shape[key]}, not {size}" for key, size in wanted.items() if shape[key] != size
+    ]
+    if not codes or not n or not d:
+        problems.append("there are no codes or no entries")
+    problems += [
+        f"{key} has entries that are not finite" for key in KEYS if not np.isfinite(getattr(model, key)).all()
+    ]
+    if model.decode.size and model.decode.min() < -1:
+        problems.append("decode has entries below -1 (none)")
+    return problems
