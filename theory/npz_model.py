@@ -94,6 +94,8 @@ def load_npz_model(path: str | Path) -> NpzModel:
                     f"{path}: no array {', '.join(missing)}; one layer with one head has {', '.join(KEYS)}"
                 )
             arrays = {key: file[key] for key in (*KEYS, *LABELS) if key in file.files}
+    except InputError:
+        raise
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (OSError, ValueError, TypeError, AttributeError, zipfile.BadZipFile, EOFError):

@@ -44,15 +44,19 @@ def resume_search(search: StateSearch, path: str | Path, arithmetic: str) -> Non
             content = {key: file[key] for key in file.files}
         if str(content["format"]) != FORMAT:
             raise ValueError
+        if str(content["search"]) != search_digest(search, arithmetic):
+            raise InputError(
+                f"{path}: the search of another model, automaton or arithmetic; name another file"
+            )
         words, parents, letters = content["words"], content["parents"], content["letters"]
         count, done, level_end, depth, steps = (int(x) for x in content["place"])
         shapes = words.shape == (count, search.form.width) and len(parents) == len(letters) == count
         if not shapes or words.dtype != np.uint64 or not 0 <= done <= level_end <= count:
             raise ValueError
+    except InputError:
+        raise
     except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError):
         raise InputError(f"{path}: not a saved search; leave --resume out or name another file") from None
-    if str(content["search"]) != search_digest(search, arithmetic):
-        raise InputError(f"{path}: the search of another model, automaton or arithmetic; name another file")
     rest = slice(1, None)  # the first node is there
     search.store.add(words[rest], parents[rest], letters[rest])
     if search.store.count != count:
