@@ -22,6 +22,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "letter 'coin' merges states 'closed' and 'open'",
         "layers, 2 factors, norm at most 1",
     ),
+    "prove_your_own_layer": ("equivalent",),
     "any_automaton": (
         "tomita:4: 3 layers, 2 factors, dimension 2",
         "bf16, 160,000 tokens: 0 errors",
