@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 
 from mirrormata.constructions.spec import automaton_from_spec
@@ -12,35 +11,27 @@ from mirrormata.theory.prove import prove
 
 
 class Flip:
-    """h ← h on a 0, h ← a·h + b on a 1, in bf16, one operation after another; the sign is the parity."""
+    """h ← h on a 0, h ← a·h + b on a 1, in bf16, one operation after another; the sign is the parity.
+
+    `prove` needs states as numpy arrays (here the bits of bf16), a step and a decoder.
+    """
 
     def __init__(self, a: float, b: float = 0.0) -> None:
         self.a, self.b = torch.tensor([a, b], dtype=torch.bfloat16)
 
-    def step(self, h: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        return torch.where(x == 1, self.a * h + self.b, h)
-
-
-class AsStepper:
-    """What `prove` needs of any model: states as numpy arrays (here the bits of bf16), a step, a decoder."""
-
-    def __init__(self, layer: Flip) -> None:
-        self.layer = layer
-
-    def initial(self, sequences: int) -> np.ndarray[Any, Any]:
+    def initial(self, sequences: int) -> Any:
         return torch.ones(sequences, dtype=torch.bfloat16).view(torch.int16).numpy()
 
-    def step(self, states: np.ndarray[Any, Any], letters: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def step(self, states: Any, letters: Any) -> Any:
         h = torch.from_numpy(states.copy()).view(torch.bfloat16)
-        return self.layer.step(h, torch.from_numpy(letters)).view(torch.int16).numpy()
+        return torch.where(torch.from_numpy(letters) == 1, self.a * h + self.b, h).view(torch.int16).numpy()
 
-    def decode(self, states: np.ndarray[Any, Any], letters: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        h = torch.from_numpy(states.copy()).view(torch.bfloat16)
-        return (h < 0).long().numpy()
+    def decode(self, states: Any, letters: Any) -> Any:
+        return (torch.from_numpy(states.copy()).view(torch.bfloat16) < 0).long().numpy()
 
 
 parity = automaton_from_spec("parity")
 for a, b in ((-1.0, 0.0), (-0.9921875, 0.0), (-0.9921875, -0.0009765625), (0.9921875, 0.0)):
-    proof = prove(AsStepper(Flip(a, b)), parity, "torch bf16 on the CPU")
+    proof = prove(Flip(a, b), parity, "torch bf16 on the CPU")
     word = "" if proof.word is None else f", shortest wrong word of {len(proof.word)} letters"
     print(f"a = {a}, b = {b}: {proof.verdict}, {proof.states_explored} states{word}")

@@ -22,7 +22,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "letter 'coin' merges states 'closed' and 'open'",
         "layers, 2 factors, norm at most 1",
     ),
-    "prove_your_own_layer": ("equivalent",),
+    "prove_your_own_layer": (
+        "a = -1.0, b = 0.0: equivalent, 2 states",
+        "shortest wrong word of 1044 letters",
+        "shortest wrong word of 1 letters",
+    ),
     "any_automaton": (
         "tomita:4: 3 layers, 2 factors, dimension 2",
         "bf16, 160,000 tokens: 0 errors",

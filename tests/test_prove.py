@@ -181,6 +181,16 @@ def test_contracting_models_in_exact_numbers() -> None:
         assert proof.word == (2,)
 
 
+def test_balls_that_meet_another_cell_prove_nothing() -> None:
+    automaton = automaton_from_spec("flipflop")
+    for arithmetic in (
+        "per_step:bf16",
+        "per_step:fp16",
+    ):  # the radius would be .943, half the distance is .707
+        proof = prove(flip_flop(0.6), automaton, arithmetic)
+        assert (proof.verdict, proof.method) == ("equivalent", "states")
+
+
 def test_regions_prove_what_cannot_be_listed() -> None:
     automaton = automaton_from_spec("flipflop")
     found = prove(flip_flop(0.75), automaton, "per_step:fp64", method="states", max_states=20_000)

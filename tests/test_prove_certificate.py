@@ -15,7 +15,7 @@ import pytest
 
 import mirrormata
 from mirrormata.constructions.automaton import Automaton, object_array
-from mirrormata.constructions.certificate import write_certificate
+from mirrormata.constructions.certificate import certificate, lrnn_from_certificate, write_certificate
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.tests.corruption import corrupted, leaves, replaced, structural, value_at
@@ -35,8 +35,8 @@ def document(name: str) -> Any:
         lrnn = construct({"codes": "S3", "cascade": "T3"}[name])
         return prove(lrnn, lrnn.automaton, "per_step:bf16").certificate
     if name == "states":
-        lrnn = construct("mod:7")
-        return prove(lrnn, lrnn.automaton, "per_step:fp16").certificate
+        lrnn = construct("mod:5")
+        return prove(lrnn, lrnn.automaton, "per_step:fp8_e4m3").certificate
     arithmetic = "exact" if name == "exact regions" else "per_step:bf16"
     return prove(flip_flop(15 / 16), automaton_from_spec("flipflop"), arithmetic).certificate
 
@@ -117,9 +117,15 @@ def test_the_proof_itself_has_one_form(name: str) -> None:
             assert reason(changed) is not None, (what, path)
 
 
+def test_a_read_certificate_against_the_spec_is_certified() -> None:
+    read = lrnn_from_certificate(certificate(construct("S3")))  # labels and outputs are texts in it
+    proof = prove(read, automaton_from_spec("S3"), "per_step:bf16")
+    assert reason(proof.certificate) is None
+
+
 def test_other_arithmetics_are_refused() -> None:
     states = document("states")
-    for other in ("per_step:bf16", "per_step:fp32", "exact", "per_op:fp16", "per_step:fp16:rz"):
+    for other in ("per_step:bf16", "per_step:fp32", "exact", "per_op:fp8_e4m3", "per_step:fp16:rz"):
         assert reason(replaced(states, ("equivalence", "arithmetic"), other)) is not None
     assert reason(replaced(document("codes"), ("equivalence", "dtypes"), ["bf16"])) is not None
 

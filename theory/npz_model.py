@@ -88,18 +88,16 @@ def load_npz_model(path: str | Path) -> NpzModel:
     """The model in an `.npz`; `InputError` for what is not one, with everything that is wrong."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            missing = [key for key in KEYS if key not in file.files]
-            if missing:
-                raise InputError(
-                    f"{path}: no array {', '.join(missing)}; one layer with one head has {', '.join(KEYS)}"
-                )
             arrays = {key: file[key] for key in (*KEYS, *LABELS) if key in file.files}
-    except InputError:
-        raise
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (OSError, ValueError, TypeError, AttributeError, zipfile.BadZipFile, EOFError):
         raise InputError(f"{path}: not an .npz of plain arrays (nothing is unpickled)") from None
+    missing = [key for key in KEYS if key not in arrays]
+    if missing:
+        raise InputError(
+            f"{path}: no array {', '.join(missing)}; one layer with one head has {', '.join(KEYS)}"
+        )
     return npz_model(arrays, str(path))
 
 

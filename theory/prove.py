@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 from ..constructions.automaton import Automaton
 from ..constructions.block_delay import BlockDelay
 from ..constructions.errors import InputError, MirrormataError
-from ..constructions.formats.label_text import label_text
+from ..constructions.formats.label_text import label_text, output_texts
 from ..constructions.lrnn import LRNN
 from .arithmetic import Arithmetic, Exact, PerOp, PerStep, Rounded, parse_arithmetic
 from .check import check
@@ -36,7 +37,7 @@ from .prove_proof import Proof
 from .prove_replay import replayed
 from .prove_stepper import StepperMachine
 from .rounding import FloatFormat
-from .state_search import Machine, Outcome, Progress, StateSearch
+from .state_search import INTERRUPTED, Machine, Outcome, Progress, StateSearch
 from .state_search_file import resume_search, save_search
 from .stepper import ExactStepper, Stepper
 
@@ -78,9 +79,9 @@ def prove(
     if not isinstance(parsed, str):
         name = parsed.name
     try:
-        quick = _quick(model, automaton, parsed) if method == "auto" else None
+        quick = _quick(model, automaton, parsed, max_states, max_seconds) if method == "auto" else None
     except KeyboardInterrupt:
-        quick = Proof("unknown", automaton, name, "codes", 0, 0, "", "interrupted", 0)
+        quick = Proof("unknown", automaton, name, "codes", 0, 0, "states", INTERRUPTED, 0)
     if quick is not None:
         return replace(quick, arithmetic=name, seconds=time.monotonic() - began)
     machine = _machine(model, automaton, parsed)
@@ -110,11 +111,20 @@ def _known_model(model: Any) -> bool:
     )
 
 
-def _quick(model: Any, automaton: Automaton, arithmetic: Arithmetic | str) -> Proof | None:
+def _quick(
+    model: Any,
+    automaton: Automaton,
+    arithmetic: Arithmetic | str,
+    max_states: int,
+    max_seconds: float | None,
+) -> Proof | None:
     """A proof by codes or regions, if there is one."""
     if isinstance(model, LRNN):
         answers = answers_of(automaton, model.automaton, model.automaton.name)
-        return _by_codes(model, automaton, answers, arithmetic) or _by_regions(model, answers, arithmetic)
+        if isinstance(arithmetic, Exact):
+            return _by_table(model, answers)
+        by_codes = _by_codes(model, answers, arithmetic, max_states, max_seconds)
+        return by_codes or _by_regions(model, answers, arithmetic)
     if isinstance(model, BlockDelay):
         return _by_delay(model, automaton, arithmetic)
     if isinstance(model, NpzModel):
@@ -122,43 +132,51 @@ def _quick(model: Any, automaton: Automaton, arithmetic: Arithmetic | str) -> Pr
     return None
 
 
-def _by_codes(lrnn: LRNN, automaton: Automaton, answers: Answers, arithmetic: Any) -> Proof | None:
-    exact = isinstance(arithmetic, Exact)
-    if not exact and not (isinstance(arithmetic, PerStep | PerOp) and codes_are_closed(lrnn, arithmetic)):
+def _by_codes(
+    lrnn: LRNN, answers: Answers, arithmetic: Any, max_states: int, max_seconds: float | None
+) -> Proof | None:
+    """Codes closed in the arithmetic; then the covering by its checker, else all joint codes."""
+    if not isinstance(arithmetic, PerStep | PerOp) or not codes_are_closed(lrnn, arithmetic):
         return None
+    automaton = answers.automaton
     same = answers.kind == "states" and _same_automaton(automaton, lrnn.automaton)
-    method, why = ("table", "the table of the exact LRNN") if exact else ("codes", BIT_FOR_BIT)
-    document = full_certificate(lrnn) if exact else codes_certificate(lrnn, arithmetic)
-    if same and (exact or lrnn.covering is not None):
+
+    def certify() -> dict[str, Any] | None:
+        return codes_certificate(lrnn, arithmetic) if same else None
+
+    if same and lrnn.covering is not None:
         found = check(lrnn)
         if found.verdict != "valid":
             return None
-        count = (
-            int(np.prod([float(len(head.codes)) for head in lrnn.all_heads]))
-            if lrnn.covering
-            else len(lrnn.decode)
-        )
+        count = prod(len(head.codes) for head in lrnn.all_heads)
+        reason = f"{BIT_FOR_BIT}; {found.reason}"
         return Proof(
-            "equivalent",
-            automaton,
-            "",
-            method,
-            count,
-            0,
-            answers.kind,
-            f"{why}; {found.reason}",
-            certificate=document,
-        )
-    if exact:
-        return None
+            "equivalent", automaton, "", "codes", count, 0, answers.kind, reason, certify=certify
+        )  # fmt: skip
     search = StateSearch(CodeMachine(lrnn, answers), automaton)
-    outcome = search.run(max_states=MAX_STATES)
+    outcome = search.run(max_states=max_states, max_seconds=max_seconds)
+    if outcome.stopped == INTERRUPTED:
+        raise KeyboardInterrupt
     if outcome.verdict != "equivalent":
         return None  # the search of the states finds the word
     place = outcome.place
+    reason = f"{BIT_FOR_BIT}; all {place.count:,} joint codes reached are right"
     return Proof(
-        "equivalent", automaton, "", method, place.count, place.steps, answers.kind,
-        f"{why}; all {place.count:,} joint codes reached are right", certificate=document if same else None,
+        "equivalent", automaton, "", "codes", place.count, place.steps, answers.kind, reason, certify=certify
+    )
+
+
+def _by_table(lrnn: LRNN, answers: Answers) -> Proof | None:
+    """In exact numbers the construction's own certificate is the proof."""
+    if answers.kind != "states" or not _same_automaton(answers.automaton, lrnn.automaton):
+        return None
+    document = full_certificate(lrnn)
+    found = check(document)
+    if found.verdict != "valid":
+        return None
+    return Proof(
+        "equivalent", answers.automaton, "", "table", len(lrnn.decode), 0, answers.kind,
+        f"the table of the exact LRNN; {found.reason}", certify=lambda: document,
     )  # fmt: skip
 
 
@@ -179,7 +197,7 @@ def _by_regions(model: LRNN | NpzModel, answers: Answers, arithmetic: Any) -> Pr
     return Proof(
         "equivalent", answers.automaton, "", "regions", found["regions"], 0, answers.kind,
         f"{found['regions']:,} balls about codes, of radius {radius:.3g} or less, that the letters keep",
-        certificate=document,
+        certify=lambda: document,
     )  # fmt: skip
 
 
@@ -258,11 +276,12 @@ def _plain_format(arithmetic: Any) -> FloatFormat:
 
 
 def _same_automaton(first: Automaton, second: Automaton) -> bool:
-    return (
+    return first is second or (
         first.start == second.start
         and [label_text(q) for q in first.states] == [label_text(q) for q in second.states]
         and np.array_equal(first.transitions, second.transitions)
-        and list(first.outputs.ravel()) == list(second.outputs.ravel())
+        and first.outputs.shape == second.outputs.shape
+        and output_texts(first, first.name) == output_texts(second, second.name)
     )
 
 
@@ -270,15 +289,13 @@ def _proof(outcome: Outcome, search: StateSearch, machine: Any, name: str) -> Pr
     place, answers = outcome.place, machine.answers
     facts = (search.automaton, name, "states", place.count, place.steps, answers.kind)
     if outcome.verdict == "equivalent":
-        document = None
-        if isinstance(machine, LinearMachine):
-            document = states_certificate(search, machine, search.automaton.name)
         reason = f"all {place.count:,} states reached, closed under all letters"
-        if document is None:
-            reason += (
-                "; no certificate: too large, or not a single layer in an arithmetic that the checker knows"
-            )
-        return Proof("equivalent", *facts, reason, certificate=document)
+
+        def certify() -> dict[str, Any] | None:
+            linear = isinstance(machine, LinearMachine)
+            return states_certificate(search, machine, search.automaton.name) if linear else None
+
+        return Proof("equivalent", *facts, reason, certify=certify)
     if outcome.word is not None:
         answered, right = replayed(machine, search.automaton, outcome.word)
         reason = (

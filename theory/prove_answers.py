@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -23,8 +24,12 @@ class Answers:
 
     kind: Literal["states", "outputs"]
     automaton: Automaton
-    outputs: Indices
     meaning: Indices
+
+    @cached_property
+    def outputs(self) -> Indices:
+        """Indices of the automaton's outputs, in their shape."""
+        return numbered_outputs(self.automaton)[0]
 
     @property
     def by_letter(self) -> bool:
@@ -49,34 +54,30 @@ def answers_of(automaton: Automaton, model: Automaton | None, name: str = "model
     None: then the model names the automaton's own states by their indices. Else by outputs, as texts.
     Raises `InputError` for other letters, and for Mealy machines with other states.
     """
-    outputs, texts = numbered_outputs(automaton)
-    count = len(automaton.states)
-    if model is None:
-        return Answers("states", automaton, outputs, np.arange(count))
+    if model is None or model is automaton:
+        return Answers("states", automaton, np.arange(len(automaton.states)))
     same_letters(automaton, [label_text(x) for x in model.letters], name)
     mine = [label_text(q) for q in automaton.states]
     theirs = [label_text(q) for q in model.states]
     place = {text: i for i, text in enumerate(mine)}
     if set(mine) == set(theirs):
-        return Answers("states", automaton, outputs, np.array([place[text] for text in theirs]))
+        return Answers("states", automaton, np.array([place[text] for text in theirs]))
     if model.is_mealy or automaton.is_mealy:
         raise InputError(
             f"{name}: it names the states of {model.name}, which {automaton.name} does not have, and a Mealy machine's "
             "outputs do not follow from states: make both Moore machines"
         )
-    number = {text: i for i, text in enumerate(texts)}
+    number = {text: i for i, text in enumerate(numbered_outputs(automaton)[1])}
     meaning = np.array([number.get(text, -1) for text in output_texts(model, name)], dtype=np.int64)
-    return Answers("outputs", automaton, outputs, meaning)
+    return Answers("outputs", automaton, meaning)
 
 
 def output_answers(automaton: Automaton, texts: Sequence[str] | None) -> Answers:
     """How a model that names outputs is compared: by the texts of its outputs, else by `numbered_outputs`."""
-    outputs, known = numbered_outputs(automaton)
+    known = numbered_outputs(automaton)[1]
     number = {text: i for i, text in enumerate(known)}
     own = known if texts is None else texts
-    return Answers(
-        "outputs", automaton, outputs, np.array([number.get(text, -1) for text in own], dtype=np.int64)
-    )
+    return Answers("outputs", automaton, np.array([number.get(text, -1) for text in own], dtype=np.int64))
 
 
 def same_letters(automaton: Automaton, letters: Sequence[str], name: str) -> None:

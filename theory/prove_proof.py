@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 from ..constructions.automaton import Automaton
@@ -17,8 +19,8 @@ class Proof:
     automaton), or regions, or joint codes; `steps`: (pair, letter) followed. `word`: letter indices of a shortest word
     after which the answer is wrong, else None; `answered`, `right`: the answers after it, as text. `correct_up_to`:
     all words up to this length are answered rightly, None for all words of any length. `compares`: `states` or
-    `outputs`. `certificate`: of kind `equivalent`, in exact numbers the construction's own (`table` or `horizon`); None where there
-    is none, see `reason`.
+    `outputs`. `certify` makes the `certificate`: of kind `equivalent`, in exact numbers the construction's own (`table` or `horizon`); None where
+    the checker does not know the arithmetic or the model's form, or would need too long.
     """
 
     verdict: Literal["equivalent", "counterexample", "unknown"]
@@ -34,7 +36,12 @@ class Proof:
     answered: str | None = None
     right: str | None = None
     seconds: float = 0.0
-    certificate: dict[str, Any] | None = None
+    certify: Callable[[], dict[str, Any] | None] = lambda: None
+
+    @cached_property
+    def certificate(self) -> dict[str, Any] | None:
+        """Written out when it is asked for."""
+        return self.certify()
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON, labels as text; without the certificate."""

@@ -49,8 +49,8 @@ class CodeReader:
         doubtful: NDArray[np.bool_] = np.logical_not(np.isfinite(states).all(axis=1))
         good = np.flatnonzero(~doubtful)
         columns = letters if self.by_letter else np.zeros(len(states), dtype=np.int64)
-        for column in np.unique(columns[good]).tolist():
-            here = good[columns[good] == column]
+        for column in np.unique(columns[good]).tolist() if self.by_letter else [0]:
+            here = good[columns[good] == column] if self.by_letter else good
             doubtful[here] = ~self._surely(states[here], column, expected[here])
         left = np.flatnonzero(doubtful)
         for start in range(0, len(left), DOUBTFUL):
@@ -130,7 +130,7 @@ class CodeReader:
                 squares = ((self.codes[part, None] - self.codes[None]) ** 2).sum(axis=2)
             squares[answers[part, None] == answers[None]] = np.inf
             margins = np.sqrt(squares.min(axis=1)) / 2
-            self.margins[part, column] = np.where(margins > TINY, margins, 0) * (not self._huge)
+            self.margins[part, column] = 0 if self._huge else np.where(margins > TINY, margins, 0)
 
 
 def _rows_of(answers: Indices) -> Indices | None:

@@ -21,6 +21,8 @@ from .state_search_store import NodeForm, NodeStore, Words
 Rows = NDArray[np.unsignedinteger]
 Progress = Callable[[int, int], None]
 """Called with the states found and the length up to which all words are right."""
+INTERRUPTED = "interrupted"
+"""Why a search ended that Ctrl-C has stopped."""
 CANDIDATES = 1 << 17
 """Successors computed at once."""
 
@@ -129,7 +131,7 @@ class StateSearch:
                     self.place = replace(self.place, count=self.store.count)
                     return Outcome("counterexample", self.place, word)
         except KeyboardInterrupt:
-            return self._stopped("interrupted", save)
+            return self._stopped(INTERRUPTED, save)
         return Outcome("equivalent", self.place)
 
     def _stopped(self, why: str, save: Callable[[StateSearch], None] | None) -> Outcome:

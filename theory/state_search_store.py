@@ -98,10 +98,13 @@ class NodeStore:
         unknown = np.flatnonzero(found < 0)
         if not unknown.size:
             return unknown
-        _, first, inverse = np.unique(keys[unknown], return_index=True, return_inverse=True)
-        if len(first) < len(unknown) and (words[unknown] != words[unknown[first[inverse]]]).any():
-            return None
-        places: Indices = unknown[np.sort(first)]
+        places: Indices = unknown
+        ordered = np.sort(keys[unknown])
+        if (ordered[1:] == ordered[:-1]).any():
+            _, first, inverse = np.unique(keys[unknown], return_index=True, return_inverse=True)
+            if (words[unknown] != words[unknown[first[inverse]]]).any():
+                return None
+            places = unknown[np.sort(first)]
         self._index.add(keys[places])
         return places
 

@@ -43,13 +43,16 @@ STATES = {"arithmetic", "answers", "states", "greatest"}
 REGIONS = {"arithmetic", "answers", "regions", "radius"}
 
 
-def all_states(model: Model, machine: Machine, answers: str) -> tuple[int, Vector]:
-    """How many pairs (state, automaton's state) there are, and the greatest state; `Invalid` if an answer is wrong."""
+def all_states(model: Model, machine: Machine, answers: str, limit: int) -> tuple[int, Vector]:
+    """How many pairs (state, automaton's state) there are, and the greatest state; `Invalid` if an answer is wrong.
+
+    No more than `limit` pairs are followed: the certificate says how many there are.
+    """
     seen = {(model.initial, machine.start)}
     order = list(seen)
     named: dict[Vector, int] = {}
     for state, q in order:
-        need(len(order) * model.letters <= MAX_STEPS, f"more than {MAX_STEPS:,} steps")
+        need(len(order) <= limit, f"equivalence.states: there are more than {limit:,}")
         for x in range(model.letters):
             after, p = model.step(state, x), machine.delta[x][q]
             if after not in named:
@@ -100,7 +103,8 @@ def check(document: Any) -> str:
     )
     facts = f"{n} states, {model.letters} letters, {arithmetic}"
     if "states" in said:
-        count, greatest = all_states(model, machine, answers)
+        limit = integer(said["states"], 1, MAX_STEPS // max(model.letters, 1), "equivalence.states")
+        count, greatest = all_states(model, machine, answers, limit)
         integer(said["states"], count, count, "equivalence.states")
         given = [
             value(x, None, "equivalence.greatest") for x in array(said["greatest"], "equivalence.greatest")
