@@ -247,7 +247,9 @@ def test_semigroups_too_large_to_list(name: str, letters: int) -> None:
 
 def test_limits_are_errors_with_the_figure() -> None:
     skeleton = holonomy_of_maps(maps_of("random_9"))
-    with pytest.raises(LimitError, match=r"141 letters on level 4 of 10 of the cascade; .* --max-level-letters"):
+    with pytest.raises(
+        LimitError, match=r"141 letters on level 4 of 10 of the cascade; .* --max-level-letters"
+    ):
         cascade(skeleton, max_level_letters=140)
     with pytest.raises(LimitError, match="--max-image-sets"):
         cascade(automaton_from_spec("T5"), max_image_sets=10)

@@ -21,7 +21,7 @@ Term: TypeAlias = tuple[Fraction, int, Fraction]
 """(c, m, λ): c C(k, m) λ^{k-m}."""
 Vector: TypeAlias = tuple[Fraction, ...]
 Matrix: TypeAlias = tuple[tuple[Fraction, ...], ...]
-MAX_INDEX = 20_000
+MAX_INDEX = 3_000
 """Up to here a sequence is followed; beyond, it counts as not settled (eigenvalues too near to each other or to 1)."""
 
 
