@@ -10,7 +10,7 @@ empty slot of the buffer means the identity; the current token is written before
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from html import escape
 from typing import Any, Literal
 
@@ -206,12 +206,8 @@ def block_delay(
             f"{automaton.name}: letter {automaton.letters[x]!r} merges states {automaton.states[p]!r} and "
             f"{automaton.states[q]!r}, so this is no group automaton, and block delay is for group automata"
         )
-    points, elements, states = _points_and_elements(automaton, max_group)
-    n = points.shape[1]
-    if elements is None:
-        cost = n - len(np.unique(orbits(points)))
-    else:
-        cost = int((n - cycle_counts(elements)).max())
+    group = _listed(automaton, max_group)
+    cost = group.cost
     least = -(-cost // householders)
     if least < 2:
         raise InputError(
@@ -225,10 +221,9 @@ def block_delay(
             f"factors a token, exactness {exactness} and a number field of degree at most {max_degree}; "
             "--counter ripple always has"
         )
-    marks = (automaton.start,) if elements is None or states is None else marked_points(elements, states)
     return BlockDelay(
-        automaton, points, marks, chosen.period // 2, householders, chosen, elements, states,
-        (f"a product of letters needs at most {cost} swaps of {n} points, so blocks have at least {least} tokens",),
+        automaton, group.points, group.marks, chosen.period // 2, householders, chosen, group.elements, group.states,
+        (f"a product of letters needs at most {cost} swaps of {group.points.shape[1]} points, so blocks have at least {least} tokens",),
     )  # fmt: skip
 
 
@@ -241,16 +236,39 @@ def _require_options(householders: int, counter: str, exactness: str) -> None:
         raise InputError(f"--exactness {exactness}: it is any or integer")
 
 
-def _points_and_elements(
-    automaton: Automaton, max_group: int
-) -> tuple[Indices, Indices | None, Indices | None]:
+@dataclass(frozen=True, eq=False)
+class _Group:
     """Letters on few points, and, if the group is listed, its elements on them with the states they lead to."""
+
+    start: int
+    points: Indices
+    elements: Indices | None = None
+    states: Indices | None = None
+
+    @cached_property
+    def cost(self) -> int:
+        """The most swaps that an element needs, n - #cycles, or n - #orbits where the group is not listed."""
+        n = self.points.shape[1]
+        if self.elements is None:
+            return int(n - len(np.unique(orbits(self.points))))
+        return int((n - cycle_counts(self.elements)).max())
+
+    @cached_property
+    def marks(self) -> tuple[int, ...]:
+        """Points whose images tell the state."""
+        if self.elements is None or self.states is None:
+            return (self.start,)
+        return marked_points(self.elements, self.states)
+
+
+@lru_cache(maxsize=1)  # a plan builds block delays of one automaton for many numbers of factors
+def _listed(automaton: Automaton, max_group: int) -> _Group:
     action = transitive_action(automaton, max_group)
     if not action.regular:
-        return np.asarray(automaton.transitions, dtype=np.int64), None, None
+        return _Group(automaton.start, np.asarray(automaton.transitions, dtype=np.int64))
     points = small_permutation_representation(automaton, max_group)
     elements = np.empty((action.size, points.shape[1]), dtype=np.int64)
     elements[0] = np.arange(points.shape[1])
     for reached, parents, letters in action.levels:
         elements[reached] = np.take_along_axis(points[letters], elements[parents], axis=1)
-    return points, elements, action.states
+    return _Group(automaton.start, points, elements, action.states)

@@ -1,32 +1,33 @@
 """`LRNN` to certificate and back: JSON with exact numbers, indices for states and letters, labels beside them.
 
-A number is an integer, a string "p/q" in lowest terms, or a list of coefficients of 1, θ, θ², ... with
-θ = 2cos(2π/N), N the head's `field`. What each entry means: docs/certificates.md.
+What each entry means: docs/certificates.md.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .automaton import Automaton, Indices, object_array
+from .certificate_parts import (
+    FORMAT,
+    MAX_CONDUCTOR,
+    factors_json,
+    machine_json,
+    number_json,
+    number_reader,
+    read_factors,
+    read_machine,
+    reading,
+)
 from .errors import InputError, LimitError
 from .files import read_text, write_text
-from .formats.label_text import distinct_texts, output_texts
-from .householder import GHFactor
-from .lrnn import LRNN, Covering, Head, Layer, Sparse, Transition
-from .real_cyclotomic import Number, real_cyclotomic_field, simplest
+from .lrnn import LRNN, Covering, Head, Layer, Sparse, Transition, padded_rows
 from .sparse_rows import apply_transition, codes_of, stacked
-
-FORMAT = "mirrormata-certificate/1"
-MAX_CONDUCTOR = 2_000
-"""The largest N of a field that the checkers take."""
 
 
 def certificate(lrnn: LRNN) -> dict[str, Any]:
@@ -36,7 +37,8 @@ def certificate(lrnn: LRNN) -> dict[str, Any]:
     not follow from the letter and the state after it; `LimitError` for a number field beyond the checkers' limit.
     """
     automaton = lrnn.automaton
-    outputs, names = _numbered(automaton)
+    machine = machine_json(automaton, lrnn.construction, lrnn.theorem)
+    outputs = machine["automaton"]["outputs"]
     layered = len(lrnn.layers) > 1
     codes: list[Any]
     if automaton.is_mealy:
@@ -47,45 +49,13 @@ def certificate(lrnn: LRNN) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "kind": "table",
-        "labels": {
-            "automaton": automaton.name,
-            "construction": lrnn.construction,
-            "theorem": lrnn.theorem,
-            "states": distinct_texts(automaton.states, "state", automaton.name),
-            "letters": distinct_texts(automaton.letters, "letter", automaton.name),
-            "outputs": names,
-        },
-        "automaton": {
-            "states": len(automaton.states),
-            "letters": len(automaton.letters),
-            "start": automaton.start,
-            "transitions": automaton.transitions.tolist(),
-            "outputs": outputs,
-        },
+        **machine,
         "layers": [_layer(layer) for layer in lrnn.layers],
         "decode": lrnn.decode.tolist(),
         **covering,
         "outputs": codes,
         "summary": lrnn.summary(),
     }
-
-
-def number_json(x: Number) -> Any:
-    """A number as JSON."""
-    x = simplest(x)
-    if isinstance(x, int):
-        return x
-    if isinstance(x, Fraction):
-        return f"{x.numerator}/{x.denominator}"
-    return [number_json(c) for c in x.coefficients]
-
-
-def _numbered(automaton: Automaton) -> tuple[list[Any], list[str]]:
-    """Outputs numbered by first appearance, and their texts."""
-    texts = output_texts(automaton, automaton.name)
-    names = list(dict.fromkeys(texts))
-    numbers = {text: i for i, text in enumerate(names)}
-    return np.reshape([numbers[text] for text in texts], automaton.outputs.shape).tolist(), names
 
 
 def _node(node: tuple[int, ...] | tuple[int, int, tuple[int, ...]]) -> list[Any]:
@@ -165,14 +135,7 @@ def _transition(t: Transition) -> dict[str, Any]:
     if t.matrix is not None:
         result["matrix"] = _sparse(t.matrix)
     else:
-        result["factors"] = [
-            [
-                number_json(f.beta),
-                [[i, number_json(x)] for i, x in f.vector],
-                *([] if f.mask is None else [list(f.mask)]),
-            ]
-            for f in t.factors
-        ]
+        result["factors"] = factors_json(t.factors)
     if t.gate != 1:
         result["gate"] = number_json(t.gate)
     if t.additive:
@@ -222,33 +185,13 @@ def lrnn_from_certificate(document: Mapping[str, Any], name: str = "certificate"
 
     Raises `InputError` for a document of the wrong form. It is not checked: call `check` for the proof.
     """
-    try:
+    with reading(name):
         return _lrnn(document)
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from None
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
-        raise InputError(
-            f"{name}: the certificate is malformed; `mirrormata check` gives the reason"
-        ) from None
 
 
 def _lrnn(document: Mapping[str, Any]) -> LRNN:
-    labels, table = document["labels"], document["automaton"]
-    names = labels["outputs"]
-    if table["outputs"] and isinstance(table["outputs"][0], list):
-        outputs = np.array([object_array(names[o] for o in row) for row in table["outputs"]], dtype=object)
-    else:
-        outputs = object_array(names[o] for o in table["outputs"])
+    labels, automaton = document["labels"], read_machine(document)
     decode = np.array(document["decode"], dtype=np.int64)
-    automaton = Automaton(
-        tuple(labels["states"]), tuple(labels["letters"]),
-        np.array(table["transitions"], dtype=np.int64), table["start"], outputs, labels["automaton"],
-    )  # fmt: skip
-    if len(automaton.reachable()) < len(automaton.states):
-        automaton = Automaton(
-            automaton.states, automaton.letters, automaton.transitions, automaton.start, outputs,
-            automaton.name, keeps_points=True,
-        )  # fmt: skip
     layers = tuple(_read_layer(layer) for layer in document["layers"])
     covering = None
     if "covering" in document:
@@ -267,38 +210,20 @@ def _read_layer(data: Mapping[str, Any]) -> Layer:
     heads = tuple(_read_head(h) for h in data["heads"])
     if "reads" not in data:
         return Layer(heads)
-    reads = _padded(data["reads"])
+    reads = padded_rows(data["reads"])
     if any(not -1 <= h < len(heads) for row in data["reads"] for h in row):
         raise ValueError("reads")
-    return Layer(heads, reads, _padded([[-1 if y is None else y for y in row] for row in data["next"]]))
-
-
-def _padded(rows: Sequence[Sequence[int]]) -> Indices:
-    """Rows of different lengths as an int array, -1 behind the shorter ones."""
-    table = np.full((len(rows), max(1, *(len(row) for row in rows))), -1, dtype=np.int64)
-    for r, row in enumerate(rows):
-        table[r, : len(row)] = row
-    return table
+    return Layer(heads, reads, padded_rows([[-1 if y is None else y for y in row] for row in data["next"]]))
 
 
 def _read_head(data: Mapping[str, Any]) -> Head:
-    def number(x: Any) -> Number:
-        if isinstance(x, list):
-            if not 1 <= data["field"] <= MAX_CONDUCTOR:
-                raise ValueError("field")
-            return simplest(real_cyclotomic_field(data["field"]).element([Fraction(c) for c in x]))
-        return simplest(Fraction(x))
+    number = number_reader(data["field"])
 
     def entries(items: Any) -> Sparse:
         return tuple((int(i), int(j), number(x)) for i, j, x in items)
 
     def transition(t: Mapping[str, Any]) -> Transition:
-        factors = tuple(
-            GHFactor(
-                number(beta), tuple((int(i), number(x)) for i, x in v), *(tuple(map(int, m)) for m in mask)
-            )
-            for beta, v, *mask in t.get("factors", [])
-        )
+        factors = read_factors(t.get("factors", []), number)
         matrix = entries(t["matrix"]) if "matrix" in t else None
         return Transition(factors, number(t.get("gate", 1)), entries(t.get("additive", [])), matrix)
 

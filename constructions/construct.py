@@ -18,6 +18,7 @@ from .realisations import (
     Realisation,
     all_realisations,
     cost,
+    of_source,
     require_source,
     sources_for,
 )
@@ -117,7 +118,7 @@ def choose(
     automaton = trimmed(automaton)
     builder = Builder(automaton, limits, "one_hot" if request.coordinates == "one_hot" else "few")
     if request.theorem is not None:
-        return _cheapest(automaton, request, _of_source(builder, request.theorem, request.exactness))
+        return _cheapest(automaton, request, of_source(builder, request.theorem, request.exactness))
     if not any(limit is not None for limit in request.bounds().values()):
         return _by_default(builder, request)
     sources = [t for t in sources_for(automaton) if t not in BY_REQUEST and (delays or t != "DP.T1")]
@@ -141,13 +142,6 @@ def _by_default(builder: Builder, request: Request) -> Realisation:
     if builder.permutes_or_resets:  # then the cascade has one layer too
         found.append(next(builder.by_source("G.T4")))
     return min(found, key=cost)
-
-
-def _of_source(builder: Builder, theorem: str, exactness: str) -> Iterator[Realisation | LimitError]:
-    try:
-        yield from builder.by_source(theorem, exactness)
-    except LimitError as error:
-        yield error
 
 
 def _cheapest(

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from .automaton import Automaton, Indices, object_array
+from .automaton import Indices
 from .block_counter import Counter, CounterHead, CounterLayer, counter_head
 from .block_delay import BlockDelay
-from .certificate import FORMAT, MAX_CONDUCTOR, number_json
-from .errors import InputError, LimitError
-from .formats.label_text import distinct_texts, output_texts
-from .householder import GHFactor
-from .real_cyclotomic import Number, real_cyclotomic_field, simplest
+from .certificate_parts import (
+    FORMAT,
+    MAX_CONDUCTOR,
+    factors_json,
+    machine_json,
+    number_json,
+    number_reader,
+    read_factors,
+    read_machine,
+    reading,
+)
+from .errors import LimitError
 
 
 def delay_certificate(form: BlockDelay, max_group: int = 5_000) -> dict[str, Any]:
@@ -37,10 +43,8 @@ def delay_certificate(form: BlockDelay, max_group: int = 5_000) -> dict[str, Any
             f"the counter's numbers lie in Q(2cos 2π/{field}), and certificates hold fields up to "
             f"N = {MAX_CONDUCTOR:,}: use --counter ripple"
         )
-    texts = output_texts(automaton, automaton.name)
-    names = list(dict.fromkeys(texts))
-    number = {text: i for i, text in enumerate(names)}
-    outputs = np.reshape([number[text] for text in texts], automaton.outputs.shape)
+    machine = machine_json(automaton, form.construction, form.theorem)
+    outputs = np.array(machine["automaton"]["outputs"])
     states = form.element_states
     if automaton.is_mealy:  # a letter that permutes the states tells the state before from the one after
         before = np.argsort(automaton.transitions, axis=1)
@@ -50,21 +54,7 @@ def delay_certificate(form: BlockDelay, max_group: int = 5_000) -> dict[str, Any
     return {
         "format": FORMAT,
         "kind": "delay",
-        "labels": {
-            "automaton": automaton.name,
-            "construction": form.construction,
-            "theorem": form.theorem,
-            "states": distinct_texts(automaton.states, "state", automaton.name),
-            "letters": distinct_texts(automaton.letters, "letter", automaton.name),
-            "outputs": names,
-        },
-        "automaton": {
-            "states": len(automaton.states),
-            "letters": len(automaton.letters),
-            "start": automaton.start,
-            "transitions": automaton.transitions.tolist(),
-            "outputs": outputs.tolist(),
-        },
+        **machine,
         "block": form.block,
         "counter": [
             {"reads": list(layer.reads), "heads": [_head(head) for head in layer.heads]}
@@ -79,7 +69,7 @@ def delay_certificate(form: BlockDelay, max_group: int = 5_000) -> dict[str, Any
             "initial": [[point, i + 1] for i, point in enumerate(form.marks)],
         },
         "elements": [
-            {"image": image, "state": state, "groups": [_factors(group) for group in form.groups(image)]}
+            {"image": image, "state": state, "groups": [factors_json(group) for group in form.groups(image)]}
             for image, state in zip(form.elements.tolist(), states.tolist(), strict=True)
         ],
         "outputs": read_off,
@@ -87,16 +77,12 @@ def delay_certificate(form: BlockDelay, max_group: int = 5_000) -> dict[str, Any
     }
 
 
-def _factors(factors: tuple[GHFactor, ...]) -> list[Any]:
-    return [[number_json(f.beta), [[i, number_json(x)] for i, x in f.vector]] for f in factors]
-
-
 def _head(head: CounterHead) -> dict[str, Any]:
     return {
         "field": head.field,
         "dim": head.dim,
         "value_dim": 1,
-        "transitions": [{"factors": _factors(factors)} for factors in head.transitions],
+        "transitions": [{"factors": factors_json(factors)} for factors in head.transitions],
         "codes": [[[i, 0, number_json(x)] for i, x in enumerate(code) if x != 0] for code in head.codes],
     }
 
@@ -106,27 +92,12 @@ def block_delay_from_certificate(document: Mapping[str, Any], name: str = "certi
 
     Raises `InputError` for a document of the wrong form. It is not checked: the checker gives the proof.
     """
-    try:
+    with reading(name):
         return _read(document)
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from None
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
-        raise InputError(
-            f"{name}: the certificate is malformed; `mirrormata check` gives the reason"
-        ) from None
 
 
 def _read(document: Mapping[str, Any]) -> BlockDelay:
-    labels, table = document["labels"], document["automaton"]
-    names = labels["outputs"]
-    if table["outputs"] and isinstance(table["outputs"][0], list):
-        outputs = np.array([object_array(names[o] for o in row) for row in table["outputs"]], dtype=object)
-    else:
-        outputs = object_array(names[o] for o in table["outputs"])
-    automaton = Automaton(
-        tuple(labels["states"]), tuple(labels["letters"]),
-        np.array(table["transitions"], dtype=np.int64), table["start"], outputs, labels["automaton"],
-    )  # fmt: skip
+    automaton = read_machine(document)
     points = np.array(document["points"]["letters"], dtype=np.int64)
     elements = np.array([e["image"] for e in document["elements"]], dtype=np.int64)
     states = np.array([e["state"] for e in document["elements"]], dtype=np.int64)
@@ -156,17 +127,8 @@ def _counter_layer(data: Mapping[str, Any]) -> CounterLayer:
 
 
 def _counter_head(data: Mapping[str, Any], reads: tuple[int, ...]) -> CounterHead:
-    def number(x: Any) -> Number:
-        if isinstance(x, list):
-            if not 1 <= data["field"] <= MAX_CONDUCTOR:
-                raise ValueError("field")
-            return simplest(real_cyclotomic_field(data["field"]).element([Fraction(c) for c in x]))
-        return simplest(Fraction(x))
-
-    transitions = tuple(
-        tuple(GHFactor(number(beta), tuple((int(i), number(x)) for i, x in v)) for beta, v in t["factors"])
-        for t in data["transitions"]
-    )
+    number = number_reader(data["field"])
+    transitions = tuple(read_factors(t["factors"], number) for t in data["transitions"])
     entries = {int(i): number(x) for i, _, x in data["codes"][0]}
     start = tuple(entries.get(i, 0) for i in range(int(data["dim"])))
     head = counter_head(transitions, start, reads)

@@ -59,7 +59,7 @@ def image_sets(
     has more than `max_set_moves` entries (sets times letters).
     """
     letters, n = maps.shape
-    table = _bits([1 << q for q in range(n)], n)[maps]
+    table = _bits([1 << q for q in range(n)], n)[maps.T]
     full = (1 << n) - 1
     masks, index = [full], {full: 0}
     moves: list[list[int]] = []
@@ -69,15 +69,15 @@ def image_sets(
                 f"holonomy: {len(masks):,} image sets under {letters:,} letters and not done; the limit is "
                 f"{max_set_moves:,} moves of sets by letters: raise --max-set-moves"
             )
-        moves.append([_index(image, index, masks) for image in _images(mask, table)])
+        moves.append(_indices(_images(mask, table), index, masks))
         if len(masks) > max_image_sets:
             raise LimitError(
                 f"holonomy: {len(masks):,} image sets of the {n} points and not done; "
                 f"the limit is {max_image_sets:,}: raise --max-image-sets"
             )
     images = len(masks)
-    singletons = [_index(1 << q, index, masks) for q in range(n)]
-    moves += [[_index(image, index, masks) for image in _images(mask, table)] for mask in masks[images:]]
+    singletons = _indices([1 << q for q in range(n)], index, masks)
+    moves += [_indices(_images(mask, table), index, masks) for mask in masks[images:]]
     return ImageSets(
         points=n,
         masks=tuple(masks),
@@ -89,19 +89,21 @@ def image_sets(
     )
 
 
-def _index(mask: int, index: dict[int, int], masks: list[int]) -> int:
-    found = index.setdefault(mask, len(masks))
-    if found == len(masks):
-        masks.append(mask)
-    return found
+def _indices(found: list[int], index: dict[int, int], masks: list[int]) -> list[int]:
+    """The index of each set; new ones are appended to `masks` in their order."""
+    for mask in dict.fromkeys(found):
+        if mask not in index:
+            index[mask] = len(masks)
+            masks.append(mask)
+    return [index[mask] for mask in found]
 
 
 def _images(mask: int, table: Bits) -> list[int]:
-    """The images of a set under every letter; `table`: the bits of q·x, `[letters, points, words]`."""
-    n, words = table.shape[1:]
+    """The images of a set under every letter; `table`: the bits of q·x, `[points, letters, words]`."""
+    n, _, words = table.shape
     octets = np.frombuffer(mask.to_bytes((n + 7) // 8, "little"), dtype=np.uint8)
     points = np.flatnonzero(np.unpackbits(octets, bitorder="little"))
-    images = np.bitwise_or.reduce(table[:, points], axis=1)
+    images = np.bitwise_or.reduce(table[points], axis=0)
     masks: list[int] = images[:, 0].tolist()
     for word in range(1, words):
         masks = [low | high << 64 * word for low, high in zip(masks, images[:, word].tolist(), strict=True)]

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .automaton import Automaton, Indices
+from .automaton import Automaton
 from .errors import LimitError, MirrormataError
-from .lrnn import LRNN, Head, Layer, Sparse, Transition
+from .lrnn import LRNN, Head, Layer, Sparse, Transition, padded_rows
 from .sparse_rows import image_of
 
 MAX_JOINT = 200_000
@@ -164,7 +164,7 @@ class _Search:
                     rows.append([-1 if y is None else int(y) for y in row])
                 else:
                     rows.append([-1 if y is None else numbers.setdefault(y, len(numbers)) for y in row])
-            built.append(Layer(heads, _padded(reads), _padded(rows)))
+            built.append(Layer(heads, padded_rows(reads), padded_rows(rows)))
             names = list(numbers)
         return tuple(built)
 
@@ -201,13 +201,6 @@ def _needed(table: dict[tuple[int, ...], Label], heads: int) -> list[int]:
         if all(found.setdefault(tuple(c[k] for k in rest), y) == y for c, y in table.items()):
             read = rest
     return read
-
-
-def _padded(rows: Sequence[Sequence[int]]) -> Indices:
-    table = np.full((len(rows), max(1, *(len(row) for row in rows))), -1, dtype=np.int64)
-    for r, row in enumerate(rows):
-        table[r, : len(row)] = row
-    return table
 
 
 def _defect(automaton: Automaton, what: str) -> MirrormataError:

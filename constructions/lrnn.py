@@ -293,3 +293,11 @@ def sparse(rows: list[list[Number]] | tuple[tuple[Number, ...], ...]) -> Sparse:
     return tuple(
         (i, j, simplest(x)) for i, row in enumerate(rows) for j, x in enumerate(row) if simplest(x) != 0
     )
+
+
+def padded_rows(rows: Sequence[Sequence[int]]) -> Indices:
+    """Rows of different lengths as an int array, -1 behind the shorter ones."""
+    table = np.full((len(rows), max(1, *(len(row) for row in rows))), -1, dtype=np.int64)
+    for r, row in enumerate(rows):
+        table[r, : len(row)] = row
+    return table

@@ -126,7 +126,7 @@ class Builder:
     def fewest_layers(self) -> Realisation:
         """The cheaper cascade: that of the automaton's own letters, or that of all maps (n - 1 levels)."""
         own = next(self.by_source("G.T4"))
-        if len(self.cascade().levels) < len(self.automaton.states) - 1:
+        if self.is_shallow:
             return own
         try:
             return min(own, next(self.by_source("own.n-1")), key=cost)
@@ -282,17 +282,25 @@ def sources_for(automaton: Automaton) -> tuple[str, ...]:
     return tuple(t for t in THEOREMS if not (automaton.is_permutation and t in FOR_OTHERS))
 
 
+def of_source(builder: Builder, theorem: str, exactness: str = "any") -> Iterator[Realisation | LimitError]:
+    """Those of one source; a `LimitError` in place of those beyond a limit; `NotRealisableError` where none applies."""
+    try:
+        yield from builder.by_source(theorem, exactness)
+    except LimitError as error:
+        yield error
+
+
 def all_realisations(
-    builder: Builder, exactness: str = "any", sources: Sequence[str] = tuple(THEOREMS)
+    builder: Builder, exactness: str, sources: Sequence[str]
 ) -> Iterator[Realisation | LimitError]:
     """Those of every given source that applies; a `LimitError` in place of those that are beyond a limit."""
     for theorem in sources:
         try:
-            if theorem == "G.T3" and len(sources) > 1 and builder.automaton.is_permutation:
+            if theorem == "G.T3" and builder.automaton.is_permutation:
                 yield from _mixed(builder, exactness)
-            if theorem == "own.n-1" and len(sources) > 1 and builder.is_shallow:
+            if theorem == "own.n-1" and builder.is_shallow:
                 continue  # the automaton's own cascade has fewer layers
-            yield from builder.by_source(theorem, exactness)
+            yield from of_source(builder, theorem, exactness)
         except NotRealisableError:
             continue
         except LimitError as error:

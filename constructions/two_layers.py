@@ -50,13 +50,8 @@ def cyclic_two_layers(automaton: Automaton, *, max_degree: int = MAX_DEGREE, max
         w, p = label
         return mirror((1 - 2 * w) if p else (1 + 2 * w))
 
-    rules = [[HeadRule(1, (), lambda _: FLIP)], [HeadRule(2, ONE, turn)]]
-    return assemble_layers(
-        automaton,
-        rules,
-        lambda _, x, states: (weights[x], int(states[0] == ONE)),
-        theorem="G.T6",
-        construction=f"parity of the tokens, then reflections of the plane at multiples of π/{m}",
+    return _after_parity(
+        automaton, weights, HeadRule(2, ONE, turn), f"reflections of the plane at multiples of π/{m}"
     )
 
 
@@ -69,13 +64,8 @@ def cyclic_corners(automaton: Automaton, *, max_group: int = 5_000) -> LRNN:
         c = (-w if p else w) % m
         return Transition(tuple(swap(j, (c - j) % m) for j in range(m) if j < (c - j) % m))
 
-    rules = [[HeadRule(1, (), lambda _: FLIP)], [HeadRule(m, ONE, reflect)]]
-    return assemble_layers(
-        automaton,
-        rules,
-        lambda _, x, states: (weights[x], int(states[0] == ONE)),
-        theorem="G.T6",
-        construction=f"parity of the tokens, then reflections of {m} corners by swaps",
+    return _after_parity(
+        automaton, weights, HeadRule(m, ONE, reflect), f"reflections of {m} corners by swaps"
     )
 
 
@@ -112,6 +102,17 @@ def dihedral_two_layers(
         lambda _, x, states: (inverses[x], int(states[0] == ONE), int(states[1] == ONE)),
         theorem="DP.T7",
         construction=f"parities of rotations and reflections, then reflections of the plane at multiples of π/{m}",
+    )
+
+
+def _after_parity(automaton: Automaton, weights: list[int], rule: HeadRule, what: str) -> LRNN:
+    """Layer 1: the parity of the tokens. Layer 2: `rule`, its labels (element of Z_m, 1 where the count is odd)."""
+    return assemble_layers(
+        automaton,
+        [[HeadRule(1, (), lambda _: FLIP)], [rule]],
+        lambda _, x, states: (weights[x], int(states[0] == ONE)),
+        theorem="G.T6",
+        construction=f"parity of the tokens, then {what}",
     )
 
 

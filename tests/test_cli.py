@@ -9,54 +9,16 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mirrormata.cli import main
 from mirrormata.constructions.certificate import write_certificate
 from mirrormata.tests.certified import CASES, document
 
 Capture = pytest.CaptureFixture[str]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    status: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """The one JSON value on standard output, where nothing else may be."""
-        assert self.out.count("\n") == 1
-        return json.loads(self.out)
-
-    @property
-    def error(self) -> str:
-        """The one line of a refusal."""
-        assert self.status == 2
-        assert self.out == ""
-        assert self.err.startswith("error: ")
-        assert self.err.count("\n") == 1
-        assert "Traceback" not in self.err
-        return self.err.removeprefix("error: ").rstrip()
-
-
-@pytest.fixture
-def call(capsys: Capture) -> Any:
-    def run(*arguments: str) -> Outcome:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            main(list(arguments))
-        captured = capsys.readouterr()
-        assert isinstance(end.value.code, int)
-        return Outcome(end.value.code, captured.out, captured.err)
-
-    return run
 
 
 def apart(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:

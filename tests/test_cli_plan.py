@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mirrormata.cli import main
 from mirrormata.tests.certified import CASES
 
 PLAN_FIELDS = {"automaton", "states", "letters", "realisations", "lower_bounds", "left_out"}
@@ -18,40 +16,6 @@ OFFER_FIELDS = {
     "formats", "norm", "letter_factors", "layer_factors", "parameters", "horizons", "notes",
 }  # fmt: skip
 BOUND_FIELDS = {"figure", "at_least", "reason", "kind", "hypotheses", "text"}
-
-
-@dataclass(frozen=True)
-class Outcome:
-    status: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """The one JSON value on standard output, where nothing else may be."""
-        assert self.out.count("\n") == 1
-        return json.loads(self.out)
-
-    @property
-    def error(self) -> str:
-        """The one line of a refusal."""
-        assert (self.status, self.out) == (2, "")
-        assert self.err.startswith("error: ")
-        assert self.err.count("\n") == 1
-        return self.err.removeprefix("error: ").rstrip()
-
-
-@pytest.fixture
-def call(capsys: pytest.CaptureFixture[str]) -> Any:
-    def run(*arguments: str) -> Outcome:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            main(list(arguments))
-        captured = capsys.readouterr()
-        assert isinstance(end.value.code, int)
-        return Outcome(end.value.code, captured.out, captured.err)
-
-    return run
 
 
 @pytest.mark.parametrize("spec", ["S5", "tomita:4", "mod:12", "mod:1", str(CASES / "microbug.txt")])

@@ -1,0 +1,86 @@
+"""The command `inspect`: facts about an automaton, and the library of names."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ..constructions.errors import InputError
+from .options import (
+    SPEC_HELP,
+    Alphabet,
+    Group,
+    Json,
+    MaxStates,
+    MaxTransitions,
+    ProductOption,
+    Start,
+    TrackOption,
+    automaton_of,
+)
+from .output import print_json, print_table, say_written, working
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this file."""
+    app.command()(inspect)
+
+
+def inspect(
+    spec: Annotated[str | None, typer.Argument(metavar="[SPEC]", help=SPEC_HELP)] = None,
+    library: Annotated[
+        bool, typer.Option("--library", help="List the named automata with their sizes.")
+    ] = False,
+    draw: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Draw the automaton to .svg or .png.")
+    ] = None,
+    write: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the automaton as .json .dot .mata .att or .txt.")
+    ] = None,
+    alphabet: Alphabet = None,
+    track: TrackOption = None,
+    start: Start = None,
+    group: Group = None,
+    product: ProductOption = "left",
+    max_monoid: Annotated[int, typer.Option(help="Largest transition monoid to list.")] = 1_000_000,
+    max_states: MaxStates = 100_000,
+    max_transitions: MaxTransitions = 10_000_000,
+    max_drawn: Annotated[int, typer.Option(help="Most states in a drawing.")] = 200,
+    as_json: Json = False,
+) -> None:
+    """Facts about an automaton: states, transition monoid, group, aperiodic, solvable; and its picture."""
+    if library:
+        _print_library(max_monoid, as_json)
+        return
+    if spec is None:
+        raise InputError("inspect: give a SPEC, or --library for the list of names")
+    from ..constructions.inspection import inspect_automaton
+    from ..constructions.small_degree import small_degree
+
+    automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
+    facts = inspect_automaton(automaton, max_monoid=max_monoid, degree=small_degree)
+    if draw is not None:
+        from ..theory.pictures.automaton import draw_automaton
+
+        draw_automaton(automaton, draw, max_states=max_drawn)
+    if write is not None:
+        from ..constructions.spec import write_automaton
+
+        write_automaton(automaton, write)
+    if as_json:
+        print_json(facts.to_json())
+    else:
+        print_table(facts.name, facts.rows())
+        say_written(draw, write)
+
+
+def _print_library(max_monoid: int, as_json: bool) -> None:
+    from ..constructions.library_table import library_rows, library_text
+
+    with working("counting"):
+        rows = library_rows(max_monoid)
+    if as_json:
+        print_json(rows)
+        return
+    print(library_text(rows))

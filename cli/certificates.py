@@ -1,0 +1,75 @@
+"""The commands `check` and `run`: what is done with a certificate."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .options import Json
+from .output import print_json, print_table, say_written, working
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this file."""
+    app.command()(check)
+    app.command()(run)
+
+
+def check(
+    certificate: Annotated[
+        str, typer.Argument(metavar="FILE", help="A certificate, as `construct -o` writes it.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Check a certificate with the stand-alone checker of its kind; exit status 1 if it is invalid."""
+    from ..theory.check import check as verify
+
+    with working("checking"):
+        result = verify(certificate)
+    if as_json:
+        print_json(result.to_json())
+    else:
+        print(f"{result.verdict}: {result.reason}")
+    if result.verdict != "valid":
+        raise typer.Exit(1)
+
+
+def run(
+    certificate: Annotated[
+        str, typer.Argument(metavar="FILE", help="A certificate, as `construct -o` writes it.")
+    ],
+    word: Annotated[
+        str | None, typer.Option(help="One word; letters of several characters separated by blanks.")
+    ] = None,
+    random: Annotated[int | None, typer.Option(metavar="N", help="N random words, uniform.")] = None,
+    length: Annotated[int, typer.Option(help="Length of each random word.")] = 1_000,
+    seed: Annotated[int, typer.Option(help="Seed of the random words.")] = 0,
+    dtype: Annotated[
+        str, typer.Option(help="exact, fp64, fp32, fp16, bf16, fp8_e4m3 or fp8_e5m2 (float32 ... too).")
+    ] = "bf16",
+    start: Annotated[str | None, typer.Option(help="Label of the state to start from.")] = None,
+    sequential: Annotated[
+        bool, typer.Option("--sequential", help="One token after another, no blocks.")
+    ] = False,
+    picture: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draw the read-out margin over the run to .svg or .png."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run the linear RNN in a dtype's arithmetic beside the automaton; exit status 1 if a state is wrong."""
+    from ..theory.run_file import run_file
+
+    with working("running") as progress:
+        outcome = run_file(
+            certificate, word=word, random=random, length=length, seed=seed, dtype=dtype, start=start,
+            sequential=sequential, picture=picture, progress=progress,
+        )  # fmt: skip
+    if as_json:
+        print_json(outcome.to_json())
+    else:
+        print_table(outcome.name, outcome.rows())
+        say_written(picture)
+    if outcome.report.errors:
+        raise typer.Exit(1)

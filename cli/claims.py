@@ -1,0 +1,137 @@
+"""The commands `verify` and `claims`: what is true, checked anew, and what each claim says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from ..constructions.errors import InputError
+from .options import Json
+from .output import print_json, print_table, say_written
+
+Paths = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--path", metavar="DIR", help="A folder with claims of your own, .py files; can be repeated."
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this file."""
+    app.command()(verify)
+    app.command("claims")(list_claims)
+
+
+def verify(
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID]...", help="Claims, such as G.T4 (see `claims`).")
+    ] = None,
+    all_claims: Annotated[bool, typer.Option("--all", help="All claims, each with its full effort.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="About a second a claim; without IDs or --source all claims.")
+    ] = False,
+    source: Annotated[
+        str | None,
+        typer.Option(help="The claims of one source: G, DP, H, own ... (what stands before the point)."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="What the claims say about your certificate, .npz of matrices, or automaton (SPEC).",
+        ),
+    ] = None,
+    path: Paths = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="For all together; what is not through is unknown."),
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default one a core.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random instances.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Check claims anew, or what they say about a model; exit status 1 where a verdict is not as expected."""
+    from ..theory.claim import Effort
+    from ..theory.claim_registry import load_claims
+    from ..theory.verify import verify_claims, verify_model
+    from ..theory.verify_table import print_outcomes
+
+    if budget is not None and not budget > 0:
+        raise InputError(f"--budget {budget:g}: it is a number of seconds above 0")
+    if not (ids or all_claims or quick or source or model):
+        raise InputError(
+            "verify: give IDs, --all, --quick, --source or --model (`mirrormata claims` lists the IDs)"
+        )
+    registry = load_claims(path or ())
+    if source is not None:
+        ids = [*(ids or ()), *(entry.claim.id for entry in registry.of_source(source))]
+    entries = [registry[i] for i in dict.fromkeys(ids)] if ids else list(registry)
+    if model is not None:
+        if all_claims or quick:
+            raise InputError("verify: --model takes IDs or --source, not --all or --quick: it has one effort")
+        from ..theory.claim_model import subject_of_file
+
+        outcomes = verify_model(subject_of_file(model), entries)
+    else:
+        if all_claims and (quick or ids):
+            raise InputError("verify: --all is all claims with full effort; leave the others out")
+        with _counting(len(entries)) as done:
+            effort = Effort("quick" if quick else "full", seed)
+            outcomes = verify_claims(entries, effort, budget=budget, jobs=jobs, done=done)
+    if as_json:
+        print_json({"claims": [outcome.to_json() for outcome in outcomes]})
+    else:
+        print_outcomes(outcomes)
+    if not all(outcome.as_expected for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def list_claims(
+    show: Annotated[str | None, typer.Option(metavar="ID", help="Explain one claim.")] = None,
+    source: Annotated[str | None, typer.Option(help="The claims of one source: G, DP, H, own ...")] = None,
+    graph: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draw which claim builds on which to .svg or .png."),
+    ] = None,
+    path: Paths = None,
+    as_json: Json = False,
+) -> None:
+    """List the claims, explain one, or draw which builds on which."""
+    from ..theory.claim_registry import load_claims
+    from ..theory.verify_table import claim_json, explanation, print_claims
+
+    registry = load_claims(path or ())
+    if show is not None and source is not None:
+        raise InputError("claims: --show explains one claim; leave --source out")
+    entries = [registry[show]] if show else registry.of_source(source) if source else list(registry)
+    if graph is not None:
+        from ..theory.pictures.claims import draw_claims
+
+        drawn = registry.around(show) if show else entries
+        draw_claims([e.claim for e in drawn], {e.claim.id: e.claim.expected for e in drawn}, graph)
+    if as_json:
+        print_json({"claims": [claim_json(entry, registry) for entry in entries]})
+    elif show is not None:
+        print_table(f"{entries[0].claim.id}: {entries[0].claim.title}", explanation(entries[0], registry))
+    else:
+        print_claims(entries)
+    say_written(graph)
+
+
+@contextmanager
+def _counting(claims: int) -> Iterator[Callable[[Any], None]]:
+    """On a terminal: a bar with the claims that are through."""
+    import sys
+
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = Console(file=sys.stderr)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("claims", total=claims)
+        yield lambda outcome: progress.update(task, advance=1, description=outcome.claim.id)

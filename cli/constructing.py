@@ -1,0 +1,203 @@
+"""The commands `construct` and `plan`: from an automaton to linear RNNs that realise it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, cast
+
+import typer
+
+from ..constructions.errors import InputError
+from .options import (
+    Alphabet,
+    CoordinatesOption,
+    ExactnessOption,
+    Group,
+    Json,
+    MaxDegree,
+    MaxDim,
+    MaxGroup,
+    MaxHouseholders,
+    MaxImageSets,
+    MaxLayers,
+    MaxLevelLetters,
+    MaxSetMoves,
+    MaxStates,
+    MaxTransitions,
+    ProductOption,
+    Spec,
+    Start,
+    TheoremOption,
+    TrackOption,
+    automaton_of,
+    one_of,
+)
+from .output import as_text, print_json, print_table, say_written, working
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this file."""
+    app.command()(construct)
+    app.command()(plan)
+
+
+def construct(
+    spec: Spec,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the certificate (JSON).")
+    ] = None,
+    exactness: ExactnessOption = "any",
+    theorem: TheoremOption = None,
+    max_layers: MaxLayers = None,
+    max_householders: MaxHouseholders = None,
+    max_dim: MaxDim = None,
+    coordinates: CoordinatesOption = "few",
+    wiring: Annotated[
+        str,
+        typer.Option(
+            help="Of a cascade: repaired, or printed as in the proof of G.T4, only to be refuted by a word."
+        ),
+    ] = "repaired",
+    show: Annotated[bool, typer.Option("--show", help="Print every letter's factors and matrix.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Print them as a LaTeX document.")] = False,
+    picture: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draw the mirrors, or the layers, to .svg or .png."),
+    ] = None,
+    alphabet: Alphabet = None,
+    track: TrackOption = None,
+    start: Start = None,
+    group: Group = None,
+    product: ProductOption = "left",
+    max_letters: Annotated[int | None, typer.Option(help="Most letters to show or draw.")] = None,
+    max_drawn_dim: Annotated[int, typer.Option(help="Widest head in a picture.")] = 40,
+    max_degree: MaxDegree = 100,
+    max_group: MaxGroup = 5_000,
+    max_image_sets: MaxImageSets = 200_000,
+    max_set_moves: MaxSetMoves = 10_000_000,
+    max_level_letters: MaxLevelLetters = 500_000,
+    max_states: MaxStates = 100_000,
+    max_transitions: MaxTransitions = 10_000_000,
+    as_json: Json = False,
+) -> None:
+    """An exact linear RNN that realises the automaton, with a certificate that it does on all words."""
+    from ..constructions.construct import Limits, Request
+    from ..constructions.lrnn import LRNN
+    from ..theory.plan import choose_or_refuse, report
+
+    if as_json and (show or latex):
+        raise InputError("construct: --json prints one object only; leave --show and --latex out")
+    automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
+    request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates)
+    limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
+    if one_of(wiring, "--wiring", "repaired", "printed") == "printed":
+        if request != Request(coordinates=coordinates) or show or latex or picture is not None:
+            raise InputError(
+                "construct: --wiring printed is refuted as it stands: besides --coordinates, -o, --json and limits it "
+                "takes no option"
+            )
+        _refute_printed(automaton, request, limits, output, as_json)
+        return
+    with working("constructing"):
+        found = choose_or_refuse(automaton, request, limits)
+    if not isinstance(found, LRNN) and (show or latex or picture is not None):
+        raise InputError(
+            f"{automaton.name}: a block delay is a rule, not a table: leave --show, --latex and --picture out; "
+            "its factors are in the certificate (-o)"
+        )
+    if picture is not None:
+        from ..theory.pictures.construction import draw_construction
+
+        letters = {} if max_letters is None else {"max_letters": max_letters}
+        draw_construction(cast(LRNN, found), picture, max_dim=max_drawn_dim, **letters)
+    if output is not None:
+        from ..constructions.certificate import write_certificate
+        from ..theory.certify import certify
+
+        with working("writing the certificate"):
+            write_certificate(certify(found, max_group=max_group), output)
+    facts = report(found, output)
+    if as_json:
+        print_json(facts)
+    elif latex:
+        from ..constructions.latex import latex as to_latex
+
+        print(to_latex(cast(LRNN, found), max_letters=max_letters), end="")
+    elif show:
+        from ..constructions.show import show as to_text
+
+        print(
+            to_text(cast(LRNN, found), **({} if max_letters is None else {"max_letters": max_letters})),
+            end="",
+        )
+    else:
+        print_table(found.automaton.name, [(k, as_text(v)) for k, v in facts.items() if v not in (None, [])])
+        for note in (*automaton.notes, *found.notes):
+            print(f"note: {note}")
+        say_written(output, picture)
+
+
+def _refute_printed(automaton: Any, request: Any, limits: Any, output: str | None, as_json: bool) -> None:
+    from ..theory.refutation import refute_printed
+
+    with working("refuting"):
+        outcome = refute_printed(automaton, request, limits)
+    if output is not None:
+        from ..constructions.certificate import certificate, write_certificate
+
+        write_certificate(certificate(outcome.lrnn), output)
+    if as_json:
+        print_json(outcome.to_json())
+    else:
+        print_table(f"{automaton.name}, wired as printed", outcome.rows())
+        say_written(output)
+    if outcome.word is not None:
+        raise typer.Exit(1)
+
+
+def plan(
+    spec: Spec,
+    exactness: ExactnessOption = "any",
+    theorem: TheoremOption = None,
+    max_layers: MaxLayers = None,
+    max_householders: MaxHouseholders = None,
+    max_dim: MaxDim = None,
+    coordinates: CoordinatesOption = "few",
+    bounds: Annotated[
+        str | None,
+        typer.Option("--bounds", metavar="FILE", help="Write the lower bounds as a certificate (JSON)."),
+    ] = None,
+    alphabet: Alphabet = None,
+    track: TrackOption = None,
+    start: Start = None,
+    group: Group = None,
+    product: ProductOption = "left",
+    max_degree: MaxDegree = 100,
+    max_group: MaxGroup = 5_000,
+    max_image_sets: MaxImageSets = 200_000,
+    max_set_moves: MaxSetMoves = 10_000_000,
+    max_level_letters: MaxLevelLetters = 500_000,
+    max_states: MaxStates = 100_000,
+    max_transitions: MaxTransitions = 10_000_000,
+    as_json: Json = False,
+) -> None:
+    """The realisations on offer, which of them nothing beats, and lower bounds with the theorems behind them."""
+    from ..constructions.construct import Limits, Request
+    from ..theory.plan import plan as make
+
+    automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
+    request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates)
+    limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
+    with working("planning"):
+        made = make(automaton, request, limits)
+    if bounds is not None:
+        from ..constructions.certificate import write_certificate
+        from ..theory.bounds import bound_certificate
+
+        write_certificate(bound_certificate(made.bounds), bounds)
+    if as_json:
+        print_json(made.to_json())
+    else:
+        from ..theory.plan_table import print_plan
+
+        print_plan(made)
+        say_written(bounds)

@@ -1,0 +1,215 @@
+"""The commands `train`, `eval` and `sweep`: models on tasks."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..constructions.errors import InputError
+from .options import SPEC_HELP, Group, Json, one_of
+from .output import print_columns, print_json, print_table, working
+
+Device = Annotated[
+    str | None, typer.Option(help="auto (the first GPU, else the CPU), cpu, cuda, cuda:1, ...")
+]
+Precision = Annotated[str | None, typer.Option(help="fp32, or bf16 by autocast.")]
+Minutes = Annotated[
+    float | None, typer.Option(help="Stop after so many minutes, saved; the same command goes on.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this file."""
+    app.command()(train)
+    app.command("eval")(evaluate)
+    app.command()(sweep)
+
+
+def train(
+    spec: Annotated[
+        str, typer.Argument(metavar="SPEC", help=SPEC_HELP + "; or an experiment as a .toml file")
+    ],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FOLDER", help="Where all goes.")],
+    family: Annotated[
+        str | None, typer.Option(help="deltaproduct (DeltaNet: with one factor), mamba, gla, rwkv7, ...")
+    ] = None,
+    householders: Annotated[int | None, typer.Option(help="Factors of a token (deltaproduct).")] = None,
+    range_: Annotated[
+        str | None, typer.Option("--range", help="Of eigenvalues: 0,1 or --range=-1,1.")
+    ] = None,
+    layers: Annotated[int | None, typer.Option(help="Blocks of the model.")] = None,
+    width: Annotated[int | None, typer.Option(help="Of the residual stream.")] = None,
+    heads: Annotated[int | None, typer.Option(help="Heads of each block.")] = None,
+    protocol: Annotated[
+        str | None, typer.Option(help="A paper's set-up: word_problem, formal_language, error_control.")
+    ] = None,
+    lengths: Annotated[str | None, typer.Option(help="Of training words: 128, or 3-40.")] = None,
+    test_lengths: Annotated[str | None, typer.Option(help="Of test words: 128,512 or 40-256.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Updates.")] = None,
+    batch: Annotated[int | None, typer.Option(help="Words of each seed in an update.")] = None,
+    seeds: Annotated[int | None, typer.Option(help="How many models, trained side by side.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Largest learning rate.")] = None,
+    precision: Precision = None,
+    device: Device = None,
+    deterministic: Annotated[
+        bool, typer.Option("--deterministic", help="Only deterministic algorithms of torch.")
+    ] = False,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="SECTION.ENTRY=VALUE", help="Any other entry, as in a .toml file."),
+    ] = None,
+    minutes: Minutes = None,
+    as_json: Json = False,
+) -> None:
+    """Train models on an automaton's words; the same command goes on after a stop, exactly as without it."""
+    from ..models.train_file import experiment_of, read_toml
+    from ..models.training import train as run
+
+    data: dict[str, Any] = read_toml(spec) if spec.endswith(".toml") else {"task": {"spec": spec}}
+    given = {
+        "model.family": family, "model.householders": householders, "model.layers": layers, "model.width": width,
+        "model.heads": heads, "model.range": None if range_ is None else _numbers(range_, "--range"),
+        "task.protocol": protocol, "train.lengths": None if lengths is None else _span(lengths, "--lengths"),
+        "eval.lengths": None if test_lengths is None else _lengths(test_lengths, "--test-lengths"),
+        "train.steps": steps, "train.batch": batch, "train.seeds": None if seeds is None else list(range(seeds)),
+        "train.lr": lr, "train.precision": precision, "train.device": device,
+        "train.deterministic": deterministic or None, **dict(_assignment(text) for text in set_ or []),
+    }  # fmt: skip
+    for entry, value in given.items():
+        section, _, key = entry.partition(".")
+        if value is not None and isinstance(data.setdefault(section, {}), dict):
+            data[section][key] = value
+    with working("training") as progress:
+        outcome = run(experiment_of(data, spec), output, minutes=minutes, progress=progress)
+    if os.environ.get("RANK", "0") != "0":
+        return
+    if as_json:
+        facts = {"folder": output, "step": outcome.step, "steps": outcome.steps, "result": outcome.result}
+        print_json({**facts, "contract": outcome.contract.as_json()})
+        return
+    print_table(outcome.contract.task, outcome.contract.rows()[1:])
+    if outcome.result is None:
+        print(f"stopped at step {outcome.step:,} of {outcome.steps:,}; the same command goes on")
+    else:
+        _print_result(outcome.result)
+
+
+def evaluate(
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A model folder, or what `train` wrote.")],
+    lengths: Annotated[
+        str | None, typer.Option(help="128,512 or 40-256; by default those of the task.")
+    ] = None,
+    words: Annotated[int, typer.Option(help="Test words.")] = 256,
+    seed: Annotated[int, typer.Option(help="Seed of the test words.")] = 0,
+    data: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Test on the rows of a word-problem .csv instead of random words."),
+    ] = None,
+    group: Group = None,
+    chunk: Annotated[int, typer.Option(help="Tokens in memory at once.")] = 1024,
+    precision: Precision = None,
+    device: Device = None,
+    as_json: Json = False,
+) -> None:
+    """Accuracy at every position, words right so far, first failure and the longest length that works."""
+    from ..models.evaluation_file import evaluate_folder
+
+    with working("testing") as progress:
+        outcome = evaluate_folder(
+            folder, lengths=None if lengths is None else _lengths(lengths, "--lengths"), words=words, seed=seed,
+            data=data, group=group, chunk=chunk, device=device or "auto",
+            precision=one_of(precision, "--precision", "fp32", "bf16") or "fp32", progress=progress,
+        )  # fmt: skip
+    if as_json:
+        print_json(outcome.as_json())
+        return
+    print_table(outcome.contract.task, outcome.contract.rows()[1:])
+    _print_result(outcome.as_json())
+
+
+def sweep(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A sweep as a .toml file.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FOLDER", help="Results; machines may share it.")
+    ],
+    minutes: Minutes = None,
+    release: Annotated[
+        bool, typer.Option("--release", help="Take over what processes that are gone had begun.")
+    ] = False,
+    table: Annotated[bool, typer.Option("--table", help="Only show what is there; train nothing.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Train a grid of models, and show their table; exit status 1 while rows are missing."""
+    from ..models.sweep import SweepFolder, run_sweep
+    from ..models.sweep_file import read_sweep
+    from ..models.sweep_table import sweep_caption, sweep_json, sweep_table
+
+    wanted = read_sweep(file)
+    place = SweepFolder(Path(output))
+    if not table:
+        run_sweep(
+            wanted, place, minutes=minutes, release=release, say=lambda line: print(line, file=sys.stderr)
+        )
+    if as_json:
+        print_json(sweep_json(wanted, place))
+    else:
+        print_columns(sweep_caption(wanted), sweep_table(wanted, place))
+    if any(place.result(cell) is None for cell in wanted.cells):
+        raise typer.Exit(1)
+
+
+def _print_result(result: dict[str, Any]) -> None:
+    lengths = list(result["accuracy"])
+    headings = ["seed", *(f"accuracy {x}" for x in lengths), *(f"exact {x}" for x in lengths)]
+    rows = [[*headings, "longest ≥ 90 %", "first failure"]]
+    for i, seed in enumerate(result["seeds"]):
+        shown = [result["accuracy"][x][i] for x in lengths] + [result["exact"][x][i] for x in lengths]
+        failure = result["first_failure"][i]
+        rows.append(
+            [
+                str(seed),
+                *("-" if x is None else f"{x:.4f}" for x in shown),
+                f"{result['longest_90'][i]:,}",
+                "none"
+                if failure is None
+                else f"token {failure['least']:,} (median {failure['median']:,.0f})",
+            ]
+        )
+    print_columns(f"{result['words']} words of {result['length']:,} letters", rows)
+
+
+def _numbers(text: str, option: str) -> list[int]:
+    try:
+        return [int(x) for x in text.split(",")]
+    except ValueError:
+        raise InputError(f"{option} {text}: write whole numbers separated by a comma") from None
+
+
+def _span(text: str, option: str) -> list[int]:
+    low, _, high = text.partition("-")
+    if not low.isdigit() or not (high or low).isdigit():
+        raise InputError(f"{option} {text}: write a length, or shortest-longest")
+    return [int(low), int(high or low)]
+
+
+def _lengths(text: str, option: str) -> list[Any]:
+    spans = [_span(part.strip(), option) for part in text.split(",")]
+    if any(not 1 <= low <= high for low, high in spans):
+        raise InputError(f"{option} {text}: lengths are from 1, the shortest first")
+    return [low if low == high else (low, high) for low, high in spans]
+
+
+def _assignment(text: str) -> tuple[str, Any]:
+    entry, equals, value = text.partition("=")
+    try:
+        parsed = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value
+    if not equals or "." not in entry:
+        raise InputError(f"--set {text}: write section.entry=value, as in model.conv=4")
+    return entry, parsed

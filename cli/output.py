@@ -1,0 +1,100 @@
+"""What commands print: JSON, tables, what was written, how far the work is; and errors in one line."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+
+def print_json(value: Any) -> None:
+    """One object; escaped by JSON's own rules where the stream cannot show its signs."""
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
+    print(json.dumps(value, ensure_ascii=not unicode))
+
+
+def print_table(title: str, rows: list[tuple[str, str]]) -> None:
+    """A title, then a line for each label with its text."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=None, box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, text in rows:
+        table.add_row(label, text)
+    console = Console(highlight=False, markup=False, emoji=False)
+    console.print(title, style="bold")
+    console.print(table)
+
+
+def print_columns(title: str, rows: list[list[str]]) -> None:
+    """A table whose first row has the headings."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for heading in rows[0]:
+        table.add_column(heading, overflow="fold")
+    for row in rows[1:]:
+        table.add_row(*row)
+    console = Console(highlight=False, markup=False, emoji=False)
+    console.print(title, style="bold")
+    console.print(table)
+
+
+def as_text(value: Any) -> str:
+    """A fact of `report` for a cell of a table: lists in one line, integers with commas."""
+    if isinstance(value, list):
+        return (
+            "; ".join(as_text(v) for v in value)
+            if value and isinstance(value[0], dict)
+            else " ".join(map(str, value))
+        )
+    if isinstance(value, dict):
+        return f"{value['figure']} ≥ {value['at_least']} ({value['reason']})"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def say_written(*paths: str | None) -> None:
+    """Which files were written, on standard error; None for one that was not asked for."""
+    for path in paths:
+        if path is not None:
+            print(f"written: {path}", file=sys.stderr)
+
+
+@contextmanager
+def working(what: str) -> Iterator[Callable[[float], None]]:
+    """On a terminal, once the work takes more than a second: what is done, for how long, and how much of it."""
+    begun, done = time.monotonic(), [0.0]
+    finished = threading.Event()
+
+    def tell() -> None:
+        pause = 1.0
+        while not finished.wait(pause):
+            share = f" {done[0]:4.0%}" if done[0] else ""
+            print(f"\r{what}:{share} {time.monotonic() - begun:.0f} s", end="", file=sys.stderr, flush=True)
+            pause = 0.5
+
+    teller = threading.Thread(target=tell, daemon=True)
+    if sys.stderr.isatty():
+        teller.start()
+    try:
+        yield lambda share: done.__setitem__(0, share)
+    finally:
+        finished.set()
+        if teller.is_alive():
+            teller.join()
+        if sys.stderr.isatty() and time.monotonic() - begun > 1:
+            print(file=sys.stderr)
+
+
+def fail(message: str) -> NoReturn:
+    """One line on standard error, and exit status 2."""
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    raise SystemExit(2)

@@ -1,0 +1,101 @@
+"""The commands `prove` and `spectrum`: what holds of a model on all words, and of its eigenvalues."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from .options import Alphabet, Group, Json, ProductOption, Spec, Start, TrackOption, automaton_of
+from .output import print_columns, print_json, print_table, say_written, working
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this file."""
+    app.command()(prove)
+    app.command()(spectrum)
+
+
+def prove(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A certificate, or an .npz of matrices.")],
+    spec: Spec,
+    arithmetic: Annotated[
+        str, typer.Option(help="exact, per_step:FORMAT[:ROUNDING] or per_op:FORMAT[:ORDER][:ROUNDING].")
+    ] = "per_step:bf16",
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the certificate of a proof.")
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Go on from this file, and save to it on the way.")
+    ] = None,
+    max_states: Annotated[int, typer.Option(help="Most states of the model to explore.")] = 5_000_000,
+    max_seconds: Annotated[float | None, typer.Option(help="Longest time for the search.")] = None,
+    alphabet: Alphabet = None,
+    track: TrackOption = None,
+    start: Start = None,
+    group: Group = None,
+    product: ProductOption = "left",
+    as_json: Json = False,
+) -> None:
+    """Prove a model equal to an automaton in an arithmetic, on all words, or find a shortest word that refutes it."""
+    from ..theory.prove_file import prove_file
+
+    automaton = automaton_of(spec, alphabet, track, start, group, product, 100_000, 10_000_000)
+    with working("proving"):
+        proof = prove_file(
+            model, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume
+        )
+    written = None
+    if output is not None and proof.certificate is not None:
+        from ..constructions.certificate import write_certificate
+
+        written = output
+        write_certificate(proof.certificate, output)
+    if as_json:
+        print_json(proof.to_json())
+    else:
+        print_table(automaton.name, proof.rows())
+        say_written(written)
+    if output is not None and written is None:
+        print(f"no certificate written to {output}: {proof.uncertified}", file=sys.stderr)
+    if proof.verdict != "equivalent":
+        raise typer.Exit(1)
+
+
+def spectrum(
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A certificate, or an .npz of matrices A [letters, n, n].")
+    ],
+    picture: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draw the eigenvalues on the unit disc to .svg or .png."),
+    ] = None,
+    products: Annotated[
+        int, typer.Option(help="Also all distinct products of letters up to this length.")
+    ] = 0,
+    max_dim: Annotated[int, typer.Option(help="Largest dimension of a matrix.")] = 64,
+    max_letters: Annotated[int, typer.Option(help="Most distinct letter matrices.")] = 2_000,
+    max_products: Annotated[int, typer.Option(help="Most distinct products.")] = 2_000,
+    as_json: Json = False,
+) -> None:
+    """Eigenvalues of every letter, enclosed and decided: real, sign, unit circle, stability; exit status 1 if any is not."""
+    from ..theory.spectra_file import spectrum_of_file
+
+    with working("computing eigenvalues"):
+        found = spectrum_of_file(
+            model, products=products, max_dim=max_dim, max_letters=max_letters, max_products=max_products
+        )
+    if picture is not None:
+        from ..theory.pictures.spectrum import draw_spectrum
+
+        draw_spectrum(found, picture)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        print_columns(model, found.rows())
+        for line in found.product_lines():
+            print(line)
+        say_written(picture)
+    if not found.is_decided:
+        raise typer.Exit(1)
