@@ -52,12 +52,12 @@ def peer_recurrent(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, n_h: int, scal
     return o[:, n_h - 1 :: n_h]
 
 
-def compile_peer(jobs: list[str]) -> None:
-    """Fill the compiler's cache in parallel processes, one a job of `kernels --compile-peer JOB`, so that tuning is quick."""
+def compile_peer(jobs: list[tuple[str, int]]) -> None:
+    """Fill the compiler's cache in parallel processes, one a job of `kernels --compile-peer`, so that tuning is quick."""
     command = [sys.executable, "-m", "mirrormata.benchmarks.kernels", "--compile-peer"]
     running = [
-        subprocess.Popen([*command, job], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for job in jobs
+        subprocess.Popen([*command, part, str(index)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for part, index in jobs
     ]
     for process in running:
         process.wait()

@@ -1,9 +1,10 @@
 """DeltaProduct against flash-linear-attention: one run, one card, the same inputs, both checked against float64.
 
-    python -m mirrormata.benchmarks.kernels [--shapes st32,lm] [--no-peer] [--seconds 500] [--output FILE]
+    python -m mirrormata.benchmarks.kernels [--parts plain,long] [--no-peer] [--seconds 500] [--output FILE]
 
-Times are medians (and 20 and 80 per cent quantiles) in milliseconds with the L2 cache flushed: `launched` through the public
-function with autograd; `graph` the same call captured in a CUDA graph, which leaves out the host's share.
+Times are medians (and 20 and 80 per cent quantiles) in milliseconds with the L2 cache flushed: through the public function
+with autograd; `graph` the same call captured in a CUDA graph, which leaves out the host's share; `host` the milliseconds
+that the call keeps the host, nothing waited for.  An output of the same card and versions keeps the parts that are not run.
 """
 
 from __future__ import annotations
@@ -11,12 +12,10 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -30,6 +29,15 @@ from mirrormata.benchmarks.kernel_accuracy import (
     random_inputs,
 )
 from mirrormata.benchmarks.kernel_peer import compile_peer, peer_chunk, peer_recurrent, peer_version
+from mirrormata.benchmarks.kernel_timing import (
+    Pass,
+    captured,
+    copy_rate,
+    driver_version,
+    host,
+    milliseconds,
+    product_rate,
+)
 from mirrormata.kernels import delta_product
 
 SCALE = 0.125
@@ -50,33 +58,11 @@ TARGETS = {
 }
 LONG = (1, 1 << 20, 1, 32, 4)
 
-Pass = Callable[[], Any]
-
-
-def milliseconds(run: Pass, budget: int = 100) -> list[float]:
-    """Median, 20 and 80 per cent quantile."""
-    from triton.testing import do_bench
-
-    median, low, high = do_bench(run, warmup=20, rep=budget, quantiles=[0.5, 0.2, 0.8])
-    return [round(x, 4) for x in (median, low, high)]
-
-
-def captured(run: Pass) -> Pass | None:
-    """The call as a CUDA graph, or None where it cannot be captured."""
-    stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-    stream.wait_stream(torch.cuda.current_stream())
-    try:
-        with torch.cuda.stream(stream):
-            for _ in range(3):
-                run()
-        torch.cuda.current_stream().wait_stream(stream)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            run()
-    except RuntimeError:
-        torch.cuda.synchronize()
-        return None
-    return graph.replay
+CHECKS: dict[str, Callable[[bool], list[Row]]] = {
+    "gradients": lambda _peer: gradient_errors(),
+    "exactness": lambda _peer: exactness(1 << 20),
+    "errors": errors_by_length,
+}
 
 
 def passes(function: Callable[..., Tensor], leaves: list[Tensor]) -> tuple[Pass, Pass]:
@@ -95,22 +81,23 @@ def passes(function: Callable[..., Tensor], leaves: list[Tensor]) -> tuple[Pass,
     return forward, both
 
 
-def timed(function: Callable[..., Tensor], leaves: list[Tensor], *, graphs: bool) -> Row:
-    """Times of both passes."""
+def timed(function: Callable[..., Tensor], leaves: list[Tensor], graphs: tuple[str, ...]) -> Row:
+    """Times of both passes; those named in `graphs` also as CUDA graphs."""
     forward, both = passes(function, leaves)
     row: Row = {"forward": milliseconds(forward), "both": milliseconds(both)}
-    if graphs:
-        for name, run in (("forward graph", forward), ("both graph", both)):
-            replay = captured(run)
-            row[name] = None if replay is None else milliseconds(replay)
+    row |= {"forward host": host(forward), "both host": host(both)}
+    for name in graphs:
+        replay = captured({"forward": forward, "both": both}[name])
+        row[f"{name} graph"] = None if replay is None else milliseconds(replay)
     return row
 
 
-def functions(n_h: int, dtype: torch.dtype, gated: bool) -> dict[str, Callable[..., Tensor]]:
-    """Ours and the peer's fastest mode for the dtype."""
+def functions(n_h: int, dtype: torch.dtype, gate: str) -> dict[str, Callable[..., Tensor]]:
+    """Ours and the peer's fastest mode for the dtype; the peer has no gates in linear space."""
 
-    def ours(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, g: Tensor | None = None) -> Tensor:
-        o: Tensor = delta_product(q, k, v, beta, g, householders=n_h, scale=SCALE)[0]
+    def ours(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, *gates: Tensor) -> Tensor:
+        g, a = (gates[0] if gate == name else None for name in ("g", "a"))
+        o: Tensor = delta_product(q, k, v, beta, g, a, householders=n_h, scale=SCALE)[0]
         return o
 
     def peer(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, g: Tensor | None = None) -> Tensor:
@@ -118,56 +105,51 @@ def functions(n_h: int, dtype: torch.dtype, gated: bool) -> dict[str, Callable[.
             return peer_recurrent(q, k, v, beta, n_h, SCALE)
         return peer_chunk(q, k, v, beta, g, n_h, SCALE)
 
-    return {"ours": ours, "FLA": peer}
+    return {"ours": ours} if gate == "a" else {"ours": ours, "FLA": peer}
 
 
-def gate(q: Tensor) -> Tensor:
-    """Logarithms of gates near 1, float32."""
-    return -0.1 * torch.rand(q.shape[:3], device=q.device)
+def gates(gate: str, q: Tensor) -> list[Tensor]:
+    """Gates near 1 in float32: their logarithms g, or a themselves."""
+    g = -0.1 * torch.rand(q.shape[:3], device=q.device)
+    return [] if not gate else [(g if gate == "g" else g.exp()).requires_grad_()]
 
 
-def compare(name: str, dtype: torch.dtype, gated: bool, peer: bool) -> Row:
+def compare(name: str, dtype: torch.dtype, gate: str, peer: bool) -> Row:
     """Times and errors of ours and the peer's at one shape."""
     B, T, H, D, n_h = SHAPES.get(name, LONG)
     leaves = [x.requires_grad_() for x in random_inputs(B, T, H, D, n_h, dtype, 0)]
-    if gated:
-        leaves.append(gate(leaves[0]).requires_grad_())
-    row: Row = {"shape": name, "dtype": str(dtype)[6:], "gated": gated, "B T H D n_h": [B, T, H, D, n_h]}
-    first = [x[:1].detach() for x in leaves]
-    wide = [x.double() for x in first]
-    how: Row = {
-        "householders": n_h,
-        "scale": SCALE,
-        "backend": "torch",
-        "mode": "scan" if name == "long" else "chunk",
-    }
-    wanted = None if name == "long" else delta_product(*wide, **how)[0]
-    for who, function in functions(n_h, dtype, gated).items():
+    leaves += gates(gate, leaves[0])
+    row: Row = {"shape": name, "dtype": str(dtype)[6:], "gate": gate, "B T H D n_h": [B, T, H, D, n_h]}
+    do = torch.randn_like(leaves[0])
+    truth = [] if name == "long" else float64_results(leaves, do, n_h, gate)
+    for who, function in functions(n_h, dtype, gate).items():
         if who == "FLA" and not peer:
             continue
         try:
-            row[who] = timed(function, leaves, graphs=dtype != torch.float32 and name != "long")
-            with torch.no_grad():
-                o = function(*leaves)[:1]
-            row[who]["error"] = None if wanted is None else error(o, wanted)
-            if name == "long":
-                row[who]["finite"] = bool(torch.isfinite(o).all())
+            # the peer's backward pass refuses to be captured
+            graphs = () if dtype == torch.float32 or name == "long" else ("forward", "both")
+            row[who] = timed(function, leaves, graphs if who == "ours" else graphs[:1])
+            o = function(*leaves)
+            found = [o, *torch.autograd.grad(o, leaves, do)]
+            row[who]["finite"] = all(bool(torch.isfinite(x).all()) for x in found)
+            if truth:
+                row[who]["error"] = error(found[0][:1], truth[0])
+                row[who]["gradient errors"] = [
+                    error(x[:1], y) for x, y in zip(found[1:], truth[1:], strict=True)
+                ]
         except Exception as failure:
             row[who] = {"failed": f"{type(failure).__name__}: {failure}".splitlines()[0][:200]}
     return row
 
 
-def driver_version() -> str:
-    """As nvidia-smi says."""
-    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-
-
-def copy_rate() -> float:
-    """Bytes read and written a second by a large copy."""
-    x = torch.randn(1 << 28, device="cuda")
-    y = torch.empty_like(x)
-    return 8 * x.numel() / milliseconds(lambda: y.copy_(x))[0] * 1e3
+def float64_results(leaves: list[Tensor], do: Tensor, n_h: int, gate: str) -> list[Tensor]:
+    """Outputs and gradients of the first sequence in float64."""
+    wide = [x[:1].detach().double().requires_grad_() for x in leaves]
+    g, a = (wide[4] if gate == name else None for name in ("g", "a"))
+    how: Row = {"householders": n_h, "scale": SCALE, "backend": "torch", "mode": "chunk"}
+    q, k, v, beta = wide[:4]
+    o = delta_product(q, k, v, beta, g, a, **how)[0]
+    return [o.detach(), *torch.autograd.grad(o, wide, do[:1].double())]
 
 
 def forward_floor(name: str, rate: float, size: int = 2) -> float:
@@ -178,7 +160,7 @@ def forward_floor(name: str, rate: float, size: int = 2) -> float:
 
 def ratio(row: Row, which: str) -> float:
     """The peer's time over ours."""
-    if "FLA" not in row or not row["FLA"].get(which) or not row["ours"].get(which):
+    if not row.get("FLA", {}).get(which) or not row["ours"].get(which):
         return math.nan
     return float(row["FLA"][which][0] / row["ours"][which][0])
 
@@ -190,7 +172,7 @@ def table(rows: list[Row], rate: float) -> str:
         if "failed" in row["ours"]:
             lines.append(f"{row['shape']:10s} {row['dtype']} {row['ours']['failed']}")
             continue
-        label = f"{row['shape']:10s} {row['dtype']:8s} {'gated' if row['gated'] else '     '}"
+        label = f"{row['shape']:10s} {row['dtype']:8s} {row['gate']:1s}"
         parts = [
             f"{which}: {row['ours'][which][0]:.3f} ({ratio(row, which):.2f}x)"
             for which in ("forward", "both", "forward graph", "both graph")
@@ -201,31 +183,30 @@ def table(rows: list[Row], rate: float) -> str:
         errors = [
             f"{row[who]['error']:.1e}" for who in ("ours", "FLA") if row.get(who, {}).get("error") is not None
         ]
+        errors += [" ".join(f"{x:.0e}" for x in row["ours"].get("gradient errors", []))]
         lines.append(f"{label} {'  '.join(parts)}  errors {' '.join(errors)}")
+        if "failed" in row.get("FLA", {}):
+            lines.append(f"           FLA: {row['FLA']['failed']}")
     return "\n".join(lines)
 
 
-def jobs() -> list[tuple[str, torch.dtype, bool]]:
-    """Everything that is timed, the most wanted first."""
-    plain = [(name, torch.bfloat16, False) for name in SHAPES]
-    wide = [(name, torch.float32, False) for name in SHAPES]
-    return [
-        *plain,
-        ("long", torch.bfloat16, False),
-        ("st32", torch.bfloat16, True),
-        ("lm", torch.bfloat16, True),
-        *wide,
-    ]
+PARTS: dict[str, list[tuple[str, torch.dtype, str]]] = {
+    "plain": [(name, torch.bfloat16, "") for name in SHAPES],
+    "long": [("long", torch.bfloat16, "")],
+    "float32": [(name, torch.float32, "") for name in SHAPES],
+    "g": [(name, torch.bfloat16, "g") for name in SHAPES],
+    "a": [(name, torch.bfloat16, "a") for name in SHAPES],
+}
+"""Everything that is timed: shape, dtype, gate; the most wanted first."""
 
 
-def compile_one(job: str) -> None:
+def compile_one(part: str, index: int) -> None:
     """Run the peer once on a small problem with a job's constants, to compile its kernels."""
-    name, dtype, gated = jobs()[int(job)]
+    name, dtype, gate = PARTS[part][index]
     B, T, H, D, n_h = SHAPES.get(name, LONG)
     leaves = [x.requires_grad_() for x in random_inputs(min(B, 2), min(T, 256), H, D, n_h, dtype, 0)]
-    if gated:
-        leaves.append(gate(leaves[0]).requires_grad_())
-    for run in passes(functions(n_h, dtype, gated)["FLA"], leaves):
+    leaves += gates(gate, leaves[0])
+    for run in passes(functions(n_h, dtype, gate)["FLA"], leaves):
         run()
 
 
@@ -233,14 +214,15 @@ def main() -> None:
     """Time everything that fits in the seconds given, print the table, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--no-peer", action="store_true", help="ours only")
-    parser.add_argument("--shapes", default=",".join([*SHAPES, "long"]), help="a part of the shapes")
+    parser.add_argument("--parts", default=",".join([*PARTS, *CHECKS]), help="by default all")
     parser.add_argument("--seconds", type=float, default=600.0, help="start nothing new after so long")
     parser.add_argument("--output", type=Path, help="default: benchmarks/results/kernels_CARD.json")
-    parser.add_argument("--compile-peer", metavar="JOB", help=argparse.SUPPRESS)
+    parser.add_argument("--compile-peer", nargs=2, metavar=("PART", "INDEX"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.compile_peer is not None:
-        compile_one(options.compile_peer)
+        compile_one(options.compile_peer[0], int(options.compile_peer[1]))
         return
+    parts = options.parts.split(",")
     if not torch.cuda.is_available():
         sys.exit("kernels: no CUDA device here")
     begun = time.monotonic()
@@ -258,9 +240,15 @@ def main() -> None:
         "triton": triton.__version__,
         "fla": peer,
         "copy bytes a second": copy_rate(),
+        "bfloat16 operations a second": product_rate(),
         "targets": TARGETS,
     }
-    output = options.output or Path(__file__).parent / "results" / f"kernels_{card.replace(' ', '_')}.json"
+    name = "_".join(card.lower().split())
+    output = options.output or Path(__file__).parent / "results" / f"kernels_{name}.json"
+    if output.exists():
+        before = json.loads(output.read_text())
+        same = all(before[key] == report[key] for key in ("card", "driver", "torch", "triton"))
+        report = {**before, **report, "times": before.get("times", {})} if same else report
 
     def keep(name: str, value: object) -> None:
         """What is known so far goes to the file, and how long it took to the terminal."""
@@ -271,28 +259,26 @@ def main() -> None:
     def late() -> bool:
         return bool(time.monotonic() - begun > options.seconds)
 
-    wanted = [(i, job) for i, job in enumerate(jobs()) if job[0] in options.shapes.split(",")]
-    keep("gradient errors", gradient_errors())
+    wanted = [(part, i) for part in PARTS if part in parts for i in range(len(PARTS[part]))]
     if peer is not None:
-        compile_peer([str(i) for i, job in wanted if job[1] != torch.float32 and not job[2]])
-    for _, job in wanted:
+        compile_peer([(part, i) for part, i in wanted if part != "a"])
+        print(f"peer compiled at {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
+    for part, i in wanted:
         if late():
-            keep("left out", [*report.get("left out", []), f"{job[0]} {str(job[1])[6:]} {job[2]}"])
+            print(f"left out: {part} {PARTS[part][i][0]}", file=sys.stderr)
             continue
-        row = compare(*job, peer is not None)
+        row = compare(*PARTS[part][i], peer is not None)
         print(table([row], report["copy bytes a second"]), flush=True)
-        keep("times", [*report.get("times", []), row])
-    if not late():
-        keep("exactness", exactness(1 << 20))
-    if not late():
-        keep("errors", errors_by_length(peer is not None))
-    for section in ("gradient errors", "exactness", "errors"):
-        for row in report.get(section, []):
-            print(
-                section,
-                " ".join(f"{n}={x:.1e}" if isinstance(x, float) else f"{n}={x}" for n, x in row.items()),
-            )
-    print(table(report.get("times", []), report["copy bytes a second"]))
+        done = report.get("times", {}).get(part, []) if i else []
+        keep("times", {**report.get("times", {}), part: [*done, row]})
+    for check, run in CHECKS.items():
+        if check in parts and not late():
+            keep(check, run(peer is not None))
+            for row in report[check]:
+                print(
+                    check,
+                    " ".join(f"{n}={x:.1e}" if isinstance(x, float) else f"{n}={x}" for n, x in row.items()),
+                )
 
 
 if __name__ == "__main__":

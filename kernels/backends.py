@@ -64,7 +64,7 @@ def choose_backend(backend: str, device: torch.device) -> str:
     if backend not in get_args(Backend):
         raise KernelInputError(f'backend="{backend}": use one of {", ".join(get_args(Backend))}')
     if backend == "auto":
-        return "triton" if device.type == "cuda" and triton_available(device) else "torch"
+        return "triton" if device.type == "cuda" and _INSTALLED else "torch"
     if backend == "triton" and not triton_available(device):
         if not triton_installed():
             reason = "triton is not installed: install it"

@@ -15,7 +15,14 @@ from .triton_chunk import chunk_backward, chunk_forward
 def plan_for(problem: Problem, *, phases: bool = False) -> Plan:
     """The chunk plan of a problem."""
     programs = problem.sequences * problem.heads
-    return chunk_plan(*problem.widths, problem.q.dtype, programs, gated=problem.a is not None, phases=phases)
+    return chunk_plan(
+        *problem.widths,
+        problem.q.dtype,
+        programs,
+        householders=problem.householders,
+        gated=problem.a is not None,
+        phases=phases,
+    )
 
 
 def even_chunks(problem: Problem, rows: int) -> bool:

@@ -1,4 +1,4 @@
-"""DeltaProduct as torch custom operators on the Triton kernels: known to autograd, `torch.compile` and fake tensors."""
+"""DeltaProduct as torch custom operators on the Triton kernels: known to autograd, `torch.compile` and fake tensors.  Needs triton."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from . import delta_product_fused as fused
+from . import delta_product_phases as phases
 from .delta_product_plan import choose_mode, kernel_width
+from .delta_product_problem import Gradients, Problem, place_chunks
+from .delta_product_recurrent import recurrent_backward, run_recurrent
+from .delta_product_scan import scan_backward, scan_forward
+from .delta_product_shapes import forward_shapes
 
 MAX_HOUSEHOLDERS = 16
 """More micro-steps a token than this are given to the chunk kernels as tokens of their own."""
@@ -115,8 +121,6 @@ def _problem(
     householders: int,
     scale: float,
 ) -> Any:
-    from .delta_product_problem import Problem
-
     def whole(x: Tensor) -> Tensor:
         return x if x.is_contiguous() else x.contiguous()
 
@@ -145,11 +149,6 @@ def forward_kernels(
     save: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Outputs, final state, and four tensors for the backward pass, of which the mode uses some."""
-    from . import delta_product_fused as fused
-    from . import delta_product_phases as phases
-    from .delta_product_recurrent import run_recurrent
-    from .delta_product_scan import scan_forward
-
     problem = _problem(q, k, v, beta, a, initial_state, cu_seqlens, householders, scale)
 
     def none() -> Tensor:
@@ -187,12 +186,6 @@ def backward_kernels(
     mode: str,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Gradients of q, k, v, beta, a and the initial state, empty for inputs that are not there."""
-    from . import delta_product_fused as fused
-    from . import delta_product_phases as phases
-    from .delta_product_problem import Gradients, place_chunks
-    from .delta_product_recurrent import recurrent_backward
-    from .delta_product_scan import scan_backward
-
     problem = _problem(q, k, v, beta, a, initial_state, cu_seqlens, householders, scale)
     do = do.contiguous()
     dfinal = None if dfinal is None else dfinal.contiguous()
@@ -279,8 +272,6 @@ def _(
     final: bool,
     save: bool,
 ) -> tuple[Tensor, ...]:
-    from .delta_product_shapes import forward_shapes
-
     return forward_shapes(q, v, cu_seqlens, householders, mode, final, save)
 
 

@@ -13,6 +13,7 @@ from .delta_product_problem import Chunks, Gradients, Problem, place_chunks
 from .triton_chain import chain
 from .triton_phases import advance, prepare
 from .triton_phases_backward import gradients, retreat
+from .triton_phases_gates import gate_gradients
 
 
 def phase_prepare(problem: Problem, plan: Plan) -> tuple[Chunks, Tensor, Tensor]:
@@ -52,6 +53,7 @@ def phase_advance(
     x, (K, V) = problem, problem.widths
     device, H = x.q.device, x.heads
     width = V + K if summary else V
+    tile = plan.saving if save else plan.forward
     o = launching.empty(*((0,) if summary else (*x.q.shape[:3], V)), dtype=x.q.dtype, device=device)
     last = launching.empty(
         *((x.sequences, H, K, width) if final else (0,)), dtype=x.state_dtype, device=device
@@ -61,12 +63,12 @@ def phase_advance(
     initial = None if summary else x.initial
     launching.launch(
         advance,
-        (x.sequences * H * (width // plan.forward.width),),
-        plan.forward,
+        (x.sequences * H * (width // tile.width),),
+        tile,
         *(x.q, x.k, x.v, x.beta, x.gates, inverses, scores, o, initial, last, errors, states),
         *(x.cu, chunks.start, x.scale, x.tokens, H),
         **chunk_constants(x, plan),
-        BV=plan.forward.width,
+        BV=tile.width,
         INITIAL=initial is not None,
         FINAL=final,
         SAVE=save,
@@ -132,16 +134,34 @@ def phase_gradients(
     """Fills the gradients of q, k, beta and the gates; that of v is filled already."""
     x = problem
     K, V = x.widths
+    gated = x.a is not None
+    weights = launching.empty(
+        *((chunks.count, x.heads, 4, plan.rows) if gated else (0,)), dtype=x.state_dtype, device=x.q.device
+    )
+    places = x.cu, chunks.start, chunks.sequence, x.scale, x.tokens, x.heads
+    constants = chunk_constants(x, plan)
     launching.launch(
         gradients,
         (chunks.count, x.heads),
         plan.gradients,
-        *(x.q, x.k, x.beta, x.gates, do, errors, states, out.v, dstates),
-        *(out.q, out.k, out.beta, out.a),
-        *(x.cu, chunks.start, chunks.sequence, x.scale, x.tokens, x.heads),
-        **chunk_constants(x, plan),
+        *(x.q, x.k, x.beta, x.gates, do, errors, states, out.v, dstates, out.q, out.k, out.beta, weights),
+        *places,
+        **constants,
         BK=min(K, plan.gradients.width),
-        BV=min(V, plan.gradients.width),
+        BV=min(V, plan.gradient_values),
+    )
+    if not gated:
+        return
+    del constants["GATED"]
+    launching.launch(
+        gate_gradients,
+        (chunks.count, x.heads),
+        Tile(plan.gradients.width, 8, 1),
+        *(x.q, x.k, x.beta, x.gates, do, errors, out.v, weights, out.a),
+        *places,
+        **constants,
+        BK=min(K, plan.gradient_values),
+        BV=min(V, plan.gradient_values),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 
@@ -27,16 +28,21 @@ class Tile:
 
 @dataclass(frozen=True)
 class Plan:
-    """How the chunk modes run: fused (one kernel each way) or in phases, rows of a chunk, and the tiles."""
+    """How the chunk modes run: fused (one kernel each way) or in phases, rows of a chunk, and the tiles.
+
+    `saving` is the forward tile where a backward pass follows; `gradient_values` the value columns of the last phase.
+    """
 
     fused: bool
     rows: int
     inverse_precision: str
     precision: str
     forward: Tile
+    saving: Tile
     backward: Tile
     prepare: Tile
     gradients: Tile
+    gradient_values: int
 
 
 def kernel_width(width: int) -> int:
@@ -54,8 +60,16 @@ def token_rows(rows: int, householders: int) -> int:
     return max(16, next_power_of_two(rows // householders))
 
 
+@lru_cache(maxsize=256)
 def chunk_plan(
-    K: int, V: int, dtype: torch.dtype, programs: int, *, gated: bool = False, phases: bool = False
+    K: int,
+    V: int,
+    dtype: torch.dtype,
+    programs: int,
+    *,
+    householders: int = 1,
+    gated: bool = False,
+    phases: bool = False,
 ) -> Plan:
     """Plan for kernel widths K and V and so many sequences times heads; `phases`: the kernels that `scan` is built from."""
     wide = max(K, V)
@@ -63,28 +77,27 @@ def chunk_plan(
     inverse, precision = ("fp16", "cast") if short else ("ieee", "ieee")
     if wide <= 32 and not phases:
         forward = Tile(V, 1, 3, 160 if short and not gated else None)
-        return Plan(True, 16, inverse, precision, forward, Tile(V, 1, 3), Tile(K, 1), Tile(V, 1))
+        backward = Tile(V, 1, 3 if householders == 1 else 2)
+        return Plan(True, 16, inverse, precision, forward, forward, backward, Tile(K, 1), Tile(V, 1), V)
     if not short:
         narrow = Tile(16, 4, 1)
-        return Plan(False, 16, inverse, precision, narrow, narrow, Tile(K, 4, 1), Tile(16, 4, 1))
+        return Plan(False, 16, inverse, precision, narrow, narrow, narrow, Tile(K, 4, 1), Tile(16, 4, 1), 16)
     if wide > 128:
-        block = min(V, 32)
-        return Plan(
-            False,
-            32,
-            inverse,
-            precision,
-            Tile(block, 4),
-            Tile(block, 4),
-            Tile(K, 4, 1),
-            Tile(min(K, V, 64), 4, 1),
-        )
-    few = programs * V < 64 * 512
-    warps = 4 if wide > 32 else 2
-    forward, backward = Tile(min(V, 32 if few else 64), warps), Tile(min(V, 64), warps)
+        tile, width = Tile(min(V, 32), 4), min(K, V, 64)
+        return Plan(False, 32, inverse, precision, tile, tile, tile, Tile(K, 4, 1), Tile(width, 4, 1), width)
+    few, warps, stages = programs < 512, 4 if wide > 32 else 2, 2 if wide <= 64 else 3
+    prepare = Tile(K, 4, 1, None if wide <= 64 else 168 if gated else 128)
+    forward = Tile(min(V, 32 if few and (gated or wide <= 64) else 64), warps, stages)
+    saving, backward = forward, Tile(min(V, 64), warps, stages)
+    if wide > 64:
+        saving = Tile(64 if few else V, 8, 2 if few and gated else 3)
+        if gated:
+            backward = Tile(32 if few else 64, 4, 2)
+        elif householders == 1:
+            forward = Tile(min(V, 64), 4, 4)
     # one stage: with two, triton 3.6 compiles this kernel wrongly for Hopper at K = 128 (dk off by several per cent)
-    gradients = Tile(min(K, V, 64), 8 if gated and wide > 32 else 4, 1)
-    return Plan(False, 64, inverse, precision, forward, backward, Tile(K, 4, 1), gradients)
+    gradients = Tile(min(K, 32 if gated else 64), 4, 1)
+    return Plan(False, 64, inverse, precision, forward, saving, backward, prepare, gradients, V)
 
 
 def recurrent_width(width: int, other: int, programs: int) -> int:

@@ -16,14 +16,20 @@ def empty(*shape: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     return torch.empty(shape, dtype=dtype, device=device)
 
 
+_INTERPRETED = triton_interpreted()
 _compiled: dict[Any, tuple[Any, list[str]]] = {}
 
 
-def _kind(x: Any) -> Any:
+def _kinds(arguments: tuple[Any, ...]) -> list[Any]:
     """What triton compiles anew for: dtype and alignment of a tensor, 1 or a multiple of 16 of an integer."""
-    if isinstance(x, Tensor):
-        return x.dtype, x.data_ptr() % 16 == 0
-    return (x == 1, x % 16 == 0, x < 2**31) if isinstance(x, int) else type(x)
+    return [
+        (x.dtype, x.data_ptr() % 16 == 0)
+        if isinstance(x, Tensor)
+        else (x == 1, x % 16 == 0, x < 2**31)
+        if isinstance(x, int)
+        else type(x)
+        for x in arguments
+    ]
 
 
 def launch(kernel: Any, grid: tuple[int, ...], tile: Tile, *arguments: Any, **constants: Any) -> None:
@@ -31,10 +37,10 @@ def launch(kernel: Any, grid: tuple[int, ...], tile: Tile, *arguments: Any, **co
     count_launch(kernel.__name__)
     if min(grid) <= 0:
         return
-    if triton_interpreted():
+    if _INTERPRETED:
         kernel[grid](*arguments, **constants, **tile.options())
         return
-    key = (id(kernel), tile, torch.cuda.current_device(), *constants.values(), *map(_kind, arguments))
+    key = (id(kernel), tile, arguments[0].get_device(), *constants.values(), *_kinds(arguments))
     known = _compiled.get(key)
     if known is None:
         compiled = kernel[grid](*arguments, **constants, **tile.options())

@@ -202,15 +202,22 @@ def chunk_backward(
     dS = tl.zeros([V, K], dtype=ACC)
     if DFINAL:
         dS += tl.load(dfinal + at_state).to(ACC)
+    # values and beta are no operands of products, so the compiler does not load them ahead
+    last = (o_c < TC * NH) & (o_c < (length - (NT - 1) * TC) * NH)
+    Vn = tl.load(v + at_v, mask=last[:, None], other=0.0)
+    bn = tl.load(beta + at_b, mask=last, other=0.0)
     for i in range(NT):
         left = length - (NT - 1 - i) * TC
         used = (o_c < TC * NH) & (o_c < left * NH)
         read = (o_r < TC) & (o_r < left)
         Kc = load_rows(k + at_k, used, EVEN)
-        Vc = load_rows(v + at_v, used, EVEN)
+        Vc = Vn
         Qc = load_rows(q + at_q, read, EVEN and R == TC)
         dO = load_rows(do + at_o, read, EVEN and R == TC)
-        bt = tl.load(beta + at_b, mask=used, other=0.0).to(ACC)
+        bt = bn.to(ACC)
+        earlier = (o_c < TC * NH) & (i + 1 < NT)
+        Vn = tl.load(v + at_v - TC * NH * H * V, mask=earlier[:, None], other=0.0)
+        bn = tl.load(beta + at_b - TC * NH * H, mask=earlier, other=0.0)
         St = tl.load(p_s)
         att_t = tl.where(seen_t, product(Kc, tl.trans(Qc), tl.zeros([C, R], dtype=ACC), PREC), 0.0) * scale
         if GATED:

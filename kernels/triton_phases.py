@@ -106,6 +106,38 @@ def prepare(
 
 
 @triton.jit
+def write_outputs(
+    Sd,
+    Ud,
+    p_q,
+    p_g,
+    p_o,
+    p_a,
+    o_r,
+    o_c,
+    left,
+    scale,
+    H,
+    NH: tl.constexpr,
+    TC: tl.constexpr,
+    PREC: tl.constexpr,
+    ACC: tl.constexpr,
+    EVEN: tl.constexpr,
+    GATED: tl.constexpr,
+):
+    """Outputs of a chunk's tokens from the state at its start and U, both transposed and in the tensors' dtype."""
+    R: tl.constexpr = o_r.shape[0]
+    read = (o_r < TC) & (o_r < left)
+    Qc = load_rows(p_q, read, EVEN and R == TC)
+    att = tl.load(p_g, mask=seen_tiles(o_r, o_c, NH), other=0.0)
+    out = product(Sd, tl.trans(Qc), tl.zeros([Sd.shape[0], R], dtype=ACC), PREC)
+    if GATED:
+        out *= tl.cumprod(row_gates(p_a, o_r * NH, tl.minimum(left, TC), H, NH, ACC), 0)[None, :]
+    out = product(Ud, tl.trans(att), out, PREC) * scale
+    store_rows(p_o, tl.trans(out), read, EVEN and R == TC)
+
+
+@triton.jit
 def advance(
     q,
     k,
@@ -173,17 +205,22 @@ def advance(
         p_s = states + (chunk * H + h) * V * K + o_v[:, None] * K + o_k[None, :]
     if INITIAL:
         S += tl.load(initial + at_state).to(ACC)
+    # values and beta are no operands of products, so the compiler does not load them ahead
+    following = (o_c < TC * NH) & (o_c < length * NH)
+    has_values = (o_v < V)[:, None]
+    Vn = tl.load(p_v, mask=following[None, :] & has_values, other=0.0)
+    bn = tl.load(p_b, mask=following, other=0.0)
     for i in range(tl.cdiv(length, TC)):
         left = length - i * TC
         used = (o_c < TC * NH) & (o_c < left * NH)
         Kc = load_rows(p_k, used, EVEN)
-        if SUMMARY:
-            Vt = tl.load(p_v, mask=used[None, :] & (o_v[:, None] < V), other=0.0).to(ACC)
-        elif EVEN:
-            Vt = tl.load(p_v).to(ACC)
-        else:
-            Vt = tl.load(p_v, mask=used[None, :], other=0.0).to(ACC)
-        bt = tl.load(p_b, mask=used, other=0.0).to(ACC)
+        Vt = Vn.to(ACC)
+        bt = bn.to(ACC)
+        p_v += TC * NH * H * V
+        p_b += TC * NH * H
+        following = (o_c < TC * NH) & (o_c < (left - TC) * NH)
+        Vn = tl.load(p_v, mask=following[None, :] & has_values, other=0.0)
+        bn = tl.load(p_b, mask=following, other=0.0)
         X = tl.load(p_x, mask=lower_tiles(o_c), other=0.0)
         Sd = S.to(DT)
         KS = product(Sd, tl.trans(Kc), tl.zeros([BV, C], dtype=ACC), PREC)
@@ -196,30 +233,29 @@ def advance(
         e = product((Vt - KS).to(DT), tl.trans(X), tl.zeros([BV, C], dtype=ACC), PREC)
         U = e * bt[None, :]
         Ud = U.to(DT)
+        if SAVE:
+            tl.store(p_s, Sd)
+            store_rows(p_e, tl.trans(e.to(DT)), used, EVEN)
+        if not SUMMARY and R < C:
+            write_outputs(
+                Sd, Ud, p_q, p_g, p_o, p_a, o_r, o_c, left, scale, H, NH, TC, PREC, ACC, EVEN, GATED
+            )
+        if GATED:
+            S = product((U * d[None, :]).to(DT), Kc, S * c_last, PREC)
+        else:
+            S = product(Ud, Kc, S, PREC)
         if not SUMMARY:
-            read = (o_r < TC) & (o_r < left)
-            Qc = load_rows(p_q, read, EVEN and R == TC)
-            att = tl.load(p_g, mask=seen_tiles(o_r, o_c, NH), other=0.0)
-            out = product(Sd, tl.trans(Qc), tl.zeros([BV, R], dtype=ACC), PREC)
-            if GATED:
-                out *= tl.cumprod(row_gates(p_a, o_r * NH, tokens, H, NH, ACC), 0)[None, :]
-            out = product(Ud, tl.trans(att), out, PREC) * scale
-            store_rows(p_o, tl.trans(out), read, EVEN and R == TC)
-            if SAVE:
-                tl.store(p_s, Sd)
-                store_rows(p_e, tl.trans(e.to(DT)), used, EVEN)
+            # with as many tokens as rows the chain comes first: the outputs are much work that it need not wait for
+            if R == C:
+                write_outputs(
+                    Sd, Ud, p_q, p_g, p_o, p_a, o_r, o_c, left, scale, H, NH, TC, PREC, ACC, EVEN, GATED
+                )
             p_q += TC * H * K
             p_o += TC * H * V
             p_e += TC * NH * H * V
             p_g += H * R * C
             p_s += H * V * K
-        if GATED:
-            S = product((U * d[None, :]).to(DT), Kc, S * c_last, PREC)
-        else:
-            S = product(Ud, Kc, S, PREC)
         p_k += TC * NH * H * K
-        p_v += TC * NH * H * V
-        p_b += TC * NH * H
         p_a += TC * H
         p_x += H * C * C
     if FINAL:

@@ -16,7 +16,6 @@ from .triton_blocks import (
     sequence,
     store_rows,
 )
-from .triton_gates import gate_gradient
 from .triton_phases import chunk_place
 
 
@@ -129,6 +128,18 @@ def retreat(
 
 
 @triton.jit
+def value_rows(
+    errors, dv, do, micro, row, o_v, used, read, V: tl.constexpr, EVEN: tl.constexpr, EVEN_READ: tl.constexpr
+):
+    """Blocks of value columns of e, dV and dO."""
+    at_v = micro[:, None] * V + o_v[None, :]
+    e = load_rows(errors + at_v, used, EVEN)
+    dV = load_rows(dv + at_v, used, EVEN)
+    dO = load_rows(do + row[:, None] * V + o_v[None, :], read, EVEN_READ)
+    return e, dV, dO
+
+
+@triton.jit
 def gradients(
     q,
     k,
@@ -142,7 +153,7 @@ def gradients(
     dq,
     dk,
     dbeta,
-    da,
+    weights,
     cu,
     chunk_start,
     chunk_sequence,
@@ -162,7 +173,11 @@ def gradients(
     GATED: tl.constexpr,
     PACKED: tl.constexpr,
 ):
-    """dq, dk, dbeta, da of a chunk, by blocks of BK keys and BV values."""
+    """dq, dk, dbeta of a chunk, by blocks of BK keys and BV values.
+
+    With gates also weights `[chunks,H,4,C]` for `gate_gradients`: of the products of gates from the chunk's start at rows
+    and at outputs, of those up to its end, and (first entry of the last row) of the whole product.
+    """
     TC: tl.constexpr = C // NH
     index = tl.program_id(0)
     h = tl.program_id(1)
@@ -178,16 +193,14 @@ def gradients(
     micro = start * NH * H + h + o_c * H
     at_state = (tl.cast(index, tl.int64) * H + h) * V * K
     bt = tl.load(beta + micro, mask=used, other=0.0).to(ACC)
-    M = tl.zeros([C, C], dtype=ACC)
-    Mt = tl.zeros([C, C], dtype=ACC)
-    E = tl.zeros([R, C], dtype=ACC)
-    Et = tl.zeros([C, R], dtype=ACC)
-    for i_v in range(V // BV):
+    e, dV, dO = value_rows(errors, dv, do, micro, row, b_v, used, read, V, EVEN, EVEN and R == TC)
+    M = product(dV, tl.trans(e), tl.zeros([C, C], dtype=ACC), PREC)
+    Mt = product(e, tl.trans(dV), tl.zeros([C, C], dtype=ACC), PREC)
+    E = product(dO, tl.trans(e), tl.zeros([R, C], dtype=ACC), PREC)
+    Et = product(e, tl.trans(dO), tl.zeros([C, R], dtype=ACC), PREC)
+    for i_v in range(1, V // BV):
         o_v = i_v * BV + b_v
-        at_v = micro[:, None] * V + o_v[None, :]
-        e = load_rows(errors + at_v, used, EVEN)
-        dV = load_rows(dv + at_v, used, EVEN)
-        dO = load_rows(do + row[:, None] * V + o_v[None, :], read, EVEN and R == TC)
+        e, dV, dO = value_rows(errors, dv, do, micro, row, o_v, used, read, V, EVEN, EVEN and R == TC)
         M = product(dV, tl.trans(e), M, PREC)
         Mt = product(e, tl.trans(dV), Mt, PREC)
         E = product(dO, tl.trans(e), E, PREC)
@@ -206,14 +219,10 @@ def gradients(
         c_r = tl.cumprod(token_gate, 0)
         D = row_decay(gate, o_c, o_c)
         Dr = row_decay(token_gate, o_r, o_c // NH)
-        W = -M * bt[None, :]
-        W_read = E * bt[None, :]
         M *= D
         Mt *= tl.trans(D)
         E *= Dr
         Et *= tl.trans(Dr)
-        G = tl.zeros([C, C], dtype=ACC)
-        QK = tl.zeros([R, C], dtype=ACC)
         w_start = tl.zeros([C], dtype=ACC)
         w_end = tl.zeros([C], dtype=ACC)
         w_read = tl.zeros([R], dtype=ACC)
@@ -232,13 +241,11 @@ def gradients(
         back = tl.zeros([C, BK], dtype=ACC)
         for i_v in range(V // BV):
             o_v = i_v * BV + b_v
-            at_v = micro[:, None] * V + o_v[None, :]
             at_s = at_state + o_v[:, None] * K + o_k[None, :]
             St = tl.load(states + at_s)
             dSt = tl.load(dstates + at_s)
-            e = load_rows(errors + at_v, used, EVEN)
-            dV = load_rows(dv + at_v, used, EVEN)
-            dO = load_rows(do + row[:, None] * V + o_v[None, :], read, EVEN and R == TC)
+            if V > BV:
+                e, dV, dO = value_rows(errors, dv, do, micro, row, o_v, used, read, V, EVEN, EVEN and R == TC)
             dQ = product(dO, St, dQ, PREC)
             dK = product(dV, St, dK, PREC)
             back = product(e, dSt, back, PREC)
@@ -247,8 +254,6 @@ def gradients(
         Kf = Kc.to(ACC)
         dQ *= scale
         if GATED:
-            G = product(Kc, tl.trans(Kc), G, PREC)
-            QK = product(Qc, tl.trans(Kc), QK, PREC)
             w_start -= tl.sum(Kf * dK, 1)
             w_end += tl.sum(Kf * back, 1) * bt
             w_read += tl.sum(Qc.to(ACC) * dQ, 1)
@@ -264,19 +269,8 @@ def gradients(
         store_rows(dk + micro[:, None] * K + o_k[None, :], dK, used, EVEN)
     tl.store(dbeta + micro, db.to(dbeta.dtype.element_ty), mask=used)
     if GATED:
-        gate_rows = gate_gradient(
-            W * G,
-            W_read * QK,
-            w_start,
-            w_read,
-            w_end,
-            tl.sum(w_whole, 0),
-            D,
-            Dr,
-            d,
-            row_gates(p_a, o_c - 1, tokens, H, NH, ACC),
-            o_c,
-            PREC,
-            ACC,
-        )
-        tl.store(da + start * H + h + (o_c // NH) * H, gate_rows, mask=used & (o_c % NH == 0))
+        p_w = weights + (tl.cast(index, tl.int64) * H + h) * 4 * C
+        tl.store(p_w + o_c, w_start)
+        tl.store(p_w + C + o_r, w_read)
+        tl.store(p_w + 2 * C + o_c, w_end)
+        tl.store(p_w + 3 * C, tl.sum(w_whole, 0))

@@ -65,7 +65,8 @@ def check(
 ) -> None:
     mode = use(kind, monkeypatch)
     assert largest_error(inputs, dtype, backend="triton", mode=mode) < bound
-    assert set(launch_counts()) == KERNELS[kind]
+    gates = {"gate_gradients"} if kind in ("phases", "scan") and inputs.a is not None else set()
+    assert set(launch_counts()) == KERNELS[kind] | gates
 
 
 ALL = ["recurrent", "chunk", "phases", "scan"]
@@ -122,7 +123,7 @@ def test_scan_over_many_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     use("scan", monkeypatch, segment=1)
     inputs = problem(2, 35, gated=True, bounds=[0, 20, 35], H=1)
     assert largest_error(inputs, torch.float64, backend="triton", mode="scan") < 1e-13
-    assert set(launch_counts()) == KERNELS["scan"]
+    assert set(launch_counts()) == KERNELS["scan"] | {"gate_gradients"}
 
 
 @pytest.mark.parametrize("kind", ALL)

@@ -63,16 +63,19 @@ def random_inputs(
     return [x.to(dtype) for x in (a, b, h)], None if bounds is None else torch.tensor(bounds)
 
 
-@pytest.mark.parametrize("segment", [None, 1, 4, 23, "recurrent"])
+@pytest.mark.parametrize(
+    ("backend", "segment"),
+    [
+        *(("torch", segment) for segment in (None, 1, 4, 23, "recurrent")),
+        *(pytest.param("triton", segment, marks=interpreted) for segment in (1, 4, "recurrent")),
+    ],
+)
 @pytest.mark.parametrize("bounds", [None, RAGGED], ids=["dense", "packed"])
 @pytest.mark.parametrize("reverse", [False, True], ids=["forward", "reverse"])
 @pytest.mark.parametrize("pairs", [False, True], ids=["real", "pairs"])
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_outputs_and_gradients_are_the_loop_s(
     backend: str, pairs: bool, reverse: bool, bounds: list[int] | None, segment: int | str | None
 ) -> None:
-    if backend == "triton" and segment in (None, 23):
-        pytest.skip("the interpreter is slow; torch has these cuts")
     inputs, cu = random_inputs(0, 23, 3, pairs=pairs, bounds=bounds)
     scan = partial(diagonal_scan, output_final_state=True, reverse=reverse, cu_seqlens=cu)
     wanted = results_and_gradients(partial(scan, backend="reference"), inputs)
@@ -150,15 +153,22 @@ def test_equal_segments_give_equal_bits_on_both_backends(pairs: bool, bounds: li
         assert torch.equal(x, y)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, F64], ids=str)
-@pytest.mark.parametrize("mode", ["parallel", "recurrent"])
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("backend", "mode", "dtype"),
+    [
+        *(
+            ("torch", mode, dtype)
+            for mode in ("parallel", "recurrent")
+            for dtype in (torch.float32, torch.float16, torch.bfloat16, F64)
+        ),
+        # the interpreter is slow, and rounds bfloat16 in its own way
+        pytest.param("triton", "parallel", torch.float32, marks=interpreted),
+    ],
+)
 def test_parity_of_many_tokens(
     backend: str, mode: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if backend == "triton":
-        if mode == "recurrent" or dtype != torch.float32:
-            pytest.skip("the interpreter is slow, and rounds bfloat16 in its own way")
         monkeypatch.setattr("mirrormata.kernels.scan_triton_diagonal_launch.BLOCK", 2048)
     tokens = 100_000 if mode == "parallel" or dtype == torch.float32 else 20_000
     ones = torch.randint(0, 2, (1, tokens, 1), generator=torch.Generator().manual_seed(5))
