@@ -14,6 +14,7 @@ from mirrormata import (
     run,
     write_certificate,
 )
+from mirrormata.theory.impossibility import parity_impossibility
 from mirrormata.theory.pictures.mirrors import draw_mirrors
 
 
@@ -50,12 +51,19 @@ def main(folder: str = "demo") -> None:
     rough = run(rotation, random_words(rotation, 16, 1_000, seed=3), dtype="bf16")
     limits = full_certificate(rotation)["horizon"]["lengths"]
     print(
-        f" 8  Z_60 as a rotation is not bit-exact: in bf16 the first error comes at token {rough.first_error},"
+        f" 8  Z_60 as a rotation: certified for {limits['bf16']} tokens in bf16, {limits['fp32']:,} in fp32; "
+        f"the first error in bf16 is at {rough.first_error}."
     )
-    print(f" 9  its certificate promises {limits['bf16']} tokens in bf16, {limits['fp32']:,} in fp32.")
+    impossible = parity_impossibility()
+    write_certificate(impossible, out / "parity-impossible.json")
+    refused, words = check(out / "parity-impossible.json"), impossible["words"]
+    print(
+        f" 9  Positive eigenvalues cannot do parity: 1^{words['i']} and 1^{words['j']} reach one state of a DeltaNet layer in "
+        f"bf16; demo/parity-impossible.json is {refused.verdict}."
+    )
     draw_mirrors(lrnn, out / "s5.png")
     print(f"10  Picture of the mirrors: demo/s5.png. Took {time.perf_counter() - begun:.1f} s.")
-    if result.verdict != "valid" or errors:
+    if (result.verdict, refused.verdict) != ("valid", "valid") or errors:
         raise SystemExit(1)
 
 

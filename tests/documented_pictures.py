@@ -8,12 +8,17 @@ from pathlib import Path
 
 from mirrormata import automaton_from_spec, construct, random_words, run
 from mirrormata.benchmarks.cascade_levels_picture import draw_cascade_levels
+from mirrormata.benchmarks.kernel_roofline import draw_roofline, results
+from mirrormata.theory.claim_registry import load_claims
 from mirrormata.theory.horizon import horizons
 from mirrormata.theory.margins import margin_series
 from mirrormata.theory.pictures.automaton import draw_automaton
 from mirrormata.theory.pictures.cascade import draw_cascade
+from mirrormata.theory.pictures.claims import draw_claims
 from mirrormata.theory.pictures.mirrors import draw_mirrors
 from mirrormata.theory.pictures.run import draw_run
+from mirrormata.theory.pictures.spectrum import draw_spectrum
+from mirrormata.theory.spectra_model import model_spectrum
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 
@@ -33,12 +38,23 @@ def cascade_levels(path: Path) -> None:
     draw_cascade_levels(json.loads(results.read_text(encoding="utf-8")), path)
 
 
+def claims(path: Path) -> None:
+    """Which claim builds on which, with the recorded statuses."""
+    recorded = json.loads((IMAGES.parent / "claims.json").read_text(encoding="utf-8"))["claims"]
+    draw_claims(
+        [entry.claim for entry in load_claims()], {row["claim"]: row["status"] for row in recorded}, path
+    )
+
+
 PICTURES: dict[str, Callable[[Path], None]] = {
     "s3.svg": lambda path: draw_mirrors(construct("S3"), path),
     "s5-generators.svg": lambda path: draw_mirrors(construct("S5[generators]"), path),
     "tomita4.svg": lambda path: draw_automaton(automaton_from_spec("tomita:4"), path),
     "mod5-run.svg": mod5_run,
+    "mod5-spectrum.svg": lambda path: draw_spectrum(model_spectrum(construct("mod:5"), products=2), path),
     "cascade_levels.svg": cascade_levels,
+    "kernels-roofline.svg": lambda path: draw_roofline(results(), path),
+    "claims.svg": claims,
     "mod_arith5.svg": lambda path: draw_cascade(construct("mod_arith:5"), path),
 }
 """What draws each picture."""

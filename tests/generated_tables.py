@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from mirrormata.benchmarks.kernel_roofline import results, time_rows
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.library_table import library_rows
 from mirrormata.constructions.realisations import Builder
 from mirrormata.constructions.spec import automaton_from_spec
+from mirrormata.models.recurrences import RECURRENCES, survey
 from mirrormata.theory.horizon import horizons
 from mirrormata.theory.plan import report
 from mirrormata.theory.refutation import refute_printed
@@ -24,7 +27,8 @@ CONSTRUCTIONS = (
 """SPEC and `--exactness` of each row."""
 HORIZONS = ("A5", "dihedral:7", "cycle:5", "A4_x_Z5", "mod:60", "mod:1000")
 FOLDERS = (
-    "constructions", "constructions/formats", "constructions/library", "kernels", "theory", "theory/checker", "theory/pictures"
+    "constructions", "constructions/formats", "constructions/library", "kernels", "theory", "theory/checker", "theory/claims", "theory/pictures",
+    "models", "cli",
 )  # fmt: skip
 ROOT = Path(__file__).resolve().parent.parent
 DTYPES = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")
@@ -105,11 +109,45 @@ def printed_table() -> str:
     return f"\nOf 300 random automata (2 to 6 states, 1 to 3 letters), those whose cascade has several levels:\n{text}"
 
 
+def recurrences_table() -> str:
+    """One row a recurrence of the field: its transition, and its eigenvalues as decided on exact instances."""
+    rows = []
+    for r in RECURRENCES:
+        found = survey(r)
+        here = f"`{r.family}`" if r.family else "not trained here"
+        rows.append(
+            [r.name, f"`{r.transition}`", r.parameters, found.eigenvalue_class, r.reason, here, f"arXiv {r.source}"]
+        )
+    head = ("recurrence", "transition A", "parameters", "eigenvalues", "why", "family and switches", "source")
+    return table(head, rows)
+
+
+def kernel_times_table() -> str:
+    """Times of `delta_product` and its peer, from the committed results."""
+    head = ["shape", "B, T, H, D, n_h", "passes", "ours", "FLA", "ratio"]
+    head += ["graph", "FLA's graph", "host", "bytes", "operations"]
+    return table(head, time_rows(results()), range(3, 11))
+
+
+def sweeps_tables() -> str:
+    """The committed results of sweeps: caption, card and table of each; rows not run are shown as such."""
+    parts = []
+    for path in sorted((ROOT / "benchmarks/results").glob("sweep_*.json")):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        head, *rows = found["table"]
+        where = f"{found['card']}, torch {found['torch']}, triton {found['triton']}; `{found['sweep']}`"
+        parts.append(f"\n{found['caption']} ({where}.)\n{table(head, rows)}")
+    return "".join(parts)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "constructions": constructions_table,
     "horizons": horizons_table,
     "printed": printed_table,
     "library": library_table,
+    "recurrences": recurrences_table,
+    "sweeps": sweeps_tables,
+    "kernel-times": kernel_times_table,
     **{f"files-{folder.replace('/', '-')}": partial(files_list, folder) for folder in FOLDERS},
 }
 """The function that computes what stands between `<!-- generated: NAME -->` and `<!-- end -->`."""

@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq, fmpz_poly
 
-from mirrormata.constructions.certificate import number_json, write_certificate
+from mirrormata.constructions.certificate import write_certificate
+from mirrormata.constructions.certificate_parts import number_json
 from mirrormata.constructions.real_cyclotomic import (
     Algebraic,
     enclosure,

@@ -46,16 +46,21 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "integers: 4 factors, 3 heads, integer",
         "'bf16': 0",
     ),
+    "train_parity": ("train 2-256, test 256, 1024", "accuracy at length 256: 1.000 1.000 1.000 1.000"),
     "write_and_check_certificate": ("valid: 24 states, 24 letters", "two factors exchanged: invalid: "),
 }
 """What each example prints."""
+LONG = {"train_parity"}
+"""Examples that take more than a few seconds."""
 
 
 def test_all_examples_are_here() -> None:
     assert {path.stem for path in (ROOT / "examples").glob("*.py")} == {*EXAMPLES, "demo"}
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(x, marks=pytest.mark.long) if x in LONG else x for x in EXAMPLES]
+)
 def test_example_prints(name: str) -> None:
     path = ROOT / "examples" / f"{name}.py"
     assert len(path.read_text(encoding="utf-8").splitlines()) < 40

@@ -28,7 +28,7 @@ from mirrormata.theory.impossibility import (
     positive_delta_layer,
 )
 from mirrormata.theory.orbits import AffineHead, AffineModel
-from mirrormata.theory.rounding import value_set
+from mirrormata.theory.value_sets import value_set
 
 
 def verdict(document: Any) -> str:

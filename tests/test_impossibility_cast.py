@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mirrormata.theory.arithmetic import Cast, parse_arithmetic
+from mirrormata.theory.arithmetic import Cast
+from mirrormata.theory.arithmetic_names import parse_arithmetic
+from mirrormata.theory.cast_layers import follow, random_layer
 from mirrormata.theory.cast_model import (
     cast_sequence,
     cast_states,
@@ -18,7 +20,7 @@ from mirrormata.theory.cast_model import (
     settled_values,
     value_at,
 )
-from mirrormata.theory.impossibility_cast import follow, lemma, random_layer, theorem
+from mirrormata.theory.impossibility_cast import lemma, theorem
 from mirrormata.theory.rounding import round_fraction
 
 FORMATS = ("cast:bf16", "cast:fp8_e4m3", "cast:int:-128..127")

@@ -19,7 +19,7 @@ from mirrormata.constructions.errors import InputError
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.tests.prove_models import Counter, flip_flop, random_model, with_beta
 from mirrormata.theory import prove_linear
-from mirrormata.theory.arithmetic import parse_arithmetic
+from mirrormata.theory.arithmetic_names import parse_arithmetic
 from mirrormata.theory.export import export_npz
 from mirrormata.theory.npz_model import NpzModel, load_npz_model
 from mirrormata.theory.prove import prove

@@ -12,7 +12,7 @@ from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError
 from mirrormata.tests.prove_models import Counter
 from mirrormata.theory import state_search
-from mirrormata.theory.arithmetic import parse_arithmetic
+from mirrormata.theory.arithmetic_names import parse_arithmetic
 from mirrormata.theory.prove import prove
 from mirrormata.theory.prove_answers import answers_of
 from mirrormata.theory.prove_linear import LinearMachine, linear_machine

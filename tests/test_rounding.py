@@ -20,12 +20,12 @@ from mirrormata.theory.rounding import (
     MODES,
     OCP_FORMATS,
     FloatFormat,
-    all_values,
     float_format,
     round_array,
     round_fraction,
     round_number,
 )
+from mirrormata.theory.value_sets import all_values
 
 STORED: dict[str, Any] = {
     "fp16": np.float16,

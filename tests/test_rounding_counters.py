@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from fractions import Fraction
 from typing import Any
 
@@ -11,8 +12,8 @@ import torch
 
 from mirrormata.constructions.errors import InputError
 from mirrormata.theory.arithmetic import PerOp
+from mirrormata.theory.arithmetic_names import parse_arithmetic
 from mirrormata.theory.orbits import AffineModel, orbit
-from mirrormata.theory.rounding import value_set
 from mirrormata.theory.rounding_counters import (
     delta_operations,
     exact_model,
@@ -24,14 +25,9 @@ from mirrormata.theory.rounding_counters import (
     witnesses,
 )
 from mirrormata.theory.rounding_counters_exhaustive import all_symmetric, random_symmetric
-from mirrormata.theory.rounding_counters_search import (
-    delta_keys,
-    delta_periods,
-    projection_rates,
-    projections,
-    rate_verdict,
-    rates,
-)
+from mirrormata.theory.rounding_counters_rates import delta_layers, delta_orbit, rate_verdict, two_factors
+from mirrormata.theory.rounding_counters_search import delta_keys, delta_periods, projections
+from mirrormata.theory.value_sets import value_set
 
 
 @pytest.mark.parametrize("witness", witnesses(), ids=lambda w: f"{w.claim}, {w.arithmetic}, {w.period}")
@@ -42,8 +38,6 @@ def test_witnesses_are_reproduced_exactly(witness: Any) -> None:
 
 
 def test_a_wrong_witness_is_refused() -> None:
-    import dataclasses
-
     with pytest.raises(AssertionError, match="period 2"):
         dataclasses.replace(integer_rounding(), period=3).replay()
     with pytest.raises(AssertionError, match="in place of"):
@@ -143,6 +137,45 @@ def test_all_symmetric_matrices_of_four_bits(values: str, mode: str, systems: in
     assert found.periods == {True: 1, False: 2}
 
 
+MONOTONE = [
+    ("int:-1..1", "monotone", 1, None, 9 * 21),
+    ("int:-1..1", "monotone", 2, None, 3**5 * 36),
+    ("int:-1..1", "monotone each", 2, None, 3**5 * 36**2),
+    ("int:-1..2", "monotone", 2, "int:-1..1", 3**5 * 364),
+    ("int:0..1", "monotone each", 2, "int:-2..2", 5**5 * 14**2),
+    ("-1,0,2", "monotone", 2, "int:-1..1", 3**5 * 78),
+    pytest.param("int:-1..1", "monotone", 3, None, 3**9 * 55, marks=pytest.mark.long),
+    pytest.param("int:-1..2", "monotone", 2, "-1,-1/2,0,1/2,1", 5**5 * 2024, marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize(("values", "mode", "n", "weights", "systems"), MONOTONE)
+def test_every_non_decreasing_rounding(
+    values: str, mode: str, n: int, weights: str | None, systems: int
+) -> None:
+    found = all_symmetric(values, mode, n, weights)
+    assert found.systems == systems
+    assert found.violations == []
+    assert found.periods == {True: 1, False: 2}
+
+
+def test_other_roundings_and_matrices_do_count() -> None:
+    """The two hypotheses are needed: each left out, the same search finds cycles."""
+    any_map = all_symmetric("int:-1..1", "any", 1)
+    assert {v["claim"] for v in any_map.violations} == {"own.R1", "own.R2"}
+    one = next(v for v in any_map.violations if v["claim"] == "own.R1")
+    (table,) = one["rounding"]
+    seen = [one["state"][0]]
+    for _ in range(2):
+        seen.append(table[str(one["A"][0][0] * seen[-1] + one["B"][0])])
+    assert seen[0] != seen[1]
+    turned = all_symmetric("int:-1..1", "rne", 2, symmetric=False)
+    assert turned.systems == 3**6
+    assert {v["claim"] for v in turned.violations} == {"own.R1", "own.R2"}  # rotations; a symmetric part ⪰ 0
+    for verdict in turned.verdicts("per_step:int:-1..1", "all matrices"):
+        assert verdict.status == "refuted"
+
+
 @pytest.mark.parametrize("n", [2, 3, 5])
 @pytest.mark.parametrize(
     "name", ["bf16:sat", "fp8_e4m3:rz", "fp16:ru:sat", "int:-8..8:tie_low", "fp6_e2m3", "fixed:12:6"]
@@ -183,11 +216,16 @@ def test_period_three_of_two_projections() -> None:
 
 
 def test_rates_of_two_factors() -> None:
-    found = projection_rates(-4, 4, 20_000)
+    full = two_factors(-4, 4, 20_000)
+    found = full.rates()
     assert 400 < found[2] < 560  # about 5,000 of 200,000
     assert 1 <= found[3] < 20
     assert sum(found.values()) == 20_000
-    assert projection_rates(-4, 4, 20_000, full=False).get(2, 0) < 30
+    assert two_factors(-4, 4, 20_000, full=False).rates().get(2, 0) < 30
+    verdict = rate_verdict(full, 0)
+    assert (verdict.claim, verdict.status, verdict.arithmetic) == ("own.R3", "refuted", "per_step:int:-4..4")
+    assert verdict.evidence["witness"]["period"] in (2, 3)
+    assert rate_verdict(two_factors(-4, 4, 20), 0).status == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -213,12 +251,32 @@ def test_four_bits_do_not_count_with_one_factor() -> None:
 
 def test_rates_of_random_layers() -> None:
     """fp32, n = 3: about one layer in six counts; a diagonal channel (n = 1) never does."""
-    found = rates("fp32", 3, 2_000)
-    assert 0.1 < found[2] / 2_000 < 0.25
-    assert rates("fp32", 1, 2_000) == {1: 2_000}
-    verdict = rate_verdict("bf16", 2, 500)
-    assert (verdict.claim, verdict.status, verdict.arithmetic) == ("own.R4", "refuted", "per_op:bf16")
-    assert rate_verdict("bf16", 1, 500).status == "unknown"
+    assert 0.1 < delta_layers("fp32", 3, 2_000).rates()[2] / 2_000 < 0.25
+    assert delta_layers("fp32", 1, 2_000).rates() == {1: 2_000}
+    assert rate_verdict(delta_layers("bf16", 1, 500), 0).status == "unknown"
+
+
+@pytest.mark.parametrize("order", ["left", "tree", "fma"])
+def test_a_rate_has_a_replayed_witness(order: str) -> None:
+    layers = delta_layers("bf16", 2, 500, order=order)
+    verdict = rate_verdict(layers, 0)
+    name = "per_op:bf16" + ("" if order == "left" else f":{order}")
+    assert (verdict.claim, verdict.status, verdict.arithmetic) == ("own.R4", "refuted", name)
+    witness = verdict.evidence["witness"]
+    assert witness["norm_squared"] < 1
+    assert witness["cycle"][0] == witness["cycle"][-1] != witness["cycle"][1]
+    assert len(witness["cycle"]) == witness["period"] + 1
+    wrong = dataclasses.replace(layers, periods=np.where(layers.periods > 1, 1, layers.periods + 1))
+    with pytest.raises(AssertionError, match="in rationals"):
+        wrong.witness()
+
+
+def test_operations_in_rationals() -> None:
+    arithmetic = parse_arithmetic("per_op:bf16")
+    assert isinstance(arithmetic, PerOp)
+    states = delta_orbit(arithmetic, [Fraction(97, 128), Fraction(83, 128)], Fraction(-16))
+    assert [[float(x) for x in state] for state in states[1:3]] == [[-12.125, -10.375], [-12.25, -10.4375]]
+    assert states[3] == states[1]
 
 
 def test_periods_are_those_of_the_witnesses() -> None:

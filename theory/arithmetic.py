@@ -1,13 +1,6 @@
-"""Arithmetic models as objects, with the names that a verdict carries.
+"""Arithmetic models as objects: exact, cast, per step, per operation, and a kernel's (run by `kernel_step`).
 
-    exact                                   rationals
-    cast:VALUES                             products of matrices exact, states cast (nearest, ties toward -∞)
-    per_step:VALUES[:MODE][:sat|inf]        h ← Q(A h + b), the sum exact and rounded once
-    per_op:VALUES[:ORDER][:MODE][:sat|inf]  each multiplication and addition rounded, in a stated order
-    kernel:MODE:DTYPE[:DEVICE]              what a kernel computes; only named here
-
-VALUES: a format, `int:-4..4`, `fixed:BITS:FRACTION`, or a list of numbers (`rounding.value_set`). MODE: `rne` (the
-default; `tie_low` for a list, and always in `cast`), `tie_low`, `rz`, `ru`, `rd`. An exact zero is +0.
+What their names mean, and how they are read, stands in `arithmetic_names`. An exact zero is +0.
 """
 
 from __future__ import annotations
@@ -19,41 +12,12 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..constructions.errors import InputError
-from .exact_sum import (
-    MAX_FACTOR,
-    MAX_TOTAL,
-    MIN_PRODUCT,
-    distilled,
-    exact_product_sum,
-    product_error,
-    rounded_to_odd,
-    two_sum,
-)
-from .rounding import (
-    MODES,
-    STOCHASTIC,
-    FiniteSet,
-    FloatFormat,
-    Floats,
-    Grid,
-    ValueSet,
-    round_once,
-    round_values,
-    value_set,
-)
+from .exact_sum import rounded_to_odd, two_sum
+from .product_sum import rounded_product_sum
+from .rounding import FloatFormat, Floats
+from .value_sets import FiniteSet, Grid, ValueSet, round_values
 
 Exacts: TypeAlias = NDArray[np.object_]
-ORDERS: dict[str, str] = {
-    "left": "products rounded, summed from the left, then the additive term",
-    "bias": "the additive term first, then rounded products from the left",
-    "tree": "products rounded, neighbours summed in pairs, then the additive term",
-    "fma": "from the left, each multiplication and addition together rounded once, then the additive term",
-}
-"""The orders of `per_op`."""
-KERNEL_MODES = ("recurrent", "chunk")
-KERNEL_DTYPES = ("fp64", "fp32", "fp16", "bf16")
-FORMS = "exact, cast:VALUES, per_step:VALUES[:MODE], per_op:VALUES[:ORDER][:MODE], kernel:MODE:DTYPE[:DEVICE]"
 
 
 @dataclass(frozen=True)
@@ -122,22 +86,7 @@ class PerStep:
 
     def product_sum(self, pairs: list[tuple[Floats, Floats]], extra: Floats | None = None) -> Floats:
         """Q(Σ x·y + extra) over pairs of float64 arrays that broadcast."""
-        short = all(_is_short(x) and _is_short(y) for x, y in pairs)
-        target = self.values
-        if isinstance(target, FloatFormat) and self.mode == "rne" and (short or target.precision == 53):
-            return exact_product_sum(pairs, target, extra)
-        odd, outside = _odd_product_sum(pairs, extra, short)
-        if isinstance(self.values, FloatFormat) and self.values.precision == 53:
-            outside = np.ones(odd.shape, dtype=bool)  # there is no room for the odd bit
-        result = self.round(odd)
-        for at in zip(*np.nonzero(np.broadcast_to(outside, odd.shape)), strict=True):
-            terms = [[float(np.broadcast_to(v, odd.shape)[at]) for v in pair] for pair in pairs]
-            rest = [] if extra is None else [float(np.broadcast_to(extra, odd.shape)[at])]
-            if np.isfinite([v for pair in terms for v in pair] + rest).all():
-                total = sum((Fraction(x) * Fraction(y) for x, y in terms), Fraction(0))
-                total += sum((Fraction(v) for v in rest), Fraction(0))
-                result[at] = round_once(total, self.values, self.mode)
-        return result
+        return rounded_product_sum(pairs, extra, self.values, self.mode)
 
 
 @dataclass(frozen=True)
@@ -244,7 +193,7 @@ class PerOp:
 
 @dataclass(frozen=True)
 class Kernel:
-    """What a kernel computes, bit by bit; `device` None: where it runs."""
+    """What a kernel computes, bit by bit; `device` None: the CPU."""
 
     mode: str
     dtype: str
@@ -258,61 +207,6 @@ class Kernel:
 
 Arithmetic: TypeAlias = Exact | Cast | PerStep | PerOp | Kernel
 Rounded: TypeAlias = PerStep | PerOp
-
-
-def parse_arithmetic(text: str) -> Arithmetic:
-    """The arithmetic that a name stands for (the module's text); `InputError` with the mend."""
-    head, _, rest = text.strip().partition(":")
-    if head == "exact" and not rest:
-        return Exact()
-    if head == "kernel":
-        return _kernel(text, rest.split(":"))
-    if head not in ("cast", "per_step", "per_op") or not rest:
-        raise InputError(f"arithmetic {text!r}: not one of {FORMS}")
-    parts = rest.split(":")
-    width = {"int": 2, "fixed": 3}.get(parts[0], 1)
-    try:
-        values = value_set(":".join(parts[:width]))
-    except InputError as error:
-        raise InputError(f"arithmetic {text!r}: {error}") from None
-    options = parts[width:]
-    if head == "cast":
-        if options:
-            raise InputError(f"arithmetic {text!r}: cast takes no {options[0]!r}: its rounding is fixed")
-        return Cast(values)
-    order = options.pop(0) if head == "per_op" and options and options[0] in ORDERS else "left"
-    mode = "tie_low" if isinstance(values, FiniteSet) else "rne"
-    mode = options.pop(0) if options and options[0] in MODES else mode
-    suffix = options.pop(0) if options and options[0] in ("sat", "inf") else ""
-    if options:
-        choices = [*(ORDERS if head == "per_op" else ()), *MODES, "sat", "inf"]
-        more = "; stochastic rounding is for searches in Python" if options[0] == STOCHASTIC else ""
-        raise InputError(f"arithmetic {text!r}: {options[0]!r} is not one of {', '.join(choices)}{more}")
-    if isinstance(values, FiniteSet) and mode == "rne":
-        raise InputError(f"arithmetic {text!r}: a list of values has no even members: write tie_low")
-    values = _with_overflow(text, values, suffix)
-    if suffix and isinstance(values, FloatFormat) and values == value_set(values.name):
-        suffix = ""  # that is how the format is anyway
-    return PerStep(values, mode, suffix) if head == "per_step" else PerOp(values, order, mode, suffix)
-
-
-def _with_overflow(text: str, values: ValueSet, suffix: str) -> ValueSet:
-    if suffix == "sat" and isinstance(values, FloatFormat):
-        return replace(values, saturating=True)
-    if suffix == "inf" and (not isinstance(values, FloatFormat) or values.saturating):
-        raise InputError(f"arithmetic {text!r}: {values.name} has no infinity: leave inf out")
-    return values
-
-
-def _kernel(text: str, parts: list[str]) -> Kernel:
-    if not 2 <= len(parts) <= 3 or parts[0] not in KERNEL_MODES or parts[1] not in KERNEL_DTYPES:
-        raise InputError(
-            f"arithmetic {text!r}: write kernel:MODE:DTYPE[:DEVICE] with a mode of {', '.join(KERNEL_MODES)} and "
-            f"a dtype of {', '.join(KERNEL_DTYPES)}"
-        )
-    if len(parts) == 3 and parts[2] not in ("cpu", "cuda"):
-        raise InputError(f"arithmetic {text!r}: device {parts[2]!r} is not cpu or cuda")
-    return Kernel(parts[0], parts[1], parts[2] if len(parts) == 3 else None)
 
 
 def _name(head: str, values: ValueSet, order: str, mode: str, suffix: str) -> str:
@@ -340,35 +234,3 @@ def stochastic(values: Any, target: FloatFormat | Grid, generator: np.random.Gen
 def _exact_affine(A: Any, h: Any, b: Any) -> Exacts:
     product = np.matmul(fractions(A), fractions(h))
     return product if b is None else np.asarray(product + fractions(b))
-
-
-def _is_short(x: Floats) -> bool:
-    """True if every entry is finite with at most 26 significant bits, so that products of two are exact."""
-    with np.errstate(all="ignore"):
-        scaled = x * 134217729.0
-        size = np.abs(x)
-        in_range = (size < 2.0**480) & ((size > 2.0**-480) | (size == 0))
-        return bool(((scaled - (scaled - x) == x) & in_range).all())
-
-
-def _odd_product_sum(
-    pairs: list[tuple[Floats, Floats]], extra: Floats | None, short: bool
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Σ x·y + extra rounded to odd in float64, and where that may be wrong (out of range, not settled)."""
-    outside: NDArray[np.bool_] = np.zeros((), dtype=bool)
-    with np.errstate(all="ignore"):
-        terms = [np.asarray(x * y) for x, y in pairs]
-        errors = []
-        for (x, y), p in zip(pairs, terms, strict=True):
-            outside = outside | (np.abs(x) > MAX_FACTOR) | (np.abs(y) > MAX_FACTOR)
-            outside = outside | ((np.abs(p) < MIN_PRODUCT) & (x != 0) & (y != 0))
-            if not short:
-                errors.append(product_error(x, y, p))
-        if extra is not None:
-            terms.append(extra)
-        outside = outside | ~(sum((np.abs(t) for t in terms), np.zeros(())) < MAX_TOTAL)
-        parts, stable = distilled([*errors, *terms])
-        odd = parts[-1] if len(parts) == 1 else rounded_to_odd(parts[-1], parts[-2])
-        plain = sum(terms, np.zeros(()))
-        odd = np.where(np.isfinite(plain), odd, plain) + 0.0
-        return odd, outside | (not stable)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..constructions.automaton import Automaton, Indices, breadth_first
-from ..constructions.certificate import FORMAT
+from ..constructions.certificate_parts import FORMAT
 from ..constructions.errors import InputError
 from ..constructions.formats.label_text import distinct_texts
 from ..constructions.permutations import cycle_lengths

@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .arithmetic import Cast, fractions
-from .rounding import FiniteSet, FloatFormat, Floats, Grid
+from .rounding import FloatFormat, Floats
+from .value_sets import FiniteSet, Grid
 
 Term: TypeAlias = tuple[Fraction, int, Fraction]
 """(c, m, λ): c C(k, m) λ^{k-m}."""

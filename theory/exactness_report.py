@@ -16,7 +16,7 @@ from ..constructions.errors import InputError
 from ..constructions.integer_bound import head_bound
 from ..constructions.lrnn import INTEGER_RANGES, LRNN, Head
 from ..constructions.real_cyclotomic import is_integer
-from .arithmetic import KERNEL_MODES
+from .arithmetic_names import KERNEL_MODES
 from .rounding import float_format
 
 ACCUMULATOR = 2**24

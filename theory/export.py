@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..constructions.automaton import Automaton, Indices
+from ..constructions.certificate_parts import numbered_outputs
 from ..constructions.errors import InputError, LimitError
 from ..constructions.files import write_bytes
-from ..constructions.formats.label_text import label_text, output_texts
+from ..constructions.formats.label_text import label_text
 from ..constructions.lrnn import LRNN, Head
 from .rounding import Floats, float_format
 from .weights import MAX_ENTRIES, Rounding, dense_codes, head_weights
@@ -171,18 +172,6 @@ def head_arrays(head: Head, name: str, max_entries: int) -> dict[str, NDArray[An
     arrays["factor_count"] = np.array([len(t.factors) for t in head.transitions], dtype=np.int64)
     arrays["gate"] = np.array([rounding(t.gate) for t in head.transitions])
     return arrays
-
-
-def numbered_outputs(automaton: Automaton) -> tuple[Indices, list[str]]:
-    """Indices of the outputs, in the shape of `Automaton.outputs`, numbered by first appearance, and their texts.
-
-    `InputError` where two different outputs have the same text.
-    """
-    texts = output_texts(automaton, automaton.name)
-    distinct = list(dict.fromkeys(texts))
-    number = {text: i for i, text in enumerate(distinct)}
-    indices = np.array([number[text] for text in texts], dtype=np.int64)
-    return indices.reshape(automaton.outputs.shape), distinct
 
 
 def decode_table(automaton: Automaton, states: Indices) -> tuple[Indices, list[str]]:

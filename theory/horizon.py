@@ -55,14 +55,14 @@ def horizons(lrnn: LRNN) -> dict[str, int | None]:
     """For each dtype the length up to which the nearest code is provably the right one; None for no limit."""
     starts = lrnn.decode[0, 1:].tolist()
     sized = [
-        (head, head.codes[start], *_extent(head), _bound(head))
+        (head, head.codes[start], *extent(head), _bound(head))
         for head, start in zip(lrnn.all_heads, starts, strict=True)
     ]
     load = sum((head.dim * head.value_dim * (R + m) ** 2 for head, _, R, m, _ in sized), Fraction(0))
     result: dict[str, int | None] = {}
     for dtype, fmt in FORMATS.items():
         limits = [
-            _head_horizon(head, initial, R, m, load, fmt)
+            head_horizon(head, initial, _weight_error(head, fmt), R, m, load, fmt)
             for head, initial, R, m, bound in sized
             if len(head.codes) > 1 and (bound is None or bound > INTEGER_RANGES[dtype])
         ]
@@ -74,7 +74,7 @@ def _bound(head: Head) -> int | None:
     return head_bound(head) if all(is_integer(x) for x in head.numbers) else None
 
 
-def _grid(x: Number, *, up: bool) -> int:
+def on_grid(x: Number, *, up: bool) -> int:
     """x in units of 2^-192, rounded up or down."""
     bits = 256
     while True:
@@ -85,12 +85,14 @@ def _grid(x: Number, *, up: bool) -> int:
         bits *= 2
 
 
-def _norm_up(square: int) -> Fraction:
+def norm_up(square: int) -> Fraction:
+    """√(square / 2^192), rounded up."""
     root = isqrt(square)
     return Fraction(root + int(root * root < square), 2**96)
 
 
-def _squared_norm(entries: Iterable[Number]) -> Number:
+def squared_norm(entries: Iterable[Number]) -> Number:
+    """Σ x²."""
     total: Number = 0
     for x in entries:
         total = total + x * x
@@ -99,7 +101,7 @@ def _squared_norm(entries: Iterable[Number]) -> Number:
 
 def _rounding_error(entries: Iterable[Number], fmt: FloatFormat) -> int:
     """‖rnd(M) - M‖² on the grid, rounded up."""
-    return _grid(_squared_norm(Fraction(round_number(x, fmt)) - x for x in entries), up=True)
+    return on_grid(squared_norm(Fraction(round_number(x, fmt)) - x for x in entries), up=True)
 
 
 def _least_distance(head: Head) -> int | None:
@@ -120,42 +122,52 @@ def _least_distance(head: Head) -> int | None:
     one_orbit = len(breadth_first(head.code_transitions, 0)) == count
     firsts = range(1 if reflections and permuted and one_orbit else count)
     squares = [
-        _grid(_squared_norm(_difference(head.codes[c], head.codes[other]).values()), up=False)
+        on_grid(squared_norm(difference(head.codes[c], head.codes[other]).values()), up=False)
         for c in firsts
         for other in range(c + 1, count)
     ]
     return min(squares, default=None)
 
 
-def _difference(first: Sparse, second: Sparse) -> dict[tuple[int, int], Number]:
-    difference: dict[tuple[int, int], Number] = {(i, j): x for i, j, x in first}
+def difference(first: Sparse, second: Sparse) -> dict[tuple[int, int], Number]:
+    """The entries of first - second."""
+    result: dict[tuple[int, int], Number] = {(i, j): x for i, j, x in first}
     for i, j, x in second:
-        difference[i, j] = difference.get((i, j), 0) - x
-    return difference
+        result[i, j] = result.get((i, j), 0) - x
+    return result
 
 
-def _extent(head: Head) -> tuple[Fraction, Fraction]:
+def extent(head: Head) -> tuple[Fraction, Fraction]:
     """The largest norm of a code, and half the least distance of two (0 for a single one), less one part in 2^20."""
-    radius = _norm_up(max(_grid(_squared_norm(x for _, _, x in code), up=True) for code in head.codes))
+    radius = norm_up(max(on_grid(squared_norm(x for _, _, x in code), up=True) for code in head.codes))
     return radius, Fraction(isqrt(_least_distance(head) or 0), 2**97) * (1 - Fraction(1, 2**20))
 
 
-def _head_horizon(
-    head: Head, initial: Sparse, radius: Fraction, margin: Fraction, load: Fraction, fmt: FloatFormat
+def head_horizon(
+    head: Head,
+    initial: Sparse,
+    delta: Fraction,
+    radius: Fraction,
+    margin: Fraction,
+    load: Fraction,
+    fmt: FloatFormat,
 ) -> int:
-    errors = [_rounding_error(_matrix_entries(head, t), fmt) for t in head.transitions]
-    delta = _norm_up(max(errors, default=0))
+    """The horizon of one head whose stored matrices are within `delta` of the exact ones, in the Frobenius norm."""
     size = head.dim * head.value_dim
     reach = (1 + delta) * (radius + margin)
     if reach > fmt.max_finite:
         return 0
-    first = _norm_up(_rounding_error((x for _, _, x in initial), fmt))
+    first = norm_up(_rounding_error((x for _, _, x in initial), fmt))
     half_spacing = Fraction(2) ** (fmt.min_exponent - fmt.precision)
     step = delta * radius + reach / 2**fmt.precision + size * half_spacing
     if margin <= first or margin**2 * 2**30 <= load:
         return 0
     steps: int = ceil((margin - first) / (step + margin * delta))
     return steps - 1
+
+
+def _weight_error(head: Head, fmt: FloatFormat) -> Fraction:
+    return norm_up(max((_rounding_error(_matrix_entries(head, t), fmt) for t in head.transitions), default=0))
 
 
 def _matrix_entries(head: Head, t: Transition) -> list[Number]:

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..constructions.automaton import Automaton
-from ..constructions.certificate import FORMAT, number_json
+from ..constructions.certificate_parts import FORMAT, number_json
 from ..constructions.errors import InputError
-from .arithmetic import Cast, PerStep, fractions, parse_arithmetic
+from .arithmetic import Cast, PerStep, fractions
+from .arithmetic_names import parse_arithmetic
 from .cast_model import cast_states
 from .impossibility_words import NumberedAutomaton, first_pair
 from .orbits import MAX_STEPS, AffineHead, AffineModel, orbit

@@ -1,7 +1,8 @@
 """A layer given by its matrices: one layer, one head, as an `.npz` (what `export npz` writes) or as arrays.
 
 `A` `[letters, n, n]`, `B` `[letters, n, d]`, `H0` `[n, d]`, `codes` `[codes, n, d]`, `decode` `[codes, letters]`, the
-index of the output where the letter has led to a state whose nearest code this is. Nothing is unpickled.
+index of the output where the letter has led to a state whose nearest code this is. The kernels' arithmetic needs the
+factors too (`npz_factors`). Nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ import numpy as np
 
 from ..constructions.automaton import Automaton, Indices
 from ..constructions.errors import InputError
+from ..constructions.lrnn import Head
 from .arithmetic import Rounded
+from .npz_factors import FACTOR_KEYS, factor_head
 from .prove_answers import Answers, output_answers, same_letters
 from .prove_linear import LinearHead, LinearMachine
 from .prove_reader import CodeReader
@@ -33,6 +36,7 @@ class NpzModel:
     """The arrays as float64, `decode` as indices; `letters`, `outputs`: their texts if they are known.
 
     Without `outputs` output i is the i-th of `numbered_outputs` of the automaton that the model is held against.
+    `factors`: the arrays of `npz_factors`, as far as they are given.
     """
 
     A: Floats
@@ -43,6 +47,7 @@ class NpzModel:
     letters: tuple[str, ...] | None = None
     outputs: tuple[str, ...] | None = None
     name: str = "model"
+    factors: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         problems = _problems(self)
@@ -62,11 +67,21 @@ class NpzModel:
     def reader(self, answers: Answers) -> CodeReader:
         """The nearest code, with the answers that it stands for."""
         codes = self.codes.reshape(len(self.codes), -1)
-        table = answers.of_states(np.minimum(self.decode, len(answers.meaning) - 1))
-        table = np.where(self.decode >= len(answers.meaning), -1, table)
+        table = answers.of_states(self._named(answers))
         if (table == table[:, :1]).all() and not answers.by_letter:
             table = table[:, :1]
         return CodeReader(codes, table)
+
+    def own_reader(self, answers: Answers) -> CodeReader:
+        """The nearest code, with the index of the model's own output; -1 for one that has no name."""
+        return CodeReader(self.codes.reshape(len(self.codes), -1), self._named(answers))
+
+    def _named(self, answers: Answers) -> Indices:
+        return np.where(self.decode >= len(answers.meaning), -1, self.decode)
+
+    def kernel_head(self) -> Head:
+        """The factors as a head, for the kernels; `InputError` where there are none, or they do not fit A."""
+        return factor_head(self.factors, self.A, self.B, self.H0, self.name)
 
     def head(self, arithmetic: Rounded) -> LinearHead:
         """The weights, rounded once to the arithmetic's values (float64 numbers are taken as they are)."""
@@ -88,7 +103,7 @@ def load_npz_model(path: str | Path) -> NpzModel:
     """The model in an `.npz`; `InputError` for what is not one, with everything that is wrong."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in (*KEYS, *LABELS) if key in file.files}
+            arrays = {key: file[key] for key in (*KEYS, *LABELS, *FACTOR_KEYS, "mask") if key in file.files}
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (OSError, ValueError, TypeError, AttributeError, zipfile.BadZipFile, EOFError):
@@ -112,7 +127,8 @@ def npz_model(arrays: Mapping[str, Any], name: str = "model") -> NpzModel:
             )
         numbers[key] = array.astype(np.int64 if key == "decode" else np.float64)
     texts = [_texts(arrays[key], key, name) if key in arrays else None for key in LABELS]
-    return NpzModel(**numbers, letters=texts[0], outputs=texts[1], name=name)
+    factors = {key: arrays[key] for key in (*FACTOR_KEYS, "mask") if key in arrays}
+    return NpzModel(**numbers, letters=texts[0], outputs=texts[1], name=name, factors=factors)
 
 
 def _texts(value: Any, key: str, name: str) -> tuple[str, ...]:

@@ -16,7 +16,8 @@ import numpy as np
 from ..constructions.automaton import Indices
 from ..constructions.errors import InputError, LimitError
 from ..constructions.lrnn import LRNN
-from .arithmetic import Arithmetic, Exact, PerOp, PerStep, fractions, parse_arithmetic
+from .arithmetic import Arithmetic, Exact, PerOp, PerStep, fractions
+from .arithmetic_names import parse_arithmetic
 from .rounding import FloatFormat
 from .stepper import ExactStepper, Stepper, only_layer, starting_row
 

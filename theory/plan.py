@@ -17,6 +17,7 @@ from ..constructions.realisations import (
     Realisation,
     all_realisations,
     cost,
+    of_source,
     sources_for,
 )
 from .bounds import Bound, bounds
@@ -90,14 +91,23 @@ def plan(automaton: Automaton, request: Request | None = None, limits: Limits | 
     request = request or Request()
     automaton = trimmed(automaton)
     builder = Builder(automaton, limits, "one_hot" if request.coordinates == "one_hot" else "few")
-    sources = sources_for(automaton) if request.theorem is None else [request.theorem]
+    if request.theorem is None:
+        items = all_realisations(builder, request.exactness, sources_for(automaton))
+    else:
+        items = of_source(builder, request.theorem, request.exactness)
     found: list[Realisation] = []
     left_out: list[str] = []
-    for item in all_realisations(builder, request.exactness, sources):
-        if isinstance(item, LimitError):
-            left_out.append(str(item))
-        elif request.admits(item):
-            found.append(item)
+    unfit: NotRealisableError | None = None
+    try:
+        for item in items:
+            if isinstance(item, LimitError):
+                left_out.append(str(item))
+            elif request.admits(item):
+                found.append(item)
+    except (
+        NotRealisableError
+    ) as error:  # a theorem that forbids the request is the better reason, if there is one
+        unfit = error
     lower = bounds(automaton)
     if not found:
         reason = forbidden(automaton, request, lower)
@@ -105,11 +115,7 @@ def plan(automaton: Automaton, request: Request | None = None, limits: Limits | 
             raise reason
         if left_out:
             raise LimitError(left_out[0])
-        if request.theorem is not None:
-            list(
-                builder.by_source(request.theorem, request.exactness)
-            )  # raises what keeps it from being built
-        raise NotRealisableError(
+        raise unfit or NotRealisableError(
             f"{automaton.name}: nothing on offer with {request.options() or 'these limits'}"
         )
     found.sort(key=lambda f: (_norm_rank(f), cost(f)))

@@ -11,40 +11,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from math import prod
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..constructions.automaton import Automaton
 from ..constructions.block_delay import BlockDelay
-from ..constructions.errors import InputError, MirrormataError
-from ..constructions.formats.label_text import label_text, output_texts
+from ..constructions.errors import InputError
 from ..constructions.lrnn import LRNN
-from .arithmetic import Arithmetic, Exact, PerOp, PerStep, Rounded, parse_arithmetic
-from .check import check
-from .delay_stepper import DelayStepper
-from .horizon import full_certificate
-from .layered_stepper import LayeredStepper
+from .arithmetic import Arithmetic
+from .arithmetic_names import parse_arithmetic
 from .npz_model import NpzModel, load_npz_model
-from .prove_answers import Answers, answers_of
-from .prove_certificate import codes_certificate, regions_certificate, states_certificate
-from .prove_codes import CodeMachine, codes_are_closed
-from .prove_exact import ExactNpzStepper, exact_regions
-from .prove_linear import LinearMachine, linear_machine
+from .prove_certificate import states_certificate
+from .prove_linear import LinearMachine
+from .prove_machine import machine_of
 from .prove_proof import Proof
+from .prove_quick import quick_proof
 from .prove_replay import replayed
-from .prove_stepper import StepperMachine
-from .rounding import FloatFormat
-from .state_search import INTERRUPTED, Machine, Outcome, Progress, StateSearch
+from .state_search import INTERRUPTED, Outcome, Progress, StateSearch
 from .state_search_file import resume_search, save_search
-from .stepper import ExactStepper, Stepper
+from .stepper import Stepper
 
 MAX_STATES = 5_000_000
-RELAXATIONS = 100_000
-"""Steps of the search for regions."""
-BIT_FOR_BIT = "every head maps codes to codes bit for bit in this arithmetic"
 
 
 def prove(
@@ -63,7 +50,8 @@ def prove(
 
     `model`: a constructed LRNN of any layers, a block delay, an `NpzModel` or the path of an `.npz`, or any `Stepper`
     that decodes to the automaton's states by their indices; then `arithmetic` is only its name. `arithmetic`: `exact`,
-    `per_step:...` or `per_op:...` (`parse_arithmetic`); several layers and block delays run in `per_step` formats.
+    `per_step:...`, `per_op:...` or `kernel:recurrent:...` (`parse_arithmetic`); several layers run in `per_step` formats
+    or on the kernel, block delays in `per_step` formats. On the kernel an `.npz` needs its factors.
     Answers are compared after each token, not before the first. `resume`: a file to go on from if it exists, written
     every `save_every` seconds, on Ctrl-C and at a limit. `method`: `auto`, or `states` for the search alone.
     `progress` is called about once a second. Ctrl-C gives `unknown` with what is proved so far.
@@ -79,12 +67,12 @@ def prove(
     if not isinstance(parsed, str):
         name = parsed.name
     try:
-        quick = _quick(model, automaton, parsed, max_states, max_seconds) if method == "auto" else None
+        quick = quick_proof(model, automaton, parsed, max_states, max_seconds) if method == "auto" else None
     except KeyboardInterrupt:
         quick = Proof("unknown", automaton, name, "codes", 0, 0, "states", INTERRUPTED, 0)
     if quick is not None:
         return replace(quick, arithmetic=name, seconds=time.monotonic() - began)
-    machine = _machine(model, automaton, parsed)
+    machine = machine_of(model, automaton, parsed)
     search = StateSearch(machine, automaton)
     save: Callable[[StateSearch], None] | None = None
     if resume is not None:
@@ -111,189 +99,16 @@ def _known_model(model: Any) -> bool:
     )
 
 
-def _quick(
-    model: Any,
-    automaton: Automaton,
-    arithmetic: Arithmetic | str,
-    max_states: int,
-    max_seconds: float | None,
-) -> Proof | None:
-    """A proof by codes or regions, if there is one."""
-    if isinstance(model, LRNN):
-        answers = answers_of(automaton, model.automaton, model.automaton.name)
-        if isinstance(arithmetic, Exact):
-            return _by_table(model, answers)
-        by_codes = _by_codes(model, answers, arithmetic, max_states, max_seconds)
-        return by_codes or _by_regions(model, answers, arithmetic)
-    if isinstance(model, BlockDelay):
-        return _by_delay(model, automaton, arithmetic)
-    if isinstance(model, NpzModel):
-        return _by_regions(model, model.answers(automaton), arithmetic)
-    return None
-
-
-def _by_codes(
-    lrnn: LRNN, answers: Answers, arithmetic: Any, max_states: int, max_seconds: float | None
-) -> Proof | None:
-    """Codes closed in the arithmetic; then the covering by its checker, else all joint codes."""
-    if not isinstance(arithmetic, PerStep | PerOp) or not codes_are_closed(lrnn, arithmetic):
-        return None
-    automaton = answers.automaton
-    same = answers.kind == "states" and _same_automaton(automaton, lrnn.automaton)
-
-    def certify() -> dict[str, Any] | None:
-        return codes_certificate(lrnn, arithmetic) if same else None
-
-    if same and lrnn.covering is not None:
-        found = check(lrnn)
-        if found.verdict != "valid":
-            return None
-        count = prod(len(head.codes) for head in lrnn.all_heads)
-        reason = f"{BIT_FOR_BIT}; {found.reason}"
-        return Proof(
-            "equivalent", automaton, "", "codes", count, 0, answers.kind, reason, certify=certify
-        )  # fmt: skip
-    search = StateSearch(CodeMachine(lrnn, answers), automaton)
-    outcome = search.run(max_states=max_states, max_seconds=max_seconds)
-    if outcome.stopped == INTERRUPTED:
-        raise KeyboardInterrupt
-    if outcome.verdict != "equivalent":
-        return None  # the search of the states finds the word
-    place = outcome.place
-    reason = f"{BIT_FOR_BIT}; all {place.count:,} joint codes reached are right"
-    return Proof(
-        "equivalent", automaton, "", "codes", place.count, place.steps, answers.kind, reason, certify=certify
-    )
-
-
-def _by_table(lrnn: LRNN, answers: Answers) -> Proof | None:
-    """In exact numbers the construction's own certificate is the proof."""
-    if answers.kind != "states" or not _same_automaton(answers.automaton, lrnn.automaton):
-        return None
-    document = full_certificate(lrnn)
-    found = check(document)
-    if found.verdict != "valid":
-        return None
-    return Proof(
-        "equivalent", answers.automaton, "", "table", len(lrnn.decode), 0, answers.kind,
-        f"the table of the exact LRNN; {found.reason}", certify=lambda: document,
-    )  # fmt: skip
-
-
-def _by_regions(model: LRNN | NpzModel, answers: Answers, arithmetic: Any) -> Proof | None:
-    machine: LinearMachine | None = None
-    name = model.name if isinstance(model, NpzModel) else model.construction
-    if isinstance(arithmetic, Exact):
-        machine = exact_regions(model, answers) if isinstance(model, NpzModel) else None
-    elif isinstance(arithmetic, PerStep):
-        machine = _linear(model, answers, arithmetic)
-    if machine is None:
-        return None
-    document = regions_certificate(machine, arithmetic, name, RELAXATIONS)
-    if document is None:
-        return None
-    found = document["equivalence"]
-    radius = found["radius"] / 2**64
-    return Proof(
-        "equivalent", answers.automaton, "", "regions", found["regions"], 0, answers.kind,
-        f"{found['regions']:,} balls about codes, of radius {radius:.3g} or less, that the letters keep",
-        certify=lambda: document,
-    )  # fmt: skip
-
-
-def _by_delay(form: BlockDelay, automaton: Automaton, arithmetic: Any) -> Proof | None:
-    """The delay lemma, proved by its checker; the numbers are integers of the format, so nothing is rounded."""
-    exact = isinstance(arithmetic, Exact)
-    dtype = (
-        getattr(getattr(arithmetic, "values", None), "name", "") if isinstance(arithmetic, PerStep) else ""
-    )
-    if not (exact or dtype in form.formats) or not _same_automaton(automaton, form.automaton):
-        return None
-    try:
-        found = check(form.certificate())
-    except MirrormataError:
-        return None
-    if found.verdict != "valid":
-        return None
-    why = "the delay's tables" if exact else "every layer keeps its integers exactly in this arithmetic"
-    return Proof(
-        "equivalent",
-        automaton,
-        "",
-        "delay",
-        0,
-        0,
-        "states",
-        f"{why}; {found.reason}; its certificate is of kind delay",
-    )
-
-
-def _linear(model: LRNN | NpzModel, answers: Answers, arithmetic: Rounded) -> LinearMachine | None:
-    if isinstance(model, NpzModel):
-        return model.machine(arithmetic, answers)
-    return linear_machine(model, arithmetic, answers) if len(model.layers) == 1 else None
-
-
-def _machine(model: Any, automaton: Automaton, arithmetic: Arithmetic | str) -> Machine:
-    """What the search of the states runs."""
-    if isinstance(model, NpzModel):
-        answers = model.answers(automaton)
-        if isinstance(arithmetic, Exact):
-            return StepperMachine(ExactNpzStepper(model), answers)
-        return model.machine(_stepwise(arithmetic), answers)
-    if isinstance(model, LRNN):
-        answers = answers_of(automaton, model.automaton, model.automaton.name)
-        if isinstance(arithmetic, Exact):
-            exact = ExactStepper(model) if len(model.layers) == 1 else LayeredStepper(model, "exact")
-            return StepperMachine(exact, answers)
-        machine = _linear(model, answers, _stepwise(arithmetic))
-        return machine or StepperMachine(LayeredStepper(model, _plain_format(arithmetic)), answers)
-    if isinstance(model, BlockDelay):
-        answers = answers_of(automaton, model.automaton, model.automaton.name)
-        return StepperMachine(DelayStepper(model, _plain_format(arithmetic)), answers)
-    return StepperMachine(model, answers_of(automaton, None))
-
-
-def _stepwise(arithmetic: Any) -> Rounded:
-    if isinstance(arithmetic, PerStep | PerOp):
-        return arithmetic
-    raise InputError(
-        f"arithmetic {arithmetic.name}: no state follows from the one before in it; write exact, per_step:... or per_op:..."
-    )
-
-
-def _plain_format(arithmetic: Any) -> FloatFormat:
-    if (
-        isinstance(arithmetic, PerStep)
-        and arithmetic.mode == "rne"
-        and isinstance(arithmetic.values, FloatFormat)
-    ):
-        return arithmetic.values
-    raise InputError(
-        f"arithmetic {arithmetic.name}: several layers and block delays are run in per_step with a float format, "
-        "nearest even"
-    )
-
-
-def _same_automaton(first: Automaton, second: Automaton) -> bool:
-    return first is second or (
-        first.start == second.start
-        and [label_text(q) for q in first.states] == [label_text(q) for q in second.states]
-        and np.array_equal(first.transitions, second.transitions)
-        and first.outputs.shape == second.outputs.shape
-        and output_texts(first, first.name) == output_texts(second, second.name)
-    )
-
-
 def _proof(outcome: Outcome, search: StateSearch, machine: Any, name: str) -> Proof:
     place, answers = outcome.place, machine.answers
     facts = (search.automaton, name, "states", place.count, place.steps, answers.kind)
     if outcome.verdict == "equivalent":
         reason = f"all {place.count:,} states reached, closed under all letters"
 
-        def certify() -> dict[str, Any] | None:
-            linear = isinstance(machine, LinearMachine)
-            return states_certificate(search, machine, search.automaton.name) if linear else None
+        def certify() -> dict[str, Any] | str:
+            if not isinstance(machine, LinearMachine):
+                return "only for one layer of matrices is a search of the states certified"
+            return states_certificate(search, machine, search.automaton.name)
 
         return Proof("equivalent", *facts, reason, certify=certify)
     if outcome.word is not None:

@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 
 from ..constructions.automaton import Automaton, Indices
+from ..constructions.certificate_parts import numbered_outputs
 from ..constructions.errors import InputError
 from ..constructions.formats.label_text import label_text, output_texts
-from .export import numbered_outputs
 
 
 @dataclass(frozen=True, eq=False)

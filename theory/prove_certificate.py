@@ -7,20 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from ..constructions.automaton import Automaton
-from ..constructions.certificate import FORMAT, certificate
-from ..constructions.formats.label_text import distinct_texts
-from ..constructions.lrnn import LRNN
-from .arithmetic import Arithmetic, Exact, PerStep
-from .checker.equivalent import MAX_STEPS
+from ..constructions.certificate import certificate
+from ..constructions.certificate_parts import FORMAT, machine_json
+from ..constructions.lrnn import INTEGER_RANGES, LRNN
+from ..constructions.real_cyclotomic import is_integer
+from .arithmetic import Arithmetic, PerStep, Rounded
+from .arithmetic_names import parse_arithmetic
+from .checker import arithmetic as checker
+from .checker.equivalent import MAX_STEPS, fitting
 from .checker.exact import Invalid
 from .checker.horizon import FLOATS
 from .checker.regions import regions
-from .checker.stored import Model, fits
+from .checker.stored import Model
 from .checker.table import Machine
-from .export import numbered_outputs
 from .prove_linear import LinearHead, LinearMachine
-from .rounding import FORMATS, Floats
+from .rounding import Floats
 from .state_search import StateSearch
 
 MAX_REGION_STEPS = 20_000
@@ -29,46 +30,42 @@ MAX_NUMBERS = 300_000
 """Numbers of a model that a certificate holds."""
 
 
-def checked_dtype(arithmetic: Arithmetic) -> str | None:
-    """The dtype of a `per_step` arithmetic that the checker knows, `exact` for exact numbers; None for others."""
-    if isinstance(arithmetic, Exact):
-        return "exact"
-    if isinstance(arithmetic, PerStep) and arithmetic.mode == "rne":
-        for dtype in FLOATS:
-            if arithmetic.values == FORMATS[dtype]:
-                return dtype
-    return None
+def checked(arithmetic: Arithmetic) -> checker.Arithmetic | None:
+    """The arithmetic as the checker has it; None where it does not know it (`kernel`, `cast`, values without a zero)."""
+    try:
+        known = checker.Arithmetic(arithmetic.name)
+    except Invalid:
+        return None
+    return known if parse_arithmetic(arithmetic.name) == arithmetic else None
 
 
-def codes_certificate(lrnn: LRNN, arithmetic: Arithmetic) -> dict[str, Any] | None:
-    """Of an LRNN whose numbers all belong to the dtype, with all other dtypes of that kind; else None."""
-    dtype = checked_dtype(arithmetic)
-    if dtype is None or lrnn.exactness != "integer":
-        return None
-    numbers = _entries(lrnn)
-    dtypes = [d for d in FLOATS if all(fits(x, d) for x in numbers)]
-    if dtype not in dtypes:
-        return None
-    return {
-        **certificate(lrnn),
-        "kind": "equivalent",
-        "equivalence": {"arithmetic": "per_step", "dtypes": dtypes},
+def codes_certificate(lrnn: LRNN, arithmetic: Rounded) -> dict[str, Any] | None:
+    """Of an LRNN whose codes no rounding changes, in all dtypes where that is so; None if not in this arithmetic's."""
+    numbers, most = _entries(lrnn), _greatest_sum(lrnn)
+    found = {
+        "per_step": [d for d in FLOATS if fitting(numbers, d)],
+        "per_op": [d for d, reach in INTEGER_RANGES.items() if most is not None and most <= reach],
     }
-
-
-def model_document(machine: LinearMachine, name: str) -> dict[str, Any] | None:
-    """The certificate's automaton and the model's stored numbers, without a proof; None where they are too many."""
-    if machine.reader is None or machine.answers is None:
+    kind = "per_step" if isinstance(arithmetic, PerStep) else "per_op"
+    if arithmetic.values.name not in found[kind]:
         return None
+    return {**certificate(lrnn), "kind": "equivalent", "equivalence": found}
+
+
+def model_document(machine: LinearMachine, name: str) -> dict[str, Any] | str:
+    """The certificate's automaton and the model's stored numbers, without a proof; or why there is none."""
+    if machine.reader is None or machine.answers is None:
+        return "the model has no read-out"
     heads, reader, answers = machine.heads, machine.reader, machine.answers
     letters = len(answers.automaton.letters)
     size = sum(h.weights.dim**2 + 2 * h.entries for h in heads) * letters + reader.codes.size
-    if size + len(reader.codes) * letters > MAX_NUMBERS:
-        return None
+    size += len(reader.codes) * letters
+    if size > MAX_NUMBERS:
+        return f"the model has {size:,} numbers, and a certificate holds {MAX_NUMBERS:,}"
     return {
         "format": FORMAT,
         "kind": "equivalent",
-        **_automaton(answers.automaton, name),
+        **machine_json(answers.automaton, name, ""),
         "model": {
             "heads": [_head(head, letters) for head in heads],
             "codes": [[_number(x) for x in code] for code in reader.codes.tolist()],
@@ -77,19 +74,21 @@ def model_document(machine: LinearMachine, name: str) -> dict[str, Any] | None:
     }
 
 
-def states_certificate(search: StateSearch, machine: LinearMachine, name: str) -> dict[str, Any] | None:
-    """Of a closed search; None where the checker would need too long, or does not know the arithmetic."""
-    letters = len(search.automaton.letters)
-    dtype = checked_dtype(machine.arithmetic)
-    if dtype is None or search.place.count * letters > MAX_STEPS:
-        return None
+def states_certificate(search: StateSearch, machine: LinearMachine, name: str) -> dict[str, Any] | str:
+    """Of a closed search; or why there is none."""
+    steps = search.place.count * len(search.automaton.letters)
+    arithmetic = checked(machine.arithmetic)
+    if arithmetic is None:
+        return f"the checker does not know {machine.arithmetic.name}"
+    if steps > MAX_STEPS:
+        return f"the proof has {steps:,} steps, and the checker makes {MAX_STEPS:,}"
     document = model_document(machine, name)
-    if document is None or machine.answers is None:
-        return None
+    if isinstance(document, str) or machine.answers is None:
+        return document
     states = machine.carrier.decode(search.form.rows(search.store.words[: search.place.count]))
     greatest = max(states.tolist())
     proof = {
-        "arithmetic": f"per_step:{dtype}",
+        "arithmetic": arithmetic.name,
         "answers": machine.answers.kind,
         "states": search.place.count,
         "greatest": [_number(x) for x in greatest],
@@ -104,53 +103,36 @@ def regions_certificate(
 
     `machine`: the model with the numbers that the arithmetic stores. `limit`: relaxations of a radius.
     """
-    dtype = checked_dtype(arithmetic)
-    document = model_document(machine, name) if dtype is not None and _may_contract(machine, dtype) else None
-    if document is None or machine.answers is None:
+    known = checked(arithmetic)
+    if known is None or not _may_contract(machine, known):
+        return None
+    document = model_document(machine, name)
+    if isinstance(document, str) or machine.answers is None:
         return None
     kind = machine.answers.kind
     delta = machine.answers.automaton.transitions.tolist()
     held = Machine(delta, document["automaton"]["start"], document["automaton"]["outputs"])
     try:
-        model = Model(document["model"], len(delta), 2**62, None if dtype == "exact" else dtype)
+        model = Model(document["model"], len(delta), 2**62, known)
         count, radius = regions(model, held, kind, limit)
     except Invalid:
         return None
-    named = "exact" if dtype == "exact" else f"per_step:{dtype}"
-    proof = {"arithmetic": named, "answers": kind, "regions": count, "radius": radius}
+    proof = {"arithmetic": known.name, "answers": kind, "regions": count, "radius": radius}
     return {**document, "equivalence": proof}
 
 
-def _may_contract(machine: LinearMachine, dtype: str) -> bool:
+def _may_contract(machine: LinearMachine, arithmetic: checker.Arithmetic) -> bool:
     """A quick look: small enough, and every letter that rounds contracts, by float64 norms."""
+    exact = arithmetic.kind == "exact"
+    if not exact and (arithmetic.kind != "per_step" or arithmetic.format is None):
+        return False
     if machine.form.entries > 64 or machine.reader is None:
         return False
     if len(machine.reader.codes) * len(machine.moves) > MAX_REGION_STEPS:
         return False
-    free = [dtype == "exact" or moves is not None for moves in machine.moves]
+    free = [exact or moves is not None for moves in machine.moves]
     norms = [[np.linalg.norm(head.matrix(x), 2) for head in machine.heads] for x in range(len(free))]
     return all(bool(max(norm) < (4 if kept else 1)) for norm, kept in zip(norms, free, strict=True))
-
-
-def _automaton(automaton: Automaton, name: str) -> dict[str, Any]:
-    outputs, texts = numbered_outputs(automaton)
-    return {
-        "labels": {
-            "automaton": automaton.name,
-            "construction": name,
-            "theorem": "",
-            "states": distinct_texts(automaton.states, "state", automaton.name),
-            "letters": distinct_texts(automaton.letters, "letter", automaton.name),
-            "outputs": texts,
-        },
-        "automaton": {
-            "states": len(automaton.states),
-            "letters": len(automaton.letters),
-            "start": automaton.start,
-            "transitions": automaton.transitions.tolist(),
-            "outputs": outputs.tolist(),
-        },
-    }
 
 
 def _head(head: LinearHead, letters: int) -> dict[str, Any]:
@@ -183,3 +165,29 @@ def _entries(lrnn: LRNN) -> set[Any]:
             entries.update(x for row in letter_rows(t, head.dim) for x in row.values())
             entries.update(x for _, _, x in t.additive)
     return entries
+
+
+def _greatest_sum(lrnn: LRNN) -> int | None:
+    """The greatest Σ |a||h| + |b| of an entry of A(x) C + B(x), |h| its greatest over the codes; None if not all is integer."""
+    from .weights import letter_rows
+
+    most = 0
+    for head in lrnn.all_heads:
+        if not all(is_integer(x) for x in head.numbers):
+            return None
+        sizes = np.zeros((head.dim, head.value_dim), dtype=object)
+        for code in head.codes:
+            for i, j, x in code:
+                sizes[i, j] = max(sizes[i, j], abs(int(x)))  # type: ignore[arg-type]
+        most = max(most, sizes.max())
+        for t in head.transitions:
+            rows = letter_rows(t, head.dim)
+            A = np.zeros((head.dim, head.dim), dtype=object)
+            for i, row in enumerate(rows):
+                for k, a in row.items():
+                    A[i, k] = abs(int(a))  # type: ignore[arg-type]
+            sums = A @ sizes
+            for i, j, b in t.additive:
+                sums[i, j] += abs(int(b))  # type: ignore[arg-type]
+            most = max(most, A.max(), sums.max())
+    return int(most)

@@ -19,8 +19,8 @@ class Proof:
     automaton), or regions, or joint codes; `steps`: (pair, letter) followed. `word`: letter indices of a shortest word
     after which the answer is wrong, else None; `answered`, `right`: the answers after it, as text. `correct_up_to`:
     all words up to this length are answered rightly, None for all words of any length. `compares`: `states` or
-    `outputs`. `certify` makes the `certificate`: of kind `equivalent`, in exact numbers the construction's own (`table` or `horizon`); None where
-    the checker does not know the arithmetic or the model's form, or would need too long.
+    `outputs`. `certify` makes the certificate, of kind `equivalent`, in exact numbers the construction's own, or says why
+    there is none.
     """
 
     verdict: Literal["equivalent", "counterexample", "unknown"]
@@ -36,12 +36,25 @@ class Proof:
     answered: str | None = None
     right: str | None = None
     seconds: float = 0.0
-    certify: Callable[[], dict[str, Any] | None] = lambda: None
+    certify: Callable[[], dict[str, Any] | str] | None = None
 
     @cached_property
-    def certificate(self) -> dict[str, Any] | None:
-        """Written out when it is asked for."""
+    def _certified(self) -> dict[str, Any] | str:
+        if self.verdict == "counterexample":
+            return "a wrong word needs none: replay it"
+        if self.certify is None:
+            return "nothing is proved for all words"
         return self.certify()
+
+    @property
+    def certificate(self) -> dict[str, Any] | None:
+        """Written out when it is asked for; None where there is none."""
+        return self._certified if isinstance(self._certified, dict) else None
+
+    @property
+    def uncertified(self) -> str | None:
+        """Why there is no certificate; None where there is one."""
+        return self._certified if isinstance(self._certified, str) else None
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON, labels as text; without the certificate."""

@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..constructions.automaton import Indices
-from .arithmetic import PerOp, PerStep, parse_arithmetic
+from .arithmetic import PerOp, PerStep
+from .arithmetic_names import parse_arithmetic
 from .orbits import AffineHead, AffineModel, Orbit, orbit
 from .stepper import Stepper
 from .verdict import Verdict
@@ -90,8 +91,8 @@ class DeltaStepper:
         return np.full(len(letters), -1, dtype=np.int64)
 
 
-def projection(direction: Sequence[int]) -> Any:
-    """I - v vᵀ / ‖v‖², exact, for an integer direction v."""
+def projection(direction: Sequence[int | Fraction]) -> Any:
+    """I - v vᵀ / ‖v‖², exact, for a rational direction v."""
     v = np.array([Fraction(x) for x in direction], dtype=object)
     return np.array([[Fraction(int(i == j)) for j in range(len(v))] for i in range(len(v))], dtype=object) - (
         np.outer(v, v) / sum(v * v)

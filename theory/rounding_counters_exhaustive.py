@@ -1,21 +1,25 @@
 """own.R1 and own.R2 checked: over all symmetric matrices of a small set of values, and on random larger ones.
 
 In model `per_step`, with a constant input: A positive semidefinite, every limit cycle is a fixed point; A symmetric, its
-period is 1 or 2.
+period is 1 or 2. For any non-decreasing rounding: those of the hardware, or every such map of small sets.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import product
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
 
+from ..constructions.automaton import Indices
 from ..constructions.errors import InputError
 from .arithmetic import PerStep
-from .rounding import FloatFormat, Floats, ValueSet, all_values, value_set
+from .rounding import FloatFormat, Floats
 from .rounding_counters import rounding_of
+from .value_sets import ValueSet, all_values, value_set
 from .verdict import Verdict
 
 
@@ -54,37 +58,51 @@ class Cycles:
         return made[0], made[1]
 
 
-def all_symmetric(values: str, mode: str = "rne", n: int = 2, weights: str | None = None) -> Cycles:
-    """Every symmetric A `[n, n]` and B with entries in `weights`, every initial state in the values; n = 1 or 2."""
+def all_symmetric(
+    values: str, mode: str = "rne", n: int = 2, weights: str | None = None, *, symmetric: bool = True
+) -> Cycles:
+    """Every symmetric A `[n, n]` and B with entries in `weights`, every initial state in the values; n ≤ 3.
+
+    `mode`: a rounding mode; `monotone`: every non-decreasing map of the exact sums to the values; `monotone each`: every
+    choice of one such map for each of the n entries; `any`: every map at all, for which the claims do not hold. Nor do they
+    for matrices that are not `symmetric`; then `positive` stands for symmetric parts.
+    """
     target = value_set(values)
     state_values, entries = all_values(target), all_values(value_set(weights or values))
     points = np.array(list(product(state_values, repeat=n)))
     result = Cycles(states=len(points))
-    rounding = _Lookup(target, mode, state_values, entries, n)
+    sums = _Sums(state_values, entries, n)
+    tables = _tables(sums, target, mode, state_values, n)
     Bs = np.array(list(product(entries, repeat=n)))
-    place = len(state_values) ** np.arange(n - 1, -1, -1)
-    for upper in product(entries, repeat=n * (n + 1) // 2):
-        A = np.array([[upper[0]]] if n == 1 else [[upper[0], upper[1]], [upper[1], upper[2]]])
-        positive = bool((np.diagonal(A) >= 0).all() and (n == 1 or A[0, 0] * A[1, 1] >= A[0, 1] ** 2))
-        image = (rounding(points @ A.T + Bs[:, None, :]) * place).sum(axis=-1)  # [B, state]
+    place = len(state_values) ** np.arange(n - 1, -1, -1, dtype=np.int32)
+    first = np.arange(len(tables) * len(Bs), dtype=np.int32) * len(points)
+    for A in _matrices(entries, n, symmetric):
+        positive = _positive(A + A.T)
+        at = sums.places(points @ A.T + Bs[:, None, :])  # [B, state, entry]
+        image = sum(
+            (tables[:, i][:, at[..., i]] * place[i] for i in range(n)), np.zeros((), dtype=np.int32)
+        )  # [table, B, state]
+        shape = image.shape
+        image = (image.reshape(-1, len(points)) + first[:, None]).ravel()  # all systems as one map
         later = image
         for _ in range(len(points).bit_length()):
-            later = np.take_along_axis(later, later, axis=1)  # 2^i steps: at last on a limit cycle
-        turning = np.take_along_axis(image, later, axis=1)
-        moved = turning != later
-        again = np.take_along_axis(image, turning, axis=1) != later
-        result.systems += len(Bs)
-        result.positive += len(Bs) * positive
+            later = later.take(later)  # 2^i steps: at last on a limit cycle
+        turning = image.take(later)
+        moved = (turning != later).reshape(shape)
+        again = (image.take(turning) != later).reshape(shape)
+        result.systems += len(tables) * len(Bs)
+        result.positive += len(tables) * len(Bs) * positive
         longest = 3 if again.any() else 2 if moved.any() else 1
         result.periods[positive] = max(result.periods[positive], longest)
         for claim, wrong in (("own.R1", moved & positive), ("own.R2", again)):
-            for b, h in np.argwhere(wrong)[:1]:
+            for t, b, h in np.argwhere(wrong)[:1]:
                 result.violations.append(
                     {
                         "claim": claim,
                         "A": A.tolist(),
                         "B": Bs[b].tolist(),
-                        "state": points[later[b, h]].tolist(),
+                        "state": points[later.reshape(shape)[t, b, h] % len(points)].tolist(),
+                        "rounding": [sums.written(row, state_values) for row in tables[t]],
                     }
                 )
     return result
@@ -136,21 +154,65 @@ def random_symmetric(
     return result
 
 
-class _Lookup:
-    """Indices of rounded sums Σ a h + b, by a table of all multiples of the least possible step."""
+class _Sums:
+    """The sums Σ a h + b over values and weights, as places in a list of all multiples of the least possible step."""
 
-    def __init__(self, target: ValueSet, mode: str, state_values: Floats, entries: Floats, n: int) -> None:
+    def __init__(self, state_values: Floats, entries: Floats, n: int) -> None:
         step = min(_step(state_values), _step(entries))
         self.unit = min(_step(entries), _step(state_values) * _step(entries), step)
         reach = n * np.abs(state_values).max() * np.abs(entries).max() + np.abs(entries).max()
         self.low = round(float(reach / self.unit))
-        rounded = PerStep(target, mode).round(np.arange(-self.low, self.low + 1) * self.unit)
-        self.indices = np.searchsorted(state_values, rounded)
-        if not np.array_equal(state_values[self.indices.clip(0, len(state_values) - 1)], rounded):
-            raise ValueError(f"{mode}: a sum is rounded to no value of the set")
+        self.all = np.arange(-self.low, self.low + 1) * self.unit
 
-    def __call__(self, sums: Floats) -> Any:
-        return self.indices[np.rint(sums / self.unit).astype(np.int64) + self.low]
+    def places(self, sums: Floats) -> Indices:
+        """Where the given sums stand."""
+        return np.rint(sums / self.unit).astype(np.int64) + self.low
+
+    def written(self, table: Indices, state_values: Floats) -> dict[str, float]:
+        """The values that a map has at all sums."""
+        return {str(x): float(state_values[v]) for x, v in zip(self.all, table, strict=True)}
+
+
+def _tables(sums: _Sums, target: ValueSet, mode: str, state_values: Floats, n: int) -> Indices:
+    """The maps of sums to places of values `[tables, n, sums]`."""
+    kinds = range(len(state_values))
+    if mode in ("monotone", "monotone each"):
+        maps = list(combinations_with_replacement(kinds, len(sums.all)))
+    elif mode == "any":
+        maps = list(product(kinds, repeat=len(sums.all)))
+    else:
+        rounded = PerStep(target, mode).round(sums.all)
+        places = np.searchsorted(state_values, rounded)
+        if not np.array_equal(state_values[places.clip(0, len(state_values) - 1)], rounded):
+            raise ValueError(f"{mode}: a sum is rounded to no value of the set")
+        maps = [tuple(places.tolist())]
+    chosen = product(maps, repeat=n) if mode == "monotone each" else ([table] * n for table in maps)
+    return np.array(list(chosen), dtype=np.int32)
+
+
+def _matrices(entries: Floats, n: int, symmetric: bool) -> Iterator[Floats]:
+    upper = [(i, j) for i in range(n) for j in range(i if symmetric else 0, n)]
+    for numbers in product(entries, repeat=len(upper)):
+        A = np.zeros((n, n))
+        for (i, j), x in zip(upper, numbers, strict=True):
+            A[i, j] = x
+            if symmetric:
+                A[j, i] = x
+        yield A
+
+
+def _positive(A: Floats) -> bool:
+    """Is a small symmetric matrix positive semidefinite? By its principal minors, exactly."""
+    exact = [[Fraction(x) for x in row] for row in A.tolist()]
+    chosen = [c for size in range(1, len(A) + 1) for c in combinations(range(len(A)), size)]
+    return all(_determinant([[exact[i][j] for j in c] for i in c]) >= 0 for c in chosen)
+
+
+def _determinant(A: list[list[Fraction]]) -> Fraction:
+    if not A:
+        return Fraction(1)
+    minors = ([row[:j] + row[j + 1 :] for row in A[1:]] for j in range(len(A)))
+    return sum(((-1) ** j * A[0][j] * _determinant(m) for j, m in enumerate(minors)), Fraction(0))
 
 
 def _step(values: Floats) -> float:

@@ -1,7 +1,7 @@
 """own.R3 and own.R4 as searches: which rounded recurrences count although their eigenvalues are real and in [0, 1].
 
-`projections` finds the small two-factor counters on integer grids, `delta_keys` all one-factor counters of a small format,
-`rates` how often random DeltaNet layers count, by dtype and order of operations.
+`projections` finds the small two-factor counters on integer grids, `delta_keys` all one-factor counters of a small format.
+How often random ones count: `rounding_counters_rates`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ..constructions.automaton import Indices
 from .arithmetic import PerOp
-from .rounding import Floats, all_values, value_set
-from .verdict import Verdict
+from .rounding import Floats
+from .value_sets import all_values, value_set
 
 
 @dataclass(frozen=True)
@@ -62,32 +62,6 @@ def projections(
             key = (v, w, B)
             found[key] = TwoProjections(low, high, v, w, (B[0], B[1]), period)
     return sorted(found.values(), key=lambda c: (c.size, c.first, c.second, c.B)), systems
-
-
-def projection_rates(low: int, high: int, draws: int, seed: int = 0, *, full: bool = True) -> dict[int, int]:
-    """Of random two-factor systems (uniform angles, B uniform on the grid's range) how many end in each period.
-
-    `full`: β = 1, else β uniform in [0, 1]. In float64 with sums near a tie left out (1e-9), so no verdict hangs on it.
-    """
-    draw = np.random.default_rng(seed)
-    angles = draw.uniform(0, np.pi, size=(2, draws))
-    keys = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
-    beta = np.ones((2, draws)) if full else draw.uniform(0, 1, size=(2, draws))
-    C = np.eye(2) - beta[..., None, None] * keys[..., :, None] * keys[..., None, :]
-    A, B = C[1] @ C[0], draw.uniform(low, high, size=(draws, 2))
-    h, safe = np.zeros((draws, 2)), np.ones(draws, dtype=bool)
-    kept = h
-    steps = 4 * (high - low + 1) ** 2
-    periods = np.zeros(draws, dtype=np.int64)
-    for t in range(steps + 12):
-        u = np.einsum("rij,rj->ri", A, h) + B
-        safe &= (np.abs(u - np.floor(u) - 0.5) > 1e-9).all(axis=1)
-        h = np.clip(np.rint(u), low, high)
-        if t == steps - 1:
-            kept = h
-        elif t >= steps:
-            periods[(periods == 0) & (h == kept).all(axis=1)] = t - steps + 1
-    return {int(p): int(((periods == p) & safe).sum()) for p in np.unique(periods[safe])}
 
 
 @dataclass(frozen=True)
@@ -135,41 +109,6 @@ def delta_periods(arithmetic: PerOp, keys: Floats, values: Floats, steps: int, m
         h = arithmetic.delta_rule(h, keys, one, values[:, None])
         periods[(periods == 0) & (h == kept).all(axis=(1, 2))] = period
     return periods
-
-
-def rates(
-    format_name: str, n: int, instances: int, seed: int = 0, *, order: str = "left", steps: int = 400
-) -> dict[int, int]:
-    """Of random DeltaNet[0,1] layers (β = 1, stored ‖k‖ in [.8, .999], random value) how many end in each period.
-
-    0: none up to 12 within the steps.
-    """
-    target = value_set(format_name)
-    arithmetic = PerOp(target, order)
-    draw = np.random.default_rng(seed)
-    keys: NDArray[np.float64] = np.zeros((0, n))
-    while len(keys) < instances:
-        wanted = draw.normal(size=(2 * instances, n))
-        wanted *= (draw.uniform(0.8, 0.999, size=len(wanted)) / np.linalg.norm(wanted, axis=1))[:, None]
-        stored = arithmetic.round(wanted)
-        sizes = np.linalg.norm(stored, axis=1)
-        keys = np.concatenate([keys, stored[(sizes >= 0.8) & (sizes <= 0.999)]])
-    values = arithmetic.round(draw.normal(size=instances) * 2.0 ** draw.integers(-2, 5, size=instances))
-    periods = delta_periods(arithmetic, keys[:instances], values, steps, 12)
-    return {int(p): int((periods == p).sum()) for p in np.unique(periods)}
-
-
-def rate_verdict(format_name: str, n: int, instances: int, seed: int = 0, *, order: str = "left") -> Verdict:
-    """ "No DeltaNet[0,1] layer counts" in `per_op`: refuted where some of the random layers do."""
-    found = rates(format_name, n, instances, seed, order=order)
-    counting = sum(number for period, number in found.items() if period > 1)
-    evidence: dict[str, Any] = {"instances": instances, "seed": seed, "tight": instances, "periods": found}
-    name = PerOp(value_set(format_name), order).name
-    if counting:
-        return Verdict(
-            "own.R4", "refuted", "instances", {**evidence, "witness": {"counting": counting}}, name
-        )
-    return Verdict("own.R4", "unknown", "instances", evidence, name)
 
 
 def _off(v: tuple[int, int]) -> NDArray[np.int64]:

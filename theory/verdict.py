@@ -22,7 +22,7 @@ class Verdict:
     cases), `exhaustive` (evidence has `cases`, the size of the finite set, and `set`, its name), `instances`
     (evidence has `instances`, `seed`, and `tight`, how many met the hypothesis tightly), `cited` (alone: `unknown`).
     `evidence`: plain values; a refutation has its replayed `witness` there. `arithmetic`: the model's name
-    (`arithmetic.parse_arithmetic`). `assumptions`: the hypotheses used. Raises `ValueError` where these do not fit.
+    (`arithmetic_names.parse_arithmetic`). `assumptions`: the hypotheses used. Raises `ValueError` where these do not fit.
     """
 
     claim: str
@@ -31,6 +31,8 @@ class Verdict:
     evidence: Mapping[str, Any]
     arithmetic: str
     assumptions: tuple[str, ...] = field(default=())
+    computed: Any = None
+    claimed: Any = None
 
     def __post_init__(self) -> None:
         needed = {"exhaustive": {"cases", "set"}, "instances": {"instances", "seed", "tight"}}
@@ -60,13 +62,25 @@ class Verdict:
             "kind": self.kind,
             "arithmetic": self.arithmetic,
             "assumptions": list(self.assumptions),
+            "computed": plain(self.computed),
+            "claimed": plain(self.claimed),
             "evidence": plain(self.evidence),
         }
+
+    def line(self) -> str:
+        """Status, kind, and the two values, in one line."""
+        values = [f"{name} {_text(plain(value))}" for name, value in self._values()]
+        return ": ".join([f"{self.status} ({self.kind})", *([", ".join(values)] if values else [])])
+
+    def _values(self) -> list[tuple[str, Any]]:
+        pairs = [("computed", self.computed), ("claimed", self.claimed)]
+        return [(name, value) for name, value in pairs if value is not None]
 
     def rows(self) -> list[tuple[str, str]]:
         """`(label, text)` pairs of a readable table."""
         rows = [("claim", self.claim), ("status", self.status), ("kind", self.kind)]
         rows += [("arithmetic", self.arithmetic), *(("assuming", a) for a in self.assumptions)]
+        rows += [(name, _text(plain(value))) for name, value in self._values()]
         return rows + [(key, _text(value)) for key, value in plain(self.evidence).items()]
 
     def _repr_html_(self) -> str:

@@ -1,44 +1,51 @@
 """Checks a certificate of kind `equivalent`: a layer in rounding arithmetic equals an automaton on all words.
 
-Standard library only; run it as `python3 -I equivalent.py CERTIFICATE`. The arithmetic is `per_step`, nearest even,
-weights and initial state rounded once, or `exact`. There are three proofs.
+Standard library only; run it as `python3 -I equivalent.py CERTIFICATE`. The arithmetic is named as in `arithmetic.py`:
+`per_step` rounds each entry of A(x) H + B(x) once, `per_op` each product and each sum, in the stated order. Weights and
+initial state are values of the arithmetic. There are three proofs.
 
-*Codes* (`dtypes`, beside a whole table certificate): the table proves equality in exact numbers; in the dtypes listed,
-which must be all of that kind, every entry of every A(x), B(x) and code is a number of the dtype. Then each product-sum
-is a code, which rounding keeps, so by induction the states are the exact ones, bit for bit.
+*Codes* (`per_step`, `per_op`, beside a whole table certificate): the table proves equality in exact numbers. In the dtypes
+listed in `per_step`, which must be all of that kind, every entry of every A(x), B(x) and code is a number of the dtype;
+then each product-sum is a code, which rounding keeps, in every mode. In those of `per_op`, all of that kind, these entries
+are integers, and all integers up to the greatest possible Σ |a||h| + |b| are numbers of the dtype: so are all products and
+partial sums, in any order, and rounding keeps them. By induction the states are the exact ones, bit for bit.
 
 *States* (`states`, `greatest`, beside `model`, the stored numbers): all pairs (state, automaton's state) reached are
-listed, breadth first, every product-sum exact and rounded once; after every letter the nearest code (exact distance,
+listed, breadth first, every step as the arithmetic computes it; after every letter the nearest code (exact distance,
 the first of several) names the right answer. Closed under all letters, so for words of any length.
 
-*Regions* (`regions`, `radius`, beside `model`): infinitely many states may be reached. For each pair (code c,
-automaton's state) a ball about c, such that each letter x maps the ball about c into that about c′, the code nearest
-to A c + B: ‖A c + B - c′‖ + s r + ε ≤ r′, where s ≥ ‖A‖₂ is the least multiple of 2^-12 with s²I - AᵀA positive
-semidefinite and ε = uY + mη bounds the rounding of m entries with Y = s(‖c‖ + r) + ‖B‖ (0 for `exact`, and where A
-and B only move entries). Each ball stays nearer to its code than half its distance to the codes with other answers.
-The radii are the least ones on the grid of multiples of 2^-64, found by iteration from H_0. Norms are Frobenius norms
-over all heads, rounded up to the grid.
+*Regions* (`regions`, `radius`, beside `model`): infinitely many states may be reached. `exact`, or `per_step` of a float
+format. For each pair (code c, automaton's state) a ball about c, such that each letter x maps the ball about c into that
+about c′, the code nearest to A c + B: ‖A c + B - c′‖ + s r + ε ≤ r′, where s ≥ ‖A‖₂ is the least multiple of 2^-12 with
+s²I - AᵀA positive semidefinite and ε = uY + mη bounds the rounding of m entries with Y = s(‖c‖ + r) + ‖B‖ (0 for
+`exact`, and where A and B only move entries); u and η are twice as large where the mode is not to nearest. Each ball
+stays nearer to its code than half its distance to the codes with other answers. The radii are the least ones on the
+grid of multiples of 2^-64, found by iteration from H_0. Norms are Frobenius norms over all heads, rounded up to the grid.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any
 
 if not __package__:  # run alone: the files beside this one are found as the package `checker`
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
+from .arithmetic import Arithmetic
 from .exact import array, integer, need, record, run_alone, same
 from .head import Head
 from .horizon import FLOATS
 from .regions import regions
-from .stored import Model, Vector, fits, right, value
+from .stored import Model, Vector, right, value
+from .table import FORMATS as REACH
 from .table import Machine, check_table, read_machine
 
 MAX_STEPS = 100_000
-CODES = {"arithmetic", "dtypes"}
+CODES = {"per_step", "per_op"}
 STATES = {"arithmetic", "answers", "states", "greatest"}
 REGIONS = {"arithmetic", "answers", "regions", "radius"}
 
@@ -73,7 +80,45 @@ def exact_dtypes(heads: list[Head]) -> list[str]:
     for head in heads:
         for t in head.transitions:
             entries.update(x for _, _, x in (*head.matrix(t), *t["additive"]))
-    return [dtype for dtype in FLOATS if all(fits(x, dtype) for x in entries)]
+    return [dtype for dtype in FLOATS if fitting(entries, dtype)]
+
+
+def fitting(entries: Iterable[Any], dtype: str) -> bool:
+    """Are all of them numbers of the dtype?"""
+    to_dtype = Arithmetic(f"per_step:{dtype}:sat" if dtype != "fp8_e4m3" else f"per_step:{dtype}").round
+    return all(isinstance(x, int | Fraction) and to_dtype(Fraction(x)) == x for x in entries)
+
+
+def reached(head: Head) -> int | None:
+    """The greatest possible Σ |a||h| + |b| of an entry of A(x) C + B(x); None where not all is integer."""
+    if not head.integer:
+        return None
+    sizes: dict[tuple[int, int], Any] = {}
+    for code in head.codes:
+        grow(sizes, code)
+    most = max(sizes.values(), default=0)
+    for t in head.transitions:
+        entries: Any = head.matrix(t)
+        sums: dict[tuple[int, int], Any] = {}
+        for i, k, a in entries:
+            for j in range(head.value_dim):
+                sums[i, j] = sums.get((i, j), 0) + abs(a) * sizes.get((k, j), 0)
+        for i, j, b in t["additive"]:
+            sums[i, j] = sums.get((i, j), 0) + abs(b)
+        most = max([most, *sums.values(), *(abs(a) for _, _, a in entries)])
+    return int(most)
+
+
+def grow(sizes: dict[tuple[int, int], Any], entries: Any) -> None:
+    """The greatest absolute value of each entry."""
+    for i, j, x in entries:
+        sizes[i, j] = max(sizes.get((i, j), 0), abs(x))
+
+
+def integer_dtypes(heads: list[Head]) -> list[str]:
+    """The dtypes in which no operation is rounded, whatever their order."""
+    most = [reached(head) for head in heads]
+    return [d for d, reach in REACH.items() if all(m is not None and m <= reach for m in most)]
 
 
 def check(document: Any) -> str:
@@ -86,22 +131,20 @@ def check(document: Any) -> str:
     if "layers" in document:
         heads, _, facts = check_table(document, "equivalence")
         record(said, CODES, "equivalence")
-        need(said["arithmetic"] == "per_step", "equivalence.arithmetic: it must be 'per_step'")
-        dtypes = exact_dtypes(heads)
-        need(dtypes and same(said["dtypes"], dtypes), f"equivalence.dtypes: they are {dtypes}")
-        return f"{facts}; never rounded, so bit for bit, in per_step {', '.join(dtypes)}"
+        found = {"per_step": exact_dtypes(heads), "per_op": integer_dtypes(heads)}
+        need(found["per_step"], "equivalence: no dtype has all numbers")
+        for kind, dtypes in found.items():
+            need(same(said[kind], dtypes), f"equivalence.{kind}: they are {dtypes}")
+        kinds = [f"{kind} {', '.join(dtypes)}" for kind, dtypes in found.items() if dtypes]
+        return f"{facts}; never rounded, so bit for bit, in {' and '.join(kinds)}"
     record(document, {"format", "kind", "labels", "automaton", "model", "equivalence"}, "certificate")
     machine = read_machine(document)
     need(type(said) is dict and set(said) in (STATES, REGIONS), "equivalence: unknown keys")
-    arithmetic, answers = said["arithmetic"], said["answers"]
-    names = {"exact": None, **{f"per_step:{dtype}": dtype for dtype in FLOATS}}
-    need(type(arithmetic) is str and arithmetic in names, "equivalence.arithmetic: unknown")
+    arithmetic, answers = Arithmetic(said["arithmetic"]), said["answers"]
     need(answers in ("states", "outputs"), "equivalence.answers: it is states or outputs")
-    n, kinds = len(document["labels"]["states"]), len(document["labels"]["outputs"])
-    model = Model(
-        document["model"], len(machine.delta), n if answers == "states" else kinds, names[arithmetic]
-    )
-    facts = f"{n} states, {model.letters} letters, {arithmetic}"
+    n, outputs = len(document["labels"]["states"]), len(document["labels"]["outputs"])
+    model = Model(document["model"], len(machine.delta), n if answers == "states" else outputs, arithmetic)
+    facts = f"{n} states, {model.letters} letters, {arithmetic.name}"
     if "states" in said:
         limit = integer(said["states"], 1, MAX_STEPS // max(model.letters, 1), "equivalence.states")
         count, greatest = all_states(model, machine, answers, limit)

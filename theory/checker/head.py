@@ -238,3 +238,15 @@ class Head:
         for seen in (sums, *parts):
             self.see(seen.values())
         return {c: s for c, s in sums.items() if s != 0}
+
+
+def decode_rows(data: Any, heads: list[Head], start: int, n: int) -> list[list[int]]:
+    """The joint codes `[state, code of each head]`, every index in range and the first over the start state."""
+    rows = array(data, "decode")
+    for row in rows:
+        array(row, "decode", 1 + len(heads))
+        integer(row[0], 0, n - 1, "decode")
+        for head, c in zip(heads, row[1:], strict=True):
+            integer(c, 0, len(head.codes) - 1, "decode")
+    need(rows and rows[0][0] == start, "decode: the first code is not the start's")
+    return rows

@@ -3,7 +3,7 @@
 Standard library only; run it as `python3 -I impossible.py CERTIFICATE`. The words are u v^i z and u v^j z, i < j. What
 it proves: no read-out of the model's state and the last letter, in that arithmetic, follows the automaton's outputs.
 
-`per_step:VALUES[:MODE]`: heads run H ← Q(A(x) H + B(x)), the sum exact, each entry rounded once. The checker replays
+`per_step:VALUES[:MODE][:sat]`: heads run H ← Q(A(x) H + B(x)), the sum exact, each entry rounded once. The checker replays
 u v^j. The states after u v^i and u v^j are equal, so they are equal after any suffix too; the automaton's
 outputs after z differ. The pair is the first one, the least j and for it the least i, and z the first suffix
 that separates, shorter ones first. It is not empty where the two words end with different letters, and for outputs on
@@ -20,74 +20,21 @@ of what was rounded.
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections.abc import Callable
 from fractions import Fraction
-from math import ceil, floor, trunc
 from typing import Any, TypeAlias
 
 if not __package__:  # run alone: the files beside this one are found as the package `checker`
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from .exact import Field, Invalid, array, integer, need, number, record, run_alone, same, shown
+from .arithmetic import Arithmetic, Round, rounding
+from .exact import Field, array, integer, need, number, record, run_alone, same, shown
 from .impossible_words import Language, State, first_cast_pair, first_pair
 
 Rows: TypeAlias = list[tuple[int, int, Fraction]]
-Round: TypeAlias = Callable[[Fraction], Fraction]
 
 MAX_STEPS = 1_000_000
-# precision in bits, exponent of the least normal number, largest finite number
-FLOATS = {
-    "fp64": (53, -1022, Fraction((2**53 - 1) * 2**971)),
-    "fp32": (24, -126, Fraction((2**24 - 1) * 2**104)),
-    "fp16": (11, -14, Fraction(65504)),
-    "bf16": (8, -126, Fraction((2**8 - 1) * 2**120)),
-    "fp8_e4m3": (4, -6, Fraction(448)),
-    "fp8_e5m2": (3, -14, Fraction(57344)),
-    "fp6_e2m3": (4, 0, Fraction(15, 2)),
-    "fp6_e3m2": (3, -2, Fraction(28)),
-    "fp4_e2m1": (2, 0, Fraction(6)),
-}
-SATURATING = ("fp8_e4m3", "fp6_e2m3", "fp6_e3m2", "fp4_e2m1")
-WHOLE: dict[str, Callable[[Fraction], int]] = {
-    "rne": round,
-    "tie_low": lambda x: ceil(x - Fraction(1, 2)),
-    "rz": trunc,
-    "ru": ceil,
-    "rd": floor,
-}
-
-
-def rounding(values: str, mode: str, saturate: bool) -> Round:
-    """The rounding to a named set of values that has a zero."""
-    whole = WHOLE[mode]
-    if values in FLOATS:
-        precision, least, largest = FLOATS[values]
-
-        def to_float(x: Fraction) -> Fraction:
-            exponent = least
-            if x:
-                size = abs(x)
-                exponent = size.numerator.bit_length() - size.denominator.bit_length()
-                exponent = max(exponent - (size < Fraction(2) ** exponent), least)
-            unit = Fraction(2) ** (exponent - precision + 1)
-            y = whole(x / unit) * unit
-            need(abs(y) <= largest or saturate or values in SATURATING, "a state overflows")
-            return min(max(y, -largest), largest)
-
-        return to_float
-    grid = re.fullmatch(r"int:(-[1-9]\d{0,14}|0)\.\.([1-9]\d{0,14}|0)", values)
-    fixed = re.fullmatch(r"fixed:([1-9]\d?):(\d{1,3})", values)
-    if grid:
-        low, high, quantum = int(grid[1]), int(grid[2]), Fraction(1)
-    elif fixed:
-        high = 2 ** (int(fixed[1]) - 1) - 1
-        low, quantum = -high - 1, Fraction(1, 2 ** int(fixed[2]))
-    else:
-        raise Invalid(f"arithmetic: {shown(values)} is not a format, int:LOW..HIGH or fixed:BITS:FRACTION")
-    return lambda x: min(max(whole(x / quantum), low), high) * quantum
 
 
 class Head:
@@ -202,15 +149,12 @@ def check(document: Any) -> str:
     need(type(text) is str, "arithmetic: not a string")
     model, _, values = text.partition(":")
     if model == "per_step":
-        named, _, mode = values.rpartition(":")
-        if mode not in WHOLE or mode == "rne":
-            named, mode = values, "rne"
         states = stepped(
-            heads, [place[x] for x in prefix], [place[x] for x in loop], j, rounding(named, mode, False)
+            heads, [place[x] for x in prefix], [place[x] for x in loop], j, Arithmetic(text).round
         )
         found = first_pair(language, prefix, loop, states)
     else:
-        need(model == "cast", "arithmetic: it is per_step:VALUES[:MODE] or cast:VALUES")
+        need(model == "cast", "arithmetic: it is per_step:VALUES[:MODE][:sat] or cast:VALUES")
         need(not prefix and len(loop) == 1, "words: cast is for the powers of one letter")
         states = powers(heads, j, rounding(values, "tie_low", True))
         found = first_cast_pair(language, loop, states)

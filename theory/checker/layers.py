@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from .exact import array, integer, need, record, sign
-from .head import Head, canonical
+from .head import Head, canonical, decode_rows
 
 Situation = tuple[int, ...]
 
@@ -94,13 +94,7 @@ def check_joint(data: Any, wired: Wired, delta: list[list[int]], start: int, n: 
     """
     heads = [head for layer in wired.layers for head in layer]
     need(not any(head.pairs for head in heads), "pairs belong to a cascade, which has a covering")
-    rows = array(data, "decode")
-    for row in rows:
-        array(row, "decode", 1 + len(heads))
-        integer(row[0], 0, n - 1, "decode")
-        for head, c in zip(heads, row[1:], strict=True):
-            integer(c, 0, len(head.codes) - 1, "decode")
-    need(rows and rows[0][0] == start, "decode: the first code is not the start's")
+    rows = decode_rows(data, heads, start, n)
     first = tuple(rows[0][1:])
     parts = [head.codes[c] for head, c in zip(heads, first, strict=True) if head.codes[c]]
     need(all(sign(part[0][2]) > 0 for part in parts), "decode[0]: it starts negative")

@@ -9,7 +9,6 @@ from fractions import Fraction
 from math import ceil, isqrt
 
 from .exact import need
-from .horizon import FLOATS
 from .stored import Model, distance, right
 from .table import Machine
 
@@ -79,9 +78,20 @@ def rounding(model: Model, x: int, size: int) -> int:
         bool(terms) and not (len(terms) == 1 and abs(terms[0][1]) == 1 and b == 0)
         for terms, b in model.rows[x]
     )
-    if model.dtype is None or not rough:
+    arithmetic = model.arithmetic
+    if arithmetic.kind == "exact" or not rough:
         return 0
-    precision, least, largest = FLOATS[model.dtype]
+    need(
+        arithmetic.kind == "per_step" and arithmetic.format,
+        "regions are for exact numbers and for per_step of floats",
+    )
+    assert arithmetic.format is not None
+    precision, least, largest = arithmetic.format
+    if arithmetic.mode not in (
+        "rne",
+        "tie_low",
+    ):  # a directed rounding errs by a whole step, not by half of one
+        precision -= 1
     need(size <= largest * (GRID // 2), "the balls may overflow")
     relative: int = -(-size // 2**precision)
     return relative + ceil(rough * Fraction(2) ** (least - precision) * GRID)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from .arithmetic import Arithmetic
 from .exact import Field, array, integer, need, number, record
-from .horizon import FLOATS, rounded
 from .table import Machine
 
 Vector: TypeAlias = tuple[Fraction, ...]
@@ -15,12 +15,14 @@ Vector: TypeAlias = tuple[Fraction, ...]
 class Model:
     """The stored numbers: heads side by side, joint codes, and the answer of each code on each letter.
 
-    States are flat: the entries of all heads, row by row. `rows[x]`: for each entry its terms [(place, a), ...] and b.
+    States are flat: the entries of all heads, row by row. `rows[x]`: for each entry its terms [(place, a), ...] and b;
+    `columns[x]`: for each entry the columns of its terms, and how many its head has.
     """
 
-    def __init__(self, data: Any, letters: int, answers: int, dtype: str | None) -> None:
+    def __init__(self, data: Any, letters: int, answers: int, arithmetic: Arithmetic) -> None:
         record(data, {"heads", "codes", "decode"}, "model")
-        self.dtype, self.letters = dtype, letters
+        self.arithmetic, self.letters = arithmetic, letters
+        self.columns: list[list[tuple[list[int], int]]] = [[] for _ in range(letters)]
         self.rows: list[list[tuple[list[tuple[int, Fraction]], Fraction]]] = [[] for _ in range(letters)]
         self.blocks: list[list[list[list[Fraction]]]] = []
         initial: list[Fraction] = []
@@ -45,15 +47,16 @@ class Model:
         n = len(array(data["H0"], f"{where}.H0"))
         need(n, f"{where}.H0: empty")
         d = len(array(data["H0"][0], f"{where}.H0"))
-        H0 = matrix(data["H0"], n, d, self.dtype, f"{where}.H0")
+        H0 = matrix(data["H0"], n, d, self.arithmetic, f"{where}.H0")
         array(data["A"], f"{where}.A", self.letters), array(data["B"], f"{where}.B", self.letters)
-        self.blocks.append([matrix(a, n, n, self.dtype, f"{where}.A") for a in data["A"]])
+        self.blocks.append([matrix(a, n, n, self.arithmetic, f"{where}.A") for a in data["A"]])
         for x, A in enumerate(self.blocks[-1]):
-            B = matrix(data["B"][x], n, d, self.dtype, f"{where}.B")
+            B = matrix(data["B"][x], n, d, self.arithmetic, f"{where}.B")
             for i in range(n):
                 for j in range(d):
                     terms = [(first + k * d + j, a) for k, a in enumerate(A[i]) if a]
                     self.rows[x].append((terms, B[i][j]))
+                    self.columns[x].append(([k for k, a in enumerate(A[i]) if a], n))
         return [entry for row in H0 for entry in row]
 
     def exactly(self, state: Vector, x: int) -> Vector:
@@ -61,9 +64,12 @@ class Model:
         return tuple(sum((a * state[k] for k, a in terms), b) for terms, b in self.rows[x])
 
     def step(self, state: Vector, x: int) -> Vector:
-        """The same, rounded once."""
-        after = self.exactly(state, x)
-        return after if self.dtype is None else tuple(stored(h, self.dtype) for h in after)
+        """The same, rounded as the arithmetic does."""
+        after = []
+        for (terms, b), (columns, n) in zip(self.rows[x], self.columns[x], strict=True):
+            numbers = [(k, a, state[place]) for k, (place, a) in zip(columns, terms, strict=True)]
+            after.append(self.arithmetic.affine(numbers, b, n))
+        return tuple(after)
 
     def nearest(self, state: Vector) -> int:
         """The first of the nearest codes."""
@@ -71,35 +77,19 @@ class Model:
         return sizes.index(min(sizes))
 
 
-def value(x: Any, dtype: str | None, where: str) -> Fraction:
-    """A rational number, and one of the dtype if there is one."""
+def value(x: Any, arithmetic: Arithmetic | None, where: str) -> Fraction:
+    """A rational number, and one of the arithmetic's values if it is given."""
     result = Fraction(number(x, Field(1), where))  # type: ignore[arg-type]
-    need(dtype is None or fits(result, str(dtype)), f"{where}: not a number of {dtype}")
+    need(
+        arithmetic is None or arithmetic.round(result) == result,
+        f"{where}: not a number of {arithmetic.name if arithmetic else ''}",
+    )
     return result
 
 
-def matrix(data: Any, n: int, m: int, dtype: str | None, where: str) -> list[list[Fraction]]:
+def matrix(data: Any, n: int, m: int, arithmetic: Arithmetic, where: str) -> list[list[Fraction]]:
     """Rows of numbers."""
-    return [[value(x, dtype, where) for x in array(row, where, m)] for row in array(data, where, n)]
-
-
-def stored(x: Fraction, dtype: str) -> Fraction:
-    """x rounded once; overflow saturates in fp8_e4m3 and is `Invalid` in formats with an infinity."""
-    precision, least, largest = FLOATS[dtype]
-    result = rounded(x, precision, least)
-    if abs(result) > largest:
-        need(dtype == "fp8_e4m3", "a state overflows")
-        return Fraction(largest if result > 0 else -largest)
-    return result
-
-
-def fits(x: Any, dtype: str) -> bool:
-    """Is x a number of the dtype?"""
-    precision, least, largest = FLOATS[dtype]
-    if not isinstance(x, int | Fraction):
-        return False
-    value = Fraction(x)
-    return abs(value) <= largest and rounded(value, precision, least) == value
+    return [[value(x, arithmetic, where) for x in array(row, where, m)] for row in array(data, where, n)]
 
 
 def distance(x: Vector, y: Vector) -> Fraction:

@@ -21,7 +21,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
 
 from .covering import check_covering
 from .exact import array, integer, need, record, run_alone, same, shown, sign, strings
-from .head import Head, canonical
+from .head import Head, canonical, decode_rows
 from .layers import Wired, check_joint
 
 FORMATS = {"fp64": 2**53, "fp32": 2**24, "fp16": 2**11, "bf16": 2**8, "fp8_e4m3": 2**4, "fp8_e5m2": 2**3}
@@ -154,13 +154,7 @@ def check_decode(
     After the codes reached from the start come, if states are left, those reached from the least state left, and
     so on: the recurrence is then right from each of these.
     """
-    rows = array(data, "decode")
-    for row in rows:
-        array(row, "decode", 1 + len(heads))
-        integer(row[0], 0, n - 1, "decode")
-        for head, c in zip(heads, row[1:], strict=True):
-            integer(c, 0, len(head.codes) - 1, "decode")
-    need(rows and rows[0][0] == start, "decode: the first code is not the start's")
+    rows = decode_rows(data, heads, start, n)
     seen: dict[tuple[int, ...], int] = {}
     covered: set[int] = set()
     order: list[tuple[int, ...]] = []

@@ -1,0 +1,61 @@
+"""my.involutions: a template for a claim of your own. Its file is named after its ID: `my.involutions`, my_involutions.py.
+
+`mirrormata verify my.involutions --path FOLDER` runs it, `mirrormata claims --show my.involutions --path FOLDER` explains
+it. Only `CLAIM` and `verify` are needed; the docstring's parts stand in this order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mirrormata.constructions.householder import permutation_factors
+from mirrormata.theory.claim import QUICK, Claim, Effort
+from mirrormata.theory.claim_evidence import instances
+from mirrormata.theory.verdict import Verdict
+
+CLAIM = Claim(
+    "my.involutions",
+    "An involution of n points takes at most n/2 swaps",
+    kind="instances",
+    uses=("H.rank",),
+)
+
+
+def verify(effort: Effort = QUICK) -> Verdict:
+    """A letter that undoes itself is cheap.
+
+    Statement: A permutation σ of n points with σ∘σ = id is a product of at most n/2 swaps.
+    Direction: bound
+    Hypotheses: σ∘σ = id.
+    Arithmetic: exact
+    Source: ours
+    Method: Random involutions of 4 to 12 points; random permutations, which break the hypothesis, must violate it.
+    Example:
+        >>> print(verify().line())
+        holds (instances): computed no violation in 50 cases, claimed no violation
+    """
+    return instances(
+        CLAIM,
+        effort,
+        count=effort.pick(50, 1_000),
+        draw=involution,
+        broken=lambda generator: generator.permutation(int(generator.integers(4, 13))).tolist(),
+        check=too_many_swaps,
+        tight=lambda image: all(image[q] != q for q in range(len(image))),
+    )
+
+
+def too_many_swaps(image: list[int]) -> str | None:
+    """What violates the claim, or None."""
+    swaps = len(permutation_factors(image))
+    return f"{image} takes {swaps} swaps" if swaps > len(image) / 2 else None
+
+
+def involution(generator: np.random.Generator) -> list[int]:
+    """A random pairing of some of the points."""
+    n = int(generator.integers(4, 13))
+    image, points = list(range(n)), generator.permutation(n).tolist()
+    for p, q in zip(points[0::2], points[1::2], strict=False):
+        if generator.random() < 0.8:
+            image[p], image[q] = q, p
+    return image

@@ -1,0 +1,45 @@
+"""G.T2's other side: letters of finite order in model cast, against the definition."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mirrormata.theory.arithmetic import Cast
+from mirrormata.theory.arithmetic_names import parse_arithmetic
+from mirrormata.theory.cast_model import cast_states
+from mirrormata.theory.cast_rotations import ROTATIONS, rotations, turning_period
+
+
+@pytest.mark.parametrize("order", [3, 4, 6])
+def test_periods_are_those_of_the_states(order: int) -> None:
+    model, draw = parse_arithmetic("cast:int:-5..5"), random.Random(order)
+    assert isinstance(model, Cast)
+    A = np.array(ROTATIONS[order], dtype=object)
+    for _ in range(20):
+        start, added = (
+            np.array([Fraction(draw.randint(-8, 8), 4) for _ in range(2)], dtype=object) for _ in range(2)
+        )
+        period, _ = turning_period(A, added, start, order, model)
+        states = cast_states(A, added[:, None], start[:, None], model)
+        run = [tuple((next(states) + 0.0).ravel().tolist()) for _ in range(400)]
+        late = run[-60:]
+        assert period == next(p for p in range(1, 61) if all(late[i] == late[i - p] for i in range(p, 60)))
+
+
+@pytest.mark.parametrize("name", ["cast:bf16", "cast:int:-128..127"])
+def test_most_of_them_count(name: str) -> None:
+    for order in ROTATIONS:
+        tally = rotations(name, order, 50)
+        assert tally.tight > 25
+        assert len(tally.violations) == tally.counting
+
+
+def test_another_order_is_refused() -> None:
+    model = parse_arithmetic("cast:bf16")
+    assert isinstance(model, Cast)
+    with pytest.raises(ValueError, match="not of order 4"):
+        turning_period(ROTATIONS[3], [0, 0], [1, 0], 4, model)

@@ -1,0 +1,194 @@
+"""Sweeps: rows and grids, claims, results that stay, tables that show what failed and what is missing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mirrormata.constructions.errors import InputError
+from mirrormata.models import sweep as sweep_module
+from mirrormata.models.sweep import SweepFolder, run_sweep
+from mirrormata.models.sweep_file import Sweep, read_sweep
+from mirrormata.models.sweep_table import sweep_caption, sweep_table
+from mirrormata.tests.command_line import Outcome
+from mirrormata.tests.documented_pages import ROOT
+
+TEXT = """
+name = "small"
+caption = "The group S_3."
+seeds_a_cell = 2
+good = 0.3
+[task]
+spec = "S3"
+[model]
+width = 16
+heads = 2
+head_dim = 8
+value_dim = 8
+[train]
+steps = 3
+batch = 4
+lengths = [4, 6]
+seeds = [0, 1, 2]
+threads = 1
+device = "cpu"
+[eval]
+lengths = [6]
+words = 8
+[grid]
+"model.range" = [[0, 1], [-1, 1]]
+[[rows]]
+row = "one factor"
+published = "fails"
+[[rows]]
+row = "two factors"
+"model.householders" = 2
+"""
+
+
+def written(folder: Path, text: str = TEXT) -> Path:
+    path = folder / "small.toml"
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Sweep:
+    return read_sweep(written(tmp_path))
+
+
+def test_rows_and_grid_make_cells(small: Sweep) -> None:
+    assert [row.name for row in small.rows] == [
+        f"{factors}, range {values}"
+        for factors in ("one factor", "two factors")
+        for values in ("[0,1]", "[-1,1]")
+    ]
+    assert [cell.experiment.train.seeds for cell in small.rows[0].cells] == [(0, 1), (2,)]
+    assert len({cell.key for cell in small.cells}) == 8
+    assert [cell.row for cell in small.cells[:4]] == [row.name for row in small.rows]  # each row begins first
+    assert small.rows[3].cells[0].experiment.model["householders"] == 2
+    assert small.rows[2].cells[0].experiment.model["range"] == [0, 1]
+
+
+def test_a_sweep_goes_on_where_it_stopped(
+    small: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = SweepFolder(tmp_path / "out")
+    assert not run_sweep(small, place, minutes=0)
+    assert [row[2] for row in sweep_table(small, place)[1:]] == ["not run"] * 4
+    cells = small.cells
+    assert place.claim(cells[0])  # another machine has it
+    said: list[str] = []
+    assert not run_sweep(small, place, say=said.append)
+    assert "claimed by" in said[0]
+    table = sweep_table(small, place)
+    assert table[1][:2] == ["one factor, range [0,1]", "1 of 3, running"]
+    assert table[2][1] == "3 of 3"
+    assert table[1][-1] == "fails"
+    monkeypatch.setattr(sweep_module, "train", None)  # what is there is not trained again
+    assert not run_sweep(small, place)
+    monkeypatch.undo()
+    assert run_sweep(small, place, release=True)
+    assert [row[1] for row in sweep_table(small, place)[1:]] == ["3 of 3"] * 4
+    assert not list((tmp_path / "out/claims").iterdir())
+
+
+def test_failed_seeds_stay_in_the_table(
+    small: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = SweepFolder(tmp_path / "out")
+    from mirrormata.models.training import train
+
+    def failing(experiment: Any, *arguments: Any, **more: Any) -> Any:
+        if experiment.train.seeds == (2,):
+            raise RuntimeError("CUDA out of memory\nmore")
+        return train(experiment, *arguments, **more)
+
+    monkeypatch.setattr(sweep_module, "train", failing)
+    assert run_sweep(small, place)
+    table = sweep_table(small, place)
+    assert table[1][1] == "2 of 3, 1 failed"
+    assert table[1][2].endswith("of 3")  # of all seeds, the failed one included
+    found = place.result(small.rows[0].cells[1])
+    assert found is not None
+    assert (found["status"], found["reason"]) == ("failed", "RuntimeError: CUDA out of memory")
+
+
+def test_what_is_missing_here_leaves_a_cell_without_result(
+    small: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacking(*arguments: Any, **more: Any) -> Any:
+        raise InputError("mlstm needs xlstm: install it")
+
+    monkeypatch.setattr(sweep_module, "train", lacking)
+    said: list[str] = []
+    place = SweepFolder(tmp_path / "out")
+    assert not run_sweep(small, place, say=said.append)
+    assert sum(line.endswith("not run: mlstm needs xlstm: install it") for line in said) == 8
+    assert [row[2] for row in sweep_table(small, place)[1:]] == ["not run"] * 4
+
+
+def test_figures_of_the_table(small: Sweep, tmp_path: Path) -> None:
+    place = SweepFolder(tmp_path / "out")
+    for cell, values in zip(small.rows[0].cells, ([0.2, 0.9], [0.4]), strict=True):
+        place.write(cell, {"status": "done", "result": {"accuracy": {"6": values}}})
+    assert sweep_table(small, place)[1][2] == "0.400 (0.900), 2 of 3"
+
+
+def test_the_caption_has_the_budget(small: Sweep) -> None:
+    caption = sweep_caption(small)
+    assert "3 steps of 4 words of 4-6 letters, about 60 tokens a seed, in every row" in caption
+    assert "at least 0.3" in caption
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('name = "small"', 'name = "small"\ncolour = 1', "unknown field `colour`"),
+        ('"model.householders" = 2', '"train.steps" = 4', "a table needs the same"),
+        ('"model.householders" = 2', '"train.lengths" = [4, 7]', "a table needs the same"),
+        ('"model.householders" = 2', '"householders" = 2', "'householders': write section.entry"),
+        ('row = "two factors"', 'row = "one factor"', "two rows are called 'one factor, range [0,1]'"),
+        ('"model.householders" = 2', '"train.colour" = 2', "unknown field `colour`"),
+        ("[task]", "[task", "not TOML"),
+    ],
+)
+def test_wrong_files_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        read_sweep(written(tmp_path, TEXT.replace(old, new)))
+    assert message in str(refusal.value)
+
+
+def test_results_of_other_settings_are_refused(small: Sweep, tmp_path: Path) -> None:
+    place = SweepFolder(tmp_path / "out")
+    place.write(small.cells[0], {"status": "done"})
+    other = read_sweep(written(tmp_path, TEXT.replace("steps = 3", "steps = 5")))
+    with pytest.raises(InputError, match=r"of other settings: train\.steps was 3 and is 5"):
+        place.result(other.cells[0])
+
+
+def test_the_command(tmp_path: Path, call: Callable[..., Outcome]) -> None:
+    path = written(tmp_path)
+    empty = call("sweep", str(path), "-o", str(tmp_path / "out"), "--table", "--json")
+    assert (empty.status, empty.out.count('"not run"')) == (1, 12)  # in the table, and eight cells
+    assert "not run" in call("sweep", str(path), "-o", str(tmp_path / "out"), "--table").out
+    done = call("sweep", str(path), "-o", str(tmp_path / "out"), "--json")
+    assert done.status == 0
+    assert [len(row["cells"]) for row in done.json["rows"]] == [2] * 4
+    assert done.json["rows"][0]["cells"][0]["contract"]["task"] == "S3"
+    assert "torch" in done.json["rows"][0]["cells"][0]["machine"]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks/sweeps").glob("*.toml")), ids=lambda p: p.stem)
+def test_committed_sweeps_can_be_read(path: Path) -> None:
+    found = read_sweep(path)
+    for row in found.rows:
+        experiment = row.cells[0].experiment
+        task = experiment.built_task()
+        experiment.config(task)
+        json.dumps(experiment.as_json())
+    assert sweep_caption(found)

@@ -1,0 +1,95 @@
+"""`Claim`: the record of one statement, and `Effort`: how much work its check may do."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from .verdict import KINDS, STATUSES
+
+Status = Literal["holds", "refuted", "unknown"]
+Kind = Literal["proved", "exhaustive", "instances", "cited"]
+Level = Literal["quick", "full"]
+T = TypeVar("T")
+
+ID = re.compile(r"[A-Za-z][A-Za-z0-9]*([.-][A-Za-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of the literature, of ours, or of a user.
+
+    `id`: such as G.T4; the source stands before the first point, and `.printed` behind a statement as it was printed.
+    `title`: a few words. `kind`, `expected`: the kind of its verdict, and the status. `uses`: the claims it builds on.
+    `arithmetic`: the model in which it is stated (`parse_arithmetic`'s names, or several with commas).
+    `repair`: of a printed claim, what is true in its place, in one sentence. `models`: does its check train or load
+    torch models? Raises `ValueError` where these do not fit.
+    """
+
+    id: str
+    title: str
+    kind: Kind
+    expected: Status = "holds"
+    uses: tuple[str, ...] = ()
+    arithmetic: str = "exact"
+    repair: str = ""
+    models: bool = False
+
+    def __post_init__(self) -> None:
+        problems = []
+        if not ID.fullmatch(self.id):
+            problems.append("its id is letters, digits, points and hyphens")
+        if self.kind not in KINDS:
+            problems.append(f"kind {self.kind!r} is not one of {', '.join(KINDS)}")
+        if self.expected not in STATUSES:
+            problems.append(f"expected {self.expected!r} is not one of {', '.join(STATUSES)}")
+        if self.printed and not self.repair:
+            problems.append("a printed claim says its repair")
+        if problems:
+            raise ValueError(f"claim {self.id!r}: {'; '.join(problems)}")
+
+    @property
+    def source(self) -> str:
+        """What stands before the first point: G, DP, own."""
+        return self.id.partition(".")[0]
+
+    @property
+    def printed(self) -> bool:
+        """Is it a statement as it was printed, with an error in it?"""
+        return self.id.endswith(".printed")
+
+    @property
+    def file_stem(self) -> str:
+        """The name of its file, without `.py`."""
+        return file_stem(self.id)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much work a check may do, and the seed of its random numbers.
+
+    `quick`: about a second; `full`: up to some minutes.
+    """
+
+    level: Level = "quick"
+    seed: int = 0
+
+    def pick(self, quick: T, full: T) -> T:
+        """The first at quick effort, the second at full."""
+        return quick if self.level == "quick" else full
+
+    def generator(self, stream: int = 0) -> np.random.Generator:
+        """Random numbers that depend on the seed and the stream only."""
+        return np.random.default_rng([self.seed, stream])
+
+
+QUICK = Effort("quick")
+FULL = Effort("full")
+
+
+def file_stem(claim: str) -> str:
+    """The one rule from ID to file name: lower case, `_` for points and hyphens."""
+    return claim.lower().replace(".", "_").replace("-", "_")

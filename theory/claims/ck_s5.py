@@ -1,0 +1,96 @@
+"""CK.S5: one layer with three factors a token does not follow S_5 over all its elements; four do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...constructions.construct import Request, choose, construct
+from ...constructions.householder import product_of
+from ...constructions.spec import automaton_from_spec
+from ..bounds import bounds
+from ..claim import QUICK, Claim, Effort
+from ..claim_checks import defect
+from ..claim_evidence import proved
+from ..claim_further import further
+from ..factor_counts import random_factors, turned_planes
+from ..spectra import eigenvalue_report
+from ..verdict import Verdict
+from .h_rank import refusal
+
+CLAIM = Claim(
+    "CK.S5",
+    "S_5 over all elements needs four factors in one layer",
+    "proved",
+    uses=("H.rank",),
+    arithmetic="exact",
+)
+
+
+def verify(effort: Effort = QUICK) -> Verdict:
+    """With at most one turned plane a head and finitely many states, one layer does not follow all of S_5.
+
+    Statement: Let one layer have ‖A(x)‖₂ ≤ 1, finitely many reachable states and in each head at most one pair of non-real
+        eigenvalues on the unit circle. Then, whatever is added and read out, it does not follow the word problem of S_5
+        over all elements. Three factors turn one plane at most, so four are needed, and four are enough.
+    Direction: tight
+    Hypotheses: One layer; ‖A(x)‖₂ ≤ 1; gates in [0, 1]; finitely many reachable states; exact; the alphabet has a letter of
+        order 5 and the group a conjugate of it with which it splits an icosahedral group.
+    Arithmetic: exact
+    Source: CK; the proof is written out in the checker of bounds
+    Method: S_5 in one layer with three factors is asked for and refused with this bound, whose certificate the stand-alone
+        checker proves from the table. With four factors it is built and checked. Where a hypothesis fails the bound is not
+        claimed: A_5 and S_4 need two factors, the transpositions of S_5 one, and with more layers two factors do. Planes
+        turned by products of random reflections are counted exactly.
+    Example:
+        >>> print(verify().line())
+        holds (proved): computed CK.S5, valid, 4, claimed CK.S5, valid, 4
+    """
+    automaton = automaton_from_spec("S5")
+    refused, certificate = refusal("S5", 3)
+    built = construct(automaton, max_layers=1)
+    bound = next((b for b in bounds(automaton) if b.reason == "CK.S5"), None)
+    found = proved(
+        CLAIM,
+        computed=[refused, certificate, built.householders if defect(built) is None else None],
+        claimed=["CK.S5", "valid", 4],
+        evidence={
+            "bound": bound and bound.text,
+            "hypotheses": bound and bound.hypotheses,
+            "witness_in_it": bound and bound.data,
+        },
+    )
+    others = {"A5": 2, "S4": 2, "S5[transpositions]": 1}
+    deeper = choose(automaton, Request(max_householders=2))
+    generator, count = effort.generator(), effort.pick(20, 300)
+    return further(
+        found,
+        {
+            "factors of others in one layer": (
+                {s: construct(s, max_layers=1).householders for s in others},
+                others,
+            ),
+            "others with this bound": ([s for s in others if _has_bound(s)], []),
+            "defect of S_5 with two factors and more layers": (defect(deeper), None),
+            "it has more layers": (_layers(deeper) > 1, True),
+            "most planes turned by 1 to 5 reflections": (
+                [_planes(generator, k, count) for k in range(1, 6)],
+                [0, 1, 1, 2, 2],
+            ),
+        },
+    )
+
+
+def _has_bound(spec: str) -> bool:
+    return any(b.reason == "CK.S5" for b in bounds(automaton_from_spec(spec)))
+
+
+def _layers(found: Any) -> int:
+    return found.layers if isinstance(found.layers, int) else len(found.layers)
+
+
+def _planes(generator: np.random.Generator, k: int, count: int) -> int:
+    """The most over random products of k reflections in five dimensions."""
+    products = (product_of(random_factors(generator, 5, k, reflections=True), 5) for _ in range(count))
+    return max(turned_planes(eigenvalue_report(A)) for A in products)

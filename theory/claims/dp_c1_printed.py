@@ -1,0 +1,49 @@
+"""DP.C1.printed: S_5 is not the full symmetry group of the dodecahedron, which has elements of order 10."""
+
+from __future__ import annotations
+
+from ...constructions.icosahedral import icosahedral_rotations
+from ...constructions.matrices import scaled
+from ..claim import QUICK, Claim, Effort
+from ..claim_evidence import refutation
+from ..verdict import Verdict
+from .dp_c1 import listed_orders, order
+
+CLAIM = Claim(
+    "DP.C1.printed",
+    "S_5 is the full symmetry group of the dodecahedron",
+    "proved",
+    expected="refuted",
+    uses=("DP.C1",),
+    repair="That group is A_5 × Z_2; S_5 has the same order, 120, but no element of order 10.",
+)
+FIVEFOLD = (1, 2, 3, 4, 0)
+
+
+def verify(effort: Effort = QUICK) -> Verdict:
+    """A rotation of the dodecahedron by 2π/5 times -I has order 10, which no permutation of five points has.
+
+    Statement: The full symmetry group of the dodecahedron is isomorphic to S_5.
+    Direction: sufficient, as printed
+    Hypotheses: None.
+    Arithmetic: exact, in Q(√5)
+    Source: DP, Appendix C.1
+    Method: The witness is a matrix; the replay checks that it maps the group to itself, that its order is 10, and that no
+        element of the listed S_5 has that order.
+    Example:
+        >>> print(verify().line())
+        refuted (proved): computed an element of order 10, claimed orders [1, 2, 3, 4, 5, 6]
+    """
+    return refutation(
+        CLAIM,
+        {"minus the rotation of": FIVEFOLD},
+        lambda witness: refutes(witness["minus the rotation of"]),
+        computed=f"an element of order {order(scaled(-1, icosahedral_rotations()[FIVEFOLD]))}",
+        claimed=f"orders {list(listed_orders('S5'))}",
+    )
+
+
+def refutes(sigma: tuple[int, ...]) -> bool:
+    """Is -R(σ) a symmetry of an order that S_5 does not have?"""
+    rotations = icosahedral_rotations()
+    return sigma in rotations and order(scaled(-1, rotations[sigma])) not in listed_orders("S5")

@@ -1,0 +1,88 @@
+"""DP.eq3: the factors of a token multiply with their index rising to the left."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ...constructions.householder import GHFactor, product_of
+from ...constructions.matrices import Matrix, identity, matrix, product
+from ..claim import QUICK, Claim, Effort
+from ..claim_evidence import instances
+from ..claim_parts import drawn_factors, eighths
+from ..verdict import Verdict
+
+CLAIM = Claim(
+    "DP.eq3", "A token's transition is C_n···C_1, and B has the later factors on the left", "instances"
+)
+Case = tuple[list[GHFactor], list[Matrix], Matrix, str]
+"""Factors with β and key, the values v_j as columns, H_0, and the order in which the factors are multiplied."""
+
+
+def verify(effort: Effort = QUICK) -> Verdict:
+    """Flattening the micro-steps of a token puts later factors on the left.
+
+    Statement: Let a token do H ← (I - β_j k_j k_jᵀ) H + β_j k_j v_jᵀ for j = 1, …, m, one after the other, and let
+        C_j = I - β_j k_j k_jᵀ. Together they do H ← A H + B with A = C_m···C_1 and B = Σ_j C_m···C_{j+1} β_j k_j v_jᵀ.
+    Direction: tight, an equality
+    Hypotheses: States are multiplied from the left.
+    Arithmetic: exact
+    Source: DP, equation 3, with the order of the product repaired
+    Method: Random keys, values and states in rational numbers, against the micro-steps; with the product in the opposite
+        order the same check must find other states.
+    Example:
+        >>> print(verify().line())
+        holds (instances): computed no violation in 40 cases, claimed no violation
+    """
+    return instances(
+        CLAIM,
+        effort,
+        count=effort.pick(40, 1000),
+        draw=lambda g: (*drawn(g), "rising to the left"),
+        broken=lambda g: (*drawn(g), "rising to the right"),
+        check=violation,
+        tight=lambda case: product_of(case[0], 3) != product_of(case[0][::-1], 3),
+    )
+
+
+def drawn(generator: np.random.Generator) -> tuple[list[GHFactor], list[Matrix], Matrix]:
+    """Two to four factors on R³, values in R², a state."""
+    count = int(generator.integers(2, 5))
+    factors = drawn_factors(generator, 3, eighths(generator, 0, 16, count))
+    values = [matrix(generator.integers(-4, 5, size=(1, 2)).tolist()) for _ in factors]
+    return factors, values, matrix(generator.integers(-4, 5, size=(3, 2)).tolist())
+
+
+def violation(case: Case) -> Any:
+    """The state after the micro-steps and after A H + B, where they differ; None where they do not."""
+    factors, values, start, order = case
+    H = start
+    for factor, v in zip(factors, values, strict=True):
+        H = added(factor.apply(H), written(factor, v))
+    A, B = flattened(factors, values, order)
+    once = added(product(A, start), B)
+    return None if once == H else {"factors": str(factors), "micro-steps": H, "at once": once}
+
+
+def flattened(factors: list[GHFactor], values: list[Matrix], order: str) -> tuple[Matrix, Matrix]:
+    """A and B of a token."""
+    n = 3
+    A, B = identity(n), matrix([[Fraction(0)] * len(values[0][0]) for _ in range(n)])
+    for factor, v in zip(factors, values, strict=True):
+        C = factor.matrix(n)
+        B = added(product(C, B), written(factor, v))
+        A = product(C, A) if order == "rising to the left" else product(A, C)
+    return A, B
+
+
+def written(factor: GHFactor, v: Matrix) -> Matrix:
+    """β k vᵀ."""
+    key = dict(factor.vector)
+    return matrix([[factor.beta * key.get(i, 0) * x for x in v[0]] for i in range(3)])
+
+
+def added(H: Matrix, B: Matrix) -> Matrix:
+    """H + B."""
+    return matrix([[a + b for a, b in zip(r, s, strict=True)] for r, s in zip(H, B, strict=True)])

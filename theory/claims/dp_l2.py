@@ -1,0 +1,58 @@
+"""DP.L2: a counter modulo d in one layer with two factors, or in two layers with one."""
+
+from __future__ import annotations
+
+from ...constructions.construct import construct
+from ...constructions.lrnn import LRNN
+from ..claim import QUICK, Claim, Effort
+from ..claim_checks import defect, with_letters_exchanged
+from ..claim_evidence import exhaustive
+from ..verdict import Verdict
+
+CLAIM = Claim(
+    "DP.L2",
+    "A counter modulo d: one layer with two factors, two layers with one",
+    "exhaustive",
+    uses=("G.T6", "DP.T4"),
+)
+
+
+def verify(effort: Effort = QUICK) -> Verdict:
+    """Counting modulo d takes one layer with two factors a token, or two layers with one.
+
+    Statement: For every d the number of ones modulo d is followed by one layer whose letters are products of two reflections
+        in each head, a rotation by 2π/d (for d = 3, 4, 6, 12 integer matrices of that order in dimension at most 3),
+        and by two layers whose letters are single reflections.
+    Direction: sufficient
+    Hypotheses: None.
+    Arithmetic: exact, in a real cyclotomic field
+    Source: DP, Lemma 2
+    Method: Both are constructed for each d and proved by the stand-alone checker; layers and factors are counted. With the
+        two letters exchanged the same check must fail.
+    Example:
+        >>> print(verify().line())
+        holds (exhaustive): computed no violation in 20 cases, claimed no violation
+    """
+    orders = range(3, effort.pick(13, 41))
+    built = [(counter(d, layers), layers) for d in orders for layers in (1, 2)]
+    return exhaustive(
+        CLAIM,
+        cases=built,
+        check=violation,
+        of=f"both forms for d = {orders[0]}..{orders[-1]}",
+        broken=((with_letters_exchanged(lrnn), layers) for lrnn, layers in built[:6]),
+    )
+
+
+def counter(d: int, layers: int) -> LRNN:
+    """A counter in one layer by rotations, or in two by reflections."""
+    return construct(f"mod:{d}", max_layers=1) if layers == 1 else construct(f"mod:{d}", theorem="G.T6")
+
+
+def violation(case: tuple[LRNN, int]) -> str | None:
+    """Other layers, or more than 2 factors in one and 1 in two; or a certificate that is not valid."""
+    lrnn, layers = case
+    if len(lrnn.layers) != layers or (lrnn.householders or 0) > 3 - layers or lrnn.dim > 3:
+        return f"{lrnn.automaton.name}: {len(lrnn.layers)} layers, {lrnn.householders} factors, dimension {lrnn.dim}"
+    fault = defect(lrnn)
+    return None if fault is None else f"{lrnn.automaton.name}: {fault}"

@@ -1,0 +1,71 @@
+"""DP.L4: a permutation-reset automaton in one gated layer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...constructions.cascade import cascade
+from ...constructions.cascade_lrnn import cascade_lrnn
+from ...constructions.lrnn import LRNN
+from ...constructions.spec import automaton_from_spec
+from ..claim import QUICK, Claim, Effort
+from ..claim_checks import defect, with_letters_exchanged
+from ..claim_evidence import exhaustive
+from ..verdict import Verdict
+
+CLAIM = Claim("DP.L4", "A permutation-reset automaton in one gated layer", "exhaustive", uses=("G.T3",))
+
+
+def verify(effort: Effort = QUICK) -> Verdict:
+    """A permutation-reset automaton is followed by one gated layer: resets are the gate 0, permutations are swaps.
+
+    Statement: Let every letter of an automaton of n states permute them or send all to one. One layer with one-hot states
+        follows it, in which a permutation is at most n - 1 swaps with the gate 1 and nothing added, and a reset to c
+        is the gate 0, no factor, and e_c added.
+    Direction: sufficient
+    Hypotheses: Every letter is a permutation or a constant map.
+    Arithmetic: exact, all numbers are integers
+    Source: DP, Lemma 4
+    Method: The automata of all cyclic shifts and all resets of n points are constructed, their letters looked at, and the
+        whole proved by the stand-alone checker. With two letters exchanged, or without the gates, it must fail.
+    Example:
+        >>> print(verify().line())
+        holds (exhaustive): computed no violation in 6 cases, claimed no violation
+    """
+    sizes = range(2, effort.pick(8, 17))
+    built = [gated(n) for n in sizes]
+    return exhaustive(
+        CLAIM,
+        cases=built,
+        check=violation,
+        of=f"permreset:n, n = {sizes[0]}..{sizes[-1]}",
+        broken=[with_letters_exchanged(built[1]), *map(ungated, built)],
+    )
+
+
+def gated(n: int) -> LRNN:
+    """All cyclic shifts and all resets of n points, one-hot."""
+    automaton = automaton_from_spec(f"permreset:{n}")
+    return cascade_lrnn(automaton, cascade(automaton), coordinates="one_hot", gated=True)
+
+
+def ungated(lrnn: LRNN) -> LRNN:
+    """The same with the gate 1 everywhere: the resets add and erase nothing."""
+    head = lrnn.all_heads[0]
+    opened = replace(head, transitions=tuple(replace(t, gate=1) for t in head.transitions))
+    return replace(lrnn, layers=(replace(lrnn.layers[0], heads=(opened,)),))
+
+
+def violation(lrnn: LRNN) -> str | None:
+    """Several layers, a letter of another form, or a certificate that is not valid."""
+    n = len(lrnn.automaton.states)
+    if len(lrnn.all_heads) != 1:
+        return f"{len(lrnn.layers)} layers, {len(lrnn.all_heads)} heads"
+    for x, t in enumerate(lrnn.all_heads[0].transitions):
+        reset = t.gate == 0 and not t.factors and len(t.additive) == 1
+        swaps = t.gate == 1 and not t.additive and len(t.factors) < n
+        if not (reset or swaps):
+            return (
+                f"permreset:{n}, letter {x}: gate {t.gate}, {len(t.factors)} factors, {len(t.additive)} added"
+            )
+    return defect(lrnn)

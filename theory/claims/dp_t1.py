@@ -1,0 +1,66 @@
+"""DP.T1: permutation groups with fewer factors a token in three or four layers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...constructions.block_delay import BlockDelay, block_delay
+from ...constructions.construct import construct
+from ...constructions.realisations import Realisation
+from ..claim import QUICK, Claim, Effort
+from ..claim_checks import defect
+from ..claim_evidence import exhaustive
+from ..verdict import Verdict
+
+CLAIM = Claim(
+    "DP.T1",
+    "S_n with n - 1 factors in one layer, with fewer in three or four",
+    "exhaustive",
+    uses=("G.T3", "DP.L2", "DP.L3"),
+)
+
+
+def verify(effort: Effort = QUICK) -> Verdict:
+    """The word problem of S_n takes one layer with n - 1 factors, three with fewer but more than one, four with one.
+
+    Statement: The products of a sequence of elements of S_n are followed by (i) one layer with n - 1 factors a token, (ii)
+        three layers with any number of factors between 1 and n - 1, (iii) four layers with one factor. In (ii) and
+        (iii) the lower layers supply a counter and the last 2m tokens, m = ⌈(n - 1)/factors⌉, and the last layer
+        applies the product of one block of m tokens while the next block is read.
+    Direction: sufficient
+    Hypotheses: The left product; an empty place of the buffer is the identity; the token is written before it is read.
+    Arithmetic: exact
+    Source: DP, Theorem 1
+    Method: Each form is constructed and proved by its stand-alone checker (for the delayed ones: the delay lemma from
+        the tables of factors); layers and factors are counted. With the factors of two letters exchanged the same
+        check must fail.
+    Example:
+        >>> print(verify().line())
+        holds (exhaustive): computed no violation in 5 cases, claimed no violation
+    """
+    largest = effort.pick(4, 5)
+    built = [(n, factors, tracker(n, factors)) for n in range(3, largest + 1) for factors in range(1, n)]
+    delayed = [(n, factors, found) for n, factors, found in built if isinstance(found, BlockDelay)]
+    return exhaustive(
+        CLAIM,
+        cases=built,
+        check=violation,
+        of=f"S_3 to S_{largest}, each number of factors below n",
+        broken=((n, factors, replace(found, points=found.points[::-1])) for n, factors, found in delayed),
+    )
+
+
+def tracker(n: int, factors: int) -> Realisation:
+    """The word problem of S_n with so many factors a token."""
+    return construct(f"S{n}", theorem="G.T3") if factors == n - 1 else block_delay(f"S{n}", factors)
+
+
+def violation(case: tuple[int, int, Realisation]) -> str | None:
+    """More layers or factors than the theorem says, or a certificate that is not valid."""
+    n, factors, built = case
+    most = 1 if factors == n - 1 else 4 if factors == 1 else 3
+    summary = built.summary()
+    layers, used = int(str(summary["layers"])), int(str(summary["householders"]))
+    if layers > most or used > factors:
+        return f"S_{n}: {layers} layers and {used} factors, not {most} and {factors}"
+    return defect(built)

@@ -1,0 +1,79 @@
+"""G.A3: without a norm bound any automaton takes one layer with its 0/1 transition matrices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...constructions.automaton import Automaton
+from ...constructions.spec import automaton_from_spec
+from ...constructions.unbounded import unbounded
+from ..claim import QUICK, Claim, Effort
+from ..claim_checks import defect
+from ..claim_evidence import instances
+from ..norms import norm_at_most_one
+from ..verdict import Verdict
+
+CLAIM = Claim("G.A3", "Any automaton in one layer of 0/1 matrices, if the norm may exceed 1", "instances")
+Case = tuple[Automaton, Automaton]
+"""The automaton that is constructed, and the one that the construction must follow."""
+
+
+def verify(effort: Effort = QUICK) -> Verdict:
+    """One layer with one-hot states follows any automaton, and its norm exceeds 1 exactly where a letter merges states.
+
+    Statement: Let (Q, Σ, q0, δ) be a finite automaton. With H_0 = e_q0, A(x) e_q = e_δ(q,x) and B = 0 the state after a
+        word w is e_δ(q0,w). If m states go to one by x then ‖A(x)‖ is at least √m, so A(x) is no product of
+        factors with eigenvalues in [-1, 1]; a letter that permutes the states has norm 1.
+    Direction: sufficient
+    Hypotheses: None; a norm above 1 is allowed.
+    Arithmetic: exact, all numbers are 0 and 1
+    Source: G, Appendix A.3
+    Method: Random automata are constructed; the stand-alone checker proves equality on all words, and each letter's norm
+        is decided exactly. An automaton with one transition changed must not be followed.
+    Example:
+        >>> print(verify().line())
+        holds (instances): computed no violation in 30 cases, claimed no violation
+    """
+    return instances(
+        CLAIM,
+        effort,
+        count=effort.pick(30, 400),
+        draw=lambda g: (found := random_automaton(g), found),
+        broken=lambda g: (found := random_automaton(g), rewired(found, g)),
+        check=violation,
+        tight=lambda case: not case[0].is_permutation,
+    )
+
+
+def violation(case: Case) -> object:
+    """What is wrong with the layer of the first automaton as a layer for the second; None where nothing is."""
+    made, followed = case
+    lrnn = unbounded(made)
+    reason = defect(replace(lrnn, automaton=followed))
+    if reason is not None:
+        return reason
+    for letter, row in enumerate(made.transitions.tolist()):
+        A = [[int(row[q] == r) for q in range(len(row))] for r in range(len(row))]
+        merges = len(set(row)) < len(row)
+        if norm_at_most_one(A).holds == merges:
+            return {"letter": letter, "images": row, "norm at most 1": merges}
+    return None
+
+
+def random_automaton(generator: np.random.Generator) -> Automaton:
+    """Three letters and two to six states, of which at least two are reached."""
+    while True:
+        states = generator.integers(2, 7)
+        found = automaton_from_spec(f"random:states={states},letters=3,seed={generator.integers(2**31)}")
+        if len(found.states) > 1:
+            return found
+
+
+def rewired(automaton: Automaton, generator: np.random.Generator) -> Automaton:
+    """One transition leads to another state."""
+    maps = automaton.transitions.copy()
+    x, q = (int(generator.integers(size)) for size in maps.shape)
+    maps[x, q] = (maps[x, q] + generator.integers(1, maps.shape[1])) % maps.shape[1]
+    return replace(automaton, transitions=maps)

@@ -1,0 +1,74 @@
+"""G.L1: cast sequences of powers with real bases settle, on even and on odd indices."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..claim import QUICK, Claim, Effort
+from ..claim_evidence import instances
+from ..impossibility_cast import Tally, lemma
+from ..verdict import Verdict
+
+CLAIM = Claim(
+    "G.L1", "Cast powers of real numbers settle on either parity of the index", "instances", arithmetic="cast"
+)
+FORMATS = ("cast:bf16", "cast:fp8_e4m3", "cast:int:-128..127")
+
+
+class Sequence(NamedTuple):
+    """One random sequence, by its seed; `negative`: bases may be negative."""
+
+    arithmetic: str
+    seed: int
+    negative: bool
+
+
+def verify(effort: Effort = QUICK) -> Verdict:
+    """What a finite format shows of a sum of powers of real numbers is, from some index on, the same on all even indices.
+
+    Statement: Let a_k be the sum of c_i C(k, m_i) λ_i^(k - m_i) with real λ_i, and cast the nearest of finitely many
+        values. Then cast(a_2k) and cast(a_2k+1) are eventually constant, and equal if no λ_i is negative.
+    Direction: necessary, for what a layer with real eigenvalues can show on repetitions of one letter
+    Hypotheses: Every λ_i is real; for the equality, none is negative.
+    Arithmetic: cast, the sequence exact and each member rounded once, ties toward minus infinity, saturating
+    Source: G, Lemma 1
+    Method: Random rational sequences of up to four terms. From an index that is proved by comparing the terms exactly
+        all members are known; those before it are computed, and the index at which the sequence settles is found. With
+        negative bases the two ends must differ in some of the cases.
+    Example:
+        >>> print(verify().line())
+        holds (instances): computed no violation in 60 cases, claimed no violation
+    """
+    return instances(
+        CLAIM,
+        effort,
+        count=effort.pick(60, 3_000),
+        draw=lambda generator: _drawn(generator, False),
+        broken=lambda generator: _drawn(generator, True),
+        check=_two_ends,
+        tight=lambda case: tally_of(case).tight > 0,
+        evidence={"arithmetics": list(FORMATS), "latest_settling": _latest(effort)},
+    )
+
+
+def tally_of(case: Sequence) -> Tally:
+    """One sequence, decided for ever."""
+    return lemma(case.arithmetic, 1, case.seed, negative=case.negative)
+
+
+def _drawn(generator: np.random.Generator, negative: bool) -> Sequence:
+    return Sequence(FORMATS[generator.integers(3)], int(generator.integers(2**31)), negative)
+
+
+def _two_ends(case: Sequence) -> Any:
+    tally = tally_of(case)
+    if tally.violations:
+        return {**case._asdict(), **tally.violations[0]}
+    return {**case._asdict(), "ends": "even and odd indices differ"} if tally.counting else None
+
+
+def _latest(effort: Effort) -> dict[str, int]:
+    """For each format the largest index at which one of some sequences settles."""
+    return {name: max(lemma(name, effort.pick(20, 500), effort.seed).settling) for name in FORMATS}

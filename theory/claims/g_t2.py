@@ -1,0 +1,112 @@
+"""G.T2: counting modulo m, not a power of two, needs a non-real eigenvalue in model cast."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..cast_rotations import ROTATIONS, rotations
+from ..claim import QUICK, Claim, Effort
+from ..claim_evidence import instances, proved
+from ..claim_further import further
+from ..claim_model import Subject
+from ..impossibility_cast import Tally, theorem
+from ..rounding_counters import ripple_period
+from ..subject_letters import letters_with, turning_letter
+from ..verdict import Verdict
+from .g_l1 import FORMATS
+
+CLAIM = Claim(
+    "G.T2",
+    "Counting modulo m, not a power of two, needs a non-real eigenvalue",
+    "instances",
+    uses=("G.L1", "own.T2tight"),
+    arithmetic="cast",
+)
+
+
+class Stack(NamedTuple):
+    """Random layers, by their seed; `order` 0: real eigenvalues, else one layer whose letter has this finite order."""
+
+    arithmetic: str
+    layers: int
+    seed: int
+    order: int
+
+
+def verify(effort: Effort = QUICK) -> Verdict:
+    """With real eigenvalues L layers show on 1^k a period that divides 2^L.
+
+    Statement: In model cast L layers recognise (1^m)*, m not a power of two, only if for some i a product of 2^(i-1)
+        matrices of layer i has a non-real eigenvalue. Otherwise what is shown on 1^k has in the end a period that
+        divides 2^L.
+    Direction: necessary
+    Hypotheses: Finitely many values; products of transitions exact, states cast once.
+    Arithmetic: cast
+    Source: G, Theorem 2, as the final version states it
+    Method: Random stacks of one and two layers with triangular letters of rational eigenvalues, of either sign, are
+        decided for ever on 1^k; how many attain 2^L is counted. The same check is given letters of order 3, 4 and 6,
+        which have non-real eigenvalues, and must find other periods. That 2^L is attained at every L is own.T2tight.
+    Example:
+        >>> print(verify().line())
+        holds (instances): computed no violation in 40 cases, claimed no violation
+    """
+    found = instances(
+        CLAIM,
+        effort,
+        count=effort.pick(40, 600),
+        draw=_real,
+        broken=_turning,
+        check=lambda case: next(iter(tally_of(case).violations), None),
+        tight=lambda case: tally_of(case).tight > 0,
+        evidence={"arithmetics": list(FORMATS)},
+    )
+    return further(
+        found,
+        {
+            "periods of 1 to 6 sign layers": (
+                [ripple_period(n) for n in range(1, 7)],
+                [2**n for n in range(1, 7)],
+            )
+        },
+    )
+
+
+def applies(subject: Subject) -> Verdict | None:
+    """Which letters of a one-layer model have non-real eigenvalues, and whether its automaton needs one."""
+    if subject.lrnn is not None and len(subject.lrnn.layers) > 1:
+        return None
+    beyond = letters_with(subject, lambda x: not x.spectrum.is_real)
+    if beyond is None:
+        return None
+    needed = turning_letter(subject.automaton, lambda length: length > 2)
+    return proved(
+        CLAIM,
+        computed=len(beyond),
+        claimed=int(needed is not None),
+        relation=">=",
+        evidence={
+            "letters_with_a_non-real_eigenvalue": beyond,
+            "letter_that_turns_more_than_two_states": needed,
+            "without_such_letters": "no (1^m)*, m > 2, in model cast and one layer",
+        },
+        witness={"letter": needed, "letters_with_a_non-real_eigenvalue": beyond},
+    )
+
+
+def tally_of(case: Stack) -> Tally:
+    """One stack of layers, decided for ever on 1^k."""
+    if case.order:
+        return rotations(case.arithmetic, case.order, 1, case.seed)
+    return theorem(case.arithmetic, 1, case.layers, case.seed, negative=True)
+
+
+def _real(generator: np.random.Generator) -> Stack:
+    layers = int(generator.integers(1, 3))
+    return Stack(FORMATS[generator.integers(3)], layers, int(generator.integers(2**31)), 0)
+
+
+def _turning(generator: np.random.Generator) -> Stack:
+    order: Any = generator.choice(list(ROTATIONS))
+    return Stack(FORMATS[generator.integers(3)], 1, int(generator.integers(2**31)), int(order))

@@ -1,0 +1,48 @@
+"""own.T2tight: L layers of one sign each count modulo 2^L."""
+
+from __future__ import annotations
+
+from ...constructions.lrnn import LRNN
+from ...constructions.ripple import ripple_counter
+from ...constructions.spec import automaton_from_spec
+from ..claim import QUICK, Claim, Effort
+from ..claim_checks import defect, with_letters_exchanged
+from ..claim_evidence import exhaustive
+from ..verdict import Verdict
+
+CLAIM = Claim("own.T2tight", "L scalar layers of ±1 count modulo 2^L", "exhaustive")
+
+
+def verify(effort: Effort = QUICK) -> Verdict:
+    """The period 2^L that G.T2 allows to L layers with real eigenvalues is attained.
+
+    Statement: For every L ≥ 2 there are L layers of one scalar each, all of whose letters multiply by 1 or by -1, that count
+        modulo 2^L: layer i flips its sign exactly when all lower bits carry.
+    Direction: tight
+    Hypotheses: None.
+    Arithmetic: exact, all numbers are 1 and -1
+    Source: ours
+    Method: The ripple-carry counter is constructed for each L and proved by the stand-alone checker; its layers and
+        dimensions are counted. With its two letters exchanged the same check must fail.
+    Example:
+        >>> print(verify().line())
+        holds (exhaustive): computed no violation in 5 cases, claimed no violation
+    """
+    depths = range(2, effort.pick(7, 10))
+    built = [(depth, ripple_counter(automaton_from_spec(f"mod:{2**depth}"))) for depth in depths]
+    return exhaustive(
+        CLAIM,
+        cases=built,
+        check=violation,
+        of=f"L = {depths[0]}..{depths[-1]}",
+        broken=((depth, with_letters_exchanged(lrnn)) for depth, lrnn in built),
+    )
+
+
+def violation(case: tuple[int, LRNN]) -> str | None:
+    """Other layers or dimensions, numbers other than 1 and -1 for a letter, or a certificate that is not valid."""
+    depth, lrnn = case
+    if (len(lrnn.layers), lrnn.heads, lrnn.dim) != (depth, 1, 1):
+        return f"{len(lrnn.layers)} layers, {lrnn.heads} heads, dimension {lrnn.dim}"
+    values = {f.eigenvalue for head in lrnn.all_heads for t in head.transitions for f in t.factors}
+    return f"eigenvalues {sorted(map(str, values))}" if values - {-1} else defect(lrnn)
