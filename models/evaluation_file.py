@@ -1,0 +1,104 @@
+"""`evaluate_folder`: `mirrormata eval` of a model folder, or of all seeds of a training's folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+
+from ..constructions.errors import InputError
+from .contract import TaskContract, read_contract
+from .evaluation import Evaluation, evaluate, longest_of
+from .model_file import load_model
+from .processes import device_of
+from .tasks import AutomatonTask, Span, Task, task_of
+from .word_problem_data import read_word_problem_rows
+
+
+@dataclass(frozen=True)
+class FolderEvaluation:
+    """What was tested, and what was seen at the lengths asked for."""
+
+    folder: str
+    contract: TaskContract
+    lengths: tuple[int | Span, ...]
+    seen: Evaluation
+
+    def as_json(self) -> dict[str, Any]:
+        """One object."""
+        return {
+            "folder": self.folder, "contract": self.contract.as_json(), **self.seen.as_json(self.lengths),
+        }  # fmt: skip
+
+
+def evaluate_folder(
+    folder: str,
+    *,
+    lengths: Sequence[int | Span] | None = None,
+    words: int = 256,
+    seed: int = 0,
+    data: str | None = None,
+    group: str | None = None,
+    chunk: int = 1024,
+    device: str = "auto",
+    precision: Literal["fp32", "bf16"] = "fp32",
+    progress: Callable[[float], None] | None = None,
+) -> FolderEvaluation:
+    """Test every model in the folder on the same words; `lengths`: by default those of its task.
+
+    `data`: a word-problem CSV whose rows are the words, of `group` where its name does not say it.
+    """
+    place = Path(folder)
+    if not place.is_dir():
+        raise InputError(f"{folder}: no such folder; give a model folder, or what `train` wrote")
+    folders = [place] if (place / "config.json").is_file() else sorted(place.glob("seed-*"), key=_number)
+    if not folders:
+        raise InputError(
+            f"{folder}: holds no model (config.json) and no seeds (seed-0, ...); train to the end first"
+        )
+    if words < 1 or chunk < 2:
+        raise InputError(
+            f"eval: words {words}, chunk {chunk}: at least 1 word and chunks of 2 tokens are needed"
+        )
+    contract = read_contract(folders[0] / "task.json")
+    task: Task = task_of(contract.settings)
+    chosen = tuple(lengths or task.protocol.test_lengths)
+    if data is not None:
+        if not isinstance(task, AutomatonTask):
+            raise InputError(f"{data}: the model's task is no word problem")
+        task = read_word_problem_rows(data, task, group=group)
+        words, longest = task.rows.letters.shape
+        chosen = tuple(lengths or (longest,))
+        if longest_of(chosen) > longest:
+            raise InputError(f"{data}: its rows have {longest} tokens, fewer than the lengths asked for")
+    where, parts = device_of(device), []
+    for i, one in enumerate(folders):
+        model, _ = load_model(one)
+        if (model.config.letters, model.config.classes) != (task.letters, task.classes):
+            raise InputError(f"{one}: its model has other letters or classes than the task in task.json")
+        parts.append(
+            evaluate(
+                model.to(where), task, longest_of(chosen), words=words, seed=seed, chunk=chunk,
+                autocast=torch.bfloat16 if precision == "bf16" else None,
+                progress=None if progress is None else _share(progress, i, len(folders)),
+            )
+        )  # fmt: skip
+    first = parts[0]
+    seen = Evaluation(
+        tuple(p.seeds[0] for p in parts), words, first.chance, np.concatenate([p.right for p in parts]), first.asked,
+        np.concatenate([p.first_failure for p in parts]),
+    )  # fmt: skip
+    return FolderEvaluation(folder, contract, chosen, seen)
+
+
+def _number(path: Path) -> int:
+    digits = path.name.removeprefix("seed-")
+    return int(digits) if digits.isdigit() else -1
+
+
+def _share(progress: Callable[[float], None], part: int, parts: int) -> Callable[[float], None]:
+    return lambda share: progress((part + share) / parts)

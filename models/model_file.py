@@ -1,0 +1,99 @@
+"""Model folders: `config.json`, `model.safetensors`, `task.json`; written whole or not at all, never unpickled."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from ..constructions.errors import InputError
+from ..constructions.files import read_text
+from .config import config_from_json
+from .model import Model
+
+FORMAT = "mirrormata-model/1"
+
+
+def save_model(folder: str | Path, model: Model, task: Mapping[str, Any]) -> None:
+    """Write one seed's model as a folder, through a temporary one beside it; a model that is there is replaced.
+
+    `task`: what the letters and classes are, for `task.json`. `InputError` for several seeds, and where the place is
+    taken by something that is no model folder.
+    """
+    if len(model.seeds) != 1:
+        raise InputError(f"{folder}: the model has {len(model.seeds)} seeds: choose one with `select`")
+    target = Path(folder)
+    if target.exists() and not (target / "config.json").is_file():
+        raise InputError(f"{folder}: is there already and is no model folder: choose another name")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    try:
+        document = {"format": FORMAT, "seed": model.seeds[0], "model": model.config.as_json()}
+        (temporary / "config.json").write_text(json.dumps(document, indent=2) + "\n")
+        (temporary / "task.json").write_text(json.dumps(dict(task), indent=2, ensure_ascii=False) + "\n")
+        tensors = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
+        save_file(tensors, temporary / "model.safetensors", metadata={"format": FORMAT})
+        os.chmod(temporary, 0o755)
+        if target.exists():
+            shutil.rmtree(target)
+        os.replace(temporary, target)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def load_model(folder: str | Path) -> tuple[Model, dict[str, Any]]:
+    """The model on the CPU, in the dtype of its file, and its task; `InputError` naming the file that is wrong."""
+    place = Path(folder)
+    config = _json(place / "config.json")
+    if config.get("format") != FORMAT:
+        raise InputError(f"{place / 'config.json'}: its format is {config.get('format')!r}, not {FORMAT!r}")
+    shape = config_from_json(config.get("model"), str(place / "config.json"))
+    seed = config.get("seed", 0)
+    model = Model(shape, [seed if type(seed) is int else 0])
+    load_weights(model, place / "model.safetensors")
+    return model, _json(place / "task.json")
+
+
+def load_weights(model: Model, path: Path) -> None:
+    """Fill a model from a safetensors file; `InputError` for other names, shapes, or a file that is cut short."""
+    if not path.is_file():
+        raise InputError(
+            f"{path}: no such file; a model folder has config.json, task.json and model.safetensors"
+        )
+    try:
+        tensors = load_file(path)
+    except (SafetensorError, ValueError, OSError) as error:
+        raise InputError(f"{path}: not a whole safetensors file ({error})") from None
+    own = model.state_dict()
+    for name, value in own.items():
+        if name not in tensors:
+            raise InputError(f"{path}: {name!r} is missing")
+        if tensors[name].shape != value.shape:
+            raise InputError(
+                f"{path}: {name!r} has shape {list(tensors[name].shape)}, the model's is {list(value.shape)}"
+            )
+    if foreign := sorted(set(tensors) - set(own)):
+        raise InputError(f"{path}: {foreign[0]!r} is not part of the model in config.json")
+    floats = {value.dtype for value in tensors.values() if value.is_floating_point()}
+    if len(floats) > 1:
+        raise InputError(f"{path}: its tensors have several dtypes: {', '.join(sorted(map(str, floats)))}")
+    model.to(floats.pop() if floats else torch.float32)
+    model.load_state_dict(tensors)
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}: not JSON (line {error.lineno}: {error.msg})") from None
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: an object is needed")
+    return data

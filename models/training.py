@@ -1,0 +1,123 @@
+"""`train`: many seeds of one model side by side, exactly resumable; what it wrote is in a folder.
+
+The folder has `settings.json`, `task.json`, `metrics.jsonl`, `checkpoint.safetensors`; at the end `result.json` and a
+model folder for each seed, `seed-0`, ....
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ..constructions.errors import InputError
+from ..constructions.files import read_text, write_text
+from .checkpoints import first_difference
+from .contract import TaskContract
+from .evaluation import length_text
+from .processes import Processes
+from .train_file import Experiment, TrainSettings
+from .training_run import Progress, TrainingRun
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Where a training stands. `result` is None until it is finished; then it is what `result.json` has."""
+
+    folder: Path
+    step: int
+    steps: int
+    contract: TaskContract
+    result: dict[str, Any] | None
+
+
+def train(
+    experiment: Experiment,
+    folder: str | Path,
+    *,
+    minutes: float | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Train to the last step, or for so many minutes; called again with the same settings it goes on.
+
+    Raises `InputError` for a folder of another training, and for a checkpoint that is cut short or foreign.
+    """
+    started = time.monotonic()
+    place = Path(folder)
+    task = experiment.built_task()
+    lengths, tests = experiment.train_lengths(task), experiment.test_lengths(task)
+    contract = task.contract(lengths, tuple(length_text(x) for x in tests))
+    settings = json.loads(json.dumps(experiment.as_json()))
+    config = experiment.config(task)
+    processes = Processes(experiment.train.device, experiment.train.precision)
+    if processes.sharded and len(experiment.train.seeds) > 1:
+        raise InputError("train: FSDP shards one model: give one seed, or use DDP for several")
+    _claim(place, settings, contract, processes.writes)
+    if (done := read_result(place)) is not None:
+        return Outcome(place, experiment.train.steps, experiment.train.steps, contract, done)
+    deadline = None if minutes is None else started + 60 * minutes
+    with _arithmetic(experiment.train):
+        run = TrainingRun(experiment, task, config, processes)
+        step = run.train(place, run.load(place, settings), settings, deadline, progress)
+        result = run.finish(place, contract) if step == experiment.train.steps else None
+    return Outcome(place, step, experiment.train.steps, contract, result)
+
+
+def read_result(folder: Path) -> dict[str, Any] | None:
+    """What a finished training found; None where it is not finished."""
+    path = folder / "result.json"
+    if not path.exists():
+        return None
+    try:
+        result: dict[str, Any] = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}: not JSON ({error.msg}); remove it") from None
+    return result
+
+
+def _claim(place: Path, settings: dict[str, Any], contract: TaskContract, writes: bool) -> None:
+    """The folder is this training's: new, or begun with the same settings."""
+    path = place / "settings.json"
+    if path.exists():
+        try:
+            before = json.loads(read_text(path))
+        except json.JSONDecodeError as error:
+            raise InputError(f"{path}: not JSON ({error.msg}); choose another folder") from None
+        if different := first_difference(before, settings):
+            raise InputError(
+                f"{place}: holds another training: {different}; choose another folder, or the same settings"
+            )
+    elif place.exists() and any(place.iterdir()):
+        raise InputError(f"{place}: is not empty and holds no training; choose another folder")
+    if writes and not path.exists():
+        place.mkdir(parents=True, exist_ok=True)
+        write_text(path, json.dumps(settings, indent=1) + "\n")
+        contract.write(place / "task.json")
+
+
+@contextmanager
+def _arithmetic(settings: TrainSettings) -> Iterator[None]:
+    """torch's switches, as they were again afterwards."""
+    deterministic, precision = (
+        torch.are_deterministic_algorithms_enabled(),
+        torch.get_float32_matmul_precision(),
+    )
+    threads = torch.get_num_threads()
+    if settings.deterministic:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(settings.deterministic)
+    torch.set_float32_matmul_precision("high" if settings.tf32 else "highest")
+    torch.set_num_threads(settings.threads or threads)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(deterministic)
+        torch.set_float32_matmul_precision(precision)
+        torch.set_num_threads(threads)

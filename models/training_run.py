@@ -1,0 +1,167 @@
+"""`TrainingRun`: model, optimizer and data of one training, step by step."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
+from torch.nn import functional as F
+
+from ..constructions.files import write_text
+from .batches import training_batches
+from .checkpoints import load_checkpoint, save_checkpoint
+from .config import ModelConfig
+from .contract import TaskContract
+from .evaluation import Evaluation, evaluate, length_text, longest_of
+from .metrics import Metrics
+from .model import Model
+from .model_file import save_model
+from .optimizing import adamw, clip_by_seed, gradient_norms
+from .processes import Processes
+from .sampling import IGNORED
+from .schedule import learning_rate
+from .tasks import Task
+from .train_file import Experiment
+
+Progress = Callable[[float], None]
+CHECKPOINT = "checkpoint.safetensors"
+
+
+class TrainingRun:
+    """Many seeds' models in one, and all that changes them."""
+
+    def __init__(self, experiment: Experiment, task: Task, config: ModelConfig, processes: Processes) -> None:
+        self.experiment, self.task, self.processes = experiment, task, processes
+        settings = experiment.train
+        self.model = Model(config, settings.seeds).to(processes.device)
+        optimizer = adamw(self.model, settings.lr, settings.betas, settings.weight_decay)
+        self.trained, self.optimizer = processes.prepare(self.model, optimizer)
+
+    def load(self, place: Path, settings: dict[str, Any]) -> int:
+        """The step to go on with: that of the folder's checkpoint, or 0."""
+        path = place / CHECKPOINT
+        return load_checkpoint(path, self.trained, self.optimizer, settings) if path.exists() else 0
+
+    def train(
+        self,
+        place: Path,
+        step: int,
+        settings: dict[str, Any],
+        deadline: float | None,
+        progress: Progress | None,
+    ) -> int:
+        """From `step` to the last, or to the deadline (`time.monotonic`); the step that is reached and saved."""
+        train, processes = self.experiment.train, self.processes
+        metrics = Metrics(place / "metrics.jsonl" if processes.writes else None, step)
+        began = time.monotonic()
+        batches = training_batches(
+            self.task, train, self.experiment.train_lengths(self.task), range(step, train.steps),
+            processes.device, (processes.rank, processes.count),
+        )  # fmt: skip
+        for letters, labels in batches:
+            lr = learning_rate(step, train.steps, train.lr, train.final_lr, train.warmup)
+            step += 1
+            logged = step % train.log_every == 0 or step == train.steps
+            found = self.update(letters, labels, lr, logged)
+            if logged:
+                seconds = round(time.monotonic() - began, 3)
+                metrics.write(
+                    {"step": step, "lr": lr, "tokens": letters.shape[2], **found, "seconds": seconds}
+                )
+            if train.eval_every and step % train.eval_every == 0:
+                metrics.write({"step": step, "test": self._accuracy()})
+            stopping = deadline is not None and self._late(deadline)
+            if step % train.checkpoint_every == 0 or stopping or step == train.steps:
+                save_checkpoint(
+                    place / CHECKPOINT, self.trained, self.optimizer, step, settings, processes.writes
+                )
+            if progress is not None:
+                progress(step / train.steps)
+            if stopping:
+                break
+        metrics.close()
+        return step
+
+    def update(self, letters: Tensor, labels: Tensor, lr: float, measured: bool) -> dict[str, list[float]]:
+        """One step: the loss is the sum over seeds of their mean losses, so that seeds do not meet.
+
+        Letters and labels `[seeds, words, tokens]`; loss, accuracy and gradient norm by seed if they are measured.
+        """
+        train, processes = self.experiment.train, self.processes
+        for group in self.optimizer.param_groups:
+            group["lr"] = lr
+        asked = processes.summed((labels != IGNORED).flatten(1).sum(1)).clamp(min=1)
+        with self._autocast():
+            logits, _ = self.trained(letters)
+        by_token = F.cross_entropy(
+            logits.float().flatten(0, 2), labels.flatten(), ignore_index=IGNORED, reduction="none"
+        )
+        losses = by_token.view(len(train.seeds), -1).sum(1) / asked
+        self.optimizer.zero_grad(set_to_none=True)
+        processes.backward(losses.sum())
+        if processes.sharded:
+            norm = processes.accelerator.clip_grad_norm_(
+                self.trained.parameters(), train.clip or float("inf")
+            )
+            norms = norm.reshape(1)
+        else:
+            norms = gradient_norms(self.trained, len(train.seeds))
+            if train.clip:
+                clip_by_seed(self.trained, norms, train.clip)
+        self.optimizer.step()
+        if not measured:
+            return {}
+        right = ((logits.argmax(-1) == labels) & (labels != IGNORED)).flatten(1).sum(1)
+        return {
+            "loss": processes.summed(losses.detach()).tolist(),
+            "accuracy": (processes.summed(right) / asked).tolist(),
+            "gradient_norm": norms.tolist(),
+        }
+
+    def finish(self, place: Path, contract: TaskContract) -> dict[str, Any]:
+        """The final test, a model folder for each seed, `result.json`."""
+        result = self._test().as_json(self.experiment.test_lengths(self.task))
+        options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+        weights = get_model_state_dict(self.trained, options=options)
+        if self.processes.writes:
+            whole = Model(self.model.config, self.experiment.train.seeds)
+            whole.load_state_dict(weights)
+            for i, seed in enumerate(whole.seeds):
+                save_model(place / f"seed-{seed}", whole.select(i), contract.as_json())
+            write_text(place / "result.json", json.dumps(result) + "\n")
+        self.processes.close()
+        return result
+
+    def _test(self) -> Evaluation:
+        test, task = self.experiment.eval, self.task
+        model = (
+            cast(Model, self.trained) if self.processes.sharded else self.model
+        )  # FSDP passes attributes on
+        return evaluate(
+            model, task, longest_of(self.experiment.test_lengths(task)), words=test.words, seed=test.seed,
+            autocast=self.processes.autocast,
+        )  # fmt: skip
+
+    def _accuracy(self) -> dict[str, list[float | None]]:
+        seen = self._test()
+        return {length_text(x): seen.accuracy(x) for x in self.experiment.test_lengths(self.task)}
+
+    def _autocast(self) -> Any:
+        """accelerate brings its own."""
+        if self.processes.autocast is None or self.processes.accelerator is not None:
+            return nullcontext()
+        return torch.autocast(self.processes.device.type, self.processes.autocast)
+
+    def _late(self, deadline: float) -> bool:
+        """All processes agree; one alone asks no device, which would wait for it."""
+        late = time.monotonic() > deadline
+        if self.processes.count == 1:
+            return late
+        return bool(self.processes.summed(torch.tensor(float(late), device=self.processes.device)) > 0)
