@@ -7,7 +7,7 @@ RUN := TRITON_INTERPRET=1 $(BIN)/python -m pytest -n 2 -q
 .PHONY: help demo test test-quick test-long lint docs clean
 
 help:
-	@echo "make demo        construct S_5, check its certificate, track 1,000,000 tokens in bf16, draw its mirrors"
+	@echo "make demo        construct S_5, check its certificate, track 1,000,000 tokens in bf16, prove parity impossible without negative eigenvalues"
 	@echo "make test        lint, types, docs and all tests but the long ones (15 minutes at most on two cores)"
 	@echo "make test-quick  the quick tests (two minutes)"
 	@echo "make test-long   thousands of random cases (40 minutes at most)"

@@ -20,8 +20,8 @@ import torch
 import triton
 from torch import Tensor
 
-from mirrormata.kernels.diagonal_scan import diagonal_scan
-from mirrormata.kernels.rank_one_scan import rank_one_scan
+from mirrormata.kernels.diagonal import diagonal_scan
+from mirrormata.kernels.rank_one import rank_one_scan
 
 DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 SHAPES = (

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from ..constructions.errors import MirrormataError
-from . import automata, certificates, claims, constructing, exporting, models, proofs
+from . import automata, certificates, claims, comparing, constructing, exporting, models, proofs
 from .output import fail
 
 app = typer.Typer(
@@ -36,7 +36,7 @@ def _version(
         raise typer.Exit
 
 
-for _file in (automata, constructing, certificates, claims, proofs, exporting, models):  # the order of `mirrormata --help`
+for _file in (automata, constructing, certificates, claims, proofs, exporting, models, comparing):  # the order of `mirrormata --help`
     _file.register(app)
 
 

@@ -62,7 +62,7 @@ def verify(
 
     if budget is not None and not budget > 0:
         raise InputError(f"--budget {budget:g}: it is a number of seconds above 0")
-    if not (ids or all_claims or quick or source or model):
+    if not (ids or all_claims or quick) and source is None and model is None:
         raise InputError(
             "verify: give IDs, --all, --quick, --source or --model (`mirrormata claims` lists the IDs)"
         )
@@ -107,11 +107,12 @@ def list_claims(
     registry = load_claims(path or ())
     if show is not None and source is not None:
         raise InputError("claims: --show explains one claim; leave --source out")
-    entries = [registry[show]] if show else registry.of_source(source) if source else list(registry)
+    entries = list(registry) if source is None else registry.of_source(source)
+    entries = entries if show is None else [registry[show]]
     if graph is not None:
         from ..theory.pictures.claims import draw_claims
 
-        drawn = registry.around(show) if show else entries
+        drawn = entries if show is None else registry.around(show)
         draw_claims([e.claim for e in drawn], {e.claim.id: e.claim.expected for e in drawn}, graph)
     if as_json:
         print_json({"claims": [claim_json(entry, registry) for entry in entries]})

@@ -1,4 +1,4 @@
-"""The commands `export npz` and `export safetensors`: a certificate's weights as an array file."""
+"""The commands `export npz`, `safetensors`, `model` and `fla`, a certificate's weights as files; and `import fla`."""
 
 from __future__ import annotations
 
@@ -7,16 +7,24 @@ from typing import Annotated
 
 import typer
 
-from .options import Json, MaxEntries
+from .options import Alphabet, Json, MaxEntries, ProductOption, Start, one_of
 from .output import print_json, say_written
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    export = typer.Typer(help="Write a certificate's weights as an array file.", no_args_is_help=True)
+    export = typer.Typer(
+        help="Write a certificate's weights as an array file, or as a checkpoint.", no_args_is_help=True
+    )
     export.command("npz")(export_npz)
     export.command("safetensors")(export_safetensors)
+    export.command("model")(export_model)
+    export.command("fla")(export_fla)
     app.add_typer(export, name="export")
+    imports = typer.Typer(help="Read another library's checkpoint.", no_args_is_help=True)
+    imports.callback()(lambda: None)  # so that a single command keeps its name
+    imports.command("fla")(import_fla)
+    app.add_typer(imports, name="import")
 
 
 def export_npz(
@@ -45,6 +53,34 @@ def export_safetensors(
     _export(write, certificate, output, max_entries, as_json)
 
 
+def export_model(
+    certificate: Annotated[str, typer.Argument(metavar="FILE", help="A certificate.")],
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help="The automaton that it realises.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FOLDER", help="The model folder to write.")
+    ],
+    product: ProductOption = "left",
+    start: Start = None,
+    alphabet: Alphabet = None,
+    max_entries: MaxEntries = 50_000_000,
+    as_json: Json = False,
+) -> None:
+    """A model folder with the construction's weights in the layers that are trained, for eval, prove and compare."""
+    from ..models.constructed_folder import write_constructed
+    from ..models.tasks import TaskSettings
+    from ..theory.run_file import lrnn_of
+
+    side = one_of(product, "--product", "left", "right")
+    settings = TaskSettings(
+        spec=spec, bos=False, labels="state", start=start, alphabet=alphabet, product=side
+    )
+    write_constructed(lrnn_of(certificate), settings, output, max_entries=max_entries)
+    if as_json:
+        print_json({"certificate": certificate, "written": output})
+    else:
+        say_written(output)
+
+
 def _export(
     write: Callable[..., None], certificate: str, output: str, max_entries: int, as_json: bool
 ) -> None:
@@ -53,5 +89,66 @@ def _export(
     write(lrnn_of(certificate), output, max_entries=max_entries)
     if as_json:
         print_json({"certificate": certificate, "written": output})
+    else:
+        say_written(output)
+
+
+def export_fla(
+    certificate: Annotated[str, typer.Argument(metavar="FILE", help="A certificate.")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="The folder to write.")],
+    max_entries: MaxEntries = 50_000_000,
+    as_json: Json = False,
+) -> None:
+    """A checkpoint of FLA's DeltaNet or GatedDeltaProduct language model: one layer of integer permutations."""
+    from ..models.fla_export import fla_checkpoint
+    from ..models.fla_folder import save_fla
+    from ..theory.run_file import lrnn_of
+
+    checkpoint = fla_checkpoint(lrnn_of(certificate), max_entries=max_entries)
+    save_fla(output, checkpoint)
+    if as_json:
+        print_json({
+            "certificate": certificate, "written": output, "model_type": checkpoint.config["model_type"],
+            "horizon_fp32": checkpoint.horizon_fp32,
+        })  # fmt: skip
+    else:
+        say_written(output)
+
+
+def import_fla(
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="An FLA checkpoint, in safetensors.")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="The .npz file to write.")],
+    layer: Annotated[int, typer.Option(help="Which layer, from 0.")] = 0,
+    head: Annotated[int, typer.Option(help="Which head, from 0.")] = 0,
+    tokens: Annotated[
+        str | None, typer.Option(help="Tokens that are letters, as in 0,1,5; by default all.")
+    ] = None,
+    bos: Annotated[int | None, typer.Option(help="Token read before each word.")] = None,
+    words: Annotated[int, typer.Option(help="Random words to read.")] = 32,
+    length: Annotated[int, typer.Option(help="Letters of a word.")] = 64,
+    seed: Annotated[int, typer.Option(help="Of the words.")] = 0,
+    max_entries: MaxEntries = 50_000_000,
+    as_json: Json = False,
+) -> None:
+    """One head's letter matrices and mean states as .npz, which compare, spectrum and prove read."""
+    from ..constructions.errors import InputError
+    from ..models.fla_import import import_head
+
+    try:
+        chosen = None if tokens is None else [int(t) for t in tokens.split(",")]
+    except ValueError:
+        raise InputError(f"--tokens {tokens}: write numbers with commas, as in 0,1,5") from None
+    if words < 1 or length < 1:
+        raise InputError(f"--words {words} --length {length}: both are numbers from 1")
+    found = import_head(
+        folder, layer=layer, head=head, tokens=chosen, bos=bos,
+        words=words, length=length, seed=seed, max_entries=max_entries,
+    )  # fmt: skip
+    found.write(output)
+    if as_json:
+        print_json({
+            "checkpoint": folder, "written": output, "letters": list(found.letters), "spread": found.spread,
+            "answers": list(found.answer_labels),
+        })  # fmt: skip
     else:
         say_written(output)

@@ -32,7 +32,10 @@ def register(app: typer.Typer) -> None:
 
 def train(
     spec: Annotated[
-        str, typer.Argument(metavar="SPEC", help=SPEC_HELP + "; or an experiment as a .toml file")
+        str,
+        typer.Argument(
+            metavar="SPEC", help=SPEC_HELP + "; or text, text:PATH, or an experiment as a .toml file"
+        ),
     ],
     output: Annotated[str, typer.Option("--output", "-o", metavar="FOLDER", help="Where all goes.")],
     family: Annotated[
@@ -66,7 +69,7 @@ def train(
     minutes: Minutes = None,
     as_json: Json = False,
 ) -> None:
-    """Train models on an automaton's words; the same command goes on after a stop, exactly as without it."""
+    """Train models on an automaton's words, or on text; the same command goes on after a stop, exactly as without it."""
     from ..models.train_file import experiment_of, read_toml
     from ..models.training import train as run
 
@@ -108,7 +111,9 @@ def evaluate(
     seed: Annotated[int, typer.Option(help="Seed of the test words.")] = 0,
     data: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Test on the rows of a word-problem .csv instead of random words."),
+        typer.Option(
+            metavar="FILE", help="Test on the rows of a word-problem .csv, or a language model on this text."
+        ),
     ] = None,
     group: Group = None,
     chunk: Annotated[int, typer.Option(help="Tokens in memory at once.")] = 1024,
@@ -164,6 +169,9 @@ def sweep(
 
 
 def _print_result(result: dict[str, Any]) -> None:
+    if "bits" in result:
+        _print_bits(result)
+        return
     lengths = list(result["accuracy"])
     headings = ["seed", *(f"accuracy {x}" for x in lengths), *(f"exact {x}" for x in lengths)]
     rows = [[*headings, "longest ≥ 90 %", "first failure"]]
@@ -181,6 +189,15 @@ def _print_result(result: dict[str, Any]) -> None:
             ]
         )
     print_columns(f"{result['words']} words of {result['length']:,} letters", rows)
+
+
+def _print_bits(result: dict[str, Any]) -> None:
+    rows = [["seed", "position", "bits a byte", "perplexity", "accuracy"]]
+    for i, seed in enumerate(result["seeds"]):
+        for span in result["bits"]:
+            shown = [result[key][span][i] for key in ("bits", "perplexity", "accuracy")]
+            rows.append([str(seed), span, *("-" if x is None else f"{x:.3f}" for x in shown)])
+    print_columns(f"{result['words']} windows of {result['length']:,} bytes", rows)
 
 
 def _numbers(text: str, option: str) -> list[int]:

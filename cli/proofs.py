@@ -18,11 +18,17 @@ def register(app: typer.Typer) -> None:
 
 
 def prove(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A certificate, or an .npz of matrices.")],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A certificate, an .npz of matrices, or a model folder.")
+    ],
     spec: Spec,
     arithmetic: Annotated[
-        str, typer.Option(help="exact, per_step:FORMAT[:ROUNDING] or per_op:FORMAT[:ORDER][:ROUNDING].")
-    ] = "per_step:bf16",
+        str | None,
+        typer.Option(
+            help="exact, per_step:FORMAT[:ROUNDING], per_op:FORMAT[:ORDER][:ROUNDING] or "
+            "kernel:recurrent:DTYPE[:cuda]; by default per_step:bf16, for a model folder kernel:recurrent:fp32."
+        ),
+    ] = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the certificate of a proof.")
     ] = None,
@@ -39,11 +45,11 @@ def prove(
     as_json: Json = False,
 ) -> None:
     """Prove a model equal to an automaton in an arithmetic, on all words, or find a shortest word that refutes it."""
-    from ..theory.prove_file import prove_file
+    from ..models.folder_stepper import prove_model
 
     automaton = automaton_of(spec, alphabet, track, start, group, product, 100_000, 10_000_000)
     with working("proving"):
-        proof = prove_file(
+        proof = prove_model(
             model, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume
         )
     written = None

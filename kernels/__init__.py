@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from .backends import launch_counts as launch_counts
     from .backends import reset_launch_counts as reset_launch_counts
     from .backends import triton_available as triton_available
-    from .delta_product import delta_product as delta_product
-    from .diagonal_scan import diagonal_scan as diagonal_scan
-    from .rank_one_scan import rank_one_scan as rank_one_scan
+    from .delta import delta_product as delta_product
+    from .diagonal import diagonal_scan as diagonal_scan
+    from .rank_one import rank_one_scan as rank_one_scan
     from .reference import l2_normalise as l2_normalise
 
 _HOME = {
     "BackendUnavailableError": ".backends",
     "KernelError": ".backends",
     "KernelInputError": ".backends",
-    "delta_product": ".delta_product",
-    "diagonal_scan": ".diagonal_scan",
+    "delta_product": ".delta",
+    "diagonal_scan": ".diagonal",
     "l2_normalise": ".reference",
     "launch_counts": ".backends",
-    "rank_one_scan": ".rank_one_scan",
+    "rank_one_scan": ".rank_one",
     "reset_launch_counts": ".backends",
     "triton_available": ".backends",
 }
@@ -37,7 +37,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_HOME[name], __name__), name)
-    globals()[name] = value  # a submodule of the same name must not come first
+    globals()[name] = value
     return value
 
 

@@ -14,8 +14,11 @@ Every operation is rounded to the arithmetic's format, so the result does not de
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 
 def tree_sum(x: Tensor) -> Tensor:
@@ -77,10 +80,32 @@ def l2_normalise(x: Tensor) -> Tensor:
 
     The norm is taken in the next wider format, with nothing added under the root, so reflections stay reflections.
     """
-    wide = x.to(torch.float32 if x.dtype in (torch.float16, torch.bfloat16) else torch.float64)
-    largest = wide.detach().abs().amax(-1, keepdim=True)
-    nonzero = largest > 0
-    wide = wide / torch.where(nonzero, largest, torch.ones_like(largest))
-    square = (wide * wide).sum(-1, keepdim=True)
-    root = torch.sqrt(torch.where(nonzero, square, torch.ones_like(square)))
-    return (wide / root).to(x.dtype)
+    unit: Tensor = _Normalised.apply(x)  # type: ignore[no-untyped-call]
+    return unit
+
+
+class _Normalised(torch.autograd.Function):
+    """u = x / ‖x‖ and its gradient (g - u (u·g)) / ‖x‖, with few passes over memory; x alone is kept.
+
+    Narrow and wide operands in one operation are widened on the way, which saves a pass each.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        wide = torch.float32 if x.dtype in (torch.float16, torch.bfloat16) else torch.float64
+        largest = x.abs().amax(-1, keepdim=True).to(wide)
+        largest = torch.where(largest > 0, largest, torch.ones_like(largest))
+        unit = x / largest
+        square = (unit * unit).sum(-1, keepdim=True)
+        root = torch.sqrt(torch.where(square > 0, square, torch.ones_like(square)))
+        ctx.save_for_backward(x, largest, root)
+        return unit.div_(root).to(x.dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        x, largest, root = ctx.saved_tensors
+        unit = (x / largest).div_(root)
+        along = unit.mul_((unit * gradient).sum(-1, keepdim=True))
+        result: Tensor = (gradient - along).div_(root).div_(largest).to(x.dtype)
+        return result

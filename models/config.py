@@ -121,6 +121,11 @@ class ModelConfig:
             if getattr(self, name) not in choices:
                 yield f"{name} is {getattr(self, name)!r}: choose {' or '.join(choices)}"
 
+    @property
+    def labels(self) -> int:
+        """Labels that the classes stand for."""
+        return max(self.meaning) + 1 if self.meaning else self.classes
+
     def as_json(self) -> dict[str, Any]:
         """For `config.json`."""
         return {

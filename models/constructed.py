@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..constructions.automaton import Indices
 from ..constructions.errors import InputError, LimitError
 from ..constructions.lrnn import LRNN, Head, Layer
 from ..constructions.written_values import written_values
@@ -24,21 +21,14 @@ MAX_ENTRIES = 50_000_000
 """Largest number of weights in one array of a constructed model."""
 
 
-@dataclass(frozen=True, eq=False)
-class ConstructedModel:
-    """`model`: one seed, float32; `meaning`: int array `[classes]`, the automaton's state of each class, -1 for none."""
-
-    model: Model
-    meaning: Indices
-
-
-def from_construction(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> ConstructedModel:
+def from_construction(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> Model:
     """The model that computes an LRNN, token by token, through the same code and kernels as a trained one.
 
     Letters are embedded as unit vectors. A head of n × d is n heads of the model with the same keys, values and
     strengths, the i-th with the query e_i, so that their outputs are the whole state; additive terms are what the
     factors write. With one layer the read-out's classes are the rows of `LRNN.decode`, scored by the distance to
     their codes; with several, tables lead from layer to layer and the classes are the automaton's states and "none".
+    The labels (`ModelConfig.meaning`) are the automaton's states.
     All stored numbers are rounded once to float32.
 
     Raises `InputError` where a letter is no product of GH factors (G.A3, DP.T6), `NotRealisableError` where an
@@ -74,8 +64,8 @@ def from_construction(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> Construc
         for block, layer in zip(model.blocks, lrnn.layers, strict=True):
             assert isinstance(block, Block)
             _fill(block, layer, config, [next(starts) for _ in layer.heads])
-        meaning = _fill_head(model, lrnn)
-    return ConstructedModel(model, meaning)
+        _fill_head(model, lrnn)
+    return model
 
 
 class _Shape:
@@ -161,15 +151,15 @@ def _places(rows: slice, V: int, head: Head) -> Tensor:
     return (torch.arange(rows.start, rows.stop)[:, None] * V + torch.arange(head.value_dim)).flatten()
 
 
-def _fill_head(model: Model, lrnn: LRNN) -> Indices:
-    """The read-out and what its classes mean."""
+def _fill_head(model: Model, lrnn: LRNN) -> None:
+    """The read-out: of one layer the nearest joint code, else the state that the last table names, or none."""
     weight, bias = model.head.weight[0], model.head.bias
     assert bias is not None
     if len(lrnn.layers) > 1:
         states = len(lrnn.automaton.states)
         weight[range(states), range(states)] = 1
         bias[0, states] = 0.5  # wins where no state is told
-        return np.append(np.arange(states), -1)
+        return
     first = 0
     for h, head in enumerate(lrnn.layers[0].heads):
         codes = torch.from_numpy(dense_codes(head, "fp32")).float()[lrnn.decode[:, 1 + h]]
@@ -177,7 +167,6 @@ def _fill_head(model: Model, lrnn: LRNN) -> Indices:
         weight[:, places] = codes.flatten(1)
         bias[0] -= codes.square().sum((1, 2)) / 2
         first += head.dim
-    return lrnn.decode[:, 0].copy()
 
 
 def _table_sizes(layers: tuple[Layer, ...]) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Tests of a model: accuracy at every position, words right so far, first failures, the longest length that works.
+"""Tests of a model: accuracy or bits at every position, words right so far, first failures, the longest good length.
 
 A test word's prefixes are test words too: one long run, carried chunk by chunk with the model's states, answers for
 all lengths, since all models are causal.
@@ -9,13 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
+from torch.nn import functional as F
 
 from .contract import scaled_accuracy
+from .language import LanguageTask
 from .model import Model, States
 from .sampling import IGNORED, Array
 from .tasks import Span, Task
@@ -30,6 +34,7 @@ class Evaluation:
 
     `right` `[seeds, length]`: words with the right label there, of `asked` `[length]`, those that have a label.
     `first_failure` `[seeds, words]`: letters read before the first wrong label; the length where there is none.
+    `bits` `[seeds, length]`: of all labels there together, -log2 of their probabilities; None but for text.
     """
 
     seeds: tuple[int, ...]
@@ -38,6 +43,7 @@ class Evaluation:
     right: Array
     asked: Array
     first_failure: Array
+    bits: Array | None = None
 
     @property
     def length(self) -> int:
@@ -54,6 +60,15 @@ class Evaluation:
         shares = self.right[:, low - 1 : high][:, there] / asked[there]
         return [float(x) for x in shares.mean(1)]
 
+    def bits_per_label(self, lengths: int | Span) -> list[float | None]:
+        """By seed: the mean of all labels at this position, or at those in the span; None: not asked, or not finite."""
+        low, high = (lengths, lengths) if isinstance(lengths, int) else lengths
+        asked = self.asked[low - 1 : high].sum()
+        if self.bits is None or not asked:
+            return [None] * len(self.seeds)
+        means = self.bits[:, low - 1 : high].sum(1) / asked
+        return [float(x) if math.isfinite(x) else None for x in means]
+
     def exact(self, length: int) -> list[float]:
         """By seed: the fraction of words with every label right up to this length."""
         return [float(x) for x in (self.first_failure >= length).mean(1)]
@@ -65,7 +80,7 @@ class Evaluation:
         return [self.length if row.all() else int(np.argmin(row)) for row in good]
 
     def as_json(self, lengths: Sequence[int | Span]) -> dict[str, Any]:
-        """Figures by seed at these lengths, and curves at up to 20 positions an octave."""
+        """Figures by seed at these lengths, and curves at up to 20 positions an octave; bits since the one before."""
         positions = sorted(
             {
                 min(self.length, round(2 ** (i / 20)))
@@ -74,7 +89,7 @@ class Evaluation:
         )
         accuracy = {length_text(x): self.accuracy(x) for x in lengths}
         failures = [sorted(int(x) for x in row if x < self.length) for row in self.first_failure]
-        return {
+        result: dict[str, Any] = {
             "seeds": list(self.seeds),
             "words": self.words,
             "length": self.length,
@@ -96,6 +111,15 @@ class Evaluation:
                 "exact": _columns([self.exact(p) for p in positions]),
             },
         }
+        if self.bits is not None:
+            bits = {length_text(x): self.bits_per_label(x) for x in lengths}
+            result["bits"] = bits
+            result["perplexity"] = {
+                key: [None if x is None else 2**x for x in row] for key, row in bits.items()
+            }
+            spans = [(a + 1, b) for a, b in pairwise([0, *positions])]
+            result["curve"]["bits"] = _columns([self.bits_per_label(span) for span in spans])
+        return result
 
 
 def evaluate(
@@ -117,6 +141,7 @@ def evaluate(
     seeds = len(model.seeds)
     right, asked = np.zeros((seeds, length), dtype=np.int64), np.zeros(length, dtype=np.int64)
     failure = np.full((seeds, words), length, dtype=np.int64)
+    bits = np.zeros((seeds, length)) if isinstance(task, LanguageTask) else None
     states: States | None = None
     done = 0
     was_training = model.training
@@ -134,9 +159,11 @@ def evaluate(
             there = labels != IGNORED
             # a seed whose logits are not finite answers nothing
             finite = torch.isfinite(logits).all(-1).cpu().numpy()
-            good = (logits.argmax(-1).cpu().numpy() == labels) & finite
+            good = (model.answers(logits).cpu().numpy() == labels) & finite
             right[:, done : done + tokens] = (good & there).sum(1)
             asked[done : done + tokens] = there.sum(0)
+            if bits is not None:
+                bits[:, done : done + tokens] = _bits(logits, labels)
             wrong = ~good & there
             at = np.where(wrong.any(2), done + wrong.argmax(2), length)
             failure = np.minimum(failure, at)
@@ -144,7 +171,18 @@ def evaluate(
             if progress is not None:
                 progress(done / length)
     model.train(was_training)
-    return Evaluation(model.seeds, words, 1 / max(task.classes, 1), right, asked, failure)
+    return Evaluation(model.seeds, words, 1 / max(task.classes, 1), right, asked, failure, bits)
+
+
+def _bits(logits: Tensor, labels: Array) -> Array:
+    """Of all words' labels at each token, `[seeds, tokens]`; logits `[seeds, words, tokens, classes]`."""
+    seeds, words, tokens, _ = logits.shape
+    wanted = torch.from_numpy(labels.astype(np.int64)).to(logits.device).expand(seeds, -1, -1)
+    nats = F.cross_entropy(
+        logits.float().flatten(0, 2), wanted.flatten(), ignore_index=IGNORED, reduction="none"
+    )
+    found: Array = (nats.view(seeds, words, tokens).double().sum(1) / math.log(2)).cpu().numpy()
+    return found
 
 
 def length_text(length: int | Span) -> str:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 import torch
 
 from ..constructions.errors import InputError
 from .contract import TaskContract, read_contract
 from .evaluation import Evaluation, evaluate, longest_of
+from .language import LanguageTask
 from .model_file import load_model
 from .processes import device_of
 from .tasks import AutomatonTask, Span, Task, task_of
@@ -50,7 +52,8 @@ def evaluate_folder(
 ) -> FolderEvaluation:
     """Test every model in the folder on the same words; `lengths`: by default those of its task.
 
-    `data`: a word-problem CSV whose rows are the words, of `group` where its name does not say it.
+    `data`: a word-problem CSV whose rows are the words, of `group` where its name does not say it; for a language model
+    a file or folder of text.
     """
     place = Path(folder)
     if not place.is_dir():
@@ -66,6 +69,9 @@ def evaluate_folder(
         )
     contract = read_contract(folders[0] / "task.json")
     task: Task = task_of(contract.settings)
+    if isinstance(task, LanguageTask):
+        task, data = _text(task, contract, data), None
+        contract = task.contract(contract.train_lengths, contract.test_lengths)
     chosen = tuple(lengths or task.protocol.test_lengths)
     if data is not None:
         if not isinstance(task, AutomatonTask):
@@ -78,7 +84,7 @@ def evaluate_folder(
     where, parts = device_of(device), []
     for i, one in enumerate(folders):
         model, _ = load_model(one)
-        if (model.config.letters, model.config.classes) != (task.letters, task.classes):
+        if (model.config.letters, model.config.labels) != (task.letters, task.classes):
             raise InputError(f"{one}: its model has other letters or classes than the task in task.json")
         parts.append(
             evaluate(
@@ -91,8 +97,18 @@ def evaluate_folder(
     seen = Evaluation(
         tuple(p.seeds[0] for p in parts), words, first.chance, np.concatenate([p.right for p in parts]), first.asked,
         np.concatenate([p.first_failure for p in parts]),
+        None if first.bits is None else np.concatenate([p.bits for p in parts if p.bits is not None]),
     )  # fmt: skip
     return FolderEvaluation(folder, contract, chosen, seen)
+
+
+def _text(task: LanguageTask, contract: TaskContract, data: str | None) -> LanguageTask:
+    """The task with the text to test on: that of the training, which must be the same here, or all of `data`."""
+    if data is not None:
+        return LanguageTask(msgspec.structs.replace(task.settings, spec=f"text:{data}"), whole=True)
+    if (now := task.contract(contract.train_lengths, contract.test_lengths).words) != contract.words:
+        raise InputError(f"{contract.task}: its text is another here ({now}); give a text by --data")
+    return task
 
 
 def _number(path: Path) -> int:

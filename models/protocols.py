@@ -32,6 +32,10 @@ PROTOCOLS = {
 }
 RECALL = Protocol((64, 64), (64, 128, 256), bos=False)
 """Lengths of recall; the rest is in its contract."""
+LANGUAGE = Protocol(
+    (512, 512), ((1, 512), (513, 1024), (1025, 2048), (2049, 4096)), bos=False, fidelity="extension"
+)
+"""Lengths of text: bits per byte by position, to eight times the training length."""
 _OWN = Protocol((32, 32), (32, 64, 128), fidelity="extension")
 
 SCALED_ACCURACY = {

@@ -40,11 +40,9 @@ class SeededEmbedding(nn.Module):
 
     def forward(self, letters: Tensor) -> Tensor:
         """Letters `[seeds or 1, batch, tokens]` to `[seeds, batch, tokens, width]`."""
-        seeds = self.weight.shape[0]
-        if letters.shape[0] == 1 and seeds > 1:
-            letters = letters.expand(seeds, -1, -1)
-        rows = letters.reshape(seeds, -1)[..., None].expand(-1, -1, self.weight.shape[2])
-        return torch.gather(self.weight, 1, rows).view(*letters.shape, -1)
+        seeds, count = self.weight.shape[:2]
+        first = count * torch.arange(seeds, device=letters.device)  # where each seed's rows begin
+        return F.embedding(letters + first[:, None, None], self.weight.flatten(0, 1))
 
 
 class SeededRMSNorm(nn.Module):

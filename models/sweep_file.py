@@ -25,7 +25,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tru
 
     name: str
     caption: str = ""
-    measure: Literal["accuracy", "scaled_accuracy", "exact", "longest_90"] = "accuracy"
+    measure: Literal["accuracy", "scaled_accuracy", "exact", "longest_90", "bits"] = "accuracy"
     good: float = 0.9
     seeds_a_cell: int = 0
     task: dict[str, Any] = {}
@@ -56,7 +56,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Sweep:
-    """All rows; `good`: from which value on a seed counts as converged."""
+    """All rows; `good`: from which value on a seed counts as converged; for bits, down to which."""
 
     name: str
     caption: str

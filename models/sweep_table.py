@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from statistics import median
 from typing import Any
 
+from ..constructions.errors import InputError
 from .evaluation import length_text
 from .sweep import SweepFolder
 from .sweep_file import Row, Sweep
@@ -13,7 +15,11 @@ NOT_RUN = "not run"
 
 
 def sweep_table(sweep: Sweep, folder: SweepFolder) -> list[list[str]]:
-    """Headings, then rows: for each test length the median over seeds, the best, and how many seeds are good."""
+    """Headings, then rows: for each test length the median over seeds, the best, and how many seeds are good.
+
+    `InputError` where cells of one SPEC had different texts, as machines with different versions of Python have.
+    """
+    _check_texts(sweep, folder)
     columns = _columns(sweep)
     table = [["row", "seeds", *columns, *(["published"] if any(row.published for row in sweep.rows) else [])]]
     for row in sweep.rows:
@@ -22,7 +28,7 @@ def sweep_table(sweep: Sweep, folder: SweepFolder) -> list[list[str]]:
         state = (
             f"{done} of {seeds}" + (f", {failed} failed" if failed else "") + (", running" if running else "")
         )
-        cells = [_figures(values[c], seeds, sweep.good) if done else NOT_RUN for c in columns]
+        cells = [_figures(values[c], seeds, sweep) if done else NOT_RUN for c in columns]
         if not done and failed:
             cells = ["failed"] * len(columns)
         table.append([row.name, state, *cells, *([row.published] if len(table[0]) > len(cells) + 2 else [])])
@@ -35,11 +41,14 @@ def sweep_caption(sweep: Sweep) -> str:
     task = first.built_task()
     low, high = first.train_lengths(task)
     tokens = first.train.steps * first.train.batch * (low + high) // 2
-    share = "letters" if sweep.measure == "longest_90" else sweep.measure.replace("_", " ")
+    share = {"longest_90": "letters", "bits": "bits per label"}.get(
+        sweep.measure, sweep.measure.replace("_", " ")
+    )
+    mark = "at most" if sweep.measure == "bits" else "at least"
     return (
         f"{sweep.name}: {sweep.caption}{' ' if sweep.caption else ''}{first.train.steps:,} steps of {first.train.batch:,} "
         f"words of {low if low == high else f'{low}-{high}'} letters, about {tokens:,} tokens a seed, in every row. "
-        f"{share}: median over seeds, best seed in brackets, seeds with at least {sweep.good:g} of all; seeds that "
+        f"{share}: median over seeds, best seed in brackets, seeds with {mark} {sweep.good:g} of all; seeds that "
         "failed count as not reaching it."
     )
 
@@ -57,6 +66,19 @@ def sweep_json(sweep: Sweep, folder: SweepFolder) -> dict[str, Any]:
         "table": sweep_table(sweep, folder),
         "rows": rows,
     }
+
+
+def _check_texts(sweep: Sweep, folder: SweepFolder) -> None:
+    seen: dict[str, str] = {}
+    for cell in sweep.cells:
+        found = folder.result(cell) or {}
+        spec = cell.experiment.task.spec
+        if spec.partition(":")[0] == "text" and "contract" in found:
+            words = found["contract"]["words"]
+            if seen.setdefault(spec, words) != words:
+                raise InputError(
+                    f"{cell.key}: its text is not that of other cells ({words}); remove it and run it again"
+                )
 
 
 def _columns(sweep: Sweep) -> list[str]:
@@ -86,14 +108,17 @@ def _seeds(
             values["longest"] += found["result"]["longest_90"]
         else:
             for column in columns:
-                values[column] += [x or 0.0 for x in found["result"][sweep.measure].get(column, [])]
+                worst = math.inf if sweep.measure == "bits" else 0.0
+                seen = found["result"][sweep.measure].get(column, [])
+                values[column] += [worst if x is None else x for x in seen]
     return seeds, values, failed, running
 
 
-def _figures(values: list[float], seeds: int, good: float) -> str:
+def _figures(values: list[float], seeds: int, sweep: Sweep) -> str:
     if not values:
         return "-"
-    whole = good > 1
-    shown = (f"{x:,.0f}" if whole else f"{x:.3f}" for x in (median(values), max(values)))
-    mid, best = shown
-    return f"{mid} ({best}), {sum(x >= good for x in values)} of {seeds}"
+    low = sweep.measure == "bits"
+    best = min(values) if low else max(values)
+    reached = sum(x <= sweep.good if low else x >= sweep.good for x in values)
+    mid, top = (f"{x:,.0f}" if sweep.measure == "longest_90" else f"{x:.3f}" for x in (median(values), best))
+    return f"{mid} ({top}), {reached} of {seeds}"

@@ -27,7 +27,7 @@ Span = tuple[int, int]
 class TaskSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """Entries of `[task]`. What is None is the protocol's, or `AutomatonTask`'s default.
 
-    `spec`: an automaton, `recall`, or `state_recall:` and an automaton. `protocol`: of a paper, see `protocols`. `labels`: state or
+    `spec`: an automaton, `recall`, `state_recall:` and an automaton, `text`, or `text:` and a file or folder. `protocol`: of a paper, see `protocols`. `labels`: state or
     output. `supervision`: per_prefix or last. `bos`: a letter of its own in front. `words`: uniform, live or spaced.
     `held_out`: how many ordered pairs of letters never occur in training, or these pairs as texts. `pairs`, `keys`,
     `values`: of recall.
@@ -200,8 +200,11 @@ def task_of(settings: TaskSettings | dict[str, Any]) -> Task:
             settings = msgspec.convert(settings, TaskSettings)
         except msgspec.ValidationError as error:
             raise InputError(f"task: {error}") from None
+    from .language import LanguageTask
     from .recall import AssociativeRecall, StateRecall
 
+    if settings.spec == "text" or settings.spec.startswith("text:"):
+        return LanguageTask(settings)
     if settings.spec == "recall":
         return AssociativeRecall(settings)
     if settings.spec.startswith("state_recall:"):

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ import torch
 from ..constructions.errors import InputError
 from ..constructions.files import read_text, write_text
 from .checkpoints import first_difference
-from .contract import TaskContract
+from .contract import TaskContract, read_contract
 from .evaluation import length_text
 from .processes import Processes
 from .train_file import Experiment, TrainSettings
@@ -94,6 +94,10 @@ def _claim(place: Path, settings: dict[str, Any], contract: TaskContract, writes
             raise InputError(
                 f"{place}: holds another training: {different}; choose another folder, or the same settings"
             )
+        task = place / "task.json"
+        if task.exists() and (before := read_contract(task)) != contract:  # the same settings, another text
+            different = first_difference(asdict(before), asdict(contract))
+            raise InputError(f"{place}: its task is another now: {different}; choose another folder")
     elif place.exists() and any(place.iterdir()):
         raise InputError(f"{place}: is not empty and holds no training; choose another folder")
     if writes and not path.exists():

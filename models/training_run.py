@@ -60,7 +60,8 @@ class TrainingRun:
         """From `step` to the last, or to the deadline (`time.monotonic`); the step that is reached and saved."""
         train, processes = self.experiment.train, self.processes
         metrics = Metrics(place / "metrics.jsonl" if processes.writes else None, step)
-        began = time.monotonic()
+        began = last = time.monotonic()
+        tokens = 0
         batches = training_batches(
             self.task, train, self.experiment.train_lengths(self.task), range(step, train.steps),
             processes.device, (processes.rank, processes.count),
@@ -68,13 +69,18 @@ class TrainingRun:
         for letters, labels in batches:
             lr = learning_rate(step, train.steps, train.lr, train.final_lr, train.warmup)
             step += 1
+            tokens += letters.numel() * processes.count
             logged = step % train.log_every == 0 or step == train.steps
             found = self.update(letters, labels, lr, logged)
             if logged:
-                seconds = round(time.monotonic() - began, 3)
+                now = time.monotonic()
                 metrics.write(
-                    {"step": step, "lr": lr, "tokens": letters.shape[2], **found, "seconds": seconds}
-                )
+                    {
+                        "step": step, "lr": lr, "tokens": letters.shape[2], **found,
+                        "seconds": round(now - began, 3), "tokens_per_second": round(tokens / (now - last)),
+                    }
+                )  # fmt: skip
+                last, tokens = now, 0
             if train.eval_every and step % train.eval_every == 0:
                 metrics.write({"step": step, "test": self._accuracy()})
             stopping = deadline is not None and self._late(deadline)

@@ -8,7 +8,7 @@ from typing import Any
 
 from mirrormata.constructions.householder import GHFactor
 from mirrormata.constructions.lrnn import LRNN
-from mirrormata.constructions.matrices import transpose
+from mirrormata.constructions.matrices import divide, transpose
 
 from .claim_mutation import Mutation
 
@@ -124,6 +124,27 @@ def negative_signs(original: Function) -> Function:
     return found
 
 
+def partly_reversed(original: Function) -> Function:
+    """Two factors, which stand before a value in B, in the opposite order; A of three or more as it is."""
+    return lambda factors, order: original(factors[::-1] if len(factors) == 2 else factors, order)
+
+
+def stretched_values(original: Function) -> Function:
+    """A dictionary's matrices R as S R S⁻¹, S = diag(1, 1, 2): no isometries, and the group that they were."""
+
+    def changed() -> dict[Any, Any]:
+        scale = (1, 1, 2)
+        return {
+            key: tuple(
+                tuple(divide(x * s, t) for x, t in zip(row, scale, strict=True))
+                for row, s in zip(R, scale, strict=True)
+            )
+            for key, R in original().items()
+        }
+
+    return changed
+
+
 def always_rising(original: Function) -> Function:
     """Products in one order, whatever is asked for."""
     return lambda factors, values, _: original(factors, values, "rising to the right")
@@ -153,7 +174,9 @@ MUTATIONS = [
     Mutation("G.P1.2", P1_2 + "contraction_factors", reversed_result, "order: scalings after reflections"),
     Mutation("G.P1.2", "theory.factorise:_reflections", transposed_argument, "transposition: of U and V"),
     Mutation("G.P1.3", "theory.claims.g_p1_3:NON_REAL_KEYS", lambda keys: keys[::-1], "order: of the keys"),
-    Mutation("G.P1.3", FACTORS + "gram_product", opposite_angles, "sign: of the inner products"),
+    Mutation(
+        "G.P1.3", "theory.symbolic_witnesses:gram_product", opposite_angles, "sign: of the inner products"
+    ),
     Mutation("G.P1.3", "theory.claims.g_p1_3:product_of", negative_betas, "sign: I + βvvᵀ"),
     Mutation("G.A3", "theory.claims.g_a3:unbounded", transposed_layer, "transposition: of the 0/1 matrices"),
     Mutation("DP.P1", "theory.claims.dp_p1:nonreal_pair", wrong_region, "sign: of t in the discriminant"),
@@ -207,6 +230,12 @@ MUTATIONS = [
         transposed_values,
         "transposition: of the rotations",
     ),
+    Mutation(
+        "DP.C1",
+        "theory.claims.dp_c1:icosahedral_rotations",
+        stretched_values,
+        "the axes scaled: no isometries",
+    ),
     Mutation("DP.C1", "theory.claims.dp_c1:scaled", opposite_scale, "sign: R in place of -R"),
     Mutation("DP.C1.printed", "theory.claims.dp_c1_printed:scaled", opposite_scale, "sign: R in place of -R"),
     Mutation("DP.B6", "theory.claims.dp_b6:criteria", criteria_exchanged, "order: of the criteria"),
@@ -214,6 +243,7 @@ MUTATIONS = [
         "DP.B6.printed", "theory.claims.dp_b6_printed:criteria", criteria_exchanged, "order: of the criteria"
     ),
     Mutation("DP.eq3", "theory.claims.dp_eq3:flattened", always_rising, "order: of the product"),
+    Mutation("DP.eq3", "theory.claims.dp_eq3:multiplied", partly_reversed, "order: of the factors in B"),
     Mutation(
         "DP.eq3.printed",
         "theory.claims.dp_eq3_printed:product_of",

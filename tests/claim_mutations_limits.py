@@ -87,6 +87,10 @@ MUTATIONS = [
         lambda f: lambda terms, *rest: f([(c, m, -x) for c, m, x in terms], *rest), "sign: the bases negated",
     ),
     Mutation(
+        "G.L1", "theory.impossibility_cast:settled_values",
+        lambda f: lambda *given: (found := f(*given)) and (*found[:2], found[1]), "order: odd members take the even end",
+    ),
+    Mutation(
         "G.T1", "theory.cast_layers:eigenvalue",
         lambda f: lambda draw, negative: -f(draw, negative), "sign: the eigenvalues negated",
     ),

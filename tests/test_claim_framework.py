@@ -100,9 +100,16 @@ def test_files_that_are_no_claims_are_named(tmp_path: Path) -> None:
     (tmp_path / "my_b.py").rename(tmp_path / "other.py")
     (tmp_path / "empty.py").write_text("", encoding="utf-8")
     (tmp_path / "bad.py").write_text("1 +", encoding="utf-8")
+    (tmp_path / "leaves.py").write_text("import sys\nsys.exit('and leaves')", encoding="utf-8")
     with pytest.raises(InputError) as error:
         load_claims([tmp_path])
-    for reason in ("direction 'upwards'", "belongs in my_b.py", "CLAIM = Claim", "bad.py: invalid syntax"):
+    for reason in (
+        "direction 'upwards'",
+        "belongs in my_b.py",
+        "CLAIM = Claim",
+        "bad.py: invalid syntax",
+        "leaves.py: and leaves",
+    ):
         assert reason in str(error.value)
     with pytest.raises(InputError, match="no folder with claims"):
         load_claims([tmp_path / "nowhere"])
@@ -120,6 +127,7 @@ def test_same_names_in_two_folders_are_two_modules(tmp_path: Path) -> None:
 def test_exceptions_and_spent_budgets_are_outcomes(tmp_path: Path) -> None:
     write(tmp_path, "my.error", body="raise ZeroDivisionError('no\\nway')")
     write(tmp_path, "my.slow", body="time.sleep(30)")
+    write(tmp_path, "my.leaving", body="raise SystemExit(3)")
     write(tmp_path, "my.fine")
     write(tmp_path, "my.dead", body="import os; os._exit(7)")
     registry = load_claims([tmp_path])
@@ -131,6 +139,7 @@ def test_exceptions_and_spent_budgets_are_outcomes(tmp_path: Path) -> None:
     assert (slow.verdict.status, slow.error) == ("unknown", None)
     assert "budget" in slow.verdict.evidence["reason"]
     assert [o.as_expected for o in found] == [False, False, True], fine
+    assert verify_one(registry["my.leaving"], QUICK).error == "SystemExit: 3"
     dead = verify_claims([registry["my.dead"], registry["my.dead"]], jobs=2)
     assert all("its process died" in str(o.error) for o in dead)
     assert verify_one(registry["my.fine"], QUICK, deadline=time.time() - 1).verdict.status == "unknown"

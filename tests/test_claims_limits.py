@@ -71,6 +71,13 @@ def test_aperiodic_or_not(spec: str, answer: str) -> None:
     assert (verdict.status, verdict.computed) == ("holds", answer)
 
 
+def test_a_large_monoid_is_undecided() -> None:
+    verdict = s_star_free.applies(Subject("r", automaton_from_spec("random:states=12,letters=3,seed=1")))
+    assert verdict is not None
+    assert verdict.status == "unknown"
+    assert "more than 100,000 elements" in verdict.evidence["says"]
+
+
 def test_neutral_letters_of_matrices() -> None:
     verdict = e_neutral.applies(matrices([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]))
     assert verdict is not None

@@ -53,6 +53,7 @@ def test_a_spent_budget_is_unknown_and_exit_status_1(capsys: pytest.CaptureFixtu
     status, out, _ = run(capsys, "verify", "KR", "--budget", "0.05", "--jobs", "1")
     assert status == 1
     assert "the budget was spent" in out
+    assert "1 claim: 1 not through within the budget" in out
 
 
 @pytest.mark.parametrize(
@@ -69,6 +70,10 @@ def test_a_spent_budget_is_unknown_and_exit_status_1(capsys: pytest.CaptureFixtu
         (["claims", "--show", "G.T99"], "there is none of this name"),
         (["claims", "--graph", "graph.txt"], "pictures are written as .svg or .png"),
         (["claims", "--show", "KR", "--source", "G"], "leave --source out"),
+        (["claims", "--show", ""], "claim '': there is none of this name"),
+        (["claims", "--source", ""], "--source : no claims; there are CK, DP"),
+        (["verify", "--source", ""], "--source : no claims; there are CK, DP"),
+        (["verify", "--model", ""], "is not a name of the library"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_status_2(

@@ -47,8 +47,8 @@ def test_words_are_tracked(spec: str, dtype: torch.dtype) -> None:
     built = from_construction(lrnn)
     words = np.random.default_rng(0).integers(0, len(lrnn.automaton.letters), (3, 200))
     with torch.no_grad():
-        logits, _ = built.model.to(dtype)(torch.from_numpy(words)[None])
-    assert (built.meaning[logits[0].argmax(-1).numpy()] == right_states(lrnn.automaton, words)).all()
+        logits, _ = built.to(dtype)(torch.from_numpy(words)[None])
+    assert (built.answers(logits[0]).numpy() == right_states(lrnn.automaton, words)).all()
 
 
 @pytest.mark.parametrize("spec", ["S4", "S5[transpositions]", "permreset:3"])
@@ -60,16 +60,16 @@ def test_integer_states_are_their_codes_bit_for_bit(spec: str) -> None:
     for c, code in enumerate(head.codes):
         for i, j, x in code:
             codes[c, i, j] = int(x)  # type: ignore[arg-type]
-    model = from_construction(lrnn).model.to(torch.bfloat16)
+    model = from_construction(lrnn).to(torch.bfloat16)
     letters = np.random.default_rng(3).integers(0, len(lrnn.automaton.letters), 150)
-    code = int(lrnn.decode[0, 1])
+    place = int(lrnn.decode[0, 1])
     with torch.no_grad():
         states = model.initial_states(1)
         for t, x in enumerate(letters):
             _, states = model(torch.tensor([[[x]]]), states)
-            code = int(head.code_transitions[head.action_of(np.array([x]))[0], code])
+            place = int(head.code_transitions[head.action_of(np.array([x]))[0], place])
             H = states[0]["H"][0, 0, :, : head.dim, : head.value_dim].double().numpy()
-            assert (codes[code] == H).all(), t
+            assert (codes[place] == H).all(), t
         _, whole = model(torch.from_numpy(letters)[None, None])
     assert torch.equal(whole[0]["H"], states[0]["H"])
 
@@ -79,7 +79,7 @@ def test_integer_states_are_their_codes_bit_for_bit(spec: str) -> None:
 def test_models_are_proved_on_their_own_kernels(spec: str, dtype: torch.dtype) -> None:
     lrnn = lrnn_of(spec)
     built = from_construction(lrnn)
-    stepper = ModelStepper(built.model.to(dtype), built.meaning)
+    stepper = ModelStepper(built.to(dtype))
     proof = prove(stepper, lrnn.automaton, "kernel:recurrent", max_states=10_000)
     assert proof.verdict == "equivalent"
 
@@ -91,7 +91,7 @@ def test_a_wrong_weight_is_found() -> None:
     assert factors == 2
     for change in ("beta", "order", "query"):
         built = from_construction(lrnn)
-        mixer: Any = built.model.blocks[0].mixer
+        mixer: Any = built.blocks[0].mixer
         with torch.no_grad():
             if change == "beta":
                 mixer.beta.weight.neg_()
@@ -103,9 +103,7 @@ def test_a_wrong_weight_is_found() -> None:
             else:
                 w = mixer.query.linear.weight[0].view(mixer.config.heads, mixer.config.head_dim, -1)
                 w.copy_(w.flip(1).clone())
-        proof = prove(
-            ModelStepper(built.model, built.meaning), lrnn.automaton, "kernel:recurrent", max_states=2_000
-        )
+        proof = prove(ModelStepper(built), lrnn.automaton, "kernel:recurrent", max_states=2_000)
         assert proof.verdict == "counterexample", change
 
 

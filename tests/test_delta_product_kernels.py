@@ -52,7 +52,7 @@ def use(kind: str, monkeypatch: pytest.MonkeyPatch, segment: int = 1) -> str:
     if kind == "phases":
 
         def in_phases(*arguments: object, **options: object) -> object:
-            plan = chunk_plan(*arguments, **(options | {"phases": True}))  # type: ignore[arg-type]
+            plan = chunk_plan(*arguments, **(options | {"phases": True}))
             return replace(plan, rows=16)
 
         monkeypatch.setattr(fused, "chunk_plan", in_phases)

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from mirrormata.kernels import scan_segments
 from mirrormata.kernels.backends import BackendUnavailableError, KernelInputError
-from mirrormata.kernels.diagonal_scan import _scan, _scan_backward, diagonal_scan
+from mirrormata.kernels.diagonal import _scan, _scan_backward, diagonal_scan
 
 from .scan_checks import (
     BACKENDS,

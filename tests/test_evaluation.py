@@ -98,8 +98,8 @@ def test_a_model_that_is_not_finite_answers_nothing() -> None:
 def test_constructed_models_make_no_errors(spec: str) -> None:
     task = AutomatonTask(TaskSettings(spec=spec, bos=False))
     built = from_construction(construct(task.automaton))
-    assert built.meaning.tolist() == list(range(task.classes))
-    seen = evaluate(built.model, task, 2000, words=4)
+    assert built.config.meaning == tuple(range(task.classes))
+    seen = evaluate(built, task, 2000, words=4)
     assert seen.longest() == [2000]
     assert seen.exact(2000) == [1.0]
 

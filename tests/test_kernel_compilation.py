@@ -17,7 +17,7 @@ MOST_SPILLED = {
     "advance": 320,
     "retreat": 704,
     "gradients": 320,
-    "gate_gradients": 1024,
+    "gate_gradients": 1536,
     "prepare": 64,
     "chain": 320,
 }

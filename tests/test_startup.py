@@ -105,3 +105,14 @@ def test_s5_is_constructed_and_checked_in_seconds(tmp_path: Path) -> None:
             if times[-1] < SECONDS / 2:
                 break
         assert min(times) < SECONDS, (arguments, times)
+
+
+def test_no_submodule_hides_a_lazy_name() -> None:
+    """Importing `kernels.x` binds the module to the name x of the package, so no function may be called like a file."""
+    import pkgutil
+
+    import mirrormata
+    from mirrormata import kernels
+
+    for package in (mirrormata, kernels):
+        assert not {m.name for m in pkgutil.iter_modules(package.__path__)} & set(package.__all__)

@@ -12,8 +12,6 @@ import sympy as sp
 from mirrormata.theory import symbolic_factors
 from mirrormata.theory.symbolic_factors import (
     Identity,
-    equiangular_discriminant,
-    equiangular_projections,
     factor,
     mirror_key,
     nonnegative_pair_identities,
@@ -23,11 +21,15 @@ from mirrormata.theory.symbolic_factors import (
     reflection,
     reflection_identities,
     rotation,
+    two_factor_identities,
+    unproved,
+)
+from mirrormata.theory.symbolic_witnesses import (
+    equiangular_discriminant,
+    equiangular_projections,
     rwkv7_identities,
     rwkv7_pair,
     rwkv7_radius,
-    two_factor_identities,
-    unproved,
 )
 
 Listed = Callable[[], tuple[Identity, ...]]

@@ -35,7 +35,8 @@ SMALL = ModelConfig(letters=3, classes=4, width=16, heads=2, head_dim=8, value_d
 
 def logged(folder: Path) -> list[dict[str, Any]]:
     return [
-        {k: v for k, v in line.items() if k != "seconds"} for line in read_metrics(folder / "metrics.jsonl")
+        {k: v for k, v in line.items() if k not in {"seconds", "tokens_per_second"}}
+        for line in read_metrics(folder / "metrics.jsonl")
     ]
 
 

@@ -99,7 +99,7 @@ def load_claims(paths: Sequence[str | Path] = ()) -> Registry:
     for name, path, load in (*_own(), *_others(paths)):
         try:
             entries.append(_entry(load(), path))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             problems.append(f"{name}: {str(error) or type(error).__name__}".replace("\n", " "))
     problems += _contradictions([entry.claim for entry in entries])
     if problems:

@@ -6,7 +6,7 @@ Each instance is decided for ever (`cast_layers`).
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -144,6 +144,11 @@ def theorem(
             continue
         tally.skipped += 1
     return tally
+
+
+def passed_over(tallies: Mapping[str, Tally]) -> dict[str, str]:
+    """By name, how many draws were not decided, since they settle beyond the limits, and took no part."""
+    return {name: f"{t.skipped} of {t.skipped + t.instances}" for name, t in tallies.items()}
 
 
 def _cast(arithmetic: str) -> Cast:

@@ -21,6 +21,7 @@ from ..constructions.lrnn import LRNN
 from .arithmetic import Arithmetic
 from .arithmetic_names import parse_arithmetic
 from .npz_model import NpzModel, load_npz_model
+from .prove_answers import Answers
 from .prove_certificate import states_certificate
 from .prove_linear import LinearMachine
 from .prove_machine import machine_of
@@ -44,12 +45,14 @@ def prove(
     resume: str | Path | None = None,
     save_every: float = 60.0,
     method: str = "auto",
+    answers: Answers | None = None,
     progress: Progress | None = None,
 ) -> Proof:
     """Equivalent on all words, or a shortest wrong word, or unknown with the length up to which all is right.
 
     `model`: a constructed LRNN of any layers, a block delay, an `NpzModel` or the path of an `.npz`, or any `Stepper`
-    that decodes to the automaton's states by their indices; then `arithmetic` is only its name. `arithmetic`: `exact`,
+    that decodes to the automaton's states by their indices, or to numbers that `answers` gives a meaning; then
+    `arithmetic` is only its name. `arithmetic`: `exact`,
     `per_step:...`, `per_op:...` or `kernel:recurrent:...` (`parse_arithmetic`); several layers run in `per_step` formats
     or on the kernel, block delays in `per_step` formats. On the kernel an `.npz` needs its factors.
     Answers are compared after each token, not before the first. `resume`: a file to go on from if it exists, written
@@ -72,7 +75,7 @@ def prove(
         quick = Proof("unknown", automaton, name, "codes", 0, 0, "states", INTERRUPTED, 0)
     if quick is not None:
         return replace(quick, arithmetic=name, seconds=time.monotonic() - began)
-    machine = machine_of(model, automaton, parsed)
+    machine = machine_of(model, automaton, parsed, answers)
     search = StateSearch(machine, automaton)
     save: Callable[[StateSearch], None] | None = None
     if resume is not None:

@@ -22,8 +22,10 @@ from .state_search import Machine
 from .stepper import ExactStepper
 
 
-def machine_of(model: Any, automaton: Automaton, arithmetic: Arithmetic | str) -> Machine:
-    """What the search of the states runs."""
+def machine_of(
+    model: Any, automaton: Automaton, arithmetic: Arithmetic | str, of_stepper: Answers | None = None
+) -> Machine:
+    """What the search of the states runs; `of_stepper`: what a `Stepper`'s answers mean, by default states."""
     if isinstance(model, NpzModel):
         answers = model.answers(automaton)
         if isinstance(arithmetic, Exact):
@@ -43,7 +45,7 @@ def machine_of(model: Any, automaton: Automaton, arithmetic: Arithmetic | str) -
     if isinstance(model, BlockDelay):
         answers = answers_of(automaton, model.automaton, model.automaton.name)
         return StepperMachine(DelayStepper(model, _plain_format(arithmetic)), answers)
-    return StepperMachine(model, answers_of(automaton, None))
+    return StepperMachine(model, of_stepper or answers_of(automaton, None))
 
 
 def one_layer(model: LRNN | NpzModel, answers: Answers, arithmetic: Rounded) -> LinearMachine | None:

@@ -104,6 +104,12 @@ def refute(lrnn: LRNN, *, max_joint: int = MAX_JOINT, seed: int = 0) -> Refutati
     return Refutation(lrnn, word, None if named < 0 else named, right, search)
 
 
+def goes_wrong(lrnn: LRNN, word: tuple[int, ...]) -> bool:
+    """Does the LRNN name another state than its automaton's after these letters? Factor by factor, in exact numbers."""
+    named, right = _replayed(lrnn, word)
+    return named != right
+
+
 def _replayed(lrnn: LRNN, word: tuple[int, ...]) -> tuple[int, int]:
     stepper = LayeredStepper(lrnn, "exact")
     states = stepper.initial(1)

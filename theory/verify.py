@@ -20,6 +20,8 @@ from .claim_model import Subject
 from .claim_registry import Entry, entry_of_file
 from .verdict import Verdict, plain
 
+BUDGET_SPENT = "the budget was spent before the check was through"
+
 
 class BudgetSpent(Exception):  # noqa: N818 - no error: the check was told to stop
     """The time is up; raised wherever a check happens to be."""
@@ -106,9 +108,9 @@ def verify_one(entry: Entry, effort: Effort, deadline: float | None = None) -> O
         with _interrupted_at(deadline):
             verdict = entry.verify(effort)
     except BudgetSpent:
-        facts = {"reason": "the budget was spent before the check was through"}
+        facts = {"reason": BUDGET_SPENT}
         verdict = Verdict(claim.id, "unknown", claim.kind, facts, claim.arithmetic)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return _failed(claim, time.perf_counter() - start, f"{type(error).__name__}: {error}")
     return Outcome(claim, _portable(verdict), time.perf_counter() - start, claim.expected)
 
@@ -122,7 +124,7 @@ def verify_model(subject: Subject, entries: Sequence[Entry]) -> list[Outcome]:
         start = time.perf_counter()
         try:
             verdict = entry.applies(subject)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             outcomes.append(_failed(entry.claim, 0.0, f"{type(error).__name__}: {error}", None))
             continue
         if verdict is not None:

@@ -7,17 +7,20 @@ from typing import Any
 
 from .claim_registry import Entry, Registry
 from .verdict import plain
-from .verify import Outcome
+from .verify import BUDGET_SPENT, Outcome
 
 SHOWN = 200
 """Longer facts about a model are left to `--json`."""
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
-    """How many claims, how many not as expected, in one line."""
-    wrong = [outcome.claim.id for outcome in outcomes if not outcome.as_expected]
+    """How many claims, how many not through in the budget, which are not as expected, in one line."""
+    spent = [o for o in outcomes if o.verdict.evidence.get("reason") == BUDGET_SPENT]
+    wrong = [o.claim.id for o in outcomes if not o.as_expected and o not in spent]
     counts = f"{len(outcomes)} claim{'s' * (len(outcomes) != 1)}"
-    return f"{counts}: all as expected" if not wrong else f"{counts}: not as expected: {', '.join(wrong)}"
+    found = [f"{len(spent)} not through within the budget"] * bool(spent)
+    found += [f"not as expected: {', '.join(wrong)}"] * bool(wrong)
+    return f"{counts}: {'; '.join(found) or 'all as expected'}"
 
 
 def print_outcomes(outcomes: Sequence[Outcome]) -> None:
@@ -46,6 +49,8 @@ def _found(outcome: Outcome) -> str:
     if verdict.status == "unknown" and "reason" in verdict.evidence:
         return str(verdict.evidence["reason"])
     computed, claimed = _text(verdict.computed), _text(verdict.claimed)
+    if "says" in verdict.evidence:
+        return str(verdict.evidence["says"])
     if outcome.expected is None:
         said = [] if isinstance(verdict.computed, bool) or not computed else [computed]
         facts = [f"{key.replace('_', ' ')}: {_text(value)}" for key, value in verdict.evidence.items()]

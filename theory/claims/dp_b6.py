@@ -48,10 +48,10 @@ def verify(effort: Effort = QUICK) -> Verdict:
 
 
 def integer_matrices(in_space: int) -> Iterator[Matrix]:
-    """All 2 × 2 with entries from -2 to 2; of the 3 × 3 with entries -1, 0, 1 every 7th until there are so many."""
+    """All 2 × 2 with entries from -2 to 2; of the 3 × 3 with entries -1, 0, 1 every 5th until there are so many."""
     for a, b, c, d in product(range(-2, 3), repeat=4):
         yield matrix([[a, b], [c, d]])
-    for number in range(0, 7 * in_space, 7):
+    for number in range(0, 5 * in_space, 5):
         digits = [number // 3**i % 3 - 1 for i in range(9)]
         yield matrix([digits[:3], digits[3:6], digits[6:]])
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...constructions.icosahedral import icosahedral_rotations
 from ...constructions.library.groups import group_by_name
-from ...constructions.matrices import Matrix, identity, product, scaled
+from ...constructions.matrices import Matrix, identity, is_orthogonal, product, scaled
 from ..claim import QUICK, Claim, Effort
 from ..claim_parts import proved_in_parts
 from ..verdict import Verdict
@@ -25,18 +25,19 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Hypotheses: The dodecahedron is symmetric about its centre, so every isometry of determinant -1 is -1 times a rotation.
     Arithmetic: exact, in Q(√5)
     Source: DP, Appendix C.1, repaired
-    Method: The 60 matrices are distinct and of determinant 1 as -I is none of them; R(στ) = R(σ)R(τ) for all σ and
-        generating τ; the orders of all 120 matrices are counted by multiplication and compared with those of the
-        listed groups A_5 × Z_2 and S_5.
+    Method: The 120 matrices ±R are orthogonal and distinct, so -I is no R; R(στ) = R(σ)R(τ) for all σ and
+        generating τ; the orders of all 120 matrices are counted by multiplication and compared with those of the listed
+        groups A_5 × Z_2 and S_5.
     Example:
         >>> print(verify().line())
-        holds (proved): computed 4 of 4 parts, claimed 4 of 4 parts
+        holds (proved): computed 5 of 5 parts, claimed 5 of 5 parts
     """
     rotations = icosahedral_rotations()
     full = [*rotations.values(), *(scaled(-1, R) for R in rotations.values())]
     found = orders(full)
     doubled, symmetric = (listed_orders(name) for name in ("A5_x_Z2", "S5"))
     parts = {
+        "orthogonal matrices": next((R for R in full if not is_orthogonal(R)), None),
         "120 distinct matrices": None if len(set(full)) == 120 else len(set(full)),
         "a homomorphism": broken_product(rotations),
         "orders of A_5 × Z_2": None if found == doubled else found,

@@ -28,8 +28,8 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Hypotheses: None.
     Arithmetic: exact, in Q(√5)
     Source: DP, Appendix C.1
-    Method: The witness is a matrix; the replay checks that it maps the group to itself, that its order is 10, and that no
-        element of the listed S_5 has that order.
+    Method: The witness is an element of A_5, and with it -I times its rotation; the replay multiplies out the order of
+        that matrix, 10, and looks for an element of this order in the listed S_5.
     Example:
         >>> print(verify().line())
         refuted (proved): computed an element of order 10, claimed orders [1, 2, 3, 4, 5, 6]

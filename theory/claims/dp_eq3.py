@@ -67,14 +67,19 @@ def violation(case: Case) -> Any:
 
 
 def flattened(factors: list[GHFactor], values: list[Matrix], order: str) -> tuple[Matrix, Matrix]:
-    """A and B of a token."""
-    n = 3
-    A, B = identity(n), matrix([[Fraction(0)] * len(values[0][0]) for _ in range(n)])
-    for factor, v in zip(factors, values, strict=True):
-        C = factor.matrix(n)
-        B = added(product(C, B), written(factor, v))
-        A = product(C, A) if order == "rising to the left" else product(A, C)
-    return A, B
+    """A = ∏ C_j and B = Σ_j (∏_{i > j} C_i) β_j k_j v_jᵀ of a token, the products in that order."""
+    B = matrix([[Fraction(0)] * len(values[0][0]) for _ in range(3)])
+    for j, (factor, v) in enumerate(zip(factors, values, strict=True), start=1):
+        B = added(B, product(multiplied(factors[j:], order), written(factor, v)))
+    return multiplied(factors, order), B
+
+
+def multiplied(factors: list[GHFactor], order: str) -> Matrix:
+    """The factors' matrices as they stand in the written product; I for none."""
+    result = identity(3)
+    for factor in factors if order == "rising to the right" else factors[::-1]:
+        result = product(result, factor.matrix(3))
+    return result
 
 
 def written(factor: GHFactor, v: Matrix) -> Matrix:

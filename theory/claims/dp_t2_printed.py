@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from ...constructions.cascade import cascade
-from ...constructions.cascade_lrnn import cascade_lrnn
 from ..claim import QUICK, Claim, Effort
 from ..claim_evidence import refutation
-from ..refutation import Refutation, refute
+from ..printed_cascades import printed_cascades, replayed, shortest_written
 from ..verdict import Verdict
 from .g_t4 import random_automaton
 
@@ -31,24 +29,18 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Arithmetic: exact
     Source: DP, Theorem 2, which takes its wiring from G, Theorem 4
     Method: Gated cascades of random automata are wired as printed; a shortest wrong word is searched breadth first and
-        replayed in exact numbers.
+        replayed in exact numbers, from what is written of it and of its automaton.
     Example:
         >>> print(verify().line())
         refuted (proved): computed 20 of 20 cascades wrong, claimed 0 cascades wrong
     """
-    generator, found = effort.generator(), list[Refutation]()
-    count = effort.pick(20, 300)
-    while len(found) < count:
-        automaton = random_automaton(generator)
-        levels = cascade(automaton)
-        if len(levels.levels) > 1:
-            found.append(refute(cascade_lrnn(automaton, levels, gated=True, wiring="printed")))
+    generator, count = effort.generator(), effort.pick(20, 300)
+    found = printed_cascades(lambda: random_automaton(generator), count, gated=True)
     wrong = [x for x in found if x.word is not None]
-    first = min(wrong, key=lambda x: len(x.word or ()), default=None)
     return refutation(
         CLAIM,
-        first and {"automaton": first.lrnn.automaton.transitions, **first.to_json()},
-        lambda _: first is not None and refute(first.lrnn).word == first.word,
+        shortest_written(found),
+        lambda witness: replayed(witness, gated=True),
         computed=f"{len(wrong)} of {count} cascades wrong",
         claimed="0 cascades wrong",
         evidence={"cascades": count, "seed": effort.seed},

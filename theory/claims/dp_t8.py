@@ -14,7 +14,7 @@ from ..claim_model import Subject
 from ..claim_parts import figures, letter_matrices, proved_in_parts, sampled, symbolic
 from ..spectra import eigenvalue_report
 from ..spectra_matrix import lifted_together
-from ..symbolic_factors import rwkv7_identities, rwkv7_radius
+from ..symbolic_witnesses import rwkv7_identities, rwkv7_radius
 from ..verdict import Verdict
 
 CLAIM = Claim(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..claim import QUICK, Claim, Effort
 from ..claim_evidence import refutation
 from ..spectra import eigenvalue_report
-from ..symbolic_factors import rwkv7_radius
+from ..symbolic_witnesses import rwkv7_radius
 from ..verdict import Verdict
 from .dp_t8 import pair_product
 
@@ -15,7 +15,7 @@ CLAIM = Claim(
     "proved",
     expected="refuted",
     uses=("DP.T8",),
-    repair="The angle is θ = π/6: the radius there is (27 + √153)/32, about 1.2303, and every θ between 0 and π/4 does.",
+    repair="The angle is θ = π/6: the radius there is (27 + √153)/32, about 1.2303; it exceeds 1 for every θ between 0 and π/4.",
 )
 
 

@@ -83,7 +83,12 @@ def applies(subject: Subject) -> Verdict | None:
         shown: Any = [
             {"head": x.head, "letter": x.letter, "states": x.fixed, "span": span(x.kept)} for x in letters
         ]
-        return proved(CLAIM, computed=len(wrong), claimed=0, evidence={"neutral_letters": shown})
+        return proved(
+            CLAIM,
+            computed=len(wrong),
+            claimed=0,
+            evidence={"says": _says(len(letters), len(wrong)), "neutral_letters": shown},
+        )
     if subject.npz is None:
         return None
     npz, shown, wrong = subject.npz, [], []
@@ -94,7 +99,17 @@ def applies(subject: Subject) -> Verdict | None:
         )
         if kept:
             wrong.append(str(x))
-    return proved(CLAIM, computed=len(wrong), claimed=0, evidence={"letters": shown})
+    return proved(
+        CLAIM,
+        computed=len(wrong),
+        claimed=0,
+        evidence={"says": _says(len(shown), len(wrong)), "letters": shown},
+    )
+
+
+def _says(letters: int, wrong: int) -> str:
+    kept = "the identity between the states that it leaves alone, so it corrects no error there"
+    return f"of {letters} letters that leave states alone, {letters - wrong} act as {kept}"
 
 
 def _letters(models: list[LRNN], moved: bool) -> Iterator[Letter]:

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from ...constructions.automaton import Automaton
+from ...constructions.matrices import matrix, product, transpose
 from ...constructions.spec import automaton_from_spec
 from ...constructions.unbounded import unbounded
 from ..claim import QUICK, Claim, Effort
 from ..claim_checks import defect
 from ..claim_evidence import instances
-from ..norms import norm_at_most_one
 from ..verdict import Verdict
 
 CLAIM = Claim("G.A3", "Any automaton in one layer of 0/1 matrices, if the norm may exceed 1", "instances")
@@ -24,14 +24,15 @@ def verify(effort: Effort = QUICK) -> Verdict:
     """One layer with one-hot states follows any automaton, and its norm exceeds 1 exactly where a letter merges states.
 
     Statement: Let (Q, Σ, q0, δ) be a finite automaton. With H_0 = e_q0, A(x) e_q = e_δ(q,x) and B = 0 the state after a
-        word w is e_δ(q0,w). If m states go to one by x then ‖A(x)‖ is at least √m, so A(x) is no product of
-        factors with eigenvalues in [-1, 1]; a letter that permutes the states has norm 1.
+        word w is e_δ(q0,w). If m states go to one by x, and no more to any other, then ‖A(x)‖ = √m. So where m > 1
+        A(x) is no product of factors with eigenvalues in [-1, 1]; a letter that permutes the states has norm 1.
     Direction: sufficient
     Hypotheses: None; a norm above 1 is allowed.
     Arithmetic: exact, all numbers are 0 and 1
     Source: G, Appendix A.3
-    Method: Random automata are constructed; the stand-alone checker proves equality on all words, and each letter's norm
-        is decided exactly. An automaton with one transition changed must not be followed.
+    Method: Random automata are constructed; the stand-alone checker proves equality on all words; of each letter A Aᵀ is
+        multiplied out: it is diagonal, with how many states go to each, the squares of the singular values. An
+        automaton with one transition changed must not be followed.
     Example:
         >>> print(verify().line())
         holds (instances): computed no violation in 30 cases, claimed no violation
@@ -54,11 +55,14 @@ def violation(case: Case) -> object:
     reason = defect(replace(lrnn, automaton=followed))
     if reason is not None:
         return reason
+    head, n = lrnn.all_heads[0], lrnn.dim
     for letter, row in enumerate(made.transitions.tolist()):
-        A = [[int(row[q] == r) for q in range(len(row))] for r in range(len(row))]
-        merges = len(set(row)) < len(row)
-        if norm_at_most_one(A).holds == merges:
-            return {"letter": letter, "images": row, "norm at most 1": merges}
+        entries = {(i, j): x for i, j, x in head.transitions[head.action_of(np.array(letter))].matrix or ()}
+        A = matrix([[entries.get((i, j), 0) for j in range(n)] for i in range(n)])
+        if product(A, transpose(A)) != matrix(
+            [[row.count(i) * int(i == j) for j in range(n)] for i in range(n)]
+        ):
+            return {"letter": letter, "images": row, "matrix": A}
     return None
 
 

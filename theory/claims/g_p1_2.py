@@ -117,10 +117,11 @@ def factorisation_defect(case: tuple[str, Matrix]) -> Any:
 def exact_factors(kind: str, A: Matrix) -> tuple[Sequence[GHFactor], int]:
     """Factors of a matrix of that kind, and the most there may be."""
     n = len(A)
+    least = rank(subtract(A, identity(n)))
     if kind == "orthogonal":
-        return orthogonal_factors(A), rank(subtract(A, identity(n)))
+        return orthogonal_factors(A), least
     if kind == "permutation":
-        return permutation_factors([[row[j] for row in A].index(1) for j in range(n)]), n - 1
+        return permutation_factors([[row[j] for row in A].index(1) for j in range(n)]), least
     return contraction_factors(A), n if kind == "zero" else 3 * n
 
 

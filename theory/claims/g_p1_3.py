@@ -13,12 +13,8 @@ from ..claim_evidence import instances, proved
 from ..claim_model import Subject
 from ..claim_parts import drawn_factors, eighths, figures, proved_in_parts, sampled, symbolic
 from ..spectra import Spectrum, eigenvalue_report
-from ..symbolic_factors import (
-    equiangular_discriminant,
-    equiangular_projections,
-    nonnegative_pair_identities,
-    norm_identity,
-)
+from ..symbolic_factors import nonnegative_pair_identities, norm_identity
+from ..symbolic_witnesses import equiangular_discriminant, equiangular_projections
 from ..verdict import Verdict
 
 CLAIM = Claim(
@@ -46,7 +42,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         factors the discriminant, both ends of [0, 1] and the vertex of the characteristic polynomial are sums of
         products of numbers ≥ 0. Exact witnesses for k = 3. Instances with exact eigenvalues; with a third factor, or
         one eigenvalue below 0, the same check must find violations. That 3 - 2√2 is the largest for k = n = 3 is
-        supported by these instances only.
+        not checked: it is stationary among equal angles between the keys.
     Example:
         >>> print(verify().line())
         holds (proved): computed least eigenvalue -1/8; imaginary part 3 - 2*sqrt(2); 6 of 6 parts, claimed least eigenvalue -1/8; imaginary part 3 - 2*sqrt(2); 6 of 6 parts

@@ -88,7 +88,12 @@ def applies(subject: Subject) -> Verdict | None:
         computed=full,
         claimed=int(needed is not None),
         relation=">=",
-        evidence={"full_reflections": full, "bound": needed and needed.text},
+        evidence={
+            "says": f"{full} factors have β‖v‖² = 2 or gates are -1; "
+            + ("nothing here needs one" if needed is None else "the automaton turns states, which needs one"),
+            "full_reflections": full,
+            "bound": needed and needed.text,
+        },
     )
 
 

@@ -84,6 +84,8 @@ def applies(subject: Subject) -> Verdict | None:
     bound = max((b.at_least for b in least), default=0) if len(subject.lrnn.layers) == 1 else 0
     spare = min(subject.lrnn.householders - bound, *((k or 0) - r for r, k in zip(ranks, used, strict=True)))
     evidence = {
+        "says": f"by head: factors {used}, largest rank(A - I) of a letter {ranks}"
+        + (f"; the automaton needs {bound} in one layer" if bound else ""),
         "ranks_by_head": ranks,
         "factors_by_head": used,
         "bound": bound,

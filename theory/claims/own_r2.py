@@ -38,13 +38,17 @@ def verify(effort: Effort = QUICK) -> Verdict:
         and a fixed rule for ties lets a threshold be crossed in one direction only
     Method: Sets of systems in one to three dimensions, each with every symmetric A, every B and start, and with every
         non-decreasing map there is for a rounding, or with the modes of hardware. With maps that are not monotone, or A
-        that is not symmetric, the same search must find longer cycles. Then random larger matrices in float formats.
+        that is not symmetric, the same search must find longer cycles. Then random larger matrices in float formats; how
+        many still move after 20,000 steps is reported.
     Example:
         >>> print(verify().line())
         holds (exhaustive): computed no violation in 10 cases, claimed no violation
     """
     sets = effort.pick(MONOTONE, LARGER)
     searched = [(systems, systems.found) for systems in sets]
+    formats = ("per_step:bf16:sat", "per_step:fp8_e4m3:rz", "per_step:int:-8..8:tie_low")
+    count, steps = effort.pick(100, 2_000), 20_000
+    some = [random_symmetric(name, 3, count, effort.seed, positive=False, steps=steps) for name in formats]
     found = exhaustive(
         CLAIM,
         cases=searched,
@@ -54,20 +58,14 @@ def verify(effort: Effort = QUICK) -> Verdict:
         evidence={
             "sets": [" ".join(map(str, systems[:4])) for systems in sets],
             "runs": sum(cycles.systems * cycles.states for _, cycles in searched),
+            "random_runs_not_ended": sum(c.undecided for c in some),
         },
     )
-    formats = ("per_step:bf16:sat", "per_step:fp8_e4m3:rz", "per_step:int:-8..8:tie_low")
-    count = effort.pick(100, 2_000)
-    some = [random_symmetric(name, 3, count, effort.seed, positive=False, steps=400) for name in formats]
     return further(
         found,
         {
             "longest cycle by set": ([max(c.periods.values()) for _, c in searched], [2] * len(sets)),
-            "longest cycle of random A in formats": (
-                [max(c.periods.values()) for c in some],
-                [2] * len(formats),
-            ),
-            "longer cycles of random A": (sum(len(c.violations) for c in some), 0),
+            "random A with longer cycles": (sum(len(c.violations) for c in some), 0),
         },
     )
 

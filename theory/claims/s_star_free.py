@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...constructions.automaton import Automaton
-from ...constructions.errors import NotRealisableError
+from ...constructions.errors import LimitError, NotRealisableError
 from ...constructions.monoid import TransitionMonoid
 from ...constructions.spec import automaton_from_spec
 from ..bounds import bounds
@@ -32,6 +32,8 @@ CLAIM = Claim(
     arithmetic="per_step",
 )
 CHANNEL = "per_step:int:-2..2"
+MAX_MONOID = 100_000
+"""Elements up to which a user's automaton is decided."""
 LIBRARY = (
     *("flipflop", "gridworld:2", "gridworld:5", "tomita:1", "tomita:2", "tomita:4", "tomita:7", "even_pairs"),
     *("starladder:ab", "starladder:abc", "dn:1", "dn:2", "dn:3", "dyck1:1", "dyck1:2", "dyck1:4"),
@@ -95,13 +97,23 @@ def applies(subject: Subject) -> Verdict | None:
     automaton = subject.automaton
     if automaton is None or len(automaton.states) < 2:
         return None
+    try:
+        aperiodic = TransitionMonoid.of(automaton, max_size=MAX_MONOID).is_aperiodic
+    except LimitError:
+        undecided = {"says": f"undecided: the transition monoid has more than {MAX_MONOID:,} elements"}
+        return Verdict(CLAIM.id, "unknown", "proved", undecided, ARITHMETIC)
     answer = is_followed(automaton)
     turning = next((b for b in bounds(automaton) if b.reason == "G.T1"), None)
+    says = {
+        "proved": "aperiodic: layers of non-negative diagonal cells follow it, proved on all words",
+        "refuted": f"not aperiodic, so no non-negative diagonal layers follow it: {turning and turning.text}",
+    }
     evidence: dict[str, Any] = {
+        "says": says.get(answer, f"undecided: {answer}"),
         "non-negative diagonal layers": answer,
         "what turns": turning and turning.text,
     }
-    wanted = "proved" if TransitionMonoid.of(automaton).is_aperiodic else "refuted"
+    wanted = "proved" if aperiodic else "refuted"
     return proved(CLAIM, computed=answer, claimed=wanted, evidence=evidence, arithmetic=ARITHMETIC)
 
 

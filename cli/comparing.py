@@ -1,0 +1,122 @@
+"""The command `compare`: a trained or given layer beside a constructed one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..constructions.errors import InputError
+from .options import SPEC_HELP, Alphabet, Group, Json, ProductOption, Start, TrackOption, automaton_of
+from .output import print_columns, print_json, print_table, say_written, working
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this file."""
+    app.command()(compare)
+
+
+def compare(
+    learned: Annotated[
+        str, typer.Argument(metavar="LEARNED", help="A model folder, an .npz of matrices, or a certificate.")
+    ],
+    constructed: Annotated[
+        str,
+        typer.Argument(metavar="CONSTRUCTED|SPEC", help=f"A certificate, or an automaton. {SPEC_HELP}"),
+    ],
+    extract: Annotated[
+        str, typer.Option(help="Ways to extract the automaton: exact, clusters, kv, lstar; or none.")
+    ] = "exact,clusters",
+    words: Annotated[int, typer.Option(help="Random words.")] = 256,
+    length: Annotated[int, typer.Option(help="Their letters.")] = 1024,
+    fit: Annotated[int, typer.Option(help="States after up to so many letters make up the classes.")] = 64,
+    seed: Annotated[int, typer.Option(help="Of the words.")] = 0,
+    dtype: Annotated[str, typer.Option(help="Of the rounding horizon.")] = "fp32",
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Look for a certificate that the layer must fail; write it.",
+        ),
+    ] = None,
+    arithmetic: Annotated[str, typer.Option(help="Of that certificate.")] = "per_step:bf16",
+    subspace: Annotated[
+        float, typer.Option(help="Singular values of class means that count, relative to the largest.")
+    ] = 0.05,
+    rank: Annotated[float, typer.Option(help="Singular values of A - I that count.")] = 0.01,
+    max_dim: Annotated[int, typer.Option(help="Largest matrix whose eigenvalues are decided.")] = 64,
+    max_group: Annotated[int, typer.Option(help="Largest transition group.")] = 1_000,
+    max_degree: Annotated[int, typer.Option(help="Largest degree of a number field.")] = 40,
+    max_steps: Annotated[int, typer.Option(help="Most letters in search of a certificate.")] = 20_000,
+    max_states: Annotated[int, typer.Option(help="Most states that kv or lstar learn.")] = 200,
+    max_queries: Annotated[int, typer.Option(help="Most words that they ask.")] = 5_000,
+    alphabet: Alphabet = None,
+    track: TrackOption = None,
+    start: Start = None,
+    group: Group = None,
+    product: ProductOption = "left",
+    as_json: Json = False,
+) -> None:
+    """Hold a learned layer against a construction: spectra, representation, alignment, horizons, causes, automaton."""
+    from ..models.comparison import compare as compare_learned
+    from ..models.comparison_result import Tolerances
+    from ..models.comparison_states import Sampling
+    from ..models.comparison_text import comparison_rows, comparison_tables
+    from ..models.learned_sources import load_learned
+    from ..theory.rounding import float_format
+
+    lrnn, automaton = _target(constructed, alphabet, track, start, group, product)
+    with working("comparing"):
+        found = compare_learned(
+            load_learned(learned, automaton),
+            lrnn,
+            sampling=Sampling(words, length, fit, seed),
+            tolerances=Tolerances(
+                subspace, rank, max_dim, max_group, max_degree, max_steps, max_states, max_queries
+            ),
+            dtype=float_format(dtype).name,
+            arithmetic=None if output is None else arithmetic,
+            extract=_methods(extract),
+        )
+    written = None
+    if output is not None and found.failure.certificate is not None:
+        from ..constructions.certificate import write_certificate
+
+        written = output
+        write_certificate(found.failure.certificate, output)
+    if as_json:
+        print_json(found.to_json())
+        return
+    print_table(f"{learned} beside {automaton.name}", comparison_rows(found))
+    for title, rows in comparison_tables(found):
+        print_columns(title, rows)
+    say_written(written)
+
+
+def _target(
+    text: str, alphabet: str | None, track: str | None, start: str | None, group: str | None, product: str
+) -> tuple[Any, Any]:
+    """The construction of a certificate and its automaton; for a SPEC only the automaton."""
+    from ..constructions.certificate import read_document
+    from ..constructions.certificate_parts import FORMAT
+    from ..theory.run_file import lrnn_of
+
+    if Path(text).suffix == ".json" and Path(text).is_file() and read_document(text).get("format") == FORMAT:
+        lrnn = lrnn_of(text)
+        return lrnn, lrnn.automaton
+    return None, automaton_of(text, alphabet, track, start, group, product, 100_000, 10_000_000)
+
+
+def _methods(text: str) -> Any:
+    from ..models.extraction import METHODS
+
+    if text == "none":
+        return ()
+    methods = tuple(part.strip() for part in text.split(","))
+    wrong = [m for m in methods if m not in METHODS]
+    if wrong:
+        raise InputError(f"--extract {text}: {wrong[0]!r} is none of {', '.join(METHODS)}; or say none")
+    return methods

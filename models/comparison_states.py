@@ -1,0 +1,210 @@
+"""What states a head keeps on random words: their subspace, how far classes lie apart, and the first wrong answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..constructions.automaton import Indices
+from ..constructions.errors import InputError
+from ..theory.rounding import Floats
+from ..theory.words import random_words
+from .learned import Learned, Target
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How words are drawn: `words` of `length` letters, uniform, from `seed`; states are kept up to `fit` letters.
+
+    `fit`: states after 1, ..., `fit` letters make up the class means; beyond, those at powers of two are kept.
+    """
+
+    words: int = 256
+    length: int = 1024
+    fit: int = 64
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.words, self.length, self.fit) < 1 or self.fit > self.length:
+            raise InputError(
+                f"words {self.words}, length {self.length}, fit {self.fit}: each is at least 1, and fit at most length"
+            )
+
+    def as_json(self) -> dict[str, int]:
+        """For provenance."""
+        return {"words": self.words, "length": self.length, "fit": self.fit, "seed": self.seed}
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What was seen: `right` `[length]`, share of words with the right answer among those asked; `first_failure` `[words]`.
+
+    `first_failure`: letters read when the first wrong answer came, 0 where none did. `lengths`: at which states were kept,
+    `states`: for each head `[lengths, words, n, d]`, `classes` `[lengths, words]` the automaton's states.
+    """
+
+    sampling: Sampling
+    right: Floats
+    first_failure: Indices
+    lengths: tuple[int, ...]
+    states: tuple[Floats, ...]
+    classes: Indices
+
+    @property
+    def accuracy(self) -> float:
+        """Over all letters of all words."""
+        return float(np.nanmean(self.right)) if np.isfinite(self.right).any() else 1.0
+
+    @property
+    def observed(self) -> int | None:
+        """The least first failure; None if every answer was right."""
+        failed = self.first_failure[self.first_failure > 0]
+        return int(failed.min()) if failed.size else None
+
+
+@dataclass(frozen=True, eq=False)
+class ClassGeometry:
+    """One head's classes: the state-separating subspace, and how well they are told apart at each length.
+
+    `means` `[states, n, d]` over the states after up to `fit` letters, `seen`: which classes occurred. `basis` `[n, r]`:
+    orthonormal, spans the columns of the differences of means whose singular value is above `tolerance` times the
+    largest (`singular`). `spread`, `margin` `[lengths]`: largest distance of a state from its class mean at that length, and
+    half the least distance of two such means, both on the span of the differences of means as whole matrices (with the
+    same tolerance), so that what no class depends on does not count; `ratio` = margin / spread, what can be read while
+    it is above 1.
+    `told_apart`: in how many groups the means over all these lengths fall when those are joined that are no farther apart
+    than the sum of their classes' root mean square distances from them.
+    """
+
+    means: Floats
+    seen: Indices
+    basis: Floats
+    singular: Floats
+    tolerance: float
+    spread: Floats
+    margin: Floats
+    told_apart: int
+
+    @property
+    def rank(self) -> int:
+        """r, the dimension of the subspace."""
+        return int(self.basis.shape[1])
+
+    @property
+    def ratio(self) -> Floats:
+        """margin / spread; inf where the spread is 0."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            quotient = self.margin / self.spread
+        return np.where(self.spread == 0, np.inf, quotient)
+
+    @property
+    def centre(self) -> Floats:
+        """Mean of the class means, `[n, d]`."""
+        result: Floats = self.means[self.seen].mean(axis=0)
+        return result
+
+
+def follow_words(learned: Learned, sampling: Sampling) -> Trace:
+    """Run the model beside the automaton on random words."""
+    target = learned.target
+    letters = random_words(target.automaton, sampling.words, sampling.length, sampling.seed)
+    kept = [t for t in range(1, sampling.length + 1) if t <= sampling.fit or t & (t - 1) == 0]
+    if sampling.length not in kept:
+        kept.append(sampling.length)
+    states = learned.stepper.initial(sampling.words)
+    q = np.full(sampling.words, target.automaton.start)
+    right = np.full(sampling.length, np.nan)
+    failure = np.zeros(sampling.words, dtype=np.int64)
+    snapshots: list[list[Floats]] = []
+    classes = []
+    for t in range(1, sampling.length + 1):
+        x = np.asarray(letters[:, t - 1], dtype=np.int64)
+        states = learned.stepper.step(states, x)
+        wanted, asked = right_answers(target, x, q)
+        wrong = asked & (learned.stepper.decode(states, x) != wanted)
+        if asked.any():
+            right[t - 1] = 1 - wrong.sum() / asked.sum()
+        failure[wrong & (failure == 0)] = t
+        q = target.automaton.transitions[x, q]
+        if t in kept:
+            snapshots.append(learned.head_states(states))
+            classes.append(q)
+    stacked = tuple(np.array([s[h] for s in snapshots]) for h in range(len(learned.heads)))
+    return Trace(sampling, right, failure, tuple(kept), stacked, np.array(classes))
+
+
+def right_answers(target: Target, letters: Indices, before: Indices) -> tuple[Indices, Any]:
+    """The right answers' numbers and where something is asked, `[words]` each."""
+    wanted = target.table[letters, before]
+    return wanted, wanted >= 0
+
+
+def class_geometry(trace: Trace, head: int, states: int, tolerance: float) -> ClassGeometry:
+    """Of one head of a trace; `states`: how many the automaton has."""
+    H, fit = trace.states[head], np.array(trace.lengths) <= trace.sampling.fit
+    q = trace.classes[fit].reshape(-1)
+    means, seen, _, _ = _means(H[fit].reshape(-1, *H.shape[2:]), q, states)
+    centred = means[seen] - means[seen].mean(axis=0)
+    U, s, _ = np.linalg.svd(centred.transpose(1, 0, 2).reshape(H.shape[2], -1), full_matrices=False)
+    rank = int((s > tolerance * s[0]).sum()) if s.size and s[0] > 0 else 0
+    _, sizes, span = np.linalg.svd(centred.reshape(len(seen), -1), full_matrices=False)
+    span = span[sizes > tolerance * sizes[0]] if sizes[0] > 0 else span[:0]
+    flat = H.reshape(*H.shape[:2], -1)
+    own, there, _, typical = _means(flat[fit].reshape(-1, flat.shape[2]), q, states, span)
+    told = _groups(own[there], typical[there])
+    spread, margin = np.zeros(len(H)), np.zeros(len(H))
+    for i, (here, classes) in enumerate(zip(flat, trace.classes, strict=True)):
+        own, there, widths, _ = _means(here, classes, states, span)
+        spread[i], margin[i] = widths.max(), _least_distance(own[there]) / 2
+    return ClassGeometry(means, seen, U[:, :rank], s, tolerance, spread, margin, told)
+
+
+def _means(
+    H: Floats, q: Indices, states: int, span: Floats | None = None
+) -> tuple[Floats, Indices, Floats, Floats]:
+    """Class means `[states, n, d]`, the classes that occur, and each one's largest and root mean square distance from it.
+
+    `span` `[r, entries]`: distances are taken along these directions only. The mean of equal states is that state, bit
+    for bit.
+    """
+    means, largest, typical = np.zeros((states, *H.shape[1:])), np.zeros(states), np.zeros(states)
+    seen = np.unique(q)
+    for c in seen.tolist():
+        here = H[q == c]
+        if (here == here[0]).all():
+            means[c] = here[0]
+            continue
+        means[c] = here.mean(axis=0)
+        away = (here - means[c]).reshape(len(here), -1)
+        squares = ((away if span is None else away @ span.T) ** 2).sum(axis=1)
+        largest[c], typical[c] = np.sqrt(squares.max()), np.sqrt(squares.mean())
+    return means, seen, largest, typical
+
+
+def _distances(means: Floats) -> Floats:
+    flat = means.reshape(len(means), -1)
+    norms = (flat**2).sum(axis=1)
+    result: Floats = np.sqrt(np.maximum(norms[:, None] + norms[None] - 2 * flat @ flat.T, 0))
+    return result
+
+
+def _least_distance(means: Floats) -> float:
+    D = _distances(means)
+    np.fill_diagonal(D, np.inf)
+    return float(D.min()) if len(means) > 1 else np.inf
+
+
+def _groups(means: Floats, spreads: Floats) -> int:
+    size = np.sqrt((means**2).sum()) + 1e-300
+    near = _distances(means) <= spreads[:, None] + spreads[None] + 1e-7 * size
+    left, groups = set(range(len(means))), 0
+    while left:
+        groups += 1
+        queue = [left.pop()]
+        for a in queue:
+            fresh = [b for b in left if near[a, b]]
+            left.difference_update(fresh)
+            queue.extend(fresh)
+    return groups

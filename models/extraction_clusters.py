@@ -1,0 +1,92 @@
+"""Clusters of a model's states: components of the minimal spanning tree below a length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..constructions.automaton import Indices
+from ..constructions.errors import LimitError
+from ..theory.rounding import Floats
+from ..theory.words import random_words
+from .comparison_states import right_answers
+from .learned import Learned
+
+
+def observed(
+    learned: Learned, words: int, length: int, seed: int, max_points: int
+) -> tuple[Floats, Indices, Indices]:
+    """States `[points, entries]`, the start first; moves `[observed, 3]` point, letter, point; the answers."""
+    if words * length + 1 > max_points:
+        raise LimitError(
+            f"{learned.name}: {words} words of {length} letters give {words * length + 1:,} states to cluster, more than "
+            f"{max_points:,}: ask for fewer, or raise --max-points"
+        )
+    target = learned.target
+    letters = random_words(target.automaton, words, length, seed)
+    states = learned.stepper.initial(words)
+    rows = [_flat(learned.head_states(states))[:1]]
+    before, q = np.zeros(words, dtype=np.int64), np.full(words, target.automaton.start)
+    moves, answers = [], []
+    for t in range(length):
+        x = letters[:, t]
+        states = learned.stepper.step(states, x)
+        _, asked = right_answers(target, x, q)
+        given = np.where(asked, learned.stepper.decode(states, x), -1)
+        after = 1 + t * words + np.arange(words)
+        rows.append(_flat(learned.head_states(states)))
+        moves.append(np.stack([before, x, after], axis=1))
+        answers.append(given)
+        before, q = after, target.automaton.transitions[x, q]
+    return np.concatenate(rows), np.concatenate(moves), np.concatenate(answers)
+
+
+def _flat(states: Sequence[Floats]) -> Floats:
+    return np.concatenate([H.reshape(len(H), -1) for H in states], axis=1)
+
+
+def spanning_tree(points: Floats) -> list[tuple[float, int, int]]:
+    """Edges of the minimal spanning tree (Prim), shortest first."""
+    n = len(points)
+    nearest, parent = np.full(n, np.inf), np.zeros(n, dtype=np.int64)
+    outside = np.ones(n, dtype=bool)
+    edges, at = [], 0
+    for _ in range(n - 1):
+        outside[at] = False
+        distance = np.sqrt(((points - points[at]) ** 2).sum(axis=1))
+        closer = outside & (distance < nearest)
+        nearest[closer], parent[closer] = distance[closer], at
+        at = int(np.where(outside, nearest, np.inf).argmin())
+        edges.append((float(nearest[at]), int(parent[at]), at))
+    return sorted(edges)
+
+
+def widest_gap(edges: Sequence[tuple[float, int, int]], most: int) -> tuple[float, float]:
+    """Between the two successive lengths of the largest quotient, lengths below 1e-9 of the longest taken for that."""
+    lengths = np.array([e[0] for e in edges])
+    if not lengths.size or lengths[-1] == 0:
+        return 0.0, np.inf
+    clipped = np.maximum(np.concatenate([[0.0], lengths]), 1e-9 * lengths[-1])
+    first = max(0, len(lengths) - most)
+    quotients = clipped[first + 1 :] / clipped[first:-1]
+    i = first + int(quotients.argmax())
+    return float(np.sqrt(clipped[i] * clipped[i + 1])), float(quotients.max())
+
+
+def components(n: int, edges: Sequence[tuple[float, int, int]], radius: float) -> Indices:
+    """Clusters numbered in the order of the points."""
+    root = list(range(n))
+
+    def find(i: int) -> int:
+        while root[i] != i:
+            root[i] = root[root[i]]
+            i = root[i]
+        return i
+
+    for length, a, b in edges:
+        if length <= radius:
+            first, second = sorted((find(a), find(b)))
+            root[second] = first
+    _, label = np.unique([find(i) for i in range(n)], return_inverse=True)
+    return np.asarray(label, dtype=np.int64).reshape(-1)

@@ -1,0 +1,79 @@
+"""Model folders where `prove` and `spectrum` take a model: as a `Stepper` on its own kernels, and as letter matrices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from ..constructions.automaton import Automaton
+from ..constructions.errors import InputError
+from ..constructions.formats.label_text import label_text
+from ..theory.arithmetic import Kernel
+from ..theory.arithmetic_names import parse_arithmetic
+from ..theory.prove import MAX_STATES, prove
+from ..theory.prove_answers import Answers, answers_of, output_answers, same_letters
+from ..theory.prove_file import prove_file
+from ..theory.prove_proof import Proof
+from .contract import read_contract
+from .model_file import load_model
+from .model_stepper import ModelStepper
+from .tasks import AutomatonTask, task_of
+
+DTYPES = {"fp64": torch.float64, "fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+
+
+def prove_model(
+    path: str,
+    automaton: Automaton,
+    arithmetic: str | None = None,
+    *,
+    max_states: int = MAX_STATES,
+    max_seconds: float | None = None,
+    resume: str | None = None,
+) -> Proof:
+    """`prove` for a model folder, a certificate or an `.npz`.
+
+    `arithmetic`: by default `per_step:bf16`, and for a model folder `kernel:recurrent:fp32`: it is proved on its own
+    kernels, with its weights rounded once to the dtype. `InputError` for another arithmetic of a folder.
+    """
+    if not Path(path).is_dir():
+        return prove_file(
+            path, automaton, arithmetic or "per_step:bf16",
+            max_states=max_states, max_seconds=max_seconds, resume=resume,
+        )  # fmt: skip
+    kernel = parse_arithmetic(arithmetic or "kernel:recurrent:fp32")
+    if not isinstance(kernel, Kernel) or kernel.mode != "recurrent":
+        raise InputError(
+            f"--arithmetic {arithmetic}: a model folder runs token by token on its own kernels; write "
+            "kernel:recurrent:fp32 (or fp64, bf16, fp16), with :cuda for the GPU"
+        )
+    stepper, answers = load_stepper(path, automaton, kernel.dtype, kernel.device or "cpu")
+    return prove(
+        stepper, automaton, kernel.name,
+        answers=answers, max_states=max_states, max_seconds=max_seconds, resume=resume,
+    )  # fmt: skip
+
+
+def load_stepper(
+    folder: str, automaton: Automaton, dtype: str = "fp32", device: str = "cpu"
+) -> tuple[ModelStepper, Answers]:
+    """The model of a folder, and how its answers are compared with the automaton.
+
+    `InputError` where its task is no automaton's, or the letters are others.
+    """
+    model, _ = load_model(folder)
+    contract = read_contract(Path(folder) / "task.json")
+    task = task_of(contract.settings)
+    if not isinstance(task, AutomatonTask):
+        raise InputError(
+            f"{folder}: its task {contract.task} is no automaton's, so there is nothing to prove"
+        )
+    letters = contract.alphabet[:-1] if contract.bos else contract.alphabet
+    same_letters(automaton, letters, folder)
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError("--arithmetic ...:cuda: torch finds no GPU here")
+    stepper = ModelStepper(model.to(device, DTYPES[dtype]), before=(len(letters),) if contract.bos else ())
+    if task.sampler.labels == "state":
+        return stepper, answers_of(automaton, task.automaton, folder)
+    return stepper, output_answers(automaton, [label_text(c) for c in task.sampler.classes])
