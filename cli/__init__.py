@@ -36,7 +36,16 @@ def _version(
         raise typer.Exit
 
 
-for _file in (automata, constructing, certificates, claims, proofs, exporting, models, comparing):  # the order of `mirrormata --help`
+for _file in (
+    automata,
+    constructing,
+    certificates,
+    claims,
+    proofs,
+    exporting,
+    models,
+    comparing,
+):  # the order of `mirrormata --help`
     _file.register(app)
 
 

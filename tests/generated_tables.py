@@ -116,7 +116,15 @@ def recurrences_table() -> str:
         found = survey(r)
         here = f"`{r.family}`" if r.family else "not trained here"
         rows.append(
-            [r.name, f"`{r.transition}`", r.parameters, found.eigenvalue_class, r.reason, here, f"arXiv {r.source}"]
+            [
+                r.name,
+                f"`{r.transition}`",
+                r.parameters,
+                found.eigenvalue_class,
+                r.reason,
+                here,
+                f"arXiv {r.source}",
+            ]
         )
     head = ("recurrence", "transition A", "parameters", "eigenvalues", "why", "family and switches", "source")
     return table(head, rows)
