@@ -1,0 +1,192 @@
+"""An exact LRNN of one layer as a checkpoint of FLA's `DeltaNet` (n_h = 1) or `GatedDeltaProduct` language model.
+
+The layers (`flash-linear-attention` 0.6: `fla/layers/delta_net.py`, `gated_deltaproduct.py`) compute, without short
+convolution, output gate and forget gate, x the normed embedding of the token:
+k = SiLU(W_k x)/‖·‖, v = SiLU(W_v x), β = 2σ(W_b x), S ← (I - β k kᵀ) S + β k vᵀ, o = RMSNorm(qᵀS/√K), W_o o
+is added to the stream, an MLP and a last RMSNorm follow, and S is 0 in the beginning.
+
+Embeddings are one-hot. D, the width, is a power of 4, so that RMSNorm makes of 8√D e_x just √D e_x. β is 2 because σ(128)
+is 1, and 1 because σ(0) is 1/2. A token BOS, of β = 1, writes the initial state. Head i reads row i. What is
+written is so small that the output norm's ε decides: it multiplies by 1/√ε, alike for all rows. The last norm is one
+factor for all logits. The MLP is 0. The logit of a class is linear in the rows; its constant comes from the embedding,
+which has the same entry for every token. (theory: into real layers)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..constructions.errors import InputError, LimitError
+from ..constructions.formats.label_text import label_text
+from ..constructions.lrnn import LRNN
+from ..theory.rounding import Floats
+from ..theory.weights import dense_codes
+from .fla_keys import SCALE, signed_key, silu_preimage
+from .fla_places import EPS, Place, float32_horizon, place_of, strength_of
+
+FORMAT = "mirrormata-fla/1"
+"""Of `task.json` beside the checkpoint: what its tokens mean."""
+MAX_ENTRIES = 50_000_000
+"""Largest number of weights in one array of a checkpoint."""
+SATURATED = 128.0
+"""σ(±128) is 1 and 0 in float32, so in float16 and bfloat16."""
+
+
+@dataclass(frozen=True, eq=False)
+class FlaCheckpoint:
+    """`config`: for `config.json`. `tensors`: float32 arrays by FLA's names. `task`: what the tokens mean, as JSON.
+
+    `task`: `letters`, the labels of tokens 0, 1, ...; `bos`, the token to begin with; `states`, the state that each of
+    the tokens `first_class`, ... stands for: the model answers every token with one of those.
+    `horizon_fp32`: so many tokens are safe in float32, where keys are shorter than 1 by FLA's ε, an estimate; in bf16
+    and fp16 the keys are exact, and with them the float32 state of `fused_recurrent`, at any length.
+    """
+
+    config: dict[str, Any]
+    tensors: dict[str, Floats]
+    task: dict[str, Any]
+    horizon_fp32: int
+
+
+def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoint:
+    """The checkpoint; what it computes is exact in bf16 and fp16 where the state is kept in float32.
+
+    Raises `InputError` for what has no exact form there: several layers, gates, additive terms, factors
+    other than mirrors and projections along e_i, or along e_i ± e_j, an initial state with a sign, or of a rank
+    above n_h; `LimitError` beyond `max_entries`.
+    """
+    name = lrnn.automaton.name
+    if len(lrnn.layers) != 1:
+        raise InputError(
+            f"{name}: {len(lrnn.layers)} layers: only one is exported to FLA, choose --max-layers 1"
+        )
+    places: list[Place] = []
+    starts = lrnn.decode[0, 1:].tolist()
+    for head, start in zip(lrnn.layers[0].heads, starts, strict=True):
+        first = places[-1].first + places[-1].head.dim if places else 0
+        places.append(place_of(head, start, first, name))
+    letters, heads = len(lrnn.automaton.letters), sum(p.head.dim for p in places)
+    factors = max(1, *(p.head.householders or 0 for p in places))
+    K = max(16, 2 ** math.ceil(math.log2(max(p.size for p in places))))
+    V = max(16, 2 ** math.ceil(math.log2(max(p.head.value_dim for p in places))))
+    outputs = sum(p.head.dim * p.head.value_dim for p in places)
+    D = 4 ** math.ceil(math.log(letters + 1 + outputs, 4) - 1e-9)
+    vocabulary = letters + 1 + len(lrnn.decode)
+    largest = max(D * factors * heads * max(K, V), D * vocabulary)
+    if largest > max_entries:
+        raise LimitError(
+            f"{name}: an array of the checkpoint has {largest:,} weights, more than {max_entries:,}: raise --max-entries"
+        )
+    tensors = _mixer(places, letters, factors, heads, K, V, D)
+    tensors |= _around(lrnn, places, letters, D, vocabulary)
+    task = {
+        "format": FORMAT,
+        "automaton": name,
+        "letters": [label_text(x) for x in lrnn.automaton.letters],
+        "bos": letters,
+        "first_class": letters + 1,
+        "states": [label_text(lrnn.automaton.states[q]) for q in lrnn.decode[:, 0]],
+    }
+    config = _config(letters, factors, heads, K, V, D, vocabulary)
+    return FlaCheckpoint(
+        config, {k: v.astype(np.float32) for k, v in tensors.items()}, task, float32_horizon(places, factors)
+    )
+
+
+def _written(place: Place, column: int, K: int, V: int) -> float:
+    """The value that BOS writes along a column: a power of 2 so small that the output norm is linear to 0.2 %."""
+    integers = place.columns[column]
+    most = integers[: place.head.dim * place.copies].max() / np.linalg.norm(integers)
+    return 2.0 ** math.floor(math.log2(EPS**0.5 / 16 * (V * K) ** 0.5 / max(most, 1e-9)))
+
+
+def _mixer(
+    places: list[Place], letters: int, factors: int, heads: int, K: int, V: int, D: int
+) -> dict[str, Floats]:
+    """The layer's projections; a projection's column x is what it makes of token x, over √D."""
+    q, k = np.zeros((heads, K, D)), np.zeros((factors, heads, K, D))
+    v, z = np.zeros((factors, heads, V, D)), np.full((factors, heads, D), -SATURATED)
+    o = np.zeros((D, heads, V))
+    bos, coordinate = letters, letters + 1
+    for p in places:
+        rows = slice(p.first, p.first + p.head.dim)
+        for i in range(p.head.dim):
+            q[p.first + i, i * p.copies, : letters + 1] = SCALE
+        for x, t in enumerate(p.head.action_of(np.arange(letters)).tolist()):
+            for j, factor in enumerate(p.head.transitions[t].factors):
+                key = p.widen({i: float(y) for i, y in factor.vector})
+                k[j, rows, : len(key), x] = signed_key(key)
+                z[j, rows, x] = {2: SATURATED, 1: 0.0}.get(strength_of(factor) or 0, -SATURATED)
+        for j, column in enumerate(p.columns):
+            value = _written(p, j, K, V)
+            k[j, rows, : len(column), bos] = signed_key(column)
+            v[j, rows, j, bos] = silu_preimage(value)
+            z[j, rows, bos] = 0
+            read = value / np.linalg.norm(column) / K**0.5 / EPS**0.5  # of a 1 of the construction
+            for i in range(p.head.dim):
+                o[coordinate + i * p.head.value_dim + j, p.first + i, j] = 1 / read
+        coordinate += p.head.dim * p.head.value_dim
+    prefix = "model.layers.0.attn."
+    return {
+        prefix + "q_proj.weight": q.reshape(-1, D) / D**0.5,
+        prefix + "k_proj.weight": k.reshape(-1, D) / D**0.5,
+        prefix + "v_proj.weight": v.reshape(-1, D) / D**0.5,
+        prefix + "b_proj.weight": z.reshape(-1, D) / D**0.5,
+        prefix + "o_norm.weight": np.ones(V),
+        prefix + "o_proj.weight": o.reshape(D, -1),
+    }
+
+
+MLP_WIDTH = 16
+"""Of the MLP, whose weights are all 0."""
+
+
+def _around(lrnn: LRNN, places: list[Place], letters: int, D: int, vocabulary: int) -> dict[str, Floats]:
+    """Embedding, norms, MLP and the logits: of class c, (c - m)·h - (‖c‖² - ‖m‖²)/2, m the mean of the codes c."""
+    embedding = np.zeros((vocabulary, D))
+    entry = 8 * D**0.5
+    embedding[range(letters + 1), range(letters + 1)] = entry
+    codes = np.concatenate([
+        dense_codes(p.head, "fp64")[lrnn.decode[:, 1 + h]].reshape(len(lrnn.decode), -1) for h, p in enumerate(places)
+    ], 1)  # fmt: skip
+    mean = codes.mean(0)
+    logits = np.zeros((vocabulary, D))
+    logits[: letters + 1, : letters + 1] = -2 * (codes * codes).sum(1).max() / entry
+    logits[letters + 1 :, letters + 1 : letters + 1 + codes.shape[1]] = codes - mean
+    constants = -((codes * codes).sum(1) - mean @ mean) / 2
+    logits[letters + 1 :, : letters + 1] = constants[:, None] / entry
+    block = "model.layers.0."
+    return {
+        "model.embeddings.weight": embedding,
+        block + "attn_norm.weight": np.ones(D),
+        block + "mlp_norm.weight": np.ones(D),
+        block + "mlp.gate_proj.weight": np.zeros((MLP_WIDTH, D)),
+        block + "mlp.up_proj.weight": np.zeros((MLP_WIDTH, D)),
+        block + "mlp.down_proj.weight": np.zeros((D, MLP_WIDTH)),
+        "model.norm.weight": np.ones(D),
+        "lm_head.weight": logits,
+    }
+
+
+def _config(
+    letters: int, factors: int, heads: int, K: int, V: int, D: int, vocabulary: int
+) -> dict[str, Any]:
+    config: dict[str, Any] = {
+        "dtype": "float32", "attn_mode": "chunk", "hidden_size": D, "num_heads": heads,
+        "num_hidden_layers": 1, "intermediate_size": MLP_WIDTH, "hidden_act": "swish", "norm_eps": EPS,
+        "use_short_conv": False, "allow_neg_eigval": True, "vocab_size": vocabulary, "tie_word_embeddings": False,
+        "bos_token_id": letters, "eos_token_id": None, "pad_token_id": None,
+    }  # fmt: skip
+    if factors == 1:
+        return config | {
+            "architectures": ["DeltaNetForCausalLM"], "model_type": "delta_net", "expand_k": heads * K / D,
+            "expand_v": heads * V / D, "use_gate": False, "use_beta": True, "qk_norm": "l2", "qk_activation": "silu",
+        }  # fmt: skip
+    return config | {
+        "architectures": ["GatedDeltaProductForCausalLM"], "model_type": "gated_deltaproduct", "head_dim": K,
+        "expand_v": V / K, "use_output_gate": False, "use_forget_gate": False, "num_householder": factors,
+    }  # fmt: skip

@@ -1,0 +1,94 @@
+"""FLA checkpoint folders, `config.json` and `model.safetensors`: written whole or not at all; pickled weights are refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from ..constructions.errors import InputError
+from ..constructions.files import read_text
+from ..theory.rounding import Floats
+from .fla_export import FlaCheckpoint
+
+MODEL_TYPES = ("delta_net", "gated_deltaproduct")
+"""Of FLA's configurations, those that are read."""
+_PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "model.pth")
+
+
+def save_fla(folder: str | Path, checkpoint: FlaCheckpoint) -> None:
+    """Write the checkpoint, through a folder beside it; one that is there is replaced.
+
+    `InputError` where the place is taken by something that is no checkpoint.
+    """
+    target = Path(folder)
+    if target.exists() and not (target / "config.json").is_file():
+        raise InputError(f"{folder}: is there already and is no checkpoint folder: choose another name")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    try:
+        (temporary / "config.json").write_text(json.dumps(checkpoint.config, indent=2) + "\n")
+        (temporary / "task.json").write_text(json.dumps(checkpoint.task, indent=1, ensure_ascii=False) + "\n")
+        save_file(checkpoint.tensors, temporary / "model.safetensors", metadata={"format": "pt"})
+        os.chmod(temporary, 0o755)
+        if target.exists():
+            shutil.rmtree(target)
+        os.replace(temporary, target)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def load_fla(folder: str | Path) -> tuple[dict[str, Any], dict[str, Floats]]:
+    """The configuration and all tensors as float64, of one file or of those that its index names.
+
+    `InputError` in one line for another model type, for pickled weights, and for files that are not whole.
+    """
+    place = Path(folder)
+    try:
+        config = json.loads(read_text(place / "config.json"))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{place / 'config.json'}: line {error.lineno} is not JSON ({error.msg})") from None
+    kind = config.get("model_type") if isinstance(config, dict) else None
+    if kind not in MODEL_TYPES:
+        raise InputError(
+            f"{place / 'config.json'}: model_type is {kind!r}; read are FLA's {' and '.join(MODEL_TYPES)}"
+        )
+    tensors: dict[str, Floats] = {}
+    for path in _weight_files(place):
+        try:
+            with safe_open(path, framework="pt") as file:
+                for name in file.keys():  # noqa: SIM118 (no dict)
+                    tensors[name] = file.get_tensor(name).double().numpy()
+        except (SafetensorError, ValueError, OSError) as error:
+            raise InputError(f"{path}: not a whole safetensors file ({error})") from None
+    if bad := next((name for name, value in tensors.items() if not np.isfinite(value).all()), None):
+        raise InputError(f"{place}: {bad!r} has entries that are not finite")
+    return config, tensors
+
+
+def _weight_files(place: Path) -> list[Path]:
+    """`model.safetensors`, or the files that `model.safetensors.index.json` names."""
+    if (place / "model.safetensors").is_file():
+        return [place / "model.safetensors"]
+    index = place / "model.safetensors.index.json"
+    if index.is_file():
+        try:
+            names = sorted(set(json.loads(read_text(index))["weight_map"].values()))
+        except (json.JSONDecodeError, KeyError, TypeError, AttributeError):
+            raise InputError(f'{index}: has no "weight_map" of files') from None
+        if any(Path(name).name != name for name in names):
+            raise InputError(f"{index}: names a file outside its folder")
+        return [place / name for name in names]
+    if pickled := next((name for name in _PICKLED if (place / name).exists()), None):
+        raise InputError(
+            f"{place / pickled}: pickled weights can run any code and are not read; save the model as safetensors "
+            "(save_pretrained does)"
+        )
+    raise InputError(f"{place}: has no model.safetensors")
