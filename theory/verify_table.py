@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from .claim_registry import Entry, Registry
@@ -86,7 +87,10 @@ def explanation(entry: Entry, registry: Registry) -> list[tuple[str, str]]:
     rows += [("uses", ", ".join(claim.uses))] * bool(claim.uses)
     users = registry.used_by(claim.id)
     rows += [("used by", ", ".join(users))] * bool(users)
-    return [*rows, ("file", str(entry.path))]
+    home = Path(__file__).resolve().parent.parent
+    path = entry.path.resolve()
+    shown = path.relative_to(home) if path.is_relative_to(home) else entry.path
+    return [*rows, ("file", str(shown))]
 
 
 def claim_json(entry: Entry, registry: Registry) -> dict[str, Any]:
