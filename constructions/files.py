@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from .errors import InputError
 
@@ -62,3 +67,33 @@ def write_bytes(path: str | Path, data: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def read_json(path: str | Path) -> Any:
+    """What a JSON file holds; `InputError` for one that cannot be read, or names the line that is not JSON."""
+    try:
+        return json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}: line {error.lineno} is not JSON ({error.msg})") from None
+
+
+@contextmanager
+def whole_folder(folder: str | Path, kind: str) -> Iterator[Path]:
+    """A temporary folder to write into, which takes the place of `folder` once all is written.
+
+    One that is there is replaced if it has a `config.json`; `InputError`, naming the kind of folder, where the place is
+    taken by something else.
+    """
+    target = Path(folder)
+    if target.exists() and not (target / "config.json").is_file():
+        raise InputError(f"{folder}: is there already and is no {kind} folder: choose another name")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    try:
+        yield temporary
+        os.chmod(temporary, 0o755)
+        if target.exists():
+            shutil.rmtree(target)
+        os.replace(temporary, target)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from ..constructions.errors import InputError
-from ..constructions.files import read_text, write_text
+from ..constructions.files import read_json, write_text
 
 Fidelity = Literal["same", "reconstruction", "extension"]
 """To the source: its own set-up; rebuilt where the source leaves details open; a task that the source does not have."""
@@ -69,10 +69,7 @@ class TaskContract:
 
 def read_contract(path: str | Path) -> TaskContract:
     """The inverse of `TaskContract.write`; `InputError` for a file that is no contract."""
-    try:
-        data = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}: line {error.lineno} is not JSON ({error.msg})") from None
+    data = read_json(path)
     if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
         raise InputError(f'{path}: not a task contract ("format": "{FORMAT}")')
     if unknown := sorted(set(data) - {f.name for f in fields(TaskContract)}):

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +11,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from ..constructions.errors import InputError
-from ..constructions.files import read_text
+from ..constructions.files import read_json, read_text, whole_folder
 from ..theory.rounding import Floats
 from .fla_export import FlaCheckpoint
 
@@ -28,21 +25,10 @@ def save_fla(folder: str | Path, checkpoint: FlaCheckpoint) -> None:
 
     `InputError` where the place is taken by something that is no checkpoint.
     """
-    target = Path(folder)
-    if target.exists() and not (target / "config.json").is_file():
-        raise InputError(f"{folder}: is there already and is no checkpoint folder: choose another name")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
-        (temporary / "config.json").write_text(json.dumps(checkpoint.config, indent=2) + "\n")
-        (temporary / "task.json").write_text(json.dumps(checkpoint.task, indent=1, ensure_ascii=False) + "\n")
-        save_file(checkpoint.tensors, temporary / "model.safetensors", metadata={"format": "pt"})
-        os.chmod(temporary, 0o755)
-        if target.exists():
-            shutil.rmtree(target)
-        os.replace(temporary, target)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with whole_folder(folder, "checkpoint") as place:
+        (place / "config.json").write_text(json.dumps(checkpoint.config, indent=2) + "\n")
+        (place / "task.json").write_text(json.dumps(checkpoint.task, indent=1, ensure_ascii=False) + "\n")
+        save_file(checkpoint.tensors, place / "model.safetensors", metadata={"format": "pt"})
 
 
 def load_fla(folder: str | Path) -> tuple[dict[str, Any], dict[str, Floats]]:
@@ -51,10 +37,7 @@ def load_fla(folder: str | Path) -> tuple[dict[str, Any], dict[str, Floats]]:
     `InputError` in one line for another model type, for pickled weights, and for files that are not whole.
     """
     place = Path(folder)
-    try:
-        config = json.loads(read_text(place / "config.json"))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{place / 'config.json'}: line {error.lineno} is not JSON ({error.msg})") from None
+    config = read_json(place / "config.json")
     kind = config.get("model_type") if isinstance(config, dict) else None
     if kind not in MODEL_TYPES:
         raise InputError(

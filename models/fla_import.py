@@ -13,7 +13,7 @@ import numpy as np
 
 from ..constructions.automaton import Indices
 from ..constructions.errors import InputError, LimitError
-from ..constructions.files import read_text, write_bytes
+from ..constructions.files import read_json, write_bytes
 from ..theory.rounding import Floats
 from .fla_export import FORMAT
 from .fla_folder import load_fla
@@ -57,10 +57,7 @@ def fla_task(folder: str | Path) -> dict[str, Any] | None:
     path = Path(folder) / "task.json"
     if not path.is_file():
         return None
-    try:
-        task = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}: line {error.lineno} is not JSON ({error.msg})") from None
+    task = read_json(path)
     return task if isinstance(task, dict) and task.get("format") == FORMAT else None
 
 

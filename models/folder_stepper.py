@@ -16,6 +16,7 @@ from ..theory.prove_answers import Answers, answers_of, output_answers, same_let
 from ..theory.prove_file import prove_file
 from ..theory.prove_proof import Proof
 from .contract import read_contract
+from .model import Model
 from .model_file import load_model
 from .model_stepper import ModelStepper
 from .tasks import AutomatonTask, task_of
@@ -55,6 +56,24 @@ def prove_model(
     )  # fmt: skip
 
 
+def automaton_model(
+    folder: str, purpose: str
+) -> tuple[Model, AutomatonTask, tuple[str, ...], tuple[int, ...]]:
+    """The model of a folder, its automaton's task, the texts of its letters, and the letters read before a word (BOS).
+
+    `InputError` where its task is no automaton's, so that there is nothing to `purpose`.
+    """
+    model, _ = load_model(folder)
+    contract = read_contract(Path(folder) / "task.json")
+    task = task_of(contract.settings)
+    if not isinstance(task, AutomatonTask):
+        raise InputError(
+            f"{folder}: its task {contract.task} is no automaton's, so there is nothing to {purpose}"
+        )
+    letters = contract.alphabet[:-1] if contract.bos else contract.alphabet
+    return model, task, letters, (len(letters),) if contract.bos else ()
+
+
 def load_stepper(
     folder: str, automaton: Automaton, dtype: str = "fp32", device: str = "cpu"
 ) -> tuple[ModelStepper, Answers]:
@@ -62,18 +81,11 @@ def load_stepper(
 
     `InputError` where its task is no automaton's, or the letters are others.
     """
-    model, _ = load_model(folder)
-    contract = read_contract(Path(folder) / "task.json")
-    task = task_of(contract.settings)
-    if not isinstance(task, AutomatonTask):
-        raise InputError(
-            f"{folder}: its task {contract.task} is no automaton's, so there is nothing to prove"
-        )
-    letters = contract.alphabet[:-1] if contract.bos else contract.alphabet
+    model, task, letters, before = automaton_model(folder, "prove")
     same_letters(automaton, letters, folder)
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("--arithmetic ...:cuda: torch finds no GPU here")
-    stepper = ModelStepper(model.to(device, DTYPES[dtype]), before=(len(letters),) if contract.bos else ())
+    stepper = ModelStepper(model.to(device, DTYPES[dtype]), before=before)
     if task.sampler.labels == "state":
         return stepper, answers_of(automaton, task.automaton, folder)
     return stepper, output_answers(automaton, [label_text(c) for c in task.sampler.classes])

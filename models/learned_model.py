@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,13 @@ from ..constructions.errors import InputError
 from ..constructions.formats.label_text import label_text
 from ..theory.rounding import Floats
 from .config import LINEAR
-from .contract import read_contract
+from .folder_stepper import automaton_model
 from .learned import Learned, LearnedHead, Read, Target, state_target
 from .learned_heads import transitions_of
 from .model import Model
-from .model_file import load_model
 from .model_stepper import ModelStepper
 from .projections import by_heads
-from .tasks import AutomatonTask, task_of
+from .tasks import AutomatonTask
 
 CONTEXTS, CONTEXT_LENGTH = 64, 64
 """Random words, and their letters, in which transitions that depend on the context are looked at."""
@@ -33,21 +31,13 @@ def load_learned_model(folder: str, automaton: Automaton) -> Learned:
 
     `InputError` where the task's letters are not the automaton's, or the task is no automaton.
     """
-    model, _ = load_model(folder)
-    contract = read_contract(Path(folder) / "task.json")
-    task = task_of(contract.settings)
-    if not isinstance(task, AutomatonTask):
-        raise InputError(
-            f"{folder}: its task {contract.task} is no automaton's, so there is nothing to compare"
-        )
+    model, task, trained, bos = automaton_model(folder, "compare")
     texts = tuple(label_text(x) for x in automaton.letters)
-    trained = contract.alphabet[:-1] if contract.bos else contract.alphabet
     if texts != trained:
         raise InputError(
             f"{folder}: it reads the letters {', '.join(trained[:12])}, {automaton.name} has {', '.join(texts[:12])}: "
             "the same letters in the same order are needed"
         )
-    bos = (len(texts),) if contract.bos else ()
     target = _task_target(task, automaton, folder)
     return of_model(model, automaton, target=target, prefix=bos, name=folder)
 

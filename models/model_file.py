@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from ..constructions.errors import InputError
-from ..constructions.files import read_text
+from ..constructions.files import read_text, whole_folder
 from .config import config_from_json
 from .model import Model
 
@@ -30,23 +27,12 @@ def save_model(folder: str | Path, model: Model, task: Mapping[str, Any]) -> Non
     """
     if len(model.seeds) != 1:
         raise InputError(f"{folder}: the model has {len(model.seeds)} seeds: choose one with `select`")
-    target = Path(folder)
-    if target.exists() and not (target / "config.json").is_file():
-        raise InputError(f"{folder}: is there already and is no model folder: choose another name")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
+    with whole_folder(folder, "model") as place:
         document = {"format": FORMAT, "seed": model.seeds[0], "model": model.config.as_json()}
-        (temporary / "config.json").write_text(json.dumps(document, indent=2) + "\n")
-        (temporary / "task.json").write_text(json.dumps(dict(task), indent=2, ensure_ascii=False) + "\n")
+        (place / "config.json").write_text(json.dumps(document, indent=2) + "\n")
+        (place / "task.json").write_text(json.dumps(dict(task), indent=2, ensure_ascii=False) + "\n")
         tensors = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
-        save_file(tensors, temporary / "model.safetensors", metadata={"format": FORMAT})
-        os.chmod(temporary, 0o755)
-        if target.exists():
-            shutil.rmtree(target)
-        os.replace(temporary, target)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        save_file(tensors, place / "model.safetensors", metadata={"format": FORMAT})
 
 
 def load_model(folder: str | Path) -> tuple[Model, dict[str, Any]]:

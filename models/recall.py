@@ -7,6 +7,7 @@ state, `read` is labelled with what was stored there last; so keys are states th
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,31 +27,16 @@ from .tasks import Span, TaskSettings
 
 
 @dataclass(frozen=True)
-class AssociativeRecall:
-    """Keys are letters 0, ..., keys - 1, values come after them; a word is `pairs` pairs and then queries only.
-
-    A word of fewer letters than two for each pair has fewer pairs, at least one.
-    """
+class _Recall(ABC):
+    """What both tasks share: labels are values, and words are drawn whole, a test's in one piece."""
 
     settings: TaskSettings
     bos = False
-
-    def __post_init__(self) -> None:
-        s = self.settings
-        if not 1 <= s.pairs <= s.keys or s.values < 2:
-            raise InputError(
-                f"recall: pairs {s.pairs}, keys {s.keys}, values {s.values}: 1 ≤ pairs ≤ keys and 2 values are needed"
-            )
 
     @property
     def protocol(self) -> Published:
         """Our lengths."""
         return RECALL
-
-    @property
-    def letters(self) -> int:
-        """Keys and values."""
-        return self.settings.keys + self.settings.values
 
     @property
     def classes(self) -> int:
@@ -63,8 +49,32 @@ class AssociativeRecall:
         return Batch(np.stack([x.letters for x in drawn]), np.stack([x.labels for x in drawn]))
 
     def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
-        """Test words in one piece: pairs come first, so a prefix is a test of fewer queries."""
+        """Test words in one piece; a prefix of associative recall has its pairs and fewer queries."""
         yield self._words(generator(TESTING, seed, 0), words, length)
+
+    @abstractmethod
+    def _words(self, rng: np.random.Generator, words: int, length: int) -> Batch:
+        """Random words of a length."""
+
+
+@dataclass(frozen=True)
+class AssociativeRecall(_Recall):
+    """Keys are letters 0, ..., keys - 1, values come after them; a word is `pairs` pairs and then queries only.
+
+    A word of fewer letters than two for each pair has fewer pairs, at least one.
+    """
+
+    def __post_init__(self) -> None:
+        s = self.settings
+        if not 1 <= s.pairs <= s.keys or s.values < 2:
+            raise InputError(
+                f"recall: pairs {s.pairs}, keys {s.keys}, values {s.values}: 1 ≤ pairs ≤ keys and 2 values are needed"
+            )
+
+    @property
+    def letters(self) -> int:
+        """Keys and values."""
+        return self.settings.keys + self.settings.values
 
     def contract(self, train_lengths: Span, test_lengths: tuple[str, ...]) -> TaskContract:
         """The task in words."""
@@ -95,14 +105,11 @@ class AssociativeRecall:
 
 
 @dataclass(frozen=True)
-class StateRecall:
+class StateRecall(_Recall):
     """Letters: the automaton's, then `write v` for each value, then `read`; half of all letters are actions.
 
     A read of a state at which nothing was stored has no label.
     """
-
-    settings: TaskSettings
-    bos = False
 
     @cached_property
     def automaton(self) -> Automaton:
@@ -112,28 +119,9 @@ class StateRecall:
         return automaton_from_spec(spec, alphabet=s.alphabet, start=s.start, group=s.group, product=s.product)
 
     @property
-    def protocol(self) -> Published:
-        """Our lengths."""
-        return RECALL
-
-    @property
     def letters(self) -> int:
         """Actions, writes and the read."""
         return len(self.automaton.letters) + self.settings.values + 1
-
-    @property
-    def classes(self) -> int:
-        """Values."""
-        return self.settings.values
-
-    def batches(self, seeds: Sequence[int], step: int, words: int, length: int) -> Batch:
-        """A step's training words, `words` of each seed's own: letters and labels `[seeds, words, tokens]`."""
-        drawn = [self._words(generator(TRAINING, seed, step), words, length) for seed in seeds]
-        return Batch(np.stack([x.letters for x in drawn]), np.stack([x.labels for x in drawn]))
-
-    def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
-        """Test words in one piece."""
-        yield self._words(generator(TESTING, seed, 0), words, length)
 
     def contract(self, train_lengths: Span, test_lengths: tuple[str, ...]) -> TaskContract:
         """The task in words."""
