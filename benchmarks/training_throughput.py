@@ -4,7 +4,7 @@
 
 Both start from the same weights and see the same batches with the same optimizer, clipping and autocast, by turns; a figure
 is the median over rounds, with the slowest and the fastest. Before that their losses on the first batch are compared.
-`8 seeds` is ours with the same words divided among eight models, as `train` runs them. Without FLA only ours is measured.
+`ours` replays recorded steps, as `train` does; `not recorded` launches each kernel, as FLA's must be. `8 seeds` is ours with the same words divided among eight models, as `train` runs them. Without FLA only ours is measured.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import platform
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -28,8 +30,9 @@ from mirrormata.benchmarks.kernel_peer import peer_version
 from mirrormata.benchmarks.training_peer import peer_model
 from mirrormata.models.config import ModelConfig
 from mirrormata.models.model import Model
-from mirrormata.models.optimizing import clip_by_seed, gradient_norms
+from mirrormata.models.optimizing import adamw, clip_by_seed, gradient_norms
 from mirrormata.models.processes import device_of
+from mirrormata.models.step_graphs import StepGraphs
 
 Row = dict[str, Any]
 
@@ -65,42 +68,53 @@ SIZES = {
 
 
 class Training:
-    """A model, its optimizer, and one step after another on batches that lie on the device."""
+    """A model, its optimizer, and one step after another on batches that lie on the device; `graphs`: recorded, as `train` does."""
 
-    def __init__(self, model: Model, batches: Sequence[tuple[Tensor, Tensor]], autocast: bool) -> None:
-        self.model, self.batches, self.autocast = model, batches, autocast
-        self.optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.1, fused=True)
+    def __init__(
+        self, model: Model, batches: Sequence[tuple[Tensor, Tensor]], autocast: bool, *, graphs: bool = False
+    ) -> None:
+        self.model, self.autocast = model, autocast
+        seeds = len(model.seeds)
+        self.batches = [tuple(x.view(seeds, -1, x.shape[-1]) for x in batch) for batch in batches]
+        device = batches[0][0].device
+        self.optimizer = adamw(model, 1e-3, (0.9, 0.95), 0.1, capturable=graphs)
+        self.graphs = StepGraphs(self.update, device) if graphs else None
         self.done = 0
 
-    def loss(self) -> Tensor:
-        """Mean of the next batch, of each seed, `[seeds]`."""
-        letters, labels = self.batches[self.done % len(self.batches)]
-        seeds = len(self.model.seeds)
-        letters, labels = (x.view(seeds, -1, x.shape[-1]) for x in (letters, labels))
+    def losses(self, letters: Tensor, labels: Tensor) -> Tensor:
+        """Means of a batch, of each seed, `[seeds]`."""
         with torch.autocast(letters.device.type, torch.bfloat16, enabled=self.autocast):
             logits, _ = self.model(letters)
-        losses = F.cross_entropy(logits.float().flatten(0, 2), labels.flatten(), reduction="none")
-        return losses.view(seeds, -1).mean(1)
+        by_token = F.cross_entropy(logits.float().flatten(0, 2), labels.flatten(), reduction="none")
+        return by_token.view(len(self.model.seeds), -1).mean(1)
 
-    def step(self) -> None:
-        """One update."""
+    def loss(self) -> float:
+        """Mean over the first batch."""
+        with torch.no_grad():
+            return float(self.losses(*self.batches[0]).mean())
+
+    def update(self, letters: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
+        """One step on a batch."""
         self.optimizer.zero_grad(set_to_none=True)
-        self.loss().sum().backward()  # type: ignore[no-untyped-call]
+        self.losses(letters, labels).sum().backward()  # type: ignore[no-untyped-call]
         seeds = len(self.model.seeds)
         if seeds == 1:
             nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         else:
             clip_by_seed(self.model, gradient_norms(self.model, seeds), 1.0)
         self.optimizer.step()
-        self.done += 1
+        return ()
 
     def seconds(self, steps: int) -> float:
         """Of one step, over so many, the device waited for."""
-        wait(self.batches[0][0].device)
-        began = time.perf_counter()
-        for _ in range(steps):
-            self.step()
-        wait(self.batches[0][0].device)
+        device = self.batches[0][0].device
+        with nullcontext() if self.graphs is None else self.graphs.stream():
+            wait(device)
+            began = time.perf_counter()
+            for _ in range(steps):
+                (self.graphs or self.update)(*self.batches[self.done % len(self.batches)])
+                self.done += 1
+            wait(device)
         return (time.perf_counter() - began) / steps
 
 
@@ -118,16 +132,19 @@ def measured(
     shape = (8, size.words, size.length + 1)
     words = torch.randint(size.letters, shape, generator=made).to(device)
     batches = [(x[:, :-1].contiguous(), x[:, 1:].contiguous()) for x in words]
+    torch.set_float32_matmul_precision("high")  # for the read-out of all models
     autocast = device.type == "cuda"
+    graphs = device.type == "cuda"
     ours = Model(size.config()).to(device)
-    models = {"ours": ours}
+    trainings = {"ours": Training(deepcopy(ours), batches, autocast, graphs=graphs)}
+    if graphs:
+        trainings["ours, not recorded"] = Training(deepcopy(ours), batches, autocast)
     if peer:
-        models["FLA"] = peer_model(ours, device)
+        trainings["FLA"] = Training(peer_model(ours, device), batches, autocast)
     if size.seeds > 1:
-        models[f"ours, {size.seeds} seeds"] = Model(size.config(), range(size.seeds)).to(device)
-    trainings = {name: Training(model, batches, autocast) for name, model in models.items()}
-    with torch.no_grad():
-        first = {name: float(training.loss().mean()) for name, training in trainings.items()}
+        many = Model(size.config(), range(size.seeds)).to(device)
+        trainings[f"ours, {size.seeds} seeds"] = Training(many, batches, autocast, graphs=graphs)
+    first = {name: training.loss() for name, training in trainings.items()}
     for training in trainings.values():
         training.seconds(warm)
     times: dict[str, list[float]] = {name: [] for name in trainings}
@@ -137,8 +154,7 @@ def measured(
     tokens = size.words * size.length
     rows: list[Row] = []
     for name, training in trainings.items():
-        with torch.no_grad():
-            last = float(training.loss().mean())
+        last = training.loss()
         rows.append(
             {
                 "model": name,
@@ -150,7 +166,9 @@ def measured(
             }
         )  # fmt: skip
     if peer and abs(first["ours"] - first["FLA"]) > 1e-2:
-        rows[1]["different"] = "its first loss is not ours: the models are not the same"
+        next(row for row in rows if row["model"] == "FLA")["different"] = (
+            "its first loss is not ours: the models are not the same"
+        )
     return rows
 
 

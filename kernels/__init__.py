@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from .backends import triton_available as triton_available
     from .delta import delta_product as delta_product
     from .diagonal import diagonal_scan as diagonal_scan
+    from .normalise import l2_normalise as l2_normalise
     from .rank_one import rank_one_scan as rank_one_scan
-    from .reference import l2_normalise as l2_normalise
+    from .rms import rms_normalise as rms_normalise
 
 _HOME = {
     "BackendUnavailableError": ".backends",
@@ -23,10 +24,11 @@ _HOME = {
     "KernelInputError": ".backends",
     "delta_product": ".delta",
     "diagonal_scan": ".diagonal",
-    "l2_normalise": ".reference",
+    "l2_normalise": ".normalise",
     "launch_counts": ".backends",
     "rank_one_scan": ".rank_one",
     "reset_launch_counts": ".backends",
+    "rms_normalise": ".rms",
     "triton_available": ".backends",
 }
 

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from .backends import choose_backend
 from .delta_product_arguments import check_arguments, sequence_bounds
-from .reference import arithmetic_of, delta_product_recurrence, l2_normalise
+from .normalise import l2_normalise
+from .reference import arithmetic_of, delta_product_recurrence
 from .torch_chunk import delta_product_chunks
 
 Mode = Literal["auto", "recurrent", "chunk", "scan"]
@@ -68,7 +69,7 @@ def delta_product(
     )
     scale = float(q.shape[-1] ** -0.5 if scale is None else scale)
     if l2norm:
-        q, k = l2_normalise(q), l2_normalise(k)
+        q, k = l2_normalise(q, backend=chosen), l2_normalise(k, backend=chosen)
     arithmetic = arithmetic_of(q)
     if g is not None:
         a = g.to(arithmetic).exp()

@@ -14,11 +14,8 @@ Every operation is rounded to the arithmetic's format, so the result does not de
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 
 def tree_sum(x: Tensor) -> Tensor:
@@ -73,39 +70,3 @@ def delta_product_recurrence(
     if not keep_states:
         return o, S, None
     return o, S, torch.stack(states, 1) if states else S.new_zeros(S.shape[0], 0, *S.shape[1:])
-
-
-def l2_normalise(x: Tensor) -> Tensor:
-    """Vectors of the last dimension divided by their norm; a zero vector stays zero.  | ‖x‖ - 1 | is at most 2 ulp.
-
-    The norm is taken in the next wider format, with nothing added under the root, so reflections stay reflections.
-    """
-    unit: Tensor = _Normalised.apply(x)  # type: ignore[no-untyped-call]
-    return unit
-
-
-class _Normalised(torch.autograd.Function):
-    """u = x / ‖x‖ and its gradient (g - u (u·g)) / ‖x‖, with few passes over memory; x alone is kept.
-
-    Narrow and wide operands in one operation are widened on the way, which saves a pass each.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        wide = torch.float32 if x.dtype in (torch.float16, torch.bfloat16) else torch.float64
-        largest = x.abs().amax(-1, keepdim=True).to(wide)
-        largest = torch.where(largest > 0, largest, torch.ones_like(largest))
-        unit = x / largest
-        square = (unit * unit).sum(-1, keepdim=True)
-        root = torch.sqrt(torch.where(square > 0, square, torch.ones_like(square)))
-        ctx.save_for_backward(x, largest, root)
-        return unit.div_(root).to(x.dtype)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> Tensor:
-        x, largest, root = ctx.saved_tensors
-        unit = (x / largest).div_(root)
-        along = unit.mul_((unit * gradient).sum(-1, keepdim=True))
-        result: Tensor = (gradient - along).div_(root).div_(largest).to(x.dtype)
-        return result

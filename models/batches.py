@@ -31,7 +31,8 @@ def training_batches(
 
     def made(step: int) -> Batch:
         length = word_length(step, settings.steps, lengths, settings.curriculum)
-        return task.batches(settings.seeds, step, settings.batch, length)
+        words = settings.batch * lengths[1] // length if settings.even_tokens else settings.batch
+        return task.batches(settings.seeds, step, words, length)
 
     first, every = share
     with ThreadPoolExecutor(1) as thread:

@@ -74,6 +74,12 @@ class ModelConfig:
         if problems:
             raise InputError("model: " + "; ".join(problems))
 
+    @property
+    def states_written_out(self) -> int:
+        """Numbers of states or transitions that a layer writes out for every token of a word; 0 where a kernel keeps them."""
+        columns = {"mamba": self.value_dim, "matrix": self.head_dim}.get(self.family, 0)
+        return self.heads * self.head_dim * columns
+
     def _problems(self) -> Any:
         if self.family not in FAMILIES:
             yield f"family {self.family!r} is none of {', '.join(FAMILIES)}"

@@ -21,8 +21,10 @@ class DeltaProduct(nn.Module):
         super().__init__()
         self.config = config
         heads, K, V, factors = config.heads, config.head_dim, config.value_dim, config.householders
-        self.query = ShortProjection(config, heads * K, config.key_activation)
-        self.key = ShortProjection(config, factors * heads * K, config.key_activation)
+        self.late_silu = config.key_norm and not config.conv and config.key_activation == "silu"
+        activation = "none" if self.late_silu else config.key_activation  # one pass over memory fewer
+        self.query = ShortProjection(config, heads * K, activation)
+        self.key = ShortProjection(config, factors * heads * K, activation)
         self.value = ShortProjection(config, factors * heads * V, "silu") if config.additive else None
         if self.value is not None and config.strength == "direct":
             self.value.activation = "none"
@@ -68,7 +70,7 @@ class DeltaProduct(nn.Module):
         else:
             v = by_heads(self.value(x, state, "value", after), factors, heads)
         if self.config.key_norm:
-            q, k = l2_normalise(q), l2_normalise(k)
+            q, k = (l2_normalise(x, silu=self.late_silu) for x in (q, k))
         beta = beta_in_range(self.beta(x), self.config).reshape(*x.shape[:3], factors, heads)
         return q, k, v, beta, self._gate(x)
 

@@ -26,6 +26,8 @@ from .tasks import Span, Task
 
 GOOD = 0.9
 """Accuracy that counts as working: the papers' `longest length ≥ 90 %`."""
+MOST_ENTRIES = 2**28
+"""Numbers in one tensor of a test: a gigabyte of float32, of which a scan has a few."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,13 +137,16 @@ def evaluate(
 ) -> Evaluation:
     """All seeds of a model on the same `words` random words of `length` letters.
 
-    `chunk`: tokens that are in memory at once; states are carried from one to the next. Words depend on `seed` alone.
+    `chunk`: tokens that are in memory at once, fewer where the layers write out more than `MOST_ENTRIES` numbers for them;
+    states are carried from one to the next. Words depend on `seed` alone.
     """
     device = next(model.parameters()).device
     seeds = len(model.seeds)
     right, asked = np.zeros((seeds, length), dtype=np.int64), np.zeros(length, dtype=np.int64)
     failure = np.full((seeds, words), length, dtype=np.int64)
     bits = np.zeros((seeds, length)) if isinstance(task, LanguageTask) else None
+    if per_token := model.config.states_written_out * seeds * words:
+        chunk = max(1, min(chunk, MOST_ENTRIES // per_token))
     states: States | None = None
     done = 0
     was_training = model.training

@@ -88,7 +88,7 @@ class Model(nn.Module):
             x, state = block(x, None if states is None else states[i])
             after.append(state)
         if self.norm is not None:
-            x = self.norm(x)
+            x = self.norm(x, cast=False)
         with torch.autocast(x.device.type, enabled=False):
             logits: Tensor = self.head(x.to(self.head.weight.dtype))
         return logits, after

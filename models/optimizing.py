@@ -13,8 +13,10 @@ from .seeded import SeededLinear
 _BY_SEED = re.compile(r"\.by_seed\.([0-9]+)\.")
 
 
-def adamw(model: Model, lr: float, betas: tuple[float, float], weight_decay: float) -> torch.optim.AdamW:
-    """Norms, biases, embeddings, rates and initial states do not decay."""
+def adamw(
+    model: Model, lr: float, betas: tuple[float, float], weight_decay: float, *, capturable: bool = False
+) -> torch.optim.AdamW:
+    """Norms, biases, embeddings, rates and initial states do not decay. `capturable`: its steps can be recorded in a graph."""
     linear = {id(m.weight) for m in model.modules() if isinstance(m, SeededLinear)}
     linear |= {
         id(p)
@@ -28,7 +30,19 @@ def adamw(model: Model, lr: float, betas: tuple[float, float], weight_decay: flo
         {"params": [p for p in parameters if id(p) in linear], "weight_decay": weight_decay},
         {"params": [p for p in parameters if id(p) not in linear], "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW([g for g in groups if g["params"]], lr=lr, betas=betas, fused=True)
+    rate = torch.tensor(lr, device=parameters[0].device) if capturable else lr
+    return torch.optim.AdamW(
+        [g for g in groups if g["params"]], lr=rate, betas=betas, fused=True, capturable=capturable
+    )
+
+
+def set_learning_rate(optimizer: torch.optim.Optimizer, lr: float) -> None:
+    """For the next steps; a rate that lies on the device stays where it is, since graphs read it there."""
+    for group in optimizer.param_groups:
+        if isinstance(group["lr"], Tensor):
+            group["lr"].fill_(lr)
+        else:
+            group["lr"] = lr
 
 
 def gradient_norms(model: nn.Module, seeds: int) -> Tensor:

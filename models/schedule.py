@@ -19,10 +19,13 @@ def learning_rate(step: int, steps: int, peak: float, final: float, warmup: floa
 def word_length(step: int, steps: int, lengths: tuple[int, int], curriculum: float) -> int:
     """Uniform in `lengths`, one length a batch, the same for all seeds.
 
-    The longest grows linearly from the shortest to its own over the fraction `curriculum` of all steps.
+    Over the fraction `curriculum` of all steps the longest grows by the same factor each step, from the shortest; from 2
+    where there is one length only, which then is that of all words. Short words come first because a prefix of few letters
+    says most about a letter, and among many positions it hardly counts.
     """
     low, high = lengths
     growing = curriculum * steps
     if step < growing:
-        high = low + round((high - low) * step / growing)
-    return int(generator(LENGTHS, step).integers(low, high + 1))
+        first = low if low < high else min(2, high)
+        high = round(first * (high / first) ** (step / growing))
+    return int(generator(LENGTHS, step).integers(min(low, high), high + 1))

@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ..kernels import rms_normalise
+
 
 class SeededLinear(nn.Module):
     """`x Wᵀ + b` for each seed; weight `[seeds, out, in]`."""
@@ -52,11 +54,12 @@ class SeededRMSNorm(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(torch.ones(1, *shape))
 
-    def forward(self, x: Tensor) -> Tensor:
-        """`[seeds, batch, tokens, ...]` in its dtype; the mean is taken in float32 at least."""
-        wide = x.to(torch.promote_types(x.dtype, torch.float32))
-        normed = F.rms_norm(wide, (x.shape[-1],), eps=1e-6)
-        return (normed * self.weight[:, None, None]).to(x.dtype)
+    def forward(self, x: Tensor, *, cast: bool = True) -> Tensor:
+        """`[seeds, batch, tokens, ...]` in its dtype, or the one that autocast gives to linear maps if it is to be cast."""
+        narrow = cast and torch.is_autocast_enabled(x.device.type)
+        return rms_normalise(
+            x, self.weight, dtype=torch.get_autocast_dtype(x.device.type) if narrow else None
+        )
 
 
 class SeededConv(nn.Module):

@@ -18,9 +18,12 @@ class TrainSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_
     """Entries of `[train]`.
 
     `steps`, `batch`: words a step, of each seed. `lengths`: of words, uniform, one length a batch; None: the
-    protocol's. `curriculum`: fraction of the steps in which the longest length grows. `seeds`: one model each.
+    protocol's. `curriculum`: fraction of the steps in which the longest length grows, by the same factor each step.
+    `even_tokens`: more words where they are shorter, so that steps have as many letters; `batch` is that of the longest.
+    `seeds`: one model each.
     `lr`, `final_lr`, `warmup`: see `schedule`. `weight_decay`: of linear maps only. `clip`: largest gradient norm of
     a seed, 0 for none. `precision`: fp32, or bf16 by autocast. `tf32`: allow it in float32 products on a GPU.
+    `graphs`: record a step's kernels on one GPU for each length of words, and replay them.
     `threads`: of the CPU, 0 for as many as torch takes; small models are fastest with one.
     """
 
@@ -28,6 +31,7 @@ class TrainSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_
     batch: int = 256
     lengths: tuple[int, int] | None = None
     curriculum: float = 0.0
+    even_tokens: bool = False
     seeds: tuple[int, ...] = (0,)
     lr: float = 1e-3
     final_lr: float = 1e-6
@@ -37,6 +41,7 @@ class TrainSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_
     clip: float = 1.0
     precision: Literal["fp32", "bf16"] = "fp32"
     tf32: bool = False
+    graphs: bool = True
     deterministic: bool = False
     device: str = "auto"
     threads: int = 0

@@ -23,10 +23,11 @@ from .evaluation import Evaluation, evaluate, length_text, longest_of
 from .metrics import Metrics
 from .model import Model
 from .model_file import save_model
-from .optimizing import adamw, clip_by_seed, gradient_norms
+from .optimizing import adamw, clip_by_seed, gradient_norms, set_learning_rate
 from .processes import Processes
 from .sampling import IGNORED
 from .schedule import learning_rate
+from .step_graphs import StepGraphs
 from .tasks import Task
 from .train_file import Experiment
 
@@ -41,13 +42,21 @@ class TrainingRun:
         self.experiment, self.task, self.processes = experiment, task, processes
         settings = experiment.train
         self.model = Model(config, settings.seeds).to(processes.device)
-        optimizer = adamw(self.model, settings.lr, settings.betas, settings.weight_decay)
+        recorded = settings.graphs and processes.device.type == "cuda" and processes.count == 1
+        optimizer = adamw(self.model, settings.lr, settings.betas, settings.weight_decay, capturable=recorded)
         self.trained, self.optimizer = processes.prepare(self.model, optimizer)
+        self.graphs = StepGraphs(self.update, processes.device) if recorded else None
 
     def load(self, place: Path, settings: dict[str, Any]) -> int:
         """The step to go on with: that of the folder's checkpoint, or 0."""
         path = place / CHECKPOINT
-        return load_checkpoint(path, self.trained, self.optimizer, settings) if path.exists() else 0
+        if not path.exists():
+            return 0
+        rates = [group["lr"] for group in self.optimizer.param_groups]
+        step = load_checkpoint(path, self.trained, self.optimizer, settings)
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+            group["lr"] = rate  # loading made a number of the tensor that graphs read
+        return step
 
     def train(
         self,
@@ -58,6 +67,17 @@ class TrainingRun:
         progress: Progress | None,
     ) -> int:
         """From `step` to the last, or to the deadline (`time.monotonic`); the step that is reached and saved."""
+        with nullcontext() if self.graphs is None else self.graphs.stream():
+            return self._train(place, step, settings, deadline, progress)
+
+    def _train(
+        self,
+        place: Path,
+        step: int,
+        settings: dict[str, Any],
+        deadline: float | None,
+        progress: Progress | None,
+    ) -> int:
         train, processes = self.experiment.train, self.processes
         metrics = Metrics(place / "metrics.jsonl" if processes.writes else None, step)
         began = last = time.monotonic()
@@ -68,11 +88,12 @@ class TrainingRun:
         )  # fmt: skip
         for letters, labels in batches:
             lr = learning_rate(step, train.steps, train.lr, train.final_lr, train.warmup)
+            set_learning_rate(self.optimizer, lr)
             step += 1
             tokens += letters.numel() * processes.count
-            logged = step % train.log_every == 0 or step == train.steps
-            found = self.update(letters, labels, lr, logged)
-            if logged:
+            measured = (self.graphs or self.update)(letters, labels)
+            if step % train.log_every == 0 or step == train.steps:
+                found = self._measured(*measured)
                 now = time.monotonic()
                 metrics.write(
                     {
@@ -95,14 +116,13 @@ class TrainingRun:
         metrics.close()
         return step
 
-    def update(self, letters: Tensor, labels: Tensor, lr: float, measured: bool) -> dict[str, list[float]]:
-        """One step: the loss is the sum over seeds of their mean losses, so that seeds do not meet.
+    def update(self, letters: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
+        """One step; for each seed its loss, its right answers, how many were asked for, its gradient's norm; `[seeds]` each.
 
-        Letters and labels `[seeds, words, tokens]`; loss, accuracy and gradient norm by seed if they are measured.
+        Letters and labels `[seeds, words, tokens]`. The loss is the sum over seeds of their mean losses, so that seeds do not
+        meet.
         """
         train, processes = self.experiment.train, self.processes
-        for group in self.optimizer.param_groups:
-            group["lr"] = lr
         asked = processes.summed((labels != IGNORED).flatten(1).sum(1)).clamp(min=1)
         with self._autocast():
             logits, _ = self.trained(letters)
@@ -113,21 +133,23 @@ class TrainingRun:
         self.optimizer.zero_grad(set_to_none=True)
         processes.backward(losses.sum())
         if processes.sharded:
-            norm = processes.accelerator.clip_grad_norm_(
-                self.trained.parameters(), train.clip or float("inf")
-            )
-            norms = norm.reshape(1)
+            norms = processes.clip_shards(self.trained, train.clip).reshape(1)
         else:
             norms = gradient_norms(self.trained, len(train.seeds))
             if train.clip:
                 clip_by_seed(self.trained, norms, train.clip)
         self.optimizer.step()
-        if not measured:
-            return {}
-        right = ((logits.argmax(-1) == labels) & (labels != IGNORED)).flatten(1).sum(1)
+        right = ((logits.detach().argmax(-1) == labels) & (labels != IGNORED)).flatten(1).sum(1)
+        return losses.detach(), right, asked, norms.detach()
+
+    def _measured(
+        self, losses: Tensor, right: Tensor, asked: Tensor, norms: Tensor
+    ) -> dict[str, list[float]]:
+        """The metrics of a step; all processes ask for them."""
+        summed = self.processes.summed
         return {
-            "loss": processes.summed(losses.detach()).tolist(),
-            "accuracy": (processes.summed(right) / asked).tolist(),
+            "loss": summed(losses).tolist(),
+            "accuracy": (summed(right) / asked).tolist(),
             "gradient_norm": norms.tolist(),
         }
 

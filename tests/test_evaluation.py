@@ -12,6 +12,7 @@ import torch
 
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError
+from mirrormata.models import evaluation
 from mirrormata.models.config import ModelConfig
 from mirrormata.models.constructed import from_construction
 from mirrormata.models.evaluation import Evaluation, evaluate
@@ -65,6 +66,17 @@ def test_states_are_carried_from_chunk_to_chunk(family: str) -> None:
         parts = evaluate(model, S3, 60, words=20, chunk=chunk)
         assert np.array_equal(whole.right, parts.right)
         assert np.array_equal(whole.first_failure, parts.first_failure)
+
+
+def test_layers_that_write_out_states_take_fewer_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = model_for(S3, "mamba")
+    sizes = []
+    model.register_forward_pre_hook(lambda _, given: sizes.append(given[0].shape[2]))
+    whole = evaluate(model, S3, 60, words=20)
+    monkeypatch.setattr(evaluation, "MOST_ENTRIES", 2 * 20 * (2 * 8 * 8) * 7 + 1)  # seeds, words, states, tokens
+    parts = evaluate(model, S3, 60, words=20)
+    assert sizes == [61, *[7] * 8, 5]  # with the token at the beginning
+    assert np.array_equal(whole.right, parts.right)
 
 
 def test_the_longest_length_and_first_failures() -> None:

@@ -145,9 +145,10 @@ def test_schedules() -> None:
     assert rates[54] == pytest.approx(0.505)  # half way down
     lengths = [word_length(step, 1000, (3, 40), 0.5) for step in range(1000)]
     assert (min(lengths), max(lengths)) == (3, 40)
-    assert max(lengths[:100]) <= 3 + 37 / 5
+    assert max(lengths[:100]) <= 3 * (40 / 3) ** 0.2
     assert lengths[0] == 3
     assert {word_length(step, 10, (8, 8), 0.0) for step in range(10)} == {8}
+    assert [word_length(step, 12, (128, 128), 0.5) for step in range(12)] == [2, 4, 8, 16, 32, 64, *[128] * 6]
 
 
 @pytest.mark.long
