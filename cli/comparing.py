@@ -19,7 +19,11 @@ def register(app: typer.Typer) -> None:
 
 def compare(
     learned: Annotated[
-        str, typer.Argument(metavar="LEARNED", help="A model folder, an .npz of matrices, or a certificate.")
+        str,
+        typer.Argument(
+            metavar="LEARNED",
+            help="A model folder, an FLA checkpoint, an .npz of matrices, or a certificate.",
+        ),
     ],
     constructed: Annotated[
         str,

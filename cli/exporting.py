@@ -99,7 +99,7 @@ def export_fla(
     max_entries: MaxEntries = 50_000_000,
     as_json: Json = False,
 ) -> None:
-    """A checkpoint of FLA's DeltaNet or GatedDeltaProduct language model: one layer of integer permutations."""
+    """A checkpoint of FLA's DeltaNet or GatedDeltaProduct language model: one layer of mirrors and projections."""
     from ..models.fla_export import fla_checkpoint
     from ..models.fla_folder import save_fla
     from ..theory.run_file import lrnn_of
@@ -109,7 +109,7 @@ def export_fla(
     if as_json:
         print_json({
             "certificate": certificate, "written": output, "model_type": checkpoint.config["model_type"],
-            "horizon_fp32": checkpoint.horizon_fp32,
+            "horizons": checkpoint.horizons,
         })  # fmt: skip
     else:
         say_written(output)
@@ -117,8 +117,13 @@ def export_fla(
 
 def import_fla(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="An FLA checkpoint, in safetensors.")],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="The .npz file to write.")],
-    layer: Annotated[int, typer.Option(help="Which layer, from 0.")] = 0,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", metavar="OUT", help="An .npz for one head; or a folder, for all heads."
+        ),
+    ],
+    layer: Annotated[int, typer.Option(help="Which layer goes to the .npz, from 0.")] = 0,
     head: Annotated[int, typer.Option(help="Which head, from 0.")] = 0,
     tokens: Annotated[
         str | None, typer.Option(help="Tokens that are letters, as in 0,1,5; by default all.")
@@ -130,9 +135,10 @@ def import_fla(
     max_entries: MaxEntries = 50_000_000,
     as_json: Json = False,
 ) -> None:
-    """One head's letter matrices and mean states as .npz, which compare, spectrum and prove read."""
+    """Heads' letter matrices and mean states as .npz, which compare, spectrum and prove read; equal heads once."""
     from ..constructions.errors import InputError
-    from ..models.fla_import import import_head
+    from ..constructions.files import whole_folder
+    from ..models.fla_import import import_heads
 
     try:
         chosen = None if tokens is None else [int(t) for t in tokens.split(",")]
@@ -140,15 +146,25 @@ def import_fla(
         raise InputError(f"--tokens {tokens}: write numbers with commas, as in 0,1,5") from None
     if words < 1 or length < 1:
         raise InputError(f"--words {words} --length {length}: both are numbers from 1")
-    found = import_head(
-        folder, layer=layer, head=head, tokens=chosen, bos=bos,
-        words=words, length=length, seed=seed, max_entries=max_entries,
-    )  # fmt: skip
-    found.write(output)
+    found = import_heads(
+        folder, tokens=chosen, bos=bos, words=words, length=length, seed=seed, max_entries=max_entries
+    )
+    if output.endswith(".npz"):
+        here = [h for h in found if h.is_at(layer, head)]
+        if not here:
+            raise InputError(f"{folder}: has no head {head} in a layer {layer}, counted from 0")
+        here[0].write(output)
+        found = (here[0],)
+    else:
+        with whole_folder(output, "heads") as place:
+            for h in found:
+                h.write(place / f"layer{h.layer}-head{h.number}.npz")
     if as_json:
         print_json({
-            "checkpoint": folder, "written": output, "letters": list(found.letters), "spread": found.spread,
-            "answers": list(found.answer_labels),
+            "checkpoint": folder, "written": output, "letters": list(found[0].letters),
+            "heads": [
+                {"head": h.head.name, "spread": h.head.spread, "answers": list(h.answers)} for h in found
+            ],
         })  # fmt: skip
     else:
         say_written(output)

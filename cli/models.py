@@ -143,9 +143,6 @@ def sweep(
         str, typer.Option("--output", "-o", metavar="FOLDER", help="Results; machines may share it.")
     ],
     minutes: Minutes = None,
-    release: Annotated[
-        bool, typer.Option("--release", help="Take over what processes that are gone had begun.")
-    ] = False,
     table: Annotated[bool, typer.Option("--table", help="Only show what is there; train nothing.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -157,9 +154,7 @@ def sweep(
     wanted = read_sweep(file)
     place = SweepFolder(Path(output))
     if not table:
-        run_sweep(
-            wanted, place, minutes=minutes, release=release, say=lambda line: print(line, file=sys.stderr)
-        )
+        run_sweep(wanted, place, minutes=minutes, say=lambda line: print(line, file=sys.stderr))
     if as_json:
         print_json(sweep_json(wanted, place))
     else:

@@ -19,14 +19,18 @@ def register(app: typer.Typer) -> None:
 
 def prove(
     model: Annotated[
-        str, typer.Argument(metavar="MODEL", help="A certificate, an .npz of matrices, or a model folder.")
+        str,
+        typer.Argument(
+            metavar="MODEL", help="A certificate, an .npz of matrices, a model folder, or an FLA checkpoint."
+        ),
     ],
     spec: Spec,
     arithmetic: Annotated[
         str | None,
         typer.Option(
             help="exact, per_step:FORMAT[:ROUNDING], per_op:FORMAT[:ORDER][:ROUNDING] or "
-            "kernel:recurrent:DTYPE[:cuda]; by default per_step:bf16, for a model folder kernel:recurrent:fp32."
+            "kernel:recurrent:DTYPE[:cuda]; by default per_step:bf16, for a model folder kernel:recurrent:fp32, for an FLA "
+            "checkpoint fla:naive:bf16."
         ),
     ] = None,
     output: Annotated[
@@ -71,7 +75,11 @@ def prove(
 
 def spectrum(
     model: Annotated[
-        str, typer.Argument(metavar="MODEL", help="A certificate, or an .npz of matrices A [letters, n, n].")
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="A certificate, an .npz of matrices A [letters, n, n], or an FLA checkpoint.",
+        ),
     ],
     picture: Annotated[
         str | None,
@@ -86,10 +94,14 @@ def spectrum(
     as_json: Json = False,
 ) -> None:
     """Eigenvalues of every letter, enclosed and decided: real, sign, unit circle, stability; exit status 1 if any is not."""
-    from ..theory.spectra_file import spectrum_of_file
+    from ..models.fla_shapes import is_fla
 
+    if is_fla(model):
+        from ..models.fla_learned import fla_spectrum as spectrum_of
+    else:
+        from ..theory.spectra_file import spectrum_of_file as spectrum_of
     with working("computing eigenvalues"):
-        found = spectrum_of_file(
+        found = spectrum_of(
             model, products=products, max_dim=max_dim, max_letters=max_letters, max_products=max_products
         )
     if picture is not None:

@@ -6,7 +6,7 @@ k = SiLU(W_k x)/‖·‖, v = SiLU(W_v x), β = 2σ(W_b x), S ← (I - β k kᵀ
 is added to the stream, an MLP and a last RMSNorm follow, and S is 0 in the beginning.
 
 Embeddings are one-hot. D, the width, is a power of 4, so that RMSNorm makes of 8√D e_x just √D e_x. β is 2 because σ(128)
-is 1, and 1 because σ(0) is 1/2. A token BOS, of β = 1, writes the initial state. Head i reads row i. What is
+is 1, and 1 because σ(0) is 1/2. The forget gate exp(-softplus(±128)) is 0 or 1. A token BOS, of β = 1, writes the initial state. Head i reads row i. What is
 written is so small that the output norm's ε decides: it multiplies by 1/√ε, alike for all rows. The last norm is one
 factor for all logits. The MLP is 0. The logit of a class is linear in the rows; its constant comes from the embedding,
 which has the same entry for every token. (theory: into real layers)
@@ -25,44 +25,46 @@ from ..constructions.formats.label_text import label_text
 from ..constructions.lrnn import LRNN
 from ..theory.rounding import Floats
 from ..theory.weights import dense_codes
-from .fla_keys import SCALE, signed_key, silu_preimage
-from .fla_places import EPS, Place, float32_horizon, place_of, strength_of
+from .fla_keys import SCALE, key_input, silu_preimage
+from .fla_places import EPS, Place, horizon_of, place_of
+from .fla_task import FlaTask
 
-FORMAT = "mirrormata-fla/1"
-"""Of `task.json` beside the checkpoint: what its tokens mean."""
 MAX_ENTRIES = 50_000_000
 """Largest number of weights in one array of a checkpoint."""
+ROUNDOFF = {"fp32": 2.0**-24, "bf16": 2.0**-9, "fp16": 2.0**-12}
+"""Of a rounding to each dtype, relative."""
 SATURATED = 128.0
 """σ(±128) is 1 and 0 in float32, so in float16 and bfloat16."""
 
 
 @dataclass(frozen=True, eq=False)
 class FlaCheckpoint:
-    """`config`: for `config.json`. `tensors`: float32 arrays by FLA's names. `task`: what the tokens mean, as JSON.
+    """`config`: for `config.json`. `tensors`: float32 arrays by FLA's names. `task`: what the tokens mean.
 
-    `task`: `letters`, the labels of tokens 0, 1, ...; `bos`, the token to begin with; `states`, the state that each of
-    the tokens `first_class`, ... stands for: the model answers every token with one of those.
-    `horizon_fp32`: so many tokens are safe in float32, where keys are shorter than 1 by FLA's ε, an estimate; in bf16
-    and fp16 the keys are exact, and with them the float32 state of `fused_recurrent`, at any length.
+    The model answers every token with that of a state. `horizons`: for each dtype so many tokens are safe, an estimate; None:
+    at any length, since normed keys that are rounded to the dtype are exact, and so is the float32 state. Keys that
+    are normed in float32 are shorter than 1 by FLA's ε: in fp32, and in `GatedDeltaProduct`'s recurrent kernel, where
+    the horizon of fp32 is that of every exact dtype.
     """
 
     config: dict[str, Any]
     tensors: dict[str, Floats]
-    task: dict[str, Any]
-    horizon_fp32: int
+    task: FlaTask
+    horizons: dict[str, int | None]
 
 
 def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoint:
-    """The checkpoint; what it computes is exact in bf16 and fp16 where the state is kept in float32.
+    """The checkpoint; what it computes is exact in bf16 and fp16 where its keys are ±e_i or ±e_i ± e_j: see `horizons`.
 
-    Raises `InputError` for what has no exact form there: several layers, gates, additive terms, factors
-    other than mirrors and projections along e_i, or along e_i ± e_j, an initial state with a sign, or of a rank
-    above n_h; `LimitError` beyond `max_entries`.
+    Raises `InputError` for what has no form there: several layers, gates other than 0 and 1, additive terms that no
+    factor of their letter can write, β‖v‖² outside [0, 2], an initial state that is not of whole numbers; `LimitError`
+    beyond `max_entries`.
     """
     name = lrnn.automaton.name
     if len(lrnn.layers) != 1:
         raise InputError(
-            f"{name}: {len(lrnn.layers)} layers: only one is exported to FLA, choose --max-layers 1"
+            f"{name}: {len(lrnn.layers)} layers: only one is exported to FLA, whose next layer would need a table of codes "
+            "for its MLP; choose --max-layers 1"
         )
     places: list[Place] = []
     starts = lrnn.decode[0, 1:].tolist()
@@ -70,7 +72,8 @@ def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoi
         first = places[-1].first + places[-1].head.dim if places else 0
         places.append(place_of(head, start, first, name))
     letters, heads = len(lrnn.automaton.letters), sum(p.head.dim for p in places)
-    factors = max(1, *(p.head.householders or 0 for p in places))
+    factors = max(1, *(p.factors for p in places))
+    gated = any(0 in p.gates for p in places)
     K = max(16, 2 ** math.ceil(math.log2(max(p.size for p in places))))
     V = max(16, 2 ** math.ceil(math.log2(max(p.head.value_dim for p in places))))
     outputs = sum(p.head.dim * p.head.value_dim for p in places)
@@ -81,56 +84,65 @@ def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoi
         raise LimitError(
             f"{name}: an array of the checkpoint has {largest:,} weights, more than {max_entries:,}: raise --max-entries"
         )
-    tensors = _mixer(places, letters, factors, heads, K, V, D)
+    tensors = _mixer(places, letters, factors, heads, K, V, D, gated)
     tensors |= _around(lrnn, places, letters, D, vocabulary)
-    task = {
-        "format": FORMAT,
-        "automaton": name,
-        "letters": [label_text(x) for x in lrnn.automaton.letters],
-        "bos": letters,
-        "first_class": letters + 1,
-        "states": [label_text(lrnn.automaton.states[q]) for q in lrnn.decode[:, 0]],
-    }
-    config = _config(letters, factors, heads, K, V, D, vocabulary)
+    states = [label_text(lrnn.automaton.states[q]) for q in lrnn.decode[:, 0]]
+    task = FlaTask(
+        {label_text(x): i for i, x in enumerate(lrnn.automaton.letters)},
+        {text: letters + 1 + i for i, text in enumerate(states)},
+        letters,
+    )
+    config = _config(letters, factors, heads, K, V, D, vocabulary, gated)
     return FlaCheckpoint(
-        config, {k: v.astype(np.float32) for k, v in tensors.items()}, task, float32_horizon(places, factors)
+        config,
+        {k: v.astype(np.float32) for k, v in tensors.items()},
+        task,
+        {
+            dtype: None
+            if dtype != "fp32" and all(p.exact for p in places)
+            else horizon_of(places, factors, roundoff)
+            for dtype, roundoff in ROUNDOFF.items()
+        },
     )
 
 
-def _written(place: Place, column: int, K: int, V: int) -> float:
-    """The value that BOS writes along a column: a power of 2 so small that the output norm is linear to 0.2 %."""
-    integers = place.columns[column]
-    most = integers[: place.head.dim * place.copies].max() / np.linalg.norm(integers)
-    return 2.0 ** math.floor(math.log2(EPS**0.5 / 16 * (V * K) ** 0.5 / max(most, 1e-9)))
+def _unit(place: Place, K: int, V: int) -> float:
+    """What stands for 1 in the state: a power of 2 so small that the output norm is linear to 0.2 %."""
+    most = np.linalg.norm(dense_codes(place.head, "fp64"), axis=2).max()
+    return float(2.0 ** math.floor(math.log2(EPS**0.5 / 16 * (V * K) ** 0.5 / max(most, 1e-9))))
+
+
+def _logit(strength: float) -> float:
+    """z with 2σ(z) = strength."""
+    return SATURATED if abs(strength - 2) < 1e-12 else math.log(strength / (2 - strength))
 
 
 def _mixer(
-    places: list[Place], letters: int, factors: int, heads: int, K: int, V: int, D: int
+    places: list[Place], letters: int, factors: int, heads: int, K: int, V: int, D: int, gated: bool
 ) -> dict[str, Floats]:
     """The layer's projections; a projection's column x is what it makes of token x, over √D."""
     q, k = np.zeros((heads, K, D)), np.zeros((factors, heads, K, D))
     v, z = np.zeros((factors, heads, V, D)), np.full((factors, heads, D), -SATURATED)
-    o = np.zeros((D, heads, V))
+    a, o = np.full((heads, D), -SATURATED), np.zeros((D, heads, V))
     bos, coordinate = letters, letters + 1
     for p in places:
-        rows = slice(p.first, p.first + p.head.dim)
+        rows, unit = slice(p.first, p.first + p.head.dim), _unit(p, K, V)
+        tokens = [(x, p.letters[t]) for x, t in enumerate(p.head.action_of(np.arange(letters)).tolist())]
+        for x, writes in [*tokens, (bos, p.start)]:
+            for j, write in enumerate(writes):
+                value = [silu_preimage(float(y)) for y in write.row * unit * np.linalg.norm(write.key)]
+                k[j, rows, : len(write.key), x] = key_input(write.key)
+                v[j, rows, : len(value), x] = value
+                z[j, rows, x] = _logit(write.strength)
+        for x, t in enumerate(p.head.action_of(np.arange(letters)).tolist()):
+            a[rows, x] = -SATURATED if p.gates[t] else SATURATED
         for i in range(p.head.dim):
             q[p.first + i, i * p.copies, : letters + 1] = SCALE
-        for x, t in enumerate(p.head.action_of(np.arange(letters)).tolist()):
-            for j, factor in enumerate(p.head.transitions[t].factors):
-                key = p.widen({i: float(y) for i, y in factor.vector})
-                k[j, rows, : len(key), x] = signed_key(key)
-                z[j, rows, x] = {2: SATURATED, 1: 0.0}.get(strength_of(factor) or 0, -SATURATED)
-        for j, column in enumerate(p.columns):
-            value = _written(p, j, K, V)
-            k[j, rows, : len(column), bos] = signed_key(column)
-            v[j, rows, j, bos] = silu_preimage(value)
-            z[j, rows, bos] = 0
-            read = value / np.linalg.norm(column) / K**0.5 / EPS**0.5  # of a 1 of the construction
-            for i in range(p.head.dim):
-                o[coordinate + i * p.head.value_dim + j, p.first + i, j] = 1 / read
+            for j in range(p.head.value_dim):
+                o[coordinate + i * p.head.value_dim + j, p.first + i, j] = (K * EPS) ** 0.5 / unit
         coordinate += p.head.dim * p.head.value_dim
     prefix = "model.layers.0.attn."
+    gate = {"a_proj.weight": a / D**0.5, "A_log": np.zeros(heads), "dt_bias": np.zeros(heads)}
     return {
         prefix + "q_proj.weight": q.reshape(-1, D) / D**0.5,
         prefix + "k_proj.weight": k.reshape(-1, D) / D**0.5,
@@ -138,7 +150,7 @@ def _mixer(
         prefix + "b_proj.weight": z.reshape(-1, D) / D**0.5,
         prefix + "o_norm.weight": np.ones(V),
         prefix + "o_proj.weight": o.reshape(D, -1),
-    }
+    } | ({prefix + name: value for name, value in gate.items()} if gated else {})
 
 
 MLP_WIDTH = 16
@@ -173,7 +185,7 @@ def _around(lrnn: LRNN, places: list[Place], letters: int, D: int, vocabulary: i
 
 
 def _config(
-    letters: int, factors: int, heads: int, K: int, V: int, D: int, vocabulary: int
+    letters: int, factors: int, heads: int, K: int, V: int, D: int, vocabulary: int, gated: bool
 ) -> dict[str, Any]:
     config: dict[str, Any] = {
         "dtype": "float32", "attn_mode": "chunk", "hidden_size": D, "num_heads": heads,
@@ -181,12 +193,12 @@ def _config(
         "use_short_conv": False, "allow_neg_eigval": True, "vocab_size": vocabulary, "tie_word_embeddings": False,
         "bos_token_id": letters, "eos_token_id": None, "pad_token_id": None,
     }  # fmt: skip
-    if factors == 1:
+    if factors == 1 and not gated:
         return config | {
             "architectures": ["DeltaNetForCausalLM"], "model_type": "delta_net", "expand_k": heads * K / D,
             "expand_v": heads * V / D, "use_gate": False, "use_beta": True, "qk_norm": "l2", "qk_activation": "silu",
         }  # fmt: skip
     return config | {
         "architectures": ["GatedDeltaProductForCausalLM"], "model_type": "gated_deltaproduct", "head_dim": K,
-        "expand_v": V / K, "use_output_gate": False, "use_forget_gate": False, "num_householder": factors,
+        "expand_v": V / K, "use_output_gate": False, "use_forget_gate": gated, "num_householder": factors,
     }  # fmt: skip

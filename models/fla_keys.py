@@ -18,14 +18,16 @@ from ..theory.rounding import Floats
 
 SCALE = 32
 """SiLU(x) = x in float32 from x = 32, and 1e-6 is nothing beside the squares: keys without a sign are scaled by it."""
+LEAST = -0.25
+"""Of SiLU's images, for entries of different sizes: a little above its minimum."""
 LARGEST = 256
 """Whole numbers to this one are exact in bf16."""
 _FORMATS = (torch.bfloat16, torch.float16)
 
 
 def silu_preimage(y: float) -> float:
-    """The x >= 0 with x·σ(x) = y >= 0, by bisection in float64."""
-    low, high = 0.0, y + 2
+    """The x with x·σ(x) = y, by bisection in float64; y >= -.278, and x beyond SiLU's minimum at -1.278."""
+    low, high = (-1.278, 0.0) if y < 0 else (0.0, y + 2)
     while True:
         middle = (low + high) / 2
         if middle in {low, high}:
@@ -60,12 +62,26 @@ def silu_pair() -> tuple[float, float]:
     return found
 
 
-def signed_key(key: Floats) -> Floats:
-    """What is projected so that SiLU and the norm give a key of entries 0 and ±a: `[K]` to `[K]`."""
+def key_input(key: Floats) -> Floats:
+    """What is projected so that SiLU and the norm give ±key/‖key‖: `[K]` to `[K]`.
+
+    Keys of one size get just that in bf16 and fp16; others what SiLU makes of float32 numbers, the sign chosen so that the
+    negative entries, which SiLU keeps small, are the smaller ones.
+    """
     if (key >= 0).all():
-        return key * SCALE
-    x, z = silu_pair()
-    return np.where(key > 0, x, np.where(key < 0, z, 0.0))
+        return np.array([y if y == 0 or y >= SCALE else silu_preimage(y) for y in (key * SCALE).tolist()])
+    if len(set(np.abs(key[key != 0]))) == 1:
+        x, z = silu_pair()
+        return np.where(key > 0, x, np.where(key < 0, z, 0.0))
+    key = key if key.max() >= -key.min() else -key
+    return np.array([silu_preimage(y) if y else 0.0 for y in (key * LEAST / key.min()).tolist()])
+
+
+def key_length(key: Floats) -> float:
+    """‖·‖² of what SiLU makes of `key_input`, beside which the norm's ε stands."""
+    x = key_input(key)
+    with np.errstate(over="ignore"):
+        return float(((x / (1 + np.exp(-x))) ** 2).sum())
 
 
 def completed(column: Floats, where: int, name: str) -> Floats:

@@ -16,6 +16,8 @@ from ..theory.prove_answers import Answers, answers_of, output_answers, same_let
 from ..theory.prove_file import prove_file
 from ..theory.prove_proof import Proof
 from .contract import read_contract
+from .fla_learned import prove_fla
+from .fla_shapes import is_fla
 from .model import Model
 from .model_file import load_model
 from .model_stepper import ModelStepper
@@ -33,11 +35,15 @@ def prove_model(
     max_seconds: float | None = None,
     resume: str | None = None,
 ) -> Proof:
-    """`prove` for a model folder, a certificate or an `.npz`.
+    """`prove` for a model folder, an FLA checkpoint, a certificate or an `.npz`.
 
     `arithmetic`: by default `per_step:bf16`, and for a model folder `kernel:recurrent:fp32`: it is proved on its own
     kernels, with its weights rounded once to the dtype. `InputError` for another arithmetic of a folder.
     """
+    if is_fla(path):
+        return prove_fla(
+            path, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume
+        )
     if not Path(path).is_dir():
         return prove_file(
             path, automaton, arithmetic or "per_step:bf16",

@@ -14,6 +14,7 @@ from ..constructions.errors import InputError
 from ..constructions.formats.label_text import label_text
 from ..theory.rounding import Floats
 from .config import LINEAR
+from .fla_heads import merged_heads
 from .folder_stepper import automaton_model
 from .learned import Learned, LearnedHead, Read, Target, state_target
 from .learned_heads import transitions_of
@@ -82,7 +83,7 @@ def of_model(
         LearnedHead(h.name, h.A, h.B, H[0], h.factors, None, h.spread, (i,))
         for i, (h, H) in enumerate(zip(every, start, strict=True))
     ]
-    heads = _merged(every)
+    heads = merged_heads(every)
 
     def head_states(states: Any) -> list[Floats]:
         split = _split(states, names)
@@ -128,21 +129,6 @@ def _split(states: list[Any], names: list[list[str]]) -> list[Floats]:
 def _from_bits(value: Any) -> Floats:
     result: Floats = torch.from_numpy(value).view(torch.bfloat16).double().numpy()
     return result
-
-
-def _merged(heads: Sequence[LearnedHead]) -> tuple[LearnedHead, ...]:
-    """Heads with the same numbers once: constructed models have one for each row of the state."""
-    groups: dict[bytes, list[LearnedHead]] = {}
-    for head in heads:
-        groups.setdefault(b"".join((x + 0.0).tobytes() for x in (head.A, head.B, head.H0)), []).append(head)
-    merged = []
-    for group in groups.values():
-        first, copies = group[0], tuple(h.copies[0] for h in group)
-        name = first.name + (f" and {len(group) - 1} equal" if len(group) > 1 else "")
-        merged.append(
-            LearnedHead(name, first.A, first.B, first.H0, first.factors, None, first.spread, copies)
-        )
-    return tuple(merged)
 
 
 def _reader(model: Model, heads: Sequence[LearnedHead], meaning: ArrayLike | None) -> Read:

@@ -140,9 +140,15 @@ def of_stepper(stepper: Stepper, automaton: Automaton, name: str = "stepper") ->
 
 
 def load_learned(path: str, automaton: Automaton) -> Learned:
-    """A model folder, an `.npz` or a certificate; `InputError` for another thing."""
+    """A model folder, an FLA checkpoint, an `.npz` or a certificate; `InputError` for another thing."""
     place = Path(path)
     if place.is_dir():
+        from .fla_shapes import is_fla
+
+        if is_fla(place):
+            from .fla_learned import load_fla_learned
+
+            return load_fla_learned(path, automaton)
         from .learned_model import load_learned_model
 
         return load_learned_model(path, automaton)
@@ -152,7 +158,7 @@ def load_learned(path: str, automaton: Automaton) -> Learned:
         lrnn = lrnn_of(path)
         same_letters(automaton, [label_text(x) for x in lrnn.automaton.letters], path)
         return of_lrnn(lrnn, path)
-    raise InputError(f"{path}: not a model folder, an .npz or a certificate")
+    raise InputError(f"{path}: not a model folder, an FLA checkpoint, an .npz or a certificate")
 
 
 def _reached(A: Floats, B: Floats, start: Floats, automaton: Automaton) -> Floats:

@@ -7,20 +7,26 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor import DTensor, Shard
 
 from ..constructions.errors import InputError
+from .model import Block
 
 
 class Processes:
     """This process among those of the training.
 
-    Alone it needs nothing but torch. Under `torchrun` or `accelerate launch` accelerate wraps model and optimizer
-    (DDP, or FSDP by its own settings) and gradients are summed over the processes.
+    Alone it needs nothing but torch. Under `torchrun` or `accelerate launch` accelerate joins the processes and wraps model
+    and optimizer for DDP. Where `ACCELERATE_USE_FSDP` is true, torch shards them (FSDP), on a CPU too, where accelerate
+    would pass to DDP in silence. Gradients are summed over the processes.
     """
 
     def __init__(self, device: str, precision: Literal["fp32", "bf16"]) -> None:
         self.accelerator: Any = None
         self.rank, self.count = 0, 1
+        self._shards = False
         self.autocast = torch.bfloat16 if precision == "bf16" else None
         if int(os.environ.get("WORLD_SIZE", "1")) > 1:
             try:
@@ -29,9 +35,14 @@ class Processes:
                 raise InputError(
                     "train: several processes need accelerate: install mirrormata[train], or start one process"
                 ) from None
+            sharding = os.environ.pop(
+                "ACCELERATE_USE_FSDP", "false"
+            )  # which accelerate would do in its own way
+            self._shards = sharding.lower() in {"1", "true", "yes"}
             self.accelerator = Accelerator(
                 cpu=device == "cpu", mixed_precision="bf16" if precision == "bf16" else "no"
             )
+            os.environ["ACCELERATE_USE_FSDP"] = sharding
             self.rank, self.count = self.accelerator.process_index, self.accelerator.num_processes
             self.device: torch.device = self.accelerator.device
             return
@@ -47,6 +58,11 @@ class Processes:
     ) -> tuple[nn.Module, torch.optim.Optimizer]:
         """Both as they are trained."""
         if self.accelerator is None:
+            return model, optimizer
+        if self._shards:
+            _shard(model, optimizer, self.count)
+            if self.autocast is not None:
+                model.forward = torch.autocast(self.device.type, self.autocast)(model.forward)
             return model, optimizer
         prepared: tuple[nn.Module, torch.optim.Optimizer] = self.accelerator.prepare(model, optimizer)
         return prepared
@@ -65,15 +81,42 @@ class Processes:
         total: Tensor = self.accelerator.reduce(values, reduction="sum")
         return total
 
+    def clip_shards(self, model: nn.Module, largest: float) -> Tensor:
+        """Under FSDP: the norm of the whole gradient, which is scaled down to `largest`; 0: it is left as it is."""
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), largest or float("inf"))
+        whole: Tensor = norm.full_tensor() if isinstance(norm, DTensor) else norm
+        return whole
+
     @property
     def sharded(self) -> bool:
         """Whether parameters lie in shards (FSDP), so that no process sees a whole gradient."""
-        return self.accelerator is not None and self.accelerator.distributed_type == "FSDP"
+        return self._shards
 
     def close(self) -> None:
         """After the last step."""
         if self.accelerator is not None:
             self.accelerator.end_training()
+
+
+def _shard(model: nn.Module, optimizer: torch.optim.Optimizer, count: int) -> None:
+    """FSDP of every block and of what is around them; the optimizer gets the shards.
+
+    The first dimension of a parameter is that of the seeds, of which there is one: another is divided, that `count`
+    divides; a parameter without one lies with the first process.
+    """
+
+    def placed(parameter: nn.Parameter) -> Shard:
+        divided = [i for i, size in enumerate(parameter.shape) if size > 1 and size % count == 0]
+        return Shard(divided[0] if divided else 0)
+
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    mesh = init_device_mesh(next(model.parameters()).device.type, (count,))
+    for module in [m for m in model.modules() if isinstance(m, Block)]:
+        fully_shard(module, mesh=mesh, shard_placement_fn=placed)
+    fully_shard(model, mesh=mesh, shard_placement_fn=placed)
+    shards = dict(model.named_parameters())
+    for group in optimizer.param_groups:
+        group["params"] = [shards[names[id(parameter)]] for parameter in group["params"]]
 
 
 def device_of(name: str) -> torch.device:

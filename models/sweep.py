@@ -1,11 +1,12 @@
 """`run_sweep`: cells trained one after another, by any number of machines that share a folder.
 
-A cell belongs to the machine that creates its claim, a file that only one can create. Its claim is removed when the
-machine stops in an orderly way; after a crash, `--release` removes claims by hand. A cell's result is written whole.
+A cell belongs to the process that holds its lock. The system frees the lock when that process ends, however it ends, and
+then another one goes on where it stopped. A cell's result is written whole.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import platform
@@ -13,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import torch
 
@@ -26,9 +27,20 @@ from .training import train
 Say = Callable[[str], None]
 
 
+class CellLock:
+    """The lock of a cell, held until it is released or the process ends."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def release(self) -> None:
+        """The cell is free for others."""
+        self._file.close()
+
+
 @dataclass(frozen=True)
 class SweepFolder:
-    """`cells/KEY.json` results, `claims/KEY` claims, `runs/KEY/` trainings."""
+    """`cells/KEY.json` results, `locks/KEY` locks, `runs/KEY/` trainings."""
 
     path: Path
 
@@ -49,27 +61,41 @@ class SweepFolder:
             raise InputError(f"{path}: of other settings: {different}; choose another folder or remove it")
         return found
 
-    def claim(self, cell: Cell) -> bool:
-        """Whether this machine has the cell now."""
-        path = self.path / "claims" / cell.key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with path.open("x") as file:
-                file.write(f"{platform.node()} {os.getpid()} {time.strftime('%Y-%m-%d %H:%M:%S')}\n")
-        except FileExistsError:
-            return False
-        return True
+    def claim(self, cell: Cell) -> CellLock | None:
+        """This process's lock of the cell; None where another process has it.
 
-    def release(self, cell: Cell) -> None:
-        """The cell is free for others."""
-        (self.path / "claims" / cell.key).unlink(missing_ok=True)
+        `InputError` where the folder's file system has no locks.
+        """
+        path = self.path / "locks" / cell.key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a+")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            return None
+        except OSError as error:
+            file.close()
+            raise InputError(
+                f"{path}: cannot be locked ({error.strerror}), so machines could not share the folder; choose one on a "
+                "file system with locks"
+            ) from None
+        file.truncate(0)
+        file.write(f"{platform.node()} {os.getpid()} {time.strftime('%Y-%m-%d %H:%M:%S')}\n")
+        file.flush()
+        return CellLock(file)
 
     def claimant(self, cell: Cell) -> str | None:
-        """Which machine and process has the cell, and since when."""
+        """Which machine and process has the cell, and since when; None for none."""
         try:
-            return (self.path / "claims" / cell.key).read_text().strip()
+            with (self.path / "locks" / cell.key).open() as file:
+                text = file.read().strip()
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except FileNotFoundError:
             return None
+        except OSError:
+            return text or "a process that begins"
+        return None
 
     def write(self, cell: Cell, result: dict[str, Any]) -> None:
         """The cell's result, whole or not at all."""
@@ -79,38 +105,42 @@ class SweepFolder:
 
 
 def run_sweep(
-    sweep: Sweep,
-    place: SweepFolder,
-    *,
-    minutes: float | None = None,
-    release: bool = False,
-    say: Say = lambda _: None,
+    sweep: Sweep, place: SweepFolder, *, minutes: float | None = None, say: Say = lambda _: None
 ) -> bool:
     """Train the cells that nobody has; whether all cells are finished now.
 
-    `minutes`: then the cell in hand is saved and given back, to go on later. `release`: take over claims of machines
-    that are gone. An error in a cell is its result, and what this machine lacks leaves it without one; the others go on.
+    `minutes`: then the cell in hand is saved and given back, to go on later. An error in a cell is its result, and what this
+    machine lacks leaves it without one; the others go on. As long as there was something to train, it looks again at the
+    cells that others had, since these may have stopped.
     """
     place.path.mkdir(parents=True, exist_ok=True)
     deadline = None if minutes is None else time.monotonic() + 60 * minutes
-    if release:
-        for cell in sweep.cells:
-            place.release(cell)
+    tried: set[str] = set()
+    while _one_pass(sweep, place, tried, deadline, say):
+        pass
+    return all(place.result(cell) is not None for cell in sweep.cells)
+
+
+def _one_pass(sweep: Sweep, place: SweepFolder, tried: set[str], deadline: float | None, say: Say) -> bool:
+    """Through all cells that were not `tried` here; whether one was trained."""
+    before = len(tried)
     for cell in sweep.cells:
         left = None if deadline is None else (deadline - time.monotonic()) / 60
         if left is not None and left <= 0:
-            break
-        if place.result(cell) is not None:
+            return False
+        if cell.key in tried or place.result(cell) is not None:
             continue
-        if not place.claim(cell):
-            say(f"{cell.key}: claimed by {place.claimant(cell)}; --release if that process is gone")
+        lock = place.claim(cell)
+        if lock is None:
+            say(f"{cell.key}: in the hands of {place.claimant(cell)}")
             continue
         try:
-            if place.result(cell) is None:  # it may have been finished between the look and the claim
+            if place.result(cell) is None:  # it may have been finished between the look and the lock
+                tried.add(cell.key)
                 _train(cell, place, left, say)
         finally:
-            place.release(cell)
-    return all(place.result(cell) is not None for cell in sweep.cells)
+            lock.release()
+    return len(tried) > before
 
 
 def _train(cell: Cell, place: SweepFolder, minutes: float | None, say: Say) -> None:

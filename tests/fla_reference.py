@@ -34,14 +34,25 @@ def delta_rule(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, **options: Any) ->
 def gated_delta_product(
     q: Tensor, k: Tensor, v: Tensor, beta: Tensor, num_householder: int = 1, **options: Any
 ) -> tuple[Tensor, Tensor]:
-    """In place of `chunk_gated_delta_product` and, with queries at every factor, `fused_recurrent_gated_delta_rule`."""
+    """In place of `chunk_gated_delta_product`, which norms keys before its kernels, into their dtype."""
     assert options.pop("use_qk_l2norm_in_kernel")
+    return _product(unit(q), unit(k), v, beta, num_householder, options)
+
+
+def gated_delta_rule(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, **options: Any) -> tuple[Tensor, Tensor]:
+    """In place of `fused_recurrent_gated_delta_rule`, which norms keys in its kernel, in float32; each factor has a query."""
+    assert options.pop("use_qk_l2norm_in_kernel")
+    o, state = _product(unit(q.float()), unit(k.float()), v, beta, 1, options)
+    return o.to(q.dtype), state
+
+
+def _product(
+    q: Tensor, k: Tensor, v: Tensor, beta: Tensor, factors: int, options: dict[str, Any]
+) -> tuple[Tensor, Tensor]:
     assert options.pop("initial_state") is None
     assert options.pop("cu_seqlens") is None
     naive = import_module("fla.ops.gated_delta_product.naive").naive_recurrent_gated_delta_product
-    o, state = naive(
-        unit(q), unit(k), v, options.pop("g"), beta, q.shape[-1] ** -0.5, num_householder=num_householder
-    )
+    o, state = naive(q, k, v, options.pop("g"), beta, q.shape[-1] ** -0.5, num_householder=factors)
     return o, state
 
 
@@ -67,19 +78,19 @@ def on_cpu() -> Iterator[None]:
         mock.patch.object(delta, "chunk_delta_rule", delta_rule),
         mock.patch.object(delta, "fused_recurrent_delta_rule", delta_rule),
         mock.patch.object(product, "chunk_gated_delta_product", gated_delta_product),
-        mock.patch.object(product, "fused_recurrent_gated_delta_rule", gated_delta_product),
+        mock.patch.object(product, "fused_recurrent_gated_delta_rule", gated_delta_rule),
         mock.patch.object(modules.RMSNorm, "forward", rms_norm),
         mock.patch.object(mlp.SwiGLULinear, "forward", swiglu),
     ):
         yield
 
 
-def load(folder: str, dtype: torch.dtype) -> Any:
-    """FLA's own model of a checkpoint folder, and no key missing or left over."""
+def load(folder: str, dtype: torch.dtype, **options: Any) -> Any:
+    """FLA's own model of a checkpoint folder, and no key missing or left over; `options`: of its configuration."""
     import_module("fla.models")  # registers its classes
     automatic = import_module("transformers").AutoModelForCausalLM
 
-    model, report = automatic.from_pretrained(folder, dtype=dtype, output_loading_info=True)
+    model, report = automatic.from_pretrained(folder, dtype=dtype, output_loading_info=True, **options)
     for kind in ("missing_keys", "unexpected_keys", "mismatched_keys", "error_msgs"):
         assert not report[kind], (kind, report[kind])
     return model.eval()

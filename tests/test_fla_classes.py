@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.formats.label_text import label_text
+from mirrormata.constructions.lrnn import LRNN
 from mirrormata.models.fla_export import fla_checkpoint
 from mirrormata.models.fla_folder import load_fla, save_fla
 from mirrormata.models.fla_model import FlaModel
@@ -23,23 +24,38 @@ from mirrormata.tests.fla_reference import load, on_cpu
 MODELS = pytest.importorskip("fla.models", reason="needs mirrormata[fla]")
 
 
+@pytest.mark.parametrize("mode", ["chunk", "fused_recurrent"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("name", ["parity", "S3", "S5", "S5[transpositions]"])
-def test_fla_answers_rightly(name: str, dtype: torch.dtype, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["parity", "S3", "S5", "S5[transpositions]", "S4", "Z60", "flipflop", "T2"])
+def test_fla_answers_rightly(name: str, dtype: torch.dtype, mode: str, tmp_path: Path) -> None:
     lrnn = construct(name, exactness="integer")
     checkpoint = fla_checkpoint(lrnn)
     save_fla(tmp_path / "fla", checkpoint)
-    model = load(str(tmp_path / "fla"), dtype)
+    model = load(str(tmp_path / "fla"), dtype, attn_mode=mode)
     automaton, task = lrnn.automaton, checkpoint.task
-    words = np.random.default_rng(3).integers(len(automaton.letters), size=(4, 400))
-    tokens = np.concatenate([np.full((4, 1), task["bos"]), words], 1)
+    words = np.random.default_rng(3).integers(len(automaton.letters), size=(4, 100))
+    tokens = np.concatenate([np.full((4, 1), task.bos), words], 1)
     with on_cpu(), torch.no_grad():
         best = model(torch.from_numpy(tokens), use_cache=False).logits.argmax(-1).numpy()
-    labels = np.array(["none"] * task["first_class"] + task["states"])
-    states = np.array([label_text(q) for q in automaton.states])
+    token = np.array([task.answers[label_text(q)] for q in automaton.states])
     for word, answers in zip(words, best, strict=True):
-        assert labels[answers[0]] == states[automaton.start]
-        assert (labels[answers[1:]] == states[automaton.trace(word)]).all()
+        assert answers[0] == token[automaton.start]
+        assert (answers[1:] == token[automaton.trace(word)]).all()
+
+
+@pytest.mark.parametrize("name", ["A5", "mod:5"])
+def test_irrational_mirrors_in_float32(name: str, tmp_path: Path) -> None:
+    lrnn = construct(name)
+    assert isinstance(lrnn, LRNN)
+    checkpoint = fla_checkpoint(lrnn)
+    save_fla(tmp_path / "fla", checkpoint)
+    model = load(str(tmp_path / "fla"), torch.float32, attn_mode="fused_recurrent")
+    word = np.random.default_rng(3).integers(len(lrnn.automaton.letters), size=200)
+    with on_cpu(), torch.no_grad():
+        tokens = torch.from_numpy(np.concatenate([[checkpoint.task.bos], word])[None])
+        best = model(tokens, use_cache=False).logits[0, 1:].argmax(-1).numpy()
+    token = np.array([checkpoint.task.answers[label_text(q)] for q in lrnn.automaton.states])
+    assert (best == token[lrnn.automaton.trace(word)]).all()
 
 
 OPTIONS: list[tuple[str, dict[str, Any]]] = [

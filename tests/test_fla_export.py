@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
@@ -14,27 +13,34 @@ from torch.nn import functional as F
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError
 from mirrormata.constructions.formats.label_text import label_text
+from mirrormata.constructions.householder import gh_factor
+from mirrormata.constructions.lrnn import LRNN, Sparse, Transition
 from mirrormata.models.fla_export import fla_checkpoint
 from mirrormata.models.fla_folder import load_fla, save_fla
-from mirrormata.models.fla_import import fla_task, import_head
+from mirrormata.models.fla_import import import_heads
 from mirrormata.models.fla_keys import completed, four_squares, silu_pair, silu_preimage
 from mirrormata.models.fla_model import FlaModel
+from mirrormata.models.fla_task import read_task
+from mirrormata.tests.certified import by_hand, halves, reset, shifted_sign
 from mirrormata.tests.command_line import caller
 from mirrormata.theory.npz_model import load_npz_model
 
-TASKS = ["parity", "S3", "S5", "S5[transpositions]", "Z2^3", "mod:3"]
+TASKS = [
+    "parity", "S3", "S5", "S5[transpositions]", "Z2^3", "mod:3", "S4", "A4", "Q8", "Z60", "flipflop", "T2", "tomita:1",
+]  # fmt: skip
 
 
-def wrong_answers(name: str, dtype: str, length: int, folder: Path) -> int:
+def wrong_answers(lrnn: LRNN, dtype: str, length: int, folder: Path) -> int:
     """Of the numpy model, over four random words of an automaton's checkpoint."""
-    lrnn = construct(name, exactness="integer")
     save_fla(folder / "fla", fla_checkpoint(lrnn))
-    task = fla_task(folder / "fla")
-    assert task is not None
-    automaton = lrnn.automaton
-    states = [label_text(q) for q in automaton.states]
-    meaning = [-1] * task["first_class"] + [states.index(q) for q in task["states"]]
-    model = FlaModel(*load_fla(folder / "fla"), dtype=dtype, bos=task["bos"], meaning=meaning)
+    config, tensors = load_fla(folder / "fla")
+    task, automaton = read_task(folder / "fla", config["vocab_size"]), lrnn.automaton
+    answers = task.answers_to(automaton, "x")
+    assert answers.kind == "states"
+    meaning = answers.of_states(task.meaning(config["vocab_size"]))
+    model = FlaModel(
+        config, tensors, dtype=dtype, bos=task.bos, letters=list(task.letters.values()), meaning=meaning
+    )
     words = np.random.default_rng(1).integers(len(automaton.letters), size=(length, 4))
     running = model.initial(4)
     true = np.full(4, automaton.start)
@@ -48,7 +54,43 @@ def wrong_answers(name: str, dtype: str, length: int, folder: Path) -> int:
 
 @pytest.mark.parametrize("name", TASKS)
 def test_checkpoint_answers_rightly(name: str, tmp_path: Path) -> None:
-    assert wrong_answers(name, "float32", 400, tmp_path) == 0
+    assert wrong_answers(construct(name, exactness="integer"), "fp32", 400, tmp_path) == 0
+
+
+@pytest.mark.parametrize("dtype", ["fp32", "bf16", "fp16"])
+@pytest.mark.parametrize("name", ["parity", "S4", "flipflop", "T2"])
+def test_checkpoint_answers_rightly_in_every_dtype(name: str, dtype: str, tmp_path: Path) -> None:
+    assert wrong_answers(construct(name, exactness="integer"), dtype, 200, tmp_path) == 0
+
+
+@pytest.mark.parametrize("name", ["A5", "mod:5", "Z60"])
+def test_irrational_mirrors_are_right_to_their_horizon(name: str, tmp_path: Path) -> None:
+    lrnn = construct(name)
+    assert isinstance(lrnn, LRNN)
+    horizons = fla_checkpoint(lrnn).horizons
+    assert horizons["fp32"] is not None
+    assert horizons["fp16"] is not None
+    assert horizons["bf16"] is not None
+    assert horizons["fp32"] > 500 > horizons["fp16"] > horizons["bf16"]
+    assert wrong_answers(lrnn, "fp32", min(horizons["fp32"], 500), tmp_path) == 0
+    if horizons["fp16"] > 0:
+        assert wrong_answers(lrnn, "fp16", horizons["fp16"], tmp_path) == 0
+
+
+def test_gates_of_zero_and_rows_of_both_signs(tmp_path: Path) -> None:
+    checkpoint = fla_checkpoint(reset())
+    assert checkpoint.config["use_forget_gate"]
+    assert checkpoint.horizons["bf16"] is None
+    assert wrong_answers(reset(), "bf16", 400, tmp_path) == 0
+    swapped = Transition((gh_factor(1, {0: 1, 1: -1}),))
+    signs = by_hand(
+        [swapped, Transition()], [((0, 0, 5), (1, 0, -3)), ((0, 0, -3), (1, 0, 5))], [[1, 0], [0, 1]], 2
+    )
+    assert wrong_answers(signs, "bf16", 400, tmp_path) == 0
+    config, tensors = load_fla(tmp_path / "fla")
+    model = FlaModel(config, tensors, dtype="bf16", bos=2)
+    (H,) = model.heads_of(model.initial(1))
+    assert 3 * H[0, 0, 0, 0] == -5 * H[0, 0, 2, 0] > 0  # exactly; each coordinate is stored twice
 
 
 def test_silu_pair_is_of_one_size_in_every_format() -> None:
@@ -85,19 +127,34 @@ def test_four_squares(n: int) -> None:
     assert exponent == round(exponent)
 
 
+def test_a_factor_writes_what_the_later_ones_move(tmp_path: Path) -> None:
+    shift = Transition((gh_factor(1, {0: 1}), gh_factor(1, {0: 1, 1: -1})), additive=((1, 0, 1),))
+    codes: list[Sparse] = [((0, 0, 1),), ((1, 0, 1),), ((0, 0, 1), (1, 0, 1))]
+    lrnn = by_hand([shift, Transition()], codes, [[1, 2, 2], [0, 1, 2]], 2)
+    assert wrong_answers(lrnn, "bf16", 50, tmp_path) == 0
+
+
 def test_others_are_refused() -> None:
-    for spec, text in (("flipflop", "gate or adds"), ("S4", "whose unit keys are exact")):
+    free = by_hand([Transition(additive=((0, 0, 1),)), Transition()], [(), ((0, 0, 1),)], [[1, 1], [0, 1]])
+    for lrnn, text in (
+        (construct("T3"), "2 layers: only one"),
+        (shifted_sign(), "has the gate -1"),
+        (halves(), "no matrix of whole numbers"),
+        (free, "none of its own factors can write"),
+    ):
+        assert isinstance(lrnn, LRNN)
         with pytest.raises(InputError, match=text):
-            fla_checkpoint(construct(spec, exactness="integer"))
+            fla_checkpoint(lrnn)
 
 
 def test_a_head_comes_back_as_matrices(tmp_path: Path) -> None:
     lrnn = construct("S3", exactness="integer")
     save_fla(tmp_path / "x", fla_checkpoint(lrnn))
-    head = import_head(tmp_path / "x")
+    (head,) = import_heads(tmp_path / "x")
     head.write(tmp_path / "x.npz")
     model = load_npz_model(tmp_path / "x.npz")
-    assert head.spread == 0
+    assert head.head.spread == 0
+    assert head.head.copies == (0, 1, 2)
     assert model.letters == tuple(label_text(x) for x in lrnn.automaton.letters)
     names = [label_text(q) for q in lrnn.automaton.states]
     word = np.random.default_rng(2).integers(len(names), size=200)
@@ -109,31 +166,6 @@ def test_a_head_comes_back_as_matrices(tmp_path: Path) -> None:
         assert model.outputs[model.decode[code, x]] == names[state]
 
 
-def test_pickled_and_foreign_folders_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text(json.dumps({"model_type": "delta_net"}))
-    (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04.")
-    with pytest.raises(InputError, match="pickled weights"):
-        load_fla(tmp_path)
-    (tmp_path / "model.safetensors").write_bytes(b"cut")
-    with pytest.raises(InputError, match="not a whole safetensors file"):
-        load_fla(tmp_path)
-    (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama"}))
-    with pytest.raises(InputError, match="'llama'"):
-        load_fla(tmp_path)
-
-
-def test_configurations_that_are_not_read_are_refused() -> None:
-    checkpoint = fla_checkpoint(construct("parity", exactness="integer"))
-    tensors = {name: value.astype(np.float64) for name, value in checkpoint.tensors.items()}
-    with pytest.raises(InputError, match="attn"):
-        FlaModel({**checkpoint.config, "attn": {"layers": [0]}}, tensors)
-    with pytest.raises(InputError, match="no num_heads"):
-        FlaModel({**checkpoint.config, "num_heads": None}, tensors)
-    del tensors["lm_head.weight"]
-    with pytest.raises(InputError, match=r"no tensor 'lm_head.weight'"):
-        FlaModel(checkpoint.config, tensors)
-
-
 def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = caller(capsys)
     certificate, folder, matrices = (str(tmp_path / n) for n in ("c.json", "fla", "x.npz"))
@@ -142,3 +174,5 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("import", "fla", folder, "-o", matrices, "--json").json["letters"] == ["0", "1"]
     assert run("prove", matrices, "parity", "--json").json["verdict"] == "equivalent"
     assert "counted from 0" in run("import", "fla", folder, "-o", matrices, "--head", "9").error
+    run("import", "fla", folder, "-o", str(tmp_path / "heads"))
+    assert [x.name for x in (tmp_path / "heads").iterdir()] == ["layer0-head0.npz"]

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -81,10 +88,12 @@ def test_a_sweep_goes_on_where_it_stopped(
     assert not run_sweep(small, place, minutes=0)
     assert [row[2] for row in sweep_table(small, place)[1:]] == ["not run"] * 4
     cells = small.cells
-    assert place.claim(cells[0])  # another machine has it
+    held = place.claim(cells[0])  # another process has it
+    assert held is not None
+    assert place.claim(cells[0]) is None
     said: list[str] = []
     assert not run_sweep(small, place, say=said.append)
-    assert "claimed by" in said[0]
+    assert f"in the hands of {platform.node()} {os.getpid()} " in said[0]
     table = sweep_table(small, place)
     assert table[1][:2] == ["one factor, range [0,1]", "1 of 3, running"]
     assert table[2][1] == "3 of 3"
@@ -92,9 +101,83 @@ def test_a_sweep_goes_on_where_it_stopped(
     monkeypatch.setattr(sweep_module, "train", None)  # what is there is not trained again
     assert not run_sweep(small, place)
     monkeypatch.undo()
-    assert run_sweep(small, place, release=True)
+    held.release()
+    assert run_sweep(small, place)
     assert [row[1] for row in sweep_table(small, place)[1:]] == ["3 of 3"] * 4
-    assert not list((tmp_path / "out/claims").iterdir())
+    assert all(place.claimant(cell) is None for cell in cells)
+
+
+def test_cells_of_others_are_looked_at_again(
+    small: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = SweepFolder(tmp_path / "out")
+    held = place.claim(small.cells[0])
+    assert held is not None
+    trained: list[str] = []
+
+    def noted(cell: Any, place: SweepFolder, minutes: Any, say: Any) -> None:
+        trained.append(cell.key)
+        held.release()  # the other process is gone by now
+        place.write(cell, {"status": "done"})
+
+    monkeypatch.setattr(sweep_module, "_train", noted)
+    assert run_sweep(small, place)
+    keys = [cell.key for cell in small.cells]
+    assert trained == [*keys[1:], keys[0]]
+
+
+def test_a_file_system_without_locks_is_refused(
+    small: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacking(*arguments: Any) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", lacking)
+    with pytest.raises(InputError, match=r"cannot be locked \(No locks available\)"):
+        run_sweep(small, SweepFolder(tmp_path / "out"))
+
+
+def _sweep(path: Path, folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "mirrormata", "sweep", str(path), "-o", str(folder)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def _trained(errors: str) -> list[str]:
+    """Cells that a process began to train, in order."""
+    return [line.split(":")[0] for line in errors.splitlines() if line.endswith(": training")]
+
+
+@pytest.mark.long
+def test_two_processes_divide_the_cells(small: Sweep, tmp_path: Path) -> None:
+    slow = written(tmp_path, TEXT.replace("steps = 3", "steps = 150"))
+    both = [_sweep(slow, tmp_path / "out") for _ in range(2)]
+    first, second = (_trained(process.communicate(timeout=300)[1]) for process in both)
+    keys = sorted(cell.key for cell in read_sweep(slow).cells)
+    assert sorted(first + second) == keys  # each once
+    assert first  # and each process some
+    assert second
+    assert sorted(path.stem for path in (tmp_path / "out/cells").iterdir()) == keys
+
+
+@pytest.mark.long
+def test_a_killed_process_leaves_its_cell_to_another(tmp_path: Path) -> None:
+    slow = written(tmp_path, TEXT.replace("steps = 3", "steps = 400\ncheckpoint_every = 20"))
+    sweep, place = read_sweep(slow), SweepFolder(tmp_path / "out")
+    both = [_sweep(slow, place.path) for _ in range(2)]
+    while all(process.poll() is None for process in both):
+        holders = [text.split()[1] for cell in sweep.cells if (text := place.claimant(cell))]
+        if {str(process.pid) for process in both} <= set(holders):
+            break
+        time.sleep(0.02)
+    both[0].kill()
+    killed, survived = (_trained(process.communicate(timeout=300)[1]) for process in both)
+    assert (both[0].returncode, both[1].returncode) == (-signal.SIGKILL, 0)
+    assert killed[-1] in survived  # taken over, and nothing else that was done
+    assert sorted([*killed[:-1], *survived]) == sorted(cell.key for cell in sweep.cells)
+    metrics = place.path / "runs" / killed[-1] / "metrics.jsonl"
+    steps = [json.loads(line)["step"] for line in metrics.read_text().splitlines()]
+    assert steps == sorted(set(steps))
+    assert all(place.result(cell) is not None for cell in sweep.cells)
 
 
 def test_failed_seeds_stay_in_the_table(
