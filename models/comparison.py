@@ -75,11 +75,12 @@ def compare(
         )  # fmt: skip
     by_name = {s.head.name: s for s in snapped.heads}
     heads = tuple(replace(h, snapped=by_name.get(h.head.name)) for h in heads)
+    needed = snapped.needed or tuple(h.head.name for h in heads if h.carries_states)
     horizon = horizon_of(
         snapped.lrnn,
         snapped.reason,
-        snapped.heads,
-        tuple(h.geometry for h in heads if h.carries_states),
+        tuple(s for s in snapped.heads if s.head.name in needed),
+        tuple(h.geometry for h in heads if h.head.name in needed),
         trace.lengths,
         sampling,
         trace.observed,

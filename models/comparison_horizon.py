@@ -13,8 +13,7 @@ from ..constructions.lrnn import LRNN
 from ..theory.beta_horizon import beta_horizons
 from ..theory.horizon import has_horizon, horizons
 from .comparison_states import ClassGeometry, Sampling
-from .learned import LearnedHead
-from .snap import SnappedHead
+from .snap import SnappedHead, in_use
 
 
 @dataclass(frozen=True)
@@ -24,8 +23,8 @@ class Horizon:
     `beta`: up to it the exact construction, with its every β‖v‖² = 2 replaced by the least that was learned (`least_beta`),
     is provably read rightly, in exact numbers. `rounding`: the same with the exact β but weights and states rounded
     to `dtype`. `drift`: up to it errors of the learned letters, at most the snap's distance each, provably add up to less
-    than the margin, if no letter expands. `spread`: where the classes' spread, growing as it did up to `fit` letters, meets
-    the margin: a prediction, not a bound. `observed`: the first wrong answer, None where all were right up to `length`.
+    than the margin, if no letter expands. `spread`: where the classes' spread meets
+    the margin, growing as it did up to `fit` letters if it has not met it by then: a prediction, not a bound. `observed`: the first wrong answer, None where all were right up to `length`.
     """
 
     dtype: str
@@ -53,13 +52,13 @@ def horizon_of(
     observed: int | None,
     dtype: str,
 ) -> Horizon:
-    """Of the snapped heads together: the least over them. `lrnn`: their exact linear RNN, None with the `reason`."""
+    """Of the heads that are needed together: the least over them. `lrnn`: their exact linear RNN, None with the `reason`."""
     notes: list[str] = []
     beta = rounding = least = None
     if lrnn is None:
         notes.append(f"no exact linear RNN to bound: {reason}")
     else:
-        least = min((b for s in snapped if (b := _least_beta(s.head)) is not None), default=None)
+        least = min((b for s in snapped if (b := _least_beta(s)) is not None), default=None)
         if least is None:
             notes.append("no factors are known, so there is no β")
         elif least < 2:
@@ -80,13 +79,13 @@ def horizon_of(
     )
 
 
-def _least_beta(head: LearnedHead) -> float | None:
-    """The least β‖k‖² that is nearer to 2 than to 0."""
-    if head.factors is None:
+def _least_beta(snapped: SnappedHead) -> float | None:
+    """The least β‖k‖² among the factors in use."""
+    factors = snapped.head.factors
+    if factors is None:
         return None
-    s = head.factors.strength
-    near = s[s > 1]
-    return float(near.min()) if near.size else None
+    used = factors.strength[in_use(snapped.head, snapped.basis)]
+    return float(used.min()) if used.size else None
 
 
 def _drift(snapped: SnappedHead) -> int | None:
@@ -102,10 +101,13 @@ def _drift(snapped: SnappedHead) -> int | None:
 
 
 def _growth(geometry: ClassGeometry, lengths: tuple[int, ...], fit: int) -> int | None:
-    """Where spread/margin, fitted as c·t^p to the second half of the first `fit` lengths, reaches 1."""
+    """Where spread/margin reaches 1: seen within the first `fit` lengths, else by c·t^p fitted to their second half."""
     t = np.array(lengths, dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = geometry.spread / geometry.margin
+    met = np.flatnonzero((t <= fit) & (quotient >= 1))
+    if met.size:
+        return int(lengths[met[0]])
     here = (t <= fit) & (t >= fit / 2) & np.isfinite(quotient) & (quotient > 0)
     if here.sum() < 2:
         return None

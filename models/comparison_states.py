@@ -74,8 +74,9 @@ class ClassGeometry:
     half the least distance of two such means, both on the span of the differences of means as whole matrices (with the
     same tolerance), so that what no class depends on does not count; `ratio` = margin / spread, what can be read while
     it is above 1.
-    `told_apart`: in how many groups the means over all these lengths fall when those are joined that are no farther apart
-    than the sum of their classes' root mean square distances from them.
+    `groups` `[seen]`: the means over all these lengths, joined where the distance of two is at most the sum of their
+    classes' root mean square deviations along the line between them. `margin` is between means of different groups: what a
+    head does not keep cannot be lost.
     """
 
     means: Floats
@@ -85,7 +86,12 @@ class ClassGeometry:
     tolerance: float
     spread: Floats
     margin: Floats
-    told_apart: int
+    groups: Indices
+
+    @property
+    def told_apart(self) -> int:
+        """How many groups there are."""
+        return int(self.groups.max()) + 1
 
     @property
     def rank(self) -> int:
@@ -145,31 +151,30 @@ def class_geometry(trace: Trace, head: int, states: int, tolerance: float) -> Cl
     """Of one head of a trace; `states`: how many the automaton has."""
     H, fit = trace.states[head], np.array(trace.lengths) <= trace.sampling.fit
     q = trace.classes[fit].reshape(-1)
-    means, seen, _, _ = _means(H[fit].reshape(-1, *H.shape[2:]), q, states)
+    means, seen, _ = _means(H[fit].reshape(-1, *H.shape[2:]), q, states)
     centred = means[seen] - means[seen].mean(axis=0)
     U, s, _ = np.linalg.svd(centred.transpose(1, 0, 2).reshape(H.shape[2], -1), full_matrices=False)
     rank = int((s > tolerance * s[0]).sum()) if s.size and s[0] > 0 else 0
     _, sizes, span = np.linalg.svd(centred.reshape(len(seen), -1), full_matrices=False)
     span = span[sizes > tolerance * sizes[0]] if sizes[0] > 0 else span[:0]
     flat = H.reshape(*H.shape[:2], -1)
-    own, there, _, typical = _means(flat[fit].reshape(-1, flat.shape[2]), q, states, span)
-    told = _groups(own[there], typical[there])
+    groups = _groups(flat[fit].reshape(-1, flat.shape[2]), q, seen, means.reshape(states, -1), span)
+    group_of = np.full(states, -1)
+    group_of[seen] = groups
     spread, margin = np.zeros(len(H)), np.zeros(len(H))
     for i, (here, classes) in enumerate(zip(flat, trace.classes, strict=True)):
-        own, there, widths, _ = _means(here, classes, states, span)
-        spread[i], margin[i] = widths.max(), _least_distance(own[there]) / 2
-    return ClassGeometry(means, seen, U[:, :rank], s, tolerance, spread, margin, told)
+        own, there, widths = _means(here, classes, states, span)
+        spread[i], margin[i] = widths.max(), _least_distance(own[there], group_of[there]) / 2
+    return ClassGeometry(means, seen, U[:, :rank], s, tolerance, spread, margin, groups)
 
 
-def _means(
-    H: Floats, q: Indices, states: int, span: Floats | None = None
-) -> tuple[Floats, Indices, Floats, Floats]:
-    """Class means `[states, n, d]`, the classes that occur, and each one's largest and root mean square distance from it.
+def _means(H: Floats, q: Indices, states: int, span: Floats | None = None) -> tuple[Floats, Indices, Floats]:
+    """Class means `[states, n, d]`, the classes that occur, and each one's largest distance from its mean.
 
     `span` `[r, entries]`: distances are taken along these directions only. The mean of equal states is that state, bit
     for bit.
     """
-    means, largest, typical = np.zeros((states, *H.shape[1:])), np.zeros(states), np.zeros(states)
+    means, largest = np.zeros((states, *H.shape[1:])), np.zeros(states)
     seen = np.unique(q)
     for c in seen.tolist():
         here = H[q == c]
@@ -179,8 +184,8 @@ def _means(
         means[c] = here.mean(axis=0)
         away = (here - means[c]).reshape(len(here), -1)
         squares = ((away if span is None else away @ span.T) ** 2).sum(axis=1)
-        largest[c], typical[c] = np.sqrt(squares.max()), np.sqrt(squares.mean())
-    return means, seen, largest, typical
+        largest[c] = np.sqrt(squares.max())
+    return means, seen, largest
 
 
 def _distances(means: Floats) -> Floats:
@@ -190,21 +195,30 @@ def _distances(means: Floats) -> Floats:
     return result
 
 
-def _least_distance(means: Floats) -> float:
+def _least_distance(means: Floats, groups: Indices) -> float:
+    """Of means of different groups."""
     D = _distances(means)
-    np.fill_diagonal(D, np.inf)
-    return float(D.min()) if len(means) > 1 else np.inf
+    apart = D[groups[:, None] != groups[None]]
+    return float(apart.min()) if apart.size else np.inf
 
 
-def _groups(means: Floats, spreads: Floats) -> int:
-    size = np.sqrt((means**2).sum()) + 1e-300
-    near = _distances(means) <= spreads[:, None] + spreads[None] + 1e-7 * size
-    left, groups = set(range(len(means))), 0
-    while left:
-        groups += 1
-        queue = [left.pop()]
+def _groups(H: Floats, q: Indices, seen: Indices, means: Floats, span: Floats) -> Indices:
+    """The group of each class seen. States `[points, entries]`; deviations are looked at along `span` `[r, entries]`."""
+    own = means[seen] @ span.T
+    D = _distances(own)
+    deviations = np.zeros_like(D)
+    for a, c in enumerate(seen.tolist()):
+        lines = own[a] - own
+        along = ((H[q == c] - means[c]) @ span.T) @ lines.T
+        deviations[a] = np.sqrt((along**2).mean(axis=0)) / np.maximum(D[a], 1e-300)
+    near = deviations + deviations.T + 1e-7 * np.sqrt((own**2).sum()) >= D
+    result = np.full(len(seen), -1, dtype=np.int64)
+    for first in range(len(seen)):
+        if result[first] >= 0:
+            continue
+        result[first], queue = result.max() + 1, [first]
         for a in queue:
-            fresh = [b for b in left if near[a, b]]
-            left.difference_update(fresh)
-            queue.extend(fresh)
-    return groups
+            fresh = np.flatnonzero(near[a] & (result < 0))
+            result[fresh] = result[first]
+            queue.extend(fresh.tolist())
+    return result

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..constructions.assembly import assemble
 from ..constructions.automaton import Automaton, Indices
@@ -38,9 +39,8 @@ class SnappedHead:
 
     `parts`: the constructed heads. `letters` `[letters, r, r]`: Qᵀ C(x) Q, C the exact letters. `codes` `[states, r, d]`: the
     orbit of the learned class means' average, turned back. How far the learned head moved: `transitions_moved` largest
-    spectral distance of a letter, `entries_moved` largest entry; `beta_moved` largest distance of a β‖k‖² from the nearer
-    of 0 and 2 (None without factors); `plane_moved` largest angle, in radians, between the planes that A - I and C - I move;
-    `codes_moved` largest distance of a class mean.
+    spectral distance of a letter, `entries_moved` largest entry; `beta_moved` (None without factors): largest distance
+    of a factor from what it is taken for, a reflection (β‖k‖² from 2) or nothing on U (`acting` from 0); `plane_moved`: largest angle, in radians, between the planes that A - I and C - I move; `codes_moved` largest distance of a class mean.
     """
 
     head: LearnedHead
@@ -86,11 +86,15 @@ class SnappedHead:
 
 @dataclass(frozen=True, eq=False)
 class Snapped:
-    """All heads that carry states. `lrnn`: an exact linear RNN of the constructed heads, None with the `reason`."""
+    """All heads that carry states. `lrnn`: an exact linear RNN of the constructed heads, None with the `reason`.
+
+    `needed`: names of the learned heads that it is made of: one that tells all states apart alone, else all.
+    """
 
     heads: tuple[SnappedHead, ...]
     lrnn: LRNN | None
     reason: str
+    needed: tuple[str, ...] = ()
 
 
 def snap(
@@ -119,13 +123,17 @@ def snap(
             missing.append(f"{head.name} (dimension {geometry.rank})")
         else:
             found.append(best)
-    if missing:
+    full = {head.name for head, geometry, _ in heads if geometry.told_apart == len(automaton.states)}
+    alone = [h for h in found if h.head.name in full]
+    used = [min(alone, key=lambda h: h.transitions_moved)] if alone else found
+    if missing and not alone:
         return Snapped(tuple(found), None, f"no representation on offer for {', '.join(missing)}")
-    lrnn = _linear_rnn(automaton, [p for h in found for p in h.parts], action.states)
+    lrnn = _linear_rnn(automaton, [p for h in used for p in h.parts], action.states)
     return Snapped(
         tuple(found),
         lrnn,
         "" if lrnn else "the representations found do not tell all states apart",
+        tuple(h.head.name for h in used),
     )
 
 
@@ -170,7 +178,7 @@ def _nearest(
         ranks = [sum(p.ranks[x] for p in parts) for x in range(len(A))]
         best = SnappedHead(
             head, U, geometry.centre, tuple(p.candidate for p in parts), R, codes,
-            alignment.largest, float(np.abs(A - R).max(initial=0.0)), _beta_moved(head),
+            alignment.largest, float(np.abs(A - R).max(initial=0.0)), _beta_moved(head, U),
             max((_angle(a, r, k) for a, r, k in zip(A, R, ranks, strict=True)), default=0.0), moved,
         )  # fmt: skip
     return best
@@ -192,11 +200,29 @@ def _codes(
     return codes, float(np.sqrt((gone**2).sum(axis=1)).max(initial=0.0))
 
 
-def _beta_moved(head: LearnedHead) -> float | None:
+def acting(head: LearnedHead, basis: Floats) -> Floats:
+    """β‖Uᵀk‖² of each factor, `[letters, n_h]`, U the basis; no columns without factors."""
+    if head.factors is None:
+        return np.zeros((len(head.A), 0))
+    inside: Floats = head.factors.beta * ((head.factors.keys @ basis) ** 2).sum(axis=-1)
+    return inside
+
+
+def in_use(head: LearnedHead, basis: Floats) -> NDArray[np.bool_]:
+    """Which factors are nearer to a reflection (β‖k‖² = 2) than to doing nothing on the subspace (`acting` 0).
+
+    Two keys can share the only direction that a letter reflects in U, so a part of a key in U is enough.
+    """
+    if head.factors is None:
+        return np.zeros((len(head.A), 0), dtype=bool)
+    return np.abs(2 - head.factors.strength) < np.abs(acting(head, basis))
+
+
+def _beta_moved(head: LearnedHead, basis: Floats) -> float | None:
     if head.factors is None:
         return None
-    s = head.factors.strength
-    return float(np.minimum(np.abs(s), np.abs(2 - s)).max(initial=0.0))
+    inside = np.abs(acting(head, basis))
+    return float(np.minimum(inside, np.abs(2 - head.factors.strength)).max(initial=0.0))
 
 
 def _angle(A: Floats, R: Floats, rank: int) -> float:
