@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from ..constructions.errors import MirrormataError
-from . import automata, certificates, claims, comparing, constructing, exporting, models, proofs
+from . import automata, certificates, claims, comparing, constructing, exporting, models, proofs, reporting
 from .output import fail
 
 app = typer.Typer(
@@ -45,6 +45,7 @@ for _file in (
     exporting,
     models,
     comparing,
+    reporting,
 ):  # the order of `mirrormata --help`
     _file.register(app)
 

@@ -58,6 +58,8 @@ PICTURES: dict[str, Callable[[Path], None]] = {
     "mod_arith5.svg": lambda path: draw_cascade(construct("mod_arith:5"), path),
 }
 """What draws each picture."""
+SCREENSHOTS = ("report.png",)
+"""Made by a browser, see `report_screenshot`: their bytes differ from machine to machine."""
 
 
 if __name__ == "__main__":

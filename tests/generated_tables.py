@@ -28,7 +28,7 @@ CONSTRUCTIONS = (
 HORIZONS = ("A5", "dihedral:7", "cycle:5", "A4_x_Z5", "mod:60", "mod:1000")
 FOLDERS = (
     "constructions", "constructions/formats", "constructions/library", "kernels", "theory", "theory/checker", "theory/claims", "theory/pictures",
-    "models", "cli",
+    "models", "models/report", "cli",
 )  # fmt: skip
 ROOT = Path(__file__).resolve().parent.parent
 DTYPES = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")

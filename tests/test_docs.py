@@ -16,7 +16,7 @@ import typer.main
 import mirrormata
 from mirrormata.cli import app
 from mirrormata.tests.documented_pages import PAGES, ROOT, agrees, blocks, documented, refreshed
-from mirrormata.tests.documented_pictures import IMAGES, PICTURES
+from mirrormata.tests.documented_pictures import IMAGES, PICTURES, SCREENSHOTS
 
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in [*NAMES, "CHANGELOG.md"]}
@@ -133,7 +133,7 @@ def test_every_command_and_option_is_documented() -> None:
 
 def test_pictures_are_shown_and_drawn() -> None:
     shown = {Path(t).name for text in TEXTS.values() for t in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)}
-    assert shown == set(PICTURES) == {path.name for path in IMAGES.iterdir()}
+    assert shown == {*PICTURES, *SCREENSHOTS} == {path.name for path in IMAGES.iterdir()}
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -1,0 +1,47 @@
+"""`constructed_sections`: what a report shows of an exact construction, from its automaton to what rounding does to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...constructions.lrnn import LRNN
+from ...constructions.realisations import Realisation
+from .constructed_automaton import automaton_section
+from .constructed_certificate import certificate_section
+from .constructed_claims import claims_section
+from .constructed_delay import delay_sections
+from .constructed_limits import RandomRuns, ShownLimits
+from .constructed_mirrors import mirrors_section
+from .constructed_rounding import certified_horizons, rounding_section
+from .constructed_spectra import spectra_section
+from .parts import Section
+
+
+def constructed_sections(
+    found: Realisation,
+    *,
+    certificate: Path | None = None,
+    runs: RandomRuns | None = None,
+    limits: ShownLimits | None = None,
+) -> tuple[Section, ...]:
+    """Automaton, letters, certificate, claims, and for an `LRNN` spectra; what rounding does on random words.
+
+    `certificate`: a file that is checked now and compared with the construction; without one a certificate is made.
+    `runs`: the random words and the dtypes. `limits`: how much is shown; what is left out is said.
+    A wrong certificate is shown as invalid; a file that cannot be read is an `InputError`.
+    """
+    runs, limits = runs or RandomRuns(), limits or ShownLimits()
+    automaton = automaton_section(found.automaton, limits)
+    if not isinstance(found, LRNN):
+        layers, rounding = delay_sections(found, runs)
+        proof = certificate_section(found, certificate, None)
+        return automaton, layers, proof, claims_section(found, limits), rounding
+    lengths = certified_horizons(found, limits)
+    return (
+        automaton,
+        mirrors_section(found, limits),
+        certificate_section(found, certificate, lengths),
+        claims_section(found, limits),
+        spectra_section(found, limits),
+        rounding_section(found, lengths, runs, limits),
+    )

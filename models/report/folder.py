@@ -1,0 +1,142 @@
+"""`ReportFolder`: what lies in a folder that a report is made of: a training, a model, certificates, with the files read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ...constructions.automaton import Automaton
+from ...constructions.certificate import lrnn_from_certificate
+from ...constructions.certificate_parts import FORMAT
+from ...constructions.delay_certificate import block_delay_from_certificate
+from ...constructions.errors import InputError, MirrormataError
+from ...constructions.files import read_json
+from ...constructions.formats.label_text import label_text
+from ...constructions.lrnn import LRNN
+from ...constructions.realisations import Realisation
+from ..contract import TaskContract, read_contract
+
+TRAINING = ("settings.json", "task.json", "metrics.jsonl", "result.json")
+MODEL = ("config.json", "task.json", "model.safetensors")
+READERS: dict[str, Callable[[dict[str, Any], str], Realisation]] = {
+    "table": lrnn_from_certificate, "horizon": lrnn_from_certificate, "delay": block_delay_from_certificate,
+}  # fmt: skip
+"""What reads a certificate of a kind that holds a realisation."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A certificate's file, with the checker's verdict: "valid" or "invalid", and the reason for the latter."""
+
+    path: Path
+    document: dict[str, Any]
+    verdict: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ReportFolder:
+    """`kind`: training, model or certificates. `task` is None where there is no `task.json`."""
+
+    path: Path
+    kind: str
+    task: TaskContract | None
+    certificates: tuple[Certificate, ...]
+
+    @property
+    def learned(self) -> bool:
+        """Whether there is something trained."""
+        return self.kind != "certificates"
+
+    @property
+    def name(self) -> str:
+        """Of the task, or of the automata that are certified."""
+        if self.task is not None:
+            return self.task.task
+        names = dict.fromkeys(label_text(realisation.automaton.name) for _, realisation in self.realisations)
+        return ", ".join(names) if 0 < len(names) <= 3 else self.path.resolve().name
+
+    @property
+    def what(self) -> str:
+        """The folder in a word or two."""
+        one = "a certificate" if len(self.certificates) == 1 else "certificates"
+        return {"training": "a training", "model": "a model", "certificates": one}[self.kind]
+
+    @cached_property
+    def automaton(self) -> Automaton | None:
+        """What the task names; None where it names none, as text does."""
+        from ..tasks import AutomatonTask, task_of
+
+        if self.task is None:
+            return None
+        try:
+            task = task_of(self.task.settings)
+            return task.automaton if isinstance(task, AutomatonTask) else None
+        except InputError as error:
+            raise InputError(f"{self.path / 'task.json'}: {error}") from None
+
+    @cached_property
+    def realisations(self) -> tuple[tuple[Path, Realisation], ...]:
+        """What valid certificates realise an automaton by."""
+        return tuple(
+            (c.path, READERS[c.document["kind"]](c.document, str(c.path)))
+            for c in self.certificates
+            if c.verdict == "valid" and c.document["kind"] in READERS
+        )
+
+    def construction(self) -> tuple[LRNN | None, str]:
+        """The construction of the task's automaton, or why there is none."""
+        from ...constructions.construct import construct
+
+        if self.automaton is None:
+            return None, "the task is no automaton's" if self.learned else ""
+        try:
+            return construct(self.automaton), ""
+        except MirrormataError as error:
+            return None, str(error)
+
+    def files(self) -> tuple[Path, ...]:
+        """The files that a report reads, in order."""
+        names = {"training": TRAINING, "model": MODEL, "certificates": ()}[self.kind]
+        found = [self.path / name for name in names]
+        if self.kind == "training":
+            seeds = sorted(self.path.glob("seed-*"), key=lambda p: (len(p.name), p.name))
+            found += [seed / name for seed in seeds for name in MODEL]
+        found += [c.path for c in self.certificates]
+        return tuple(path for path in found if path.is_file())
+
+
+def open_folder(folder: str | Path) -> ReportFolder:
+    """What the folder holds; `InputError` where that is nothing to report, and naming a file that is not JSON."""
+    place = Path(folder)
+    if not place.is_dir():
+        raise InputError(
+            f"{folder}: " + ("is a file, its folder is needed" if place.exists() else "no such folder")
+        )
+    kind = "certificates"
+    if (place / "settings.json").is_file() and (place / "task.json").is_file():
+        kind = "training"
+    elif (place / "config.json").is_file() and (place / "model.safetensors").is_file():
+        kind = "model"
+    certificates = tuple(_certificates(place))
+    if kind == "certificates" and not certificates:
+        raise InputError(
+            f"{folder}: nothing to report: it has no settings.json of a training, no config.json of a model, no certificate"
+        )
+    task = None if kind == "certificates" else read_contract(place / "task.json")
+    return ReportFolder(place, kind, task, certificates)
+
+
+def _certificates(place: Path) -> list[Certificate]:
+    from ...theory.check import check
+
+    found = []
+    for path in sorted(place.glob("*.json")):
+        document = read_json(path)
+        if isinstance(document, dict) and document.get("format") == FORMAT:
+            result = check(path)
+            found.append(Certificate(path, document, result.verdict, result.reason or ""))
+    return found
