@@ -1,8 +1,7 @@
-"""The table and the roofline picture of `kernels`, from its results."""
+"""The roofline picture of `kernels`, from its results."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,44 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from mirrormata.benchmarks.kernel_costs import least_bytes, operations
+from mirrormata.benchmarks.kernel_tables import PASSES
 from mirrormata.theory.pictures.mirrors import picture_format, write_figure
 
-RESULTS = Path(__file__).parent / "results" / "kernels_nvidia_h200.json"
 INK = "#222222"
-PASSES = (("forward", False), ("both", True))
-
-
-def results() -> dict[str, Any]:
-    """The committed document."""
-    document: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
-    return document
-
-
-def time_rows(document: dict[str, Any]) -> list[list[str]]:
-    """A row for each shape and pass: milliseconds of ours and of the peer, their ratio, and what bounds ours."""
-    rows = []
-    for row in document["times"]["plain"]:
-        shape = row["B T H D n_h"]
-        for name, backward in PASSES:
-            ours, peer = row["ours"][name], row["FLA"][name]
-            moved = least_bytes(*shape, backward=backward) / document["copy bytes a second"] * 1e3
-            computed = operations(*shape, backward=backward) / document["bfloat16 operations a second"] * 1e3
-            rows.append(
-                [
-                    f"`{row['shape']}`",
-                    ", ".join(map(str, shape)),
-                    "forward" if name == "forward" else "forward and backward",
-                    f"{ours[0]:.3f} ({ours[1]:.3f} to {ours[2]:.3f})",
-                    f"{peer[0]:.3f} ({peer[1]:.3f} to {peer[2]:.3f})",
-                    f"{peer[0] / ours[0]:.1f}",
-                    f"{row['ours'][f'{name} graph'][0]:.3f}",
-                    "" if backward else f"{row['FLA'][f'{name} graph'][0]:.3f}",
-                    f"{row['ours'][f'{name} host']:.3f}",
-                    f"{moved:.3f}",
-                    f"{computed:.3f}",
-                ]
-            )
-    return rows
 
 
 def draw_roofline(document: dict[str, Any], path: str | Path) -> None:

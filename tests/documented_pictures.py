@@ -8,7 +8,8 @@ from pathlib import Path
 
 from mirrormata import automaton_from_spec, construct, random_words, run
 from mirrormata.benchmarks.cascade_levels_picture import draw_cascade_levels
-from mirrormata.benchmarks.kernel_roofline import draw_roofline, results
+from mirrormata.benchmarks.kernel_roofline import draw_roofline
+from mirrormata.benchmarks.kernel_tables import results
 from mirrormata.theory.claim_registry import load_claims
 from mirrormata.theory.horizon import horizons
 from mirrormata.theory.margins import margin_series

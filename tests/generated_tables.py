@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from mirrormata.benchmarks.kernel_roofline import results, time_rows
+from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows, results, time_rows
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.library_table import library_rows
 from mirrormata.constructions.realisations import Builder
@@ -137,6 +137,17 @@ def kernel_times_table() -> str:
     return table(head, time_rows(results()), range(3, 11))
 
 
+def kernel_further_table() -> str:
+    """The same for other dtypes, gates and one long sequence."""
+    head = ("what", "shape", "B, T, H, D, n_h", "passes", "ours", "FLA", "ratio")
+    return table(head, further_rows(results()), range(4, 7))
+
+
+def kernel_errors_table() -> str:
+    """Errors of `delta_product` and its peer against float64, by β, length and dtype."""
+    return table(("β", "T", "dtype", *ERRORS), error_rows(results()), range(1, 8))
+
+
 def sweeps_tables() -> str:
     """The committed results of sweeps: caption, card and table of each; rows not run are shown as such."""
     parts = []
@@ -156,6 +167,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "recurrences": recurrences_table,
     "sweeps": sweeps_tables,
     "kernel-times": kernel_times_table,
+    "kernel-further-times": kernel_further_table,
+    "kernel-errors": kernel_errors_table,
     **{f"files-{folder.replace('/', '-')}": partial(files_list, folder) for folder in FOLDERS},
 }
 """The function that computes what stands between `<!-- generated: NAME -->` and `<!-- end -->`."""
