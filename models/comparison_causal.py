@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from .comparison_states import Sampling, follow_words
-from .learned import AffineStepper, Learned, LearnedHead
+import numpy as np
+
+from ..constructions.automaton import Indices
+from ..theory.rounding import Floats
+from ..theory.words import random_words
+from .comparison_states import Sampling, right_answers
+from .learned import AffineStepper, Learned
 from .snap import SnappedHead
 
 MOST_ALONE = 6
-"""Heads that are replaced alone, the first ones; each costs a run."""
+"""Heads that are replaced alone, the first ones."""
+WORDS = 64
+"""At most so many of the words are run, the first ones."""
+ENTRIES = 2**24
+"""Numbers of states that are read at once."""
 
 
 @dataclass(frozen=True)
@@ -28,20 +37,62 @@ class Causal:
 
 
 def causal_check(learned: Learned, snapped: Sequence[SnappedHead], sampling: Sampling) -> list[Causal]:
-    """With no head replaced, each alone (at most `MOST_ALONE`), and all; empty where the model has no read-out of given states."""
+    """With no head replaced, each alone (at most `MOST_ALONE`), and all; empty where the model has no read-out of given states.
+
+    All runs share the words, and learned and snapped heads are followed once: a run is a choice among them.
+    """
     if learned.read is None or not snapped:
         return []
+    names = [s.head.name for s in snapped]
+    sets: list[tuple[str, set[str]]] = [("none", set()), *((name, {name}) for name in names[:MOST_ALONE])]
+    if len(names) > 1:
+        sets.append(("all", set(names)))
     start = learned.target.automaton.start
-    by_name = {s.head.name: s.replacement(start) for s in snapped}
-    sets = [("none", {}), *((name, {name: by_name[name]}) for name in list(by_name)[:MOST_ALONE])]
-    if len(by_name) > 1:
-        sets.append(("all", by_name))
-    return [_measured(learned, label, new, sampling) for label, new in sets]
+    replacements = {s.head.name: s.replacement(start) for s in snapped}
+    heads = (*learned.heads, *replacements.values())
+    number = {name: len(learned.heads) + i for i, name in enumerate(replacements)}
+    choices = [
+        [number[h.name] if h.name in chosen else i for i, h in enumerate(learned.heads)] for _, chosen in sets
+    ]
+    letters = random_words(learned.target.automaton, sampling.words, sampling.length, sampling.seed)[:WORDS]
+    wrong, asked = _wrong(learned, AffineStepper(heads, learned.read), choices, letters)
+    return [_causal(label, here, asked) for (label, _), here in zip(sets, wrong, strict=True)]
 
 
-def _measured(learned: Learned, label: str, new: dict[str, LearnedHead], sampling: Sampling) -> Causal:
-    assert learned.read is not None
-    heads = tuple(new.get(head.name, head) for head in learned.heads)
-    stepper = AffineStepper(heads, learned.read)
-    trace = follow_words(replace(learned, heads=heads, stepper=stepper, head_states=list), sampling)
-    return Causal(label, trace.accuracy, trace.observed)
+def _wrong(
+    learned: Learned, stepper: AffineStepper, choices: Sequence[Sequence[int]], letters: Indices
+) -> tuple[Any, Any]:
+    """Which answers are wrong, `[choices, tokens, words]`, and where something is asked, `[tokens, words]`."""
+    words, tokens = letters.shape
+    target, read = learned.target, stepper.read
+    held = sum(head.H0.size for head in stepper.heads) * words
+    at_once = max(1, min(tokens, ENTRIES // held))
+    states = stepper.initial(words)
+    q = np.full(words, target.automaton.start)
+    wrong = np.zeros((len(choices), tokens, words), dtype=bool)
+    asked = np.zeros((tokens, words), dtype=bool)
+    wanted = np.zeros((tokens, words), dtype=np.int64)
+    for first in range(0, tokens, at_once):
+        block: list[list[Floats]] = []
+        here = slice(first, min(first + at_once, tokens))
+        for t in range(here.start, here.stop):
+            x = np.asarray(letters[:, t], dtype=np.int64)
+            states = stepper.step(states, x)
+            block.append(states)
+            wanted[t], asked[t] = right_answers(target, x, q)
+            q = target.automaton.transitions[x, q]
+        read_letters = letters[:, here].T.reshape(-1)
+        together = [np.concatenate([s[h] for s in block]) for h in range(len(stepper.heads))]
+        for i, choice in enumerate(choices):
+            answers = read([together[h] for h in choice], read_letters).reshape(-1, words)
+            wrong[i, here] = asked[here] & (answers != wanted[here])
+    return wrong, asked
+
+
+def _causal(label: str, wrong: Any, asked: Any) -> Causal:
+    """Tokens are weighed alike, however many of their words are asked."""
+    counted = asked.sum(1)
+    there = counted > 0
+    accuracy = float((1 - wrong.sum(1)[there] / counted[there]).mean()) if there.any() else 1.0
+    failed = np.flatnonzero(wrong.any(1))
+    return Causal(label, accuracy, int(failed[0]) + 1 if failed.size else None)
