@@ -14,6 +14,7 @@ from typing import Literal, get_args
 import torch
 
 Backend = Literal["auto", "triton", "torch", "reference"]
+BACKENDS = get_args(Backend)
 
 
 class KernelError(Exception):
@@ -61,8 +62,8 @@ def choose_backend(backend: str, device: torch.device) -> str:
 
     Raises `KernelInputError` for an unknown name and `BackendUnavailableError` where triton cannot run.
     """
-    if backend not in get_args(Backend):
-        raise KernelInputError(f'backend="{backend}": use one of {", ".join(get_args(Backend))}')
+    if backend not in BACKENDS:
+        raise KernelInputError(f'backend="{backend}": use one of {", ".join(BACKENDS)}')
     if backend == "auto":
         return "triton" if device.type == "cuda" and _INSTALLED else "torch"
     if backend == "triton" and not triton_available(device):

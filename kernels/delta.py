@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from .backends import choose_backend
-from .delta_product_arguments import check_arguments, sequence_bounds
+from .delta_product_arguments import accepted_sequences, sequence_bounds
 from .normalise import l2_normalise
 from .reference import arithmetic_of, delta_product_recurrence
 from .torch_chunk import delta_product_chunks
@@ -61,8 +61,8 @@ def delta_product(
     if torch.is_autocast_enabled(q.device.type):
         cast = torch.get_autocast_dtype(q.device.type)
         q, k, v = q.to(cast), k.to(cast), v.to(cast)
-    sequences = check_arguments(
-        q, k, v, beta, g, a, householders, initial_state, cu_seqlens, mode, backend, output_states
+    sequences = accepted_sequences(
+        q, k, v, beta, g, a, initial_state, cu_seqlens, householders, mode, backend, output_states
     )
     chosen = choose_backend(
         backend if output_states is None else "torch" if backend == "auto" else backend, q.device
@@ -70,16 +70,15 @@ def delta_product(
     scale = float(q.shape[-1] ** -0.5 if scale is None else scale)
     if l2norm:
         q, k = l2_normalise(q, backend=chosen), l2_normalise(k, backend=chosen)
-    arithmetic = arithmetic_of(q)
     if g is not None:
-        a = g.to(arithmetic).exp()
+        a = g.to(arithmetic_of(q)).exp()
     if chosen == "triton":
         from .delta_product_operator import delta_product_triton
 
-        o, final = delta_product_triton(
-            q, k, v, beta, a, householders, initial_state, output_final_state, scale, cu_seqlens, mode
+        return delta_product_triton(
+            q, k, v, beta, a, initial_state, cu_seqlens, householders, scale, mode, output_final_state
         )
-        return o, final if output_final_state else None
+    arithmetic = arithmetic_of(q)
     if initial_state is None:
         initial_state = q.new_zeros(sequences, q.shape[2], q.shape[3], v.shape[3], dtype=arithmetic)
     if chosen == "reference" or (mode == "auto" and q.shape[1] == 1):

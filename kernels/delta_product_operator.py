@@ -7,12 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import delta_product_fused as fused
-from . import delta_product_phases as phases
+from .delta_product_autograd import Eager, as_inputs, given
+from .delta_product_passes import backward_pass, forward_pass
 from .delta_product_plan import choose_mode, kernel_width
-from .delta_product_problem import Gradients, Problem, place_chunks
-from .delta_product_recurrent import recurrent_backward, run_recurrent
-from .delta_product_scan import scan_backward, scan_forward
+from .delta_product_problem import Problem
 from .delta_product_shapes import forward_shapes
 
 MAX_HOUSEHOLDERS = 16
@@ -25,21 +23,21 @@ def delta_product_triton(
     v: Tensor,
     beta: Tensor,
     a: Tensor | None,
-    householders: int,
     initial_state: Tensor | None,
-    output_final_state: bool,
-    scale: float,
     cu_seqlens: Tensor | None,
+    householders: int,
+    scale: float,
     mode: str,
-) -> tuple[Tensor, Tensor]:
-    """Outputs and final state (empty unless asked for), through the custom operator."""
+    output_final_state: bool,
+) -> tuple[Tensor, Tensor | None]:
+    """Outputs and final state (None unless asked for), through the custom operator."""
     B, T, H, K = q.shape
     V = v.shape[3]
     N = B if cu_seqlens is None else cu_seqlens.numel() - 1
     mode = choose_mode(mode, q.dtype, T, N * H)
     if T == 0 or B * H == 0:
         state = q.new_zeros(N, H, K, V, dtype=torch.float32) if initial_state is None else initial_state
-        return v.new_zeros(B, 0, H, V), state
+        return v.new_zeros(B, 0, H, V), state if output_final_state else None
     every = 1
     if mode != "recurrent" and householders > MAX_HOUSEHOLDERS:
         q, a, every = _micro_steps_as_tokens(q, a, householders)
@@ -52,49 +50,37 @@ def delta_product_triton(
         v = torch.nn.functional.pad(v, (0, wide_v))
     if initial_state is not None and (wide_k or wide_v):
         initial_state = torch.nn.functional.pad(initial_state, (0, wide_v, 0, wide_k))
-    save = torch.is_grad_enabled() and any(
-        x is not None and x.requires_grad for x in (q, k, v, beta, a, initial_state)
+    o, final = _call(
+        q, k, v, beta, a, initial_state, cu_seqlens, householders, scale, mode, output_final_state
     )
-    arguments = (
-        q,
-        k,
-        v,
-        beta,
-        a,
-        initial_state,
-        cu_seqlens,
-        householders,
-        scale,
-        mode,
-        output_final_state,
-        save,
-    )
-    o, final = _call(*arguments)
     if every > 1:
         o = o[:, every - 1 :: every]
     if wide_v:
         o = o[..., :V]
-    if output_final_state and (wide_k or wide_v):
-        final = final[:, :, :K, :V]
-    return o, final
+    if not output_final_state:
+        return o, None
+    return o, final[:, :, :K, :V] if wide_k or wide_v else final
 
 
 def _call(*arguments: Any) -> tuple[Tensor, Tensor]:
     """The operator; without its dispatch, which costs as much time as a small kernel, where nobody watches."""
     q = arguments[0]
+    save = torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in arguments[:6])
     if (
         torch.compiler.is_compiling()
         or type(q) not in (Tensor, torch.nn.Parameter)
         or torch._C._len_torch_dispatch_stack() > 0
     ):
-        o, final, *_ = delta_product_forward(*arguments)
+        o, final, *_ = delta_product_forward(*arguments, save)
     elif q.is_cuda and q.get_device() != torch.cuda.current_device():
         with torch.cuda.device(q.device):
             return _call(*arguments)
-    elif arguments[-1]:
+    elif save:
         o, final = Eager.apply(*arguments)  # type: ignore[no-untyped-call]
     else:
-        o, final, *_ = forward_kernels(*arguments)
+        *inputs, householders, scale, mode, last = arguments
+        problem = Problem.of(householders, scale, mode, *inputs)
+        o, final, *_ = forward_pass(problem, final=last, save=False)
     return o, final
 
 
@@ -108,30 +94,6 @@ def _micro_steps_as_tokens(
         ones = torch.ones_like(a)[:, :, None].expand(-1, -1, householders - 1, -1)
         a = torch.cat([a[:, :, None], ones], 2).flatten(1, 2)
     return q, a, householders
-
-
-def _problem(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    beta: Tensor,
-    a: Tensor | None,
-    initial_state: Tensor | None,
-    cu_seqlens: Tensor | None,
-    householders: int,
-    scale: float,
-) -> Any:
-    def whole(x: Tensor) -> Tensor:
-        return x if x.is_contiguous() else x.contiguous()
-
-    def present(x: Tensor | None) -> Tensor | None:
-        return None if x is None else whole(x)
-
-    return Problem(
-        *(whole(q), whole(k), whole(v), whole(beta), present(a), present(initial_state), present(cu_seqlens)),
-        householders=householders,
-        scale=scale,
-    )
 
 
 def forward_kernels(
@@ -149,25 +111,8 @@ def forward_kernels(
     save: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Outputs, final state, and four tensors for the backward pass, of which the mode uses some."""
-    problem = _problem(q, k, v, beta, a, initial_state, cu_seqlens, householders, scale)
-
-    def none() -> Tensor:
-        return q.new_empty(0)
-
-    if mode == "recurrent":
-        return *run_recurrent(problem, final=final, save=save), none(), none(), none()
-    if mode == "scan":
-        return *scan_forward(problem, final=final, save=save), none(), none()
-    plan = fused.plan_for(problem)
-    if plan.fused:
-        return *fused.fused_forward(problem, plan, final=final, save=save), none(), none(), none()
-    chunks, inverses, scores = phases.phase_prepare(problem, plan)
-    o, last, errors, states = phases.phase_advance(
-        problem, plan, chunks, inverses, scores, final=final, save=save
-    )
-    if not save:
-        return o, last, none(), none(), none(), none()
-    return o, last, inverses, scores, errors, states
+    problem = Problem.of(householders, scale, mode, q, k, v, beta, a, initial_state, cu_seqlens)
+    return _six(q, *forward_pass(problem, final=final, save=save))
 
 
 def backward_kernels(
@@ -186,23 +131,25 @@ def backward_kernels(
     mode: str,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Gradients of q, k, v, beta, a and the initial state, empty for inputs that are not there."""
-    problem = _problem(q, k, v, beta, a, initial_state, cu_seqlens, householders, scale)
-    do = do.contiguous()
-    dfinal = None if dfinal is None else dfinal.contiguous()
-    if mode == "recurrent":
-        return recurrent_backward(problem, do, dfinal, saved[0]).all()
-    if mode == "scan":
-        return scan_backward(problem, do, dfinal, saved).all()
-    plan = fused.plan_for(problem)
-    if plan.fused:
-        return fused.fused_backward(problem, plan, do, dfinal, saved[0]).all()
-    inverses, scores, errors, states = saved
-    out = Gradients.of(problem)
-    chunks = place_chunks(problem, plan.rows // householders)
-    dinitial = None if initial_state is None else out.initial
-    dstates = phases.phase_retreat(problem, plan, chunks, inverses, scores, do, dfinal, dinitial, out.v)
-    phases.phase_gradients(problem, plan, chunks, do, errors, states, dstates, out)
-    return out.all()
+    problem = Problem.of(householders, scale, mode, q, k, v, beta, a, initial_state, cu_seqlens)
+    return _six(q, *backward_pass(problem, do, dfinal, saved))
+
+
+def _six(
+    q: Tensor,
+    r0: Tensor | None,
+    r1: Tensor | None,
+    r2: Tensor | None = None,
+    r3: Tensor | None = None,
+    r4: Tensor | None = None,
+    r5: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """As many results as the operators have, those that are not there empty, each a tensor of its own."""
+
+    def some(x: Tensor | None) -> Tensor:
+        return q.new_empty(0) if x is None else x
+
+    return some(r0), some(r1), some(r2), some(r3), some(r4), some(r5)
 
 
 delta_product_forward = torch.library.custom_op("mirrormata::delta_product", forward_kernels, mutates_args=())
@@ -212,49 +159,21 @@ delta_product_backward = torch.library.custom_op(
 
 
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
-    q, k, v, beta, a, initial_state, cu_seqlens, householders, scale, mode, final, _ = inputs
-    ctx.save_for_backward(q, k, v, beta, a, initial_state, cu_seqlens, *output[2:])
-    ctx.constants = householders, scale, mode
-    ctx.final = final
+    *tensors, ctx.householders, ctx.scale, ctx.mode, ctx.final, _ = inputs
+    ctx.save_for_backward(*tensors, *output[2:])
     ctx.set_materialize_grads(False)
 
 
-def _gradients(backward: Any, ctx: Any, do: Tensor | None, dfinal: Tensor | None) -> tuple[Any, ...]:
-    q, k, v, beta, a, initial_state, cu_seqlens, *saved = ctx.saved_tensors
-    if do is None:
-        do = q.new_zeros(*q.shape[:3], v.shape[3])
+def _gradients(ctx: Any, do: Tensor | None, dfinal: Tensor | None, *_: None) -> tuple[Any, ...]:
+    tensors = ctx.saved_tensors
+    inputs, saved = tensors[:7], list(tensors[7:])
+    options = ctx.householders, ctx.scale, ctx.mode
     dfinal = dfinal if ctx.final else None
-    *dx, da, dinitial = backward(
-        do, dfinal, q, k, v, beta, a, initial_state, cu_seqlens, saved, *ctx.constants
-    )
-    return (
-        *dx,
-        None if a is None else da.to(a.dtype),
-        None if initial_state is None else dinitial.to(initial_state.dtype),
-        *[None] * 6,
-    )
+    found = delta_product_backward(given(do, inputs), dfinal, *inputs, saved, *options)
+    return *as_inputs(found, inputs), *[None] * 6
 
 
-class Eager(torch.autograd.Function):
-    """The operator's kernels as an autograd function."""
-
-    @staticmethod
-    def forward(ctx: Any, *arguments: Any) -> tuple[Tensor, Tensor]:
-        """Outputs and final state."""
-        output = forward_kernels(*arguments)
-        _remember(ctx, arguments, output)
-        return output[0], output[1]
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, do: Tensor | None, dfinal: Tensor | None) -> tuple[Any, ...]:
-        """Gradients of the inputs."""
-        return _gradients(backward_kernels, ctx, do, dfinal)
-
-
-delta_product_forward.register_autograd(
-    lambda ctx, do, dfinal, *_: _gradients(delta_product_backward, ctx, do, dfinal), setup_context=_remember
-)
+delta_product_forward.register_autograd(_gradients, setup_context=_remember)
 
 
 @delta_product_forward.register_fake
@@ -292,5 +211,5 @@ def _(
     mode: str,
 ) -> tuple[Tensor, ...]:
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
-    optional = (q.new_empty(0 if x is None else x.shape, dtype=wide) for x in (a, initial_state))
+    optional = [q.new_empty(0) if x is None else q.new_empty(x.shape, dtype=wide) for x in (a, initial_state)]
     return *(torch.empty_like(x, memory_format=torch.contiguous_format) for x in (q, k, v, beta)), *optional

@@ -2,45 +2,61 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import torch
 import triton.language as tl
 from torch import Tensor
 
 from . import launching
 from .delta_product_fused import chunk_constants
-from .delta_product_plan import Plan, Tile, token_rows
-from .delta_product_problem import Chunks, Gradients, Problem, place_chunks
+from .delta_product_plan import Tile, token_rows
+from .delta_product_problem import Chunks, Form, Gradients, Problem, place_chunks
+from .launching import Launcher, launcher, pointers
 from .triton_chain import chain
 from .triton_phases import advance, prepare
 from .triton_phases_backward import gradients, retreat
 from .triton_phases_gates import gate_gradients
 
 
-def phase_prepare(problem: Problem, plan: Plan) -> tuple[Chunks, Tensor, Tensor]:
-    """Chunk tables, inverses and scores."""
-    x, (_K, _V) = problem, problem.widths
-    chunks = place_chunks(x, plan.rows // x.householders)
-    device, H, C = x.q.device, x.heads, plan.rows
-    inverses = launching.empty(chunks.count, H, C, C, dtype=x.q.dtype, device=device)
-    scores = launching.empty(
-        chunks.count, H, token_rows(C, x.householders), C, dtype=x.q.dtype, device=device
-    )
-    constants = chunk_constants(x, plan)
+@lru_cache(maxsize=1024)
+def _prepare(form: Form) -> Launcher:
+    constants = chunk_constants(form)
     del constants["V"]
-    launching.launch(
-        prepare,
-        (chunks.count, H),
-        plan.prepare,
-        *(x.q, x.k, x.beta, x.gates, inverses, scores, x.cu, chunks.start, chunks.sequence, x.tokens, H),
-        **constants,
-        IPREC=plan.inverse_precision,
+    return launcher(prepare, form.plan.prepare, **constants, IPREC=form.plan.inverse_precision)
+
+
+def phase_prepare(problem: Problem) -> tuple[Chunks, Tensor, Tensor]:
+    """Chunk tables, inverses and scores."""
+    x, form, C = problem, problem.form, problem.form.plan.rows
+    chunks = place_chunks(x, C // form.householders)
+    inverses = x.new(chunks.count, form.heads, C, C)
+    scores = x.new(chunks.count, form.heads, token_rows(C, form.householders), C)
+    _prepare(form)(
+        (chunks.count, form.heads),
+        *(x.q, x.k, x.beta, x.gates, inverses, scores, x.cu, chunks.start, chunks.sequence),
+        *(form.tokens, form.heads),
     )
     return chunks, inverses, scores
 
 
+@lru_cache(maxsize=1024)
+def _advance(form: Form, initial: bool, final: bool, save: bool, summary: bool) -> Launcher:
+    tile = form.plan.saving if save else form.plan.forward
+    return launcher(
+        advance,
+        tile,
+        **chunk_constants(form),
+        BV=tile.width,
+        INITIAL=initial,
+        FINAL=final,
+        SAVE=save,
+        SUMMARY=summary,
+    )
+
+
 def phase_advance(
     problem: Problem,
-    plan: Plan,
     chunks: Chunks,
     inverses: Tensor,
     scores: Tensor,
@@ -48,38 +64,42 @@ def phase_advance(
     final: bool,
     save: bool,
     summary: bool = False,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Outputs, final states (or summaries), errors, states at the chunks' starts."""
-    x, (K, V) = problem, problem.widths
-    device, H = x.q.device, x.heads
+) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
+    """Outputs (not of summaries), final states or summaries, errors, states at the chunks' starts."""
+    x, form = problem, problem.form
+    N, H, K, V = form.sequences, form.heads, form.K, form.V
     width = V + K if summary else V
-    tile = plan.saving if save else plan.forward
-    o = launching.empty(*((0,) if summary else (*x.q.shape[:3], V)), dtype=x.q.dtype, device=device)
-    last = launching.empty(
-        *((x.sequences, H, K, width) if final else (0,)), dtype=x.state_dtype, device=device
-    )
-    errors = launching.empty(*(x.v.shape if save else (0,)), dtype=x.q.dtype, device=device)
-    states = launching.empty(*((chunks.count, H, V, K) if save else (0,)), dtype=x.q.dtype, device=device)
+    tile = form.plan.saving if save else form.plan.forward
+    o = None if summary else x.outputs()
+    last = x.new(N, H, K, width, dtype=form.state_dtype) if final else None
+    errors = launching.empty_like(x.v) if save else None
+    states = x.new(chunks.count, H, V, K) if save else None
     initial = None if summary else x.initial
-    launching.launch(
-        advance,
-        (x.sequences * H * (width // tile.width),),
-        tile,
-        *(x.q, x.k, x.v, x.beta, x.gates, inverses, scores, o, initial, last, errors, states),
-        *(x.cu, chunks.start, x.scale, x.tokens, H),
-        **chunk_constants(x, plan),
-        BV=tile.width,
-        INITIAL=initial is not None,
-        FINAL=final,
-        SAVE=save,
-        SUMMARY=summary,
+    _advance(form, initial is not None, final, save, summary)(
+        (N * H * (width // tile.width),),
+        *(x.q, x.k, x.v, x.beta, x.gates, inverses, scores, *pointers(x.q, o), initial),
+        *pointers(x.q, last, errors, states),
+        *(x.cu, chunks.start, x.scale, form.tokens, H),
     )
     return o, last, errors, states
 
 
+@lru_cache(maxsize=1024)
+def _retreat(form: Form, dfinal: bool, dinitial: bool, save: bool) -> Launcher:
+    tile = form.plan.backward
+    return launcher(
+        retreat,
+        tile,
+        **chunk_constants(form),
+        BV=tile.width,
+        DFINAL=dfinal,
+        DINITIAL=dinitial,
+        SAVE=save,
+    )
+
+
 def phase_retreat(
     problem: Problem,
-    plan: Plan,
     chunks: Chunks,
     inverses: Tensor,
     scores: Tensor,
@@ -87,43 +107,33 @@ def phase_retreat(
     dfinal: Tensor | None,
     dinitial: Tensor | None,
     dv: Tensor | None,
-) -> Tensor:
+) -> Tensor | None:
     """Fills dinitial and dv; with dv also the gradients of the states at the chunks' ends."""
-    x, (K, V) = problem, problem.widths
-    save = dv is not None
-    dstates = launching.empty(
-        *((chunks.count, x.heads, V, K) if save else (0,)), dtype=x.q.dtype, device=x.q.device
-    )
-    launching.launch(
-        retreat,
-        (x.sequences * x.heads * (V // plan.backward.width),),
-        plan.backward,
-        *(
-            x.q,
-            x.k,
-            x.beta,
-            x.gates,
-            inverses,
-            scores,
-            do,
-            dfinal,
-            dinitial,
-            dstates if dv is None else dv,
-            dstates,
-        ),
-        *(x.cu, chunks.start, x.scale, x.tokens, x.heads),
-        **chunk_constants(x, plan),
-        BV=plan.backward.width,
-        DFINAL=dfinal is not None,
-        DINITIAL=dinitial is not None,
-        SAVE=save,
+    x, form = problem, problem.form
+    N, H, K, V = form.sequences, form.heads, form.K, form.V
+    dstates = None if dv is None else x.new(chunks.count, H, V, K)
+    _retreat(form, dfinal is not None, dinitial is not None, dv is not None)(
+        (N * H * (V // form.plan.backward.width),),
+        *(x.q, x.k, x.beta, x.gates, inverses, scores, do, dfinal, dinitial, *pointers(do, dv, dstates)),
+        *(x.cu, chunks.start, x.scale, form.tokens, H),
     )
     return dstates
 
 
+@lru_cache(maxsize=1024)
+def _gradients(form: Form) -> tuple[Launcher, Launcher]:
+    """Of q, k and beta, and of the gates."""
+    constants, plan = chunk_constants(form), form.plan
+    BK, BV = min(form.K, plan.gradients.width), min(form.V, plan.gradient_values)
+    first = launcher(gradients, plan.gradients, **constants, BK=BK, BV=BV)
+    del constants["GATED"]
+    # with 8 warps and 16 token rows products this wide have crashed on Hopper
+    tile = Tile(plan.gradients.width, 4, 1)
+    return first, launcher(gate_gradients, tile, **constants, BK=min(form.K, plan.gradient_values), BV=BV)
+
+
 def phase_gradients(
     problem: Problem,
-    plan: Plan,
     chunks: Chunks,
     do: Tensor,
     errors: Tensor,
@@ -132,39 +142,18 @@ def phase_gradients(
     out: Gradients,
 ) -> None:
     """Fills the gradients of q, k, beta and the gates; that of v is filled already."""
-    x = problem
-    K, V = x.widths
-    gated = x.a is not None
-    weights = launching.empty(
-        *((chunks.count, x.heads, 4, plan.rows) if gated else (0,)), dtype=x.state_dtype, device=x.q.device
-    )
-    places = x.cu, chunks.start, chunks.sequence, x.scale, x.tokens, x.heads
-    constants = chunk_constants(x, plan)
-    launching.launch(
-        gradients,
-        (chunks.count, x.heads),
-        plan.gradients,
+    x, form = problem, problem.form
+    grid = chunks.count, form.heads
+    places = x.cu, chunks.start, chunks.sequence, x.scale, form.tokens, form.heads
+    weights = x.new(*grid, 4, form.plan.rows, dtype=form.state_dtype) if form.gated else do
+    first, second = _gradients(form)
+    first(
+        grid,
         *(x.q, x.k, x.beta, x.gates, do, errors, states, out.v, dstates, out.q, out.k, out.beta, weights),
         *places,
-        **constants,
-        BK=min(K, plan.gradients.width),
-        BV=min(V, plan.gradient_values),
     )
-    if not gated:
-        return
-    del constants["GATED"]
-    launching.launch(
-        gate_gradients,
-        (chunks.count, x.heads),
-        Tile(
-            plan.gradients.width, 4, 1
-        ),  # with 8 warps and 16 token rows products this wide have crashed on Hopper
-        *(x.q, x.k, x.beta, x.gates, do, errors, out.v, weights, out.a),
-        *places,
-        **constants,
-        BK=min(K, plan.gradient_values),
-        BV=min(V, plan.gradient_values),
-    )
+    if form.gated:
+        second(grid, *(x.q, x.k, x.beta, x.gates, do, errors, out.v, weights, out.a), *places)
 
 
 def chain_segments(
@@ -181,16 +170,14 @@ def chain_segments(
     states = launching.empty(segments, H, K, V, dtype=summaries.dtype, device=summaries.device)
     final = launching.empty(N, H, K, V, dtype=summaries.dtype, device=summaries.device)
     tile = Tile(16, 4 if K > 32 else 1, 2 if K <= 64 else 1)
-    launching.launch(
+    launcher(
         chain,
-        (N * H * (V // tile.width),),
         tile,
-        *(summaries, additions, initial, states, final, first, H),
         K=K,
         V=V,
         BV=tile.width,
         INITIAL=initial is not None,
         REVERSE=additions is not None,
         ACC=tl.float64 if summaries.dtype == torch.float64 else tl.float32,
-    )
+    )((N * H * (V // tile.width),), *(summaries, additions, initial, states, final, first, H))
     return states, final

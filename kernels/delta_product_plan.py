@@ -47,7 +47,7 @@ class Plan:
 
 def kernel_width(width: int) -> int:
     """The smallest compiled width that holds this one."""
-    return next(w for w in KERNEL_WIDTHS if w >= width)
+    return width if width in KERNEL_WIDTHS else next(w for w in KERNEL_WIDTHS if w >= width)
 
 
 def next_power_of_two(number: int) -> int:

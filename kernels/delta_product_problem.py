@@ -1,21 +1,80 @@
-"""What the DeltaProduct kernels are given: the inputs, where chunks lie, the gradients to fill.  Needs triton."""
+"""What the DeltaProduct kernels are given: the inputs, their form, where chunks lie, the gradients to fill.  Needs triton."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import torch
 import triton.language as tl
 from torch import Tensor
 
 from . import launching
+from .delta_product_plan import Plan, chunk_plan
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Form:
+    """What calls alike share: sizes, formats, plan.  There is one object for all of them, so that what follows from it is
+    found once and kept by it.
+
+    `tokens`: of a row of the batch; `sequences`: packed or not; `dtype`: of queries, keys and values.
+    """
+
+    batch: int
+    tokens: int
+    heads: int
+    K: int
+    V: int
+    sequences: int
+    householders: int
+    dtype: torch.dtype
+    gated: bool
+    initial: bool
+    packed: bool
+    mode: str
+    plan: Plan
+
+    @property
+    def arithmetic(self) -> Any:
+        """What kernels accumulate in."""
+        return tl.float64 if self.dtype == torch.float64 else tl.float32
+
+    @property
+    def state_dtype(self) -> torch.dtype:
+        """The same as a torch dtype."""
+        return torch.float64 if self.dtype == torch.float64 else torch.float32
+
+
+@lru_cache(maxsize=1024)
+def form_of(
+    q: tuple[int, ...],
+    V: int,
+    sequences: int,
+    householders: int,
+    dtype: torch.dtype,
+    gated: bool,
+    initial: bool,
+    packed: bool,
+    mode: str,
+) -> Form:
+    """The form of queries of shape q and the rest; mode is `recurrent`, `chunk` or `scan`."""
+    batch, tokens, heads, K = q
+    plan = chunk_plan(
+        K, V, dtype, sequences * heads, householders=householders, gated=gated, phases=mode == "scan"
+    )
+    return Form(
+        *(batch, tokens, heads, K, V, sequences, householders, dtype, gated, initial, packed, mode, plan)
+    )
+
+
+@dataclass(slots=True)
 class Problem:
     """Inputs that the kernels take: contiguous, of compiled widths; cu are bounds in tokens of packed sequences."""
 
+    form: Form
+    scale: float
     q: Tensor
     k: Tensor
     v: Tensor
@@ -23,46 +82,39 @@ class Problem:
     a: Tensor | None
     initial: Tensor | None
     cu: Tensor | None
-    householders: int
-    scale: float
 
-    @property
-    def sequences(self) -> int:
-        """Sequences, packed or not."""
-        return self.q.shape[0] if self.cu is None else self.cu.numel() - 1
+    @classmethod
+    def of(cls, householders: int, scale: float, mode: str, *inputs: Tensor | None) -> Problem:
+        """The inputs in the order of the fields."""
+        q, _, v, _, a, initial, cu = inputs
+        assert q is not None
+        assert v is not None
+        sequences = q.shape[0] if cu is None else cu.shape[0] - 1
+        given = a is not None, initial is not None, cu is not None
+        form = form_of(q.shape, v.shape[3], sequences, householders, q.dtype, *given, mode)
+        return cls.formed(form, scale, *inputs)
 
-    @property
-    def tokens(self) -> int:
-        """Tokens of a row of the batch."""
-        return self.q.shape[1]
-
-    @property
-    def heads(self) -> int:
-        """Heads."""
-        return self.q.shape[2]
-
-    @property
-    def widths(self) -> tuple[int, int]:
-        """K and V."""
-        return self.q.shape[3], self.v.shape[3]
+    @classmethod
+    def formed(cls, form: Form, scale: float, *inputs: Tensor | None) -> Problem:
+        """The same where the form is known."""
+        return cls(form, scale, *[x if x is None else x.contiguous() for x in inputs])  # type: ignore[arg-type]
 
     @property
     def gates(self) -> Tensor:
         """The gates, or any tensor where there are none: kernels then do not read it."""
         return self.beta if self.a is None else self.a
 
-    @property
-    def arithmetic(self) -> Any:
-        """What kernels accumulate in."""
-        return tl.float64 if self.q.dtype == torch.float64 else tl.float32
+    def new(self, *shape: int, dtype: torch.dtype | None = None) -> Tensor:
+        """A buffer to fill, by default in q's dtype."""
+        return launching.empty(*shape, dtype=dtype or self.form.dtype, device=self.q.device)
 
-    @property
-    def state_dtype(self) -> torch.dtype:
-        """The same as a torch dtype."""
-        return torch.float64 if self.q.dtype == torch.float64 else torch.float32
+    def outputs(self) -> Tensor:
+        """A buffer for the outputs."""
+        x = self.form
+        return launching.empty_like(self.q) if x.V == x.K else self.new(x.batch, x.tokens, x.heads, x.V)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Chunks:
     """Where chunks of `tokens` tokens lie: their number (at most), each sequence's first, each chunk's sequence or -1."""
 
@@ -74,10 +126,10 @@ class Chunks:
 
 def place_chunks(problem: Problem, tokens: int) -> Chunks:
     """Chunk tables, made on the device without waiting for it: the count is an upper bound."""
-    if problem.cu is None:
-        return Chunks(tokens, problem.sequences * -(-problem.tokens // tokens), None, None)
-    cu = problem.cu
-    count = problem.tokens // tokens + problem.sequences
+    form, cu = problem.form, problem.cu
+    if cu is None:
+        return Chunks(tokens, form.batch * -(-form.tokens // tokens), None, None)
+    count = form.tokens // tokens + form.sequences
     each = (cu[1:] - cu[:-1] + (tokens - 1)).div(tokens, rounding_mode="floor")
     start = torch.cat([each.new_zeros(1), each.cumsum(0)])
     index = torch.arange(count, device=cu.device, dtype=start.dtype)
@@ -86,33 +138,21 @@ def place_chunks(problem: Problem, tokens: int) -> Chunks:
     return Chunks(tokens, count, start.int(), sequence.int())
 
 
-@dataclass(frozen=True)
-class Gradients:
-    """Gradients of the inputs; empty where there is no input."""
+class Gradients(NamedTuple):
+    """Gradients of the inputs; None where there is no input."""
 
     q: Tensor
     k: Tensor
     v: Tensor
     beta: Tensor
-    a: Tensor
-    initial: Tensor
+    a: Tensor | None
+    initial: Tensor | None
 
     @classmethod
     def of(cls, x: Problem) -> Gradients:
         """Buffers to fill; those of gates and initial state are in the states' dtype."""
-
-        def buffer(y: Tensor | None, dtype: torch.dtype) -> Tensor:
-            return launching.empty(*((0,) if y is None else y.shape), dtype=dtype, device=x.q.device)
-
+        like, wide = launching.empty_like, x.form.state_dtype
         return cls(
-            q=buffer(x.q, x.q.dtype),
-            k=buffer(x.k, x.k.dtype),
-            v=buffer(x.v, x.v.dtype),
-            beta=buffer(x.beta, x.beta.dtype),
-            a=buffer(x.a, x.state_dtype),
-            initial=buffer(x.initial, x.state_dtype),
+            *(like(x.q), like(x.k), like(x.v), like(x.beta)),
+            *[None if y is None else x.new(*y.shape, dtype=wide) for y in (x.a, x.initial)],
         )
-
-    def all(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-        """In the order of the inputs."""
-        return self.q, self.k, self.v, self.beta, self.a, self.initial

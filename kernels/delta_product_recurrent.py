@@ -2,89 +2,101 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 from torch import Tensor
 
 from . import launching
 from .delta_product_plan import Tile, recurrent_width
-from .delta_product_problem import Gradients, Problem, place_chunks
+from .delta_product_problem import Form, Gradients, Problem, place_chunks
+from .launching import Launcher, launcher, pointers
 from .triton_recurrent import recurrent_backward_keys, recurrent_backward_values, recurrent_forward
 
 GROUP = 16
 """Tokens between the states that the gates' backward pass keeps."""
 
 
-def run_recurrent(problem: Problem, *, final: bool, save: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """Outputs, final states, errors."""
-    x, (K, V) = problem, problem.widths
-    device, H = x.q.device, x.heads
-    o = launching.empty(*x.q.shape[:3], V, dtype=x.q.dtype, device=device)
-    last = launching.empty(*((x.sequences, H, K, V) if final else (0,)), dtype=x.state_dtype, device=device)
-    errors = launching.empty(*(x.v.shape if save else (0,)), dtype=x.state_dtype, device=device)
-    BV = recurrent_width(V, K, max(512, x.sequences * H))
-    launching.launch(
-        recurrent_forward,
-        (x.sequences * H * (V // BV),),
-        Tile(BV, 1),
-        *(x.q, x.k, x.v, x.beta, x.gates, o, errors, x.initial, last, x.cu, x.scale, x.tokens, H),
-        NH=x.householders,
-        K=K,
-        V=V,
-        BV=BV,
-        ACC=x.arithmetic,
-        GATED=x.a is not None,
-        INITIAL=x.initial is not None,
-        FINAL=final,
-        SAVE=save,
-        PACKED=x.cu is not None,
+def _constants(form: Form) -> dict[str, Any]:
+    return {
+        "NH": form.householders,
+        "K": form.K,
+        "V": form.V,
+        "ACC": form.arithmetic,
+        "GATED": form.gated,
+        "PACKED": form.packed,
+    }
+
+
+@lru_cache(maxsize=1024)
+def _forward(form: Form, final: bool, save: bool) -> tuple[Launcher, int]:
+    """And the state's columns of a program."""
+    BV = recurrent_width(form.V, form.K, max(512, form.sequences * form.heads))
+    constants = {"BV": BV, "INITIAL": form.initial, "FINAL": final, "SAVE": save}
+    return launcher(recurrent_forward, Tile(BV, 1), **_constants(form), **constants), BV
+
+
+def run_recurrent(
+    problem: Problem, *, final: bool, save: bool
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """Outputs, final states, errors (the last two if asked for)."""
+    x, form = problem, problem.form
+    N, H, V, wide = form.sequences, form.heads, form.V, form.state_dtype
+    o = x.outputs()
+    last = x.new(N, H, form.K, V, dtype=wide) if final else None
+    errors = x.new(*x.v.shape, dtype=wide) if save else None
+    launch, BV = _forward(form, final, save)
+    launch(
+        (N * H * (V // BV),),
+        *(x.q, x.k, x.v, x.beta, x.gates, o, *pointers(o, errors), x.initial, *pointers(o, last)),
+        *(x.cu, x.scale, form.tokens, H),
     )
     return o, last, errors
 
 
-def recurrent_backward(problem: Problem, do: Tensor, dfinal: Tensor | None, errors: Tensor) -> Gradients:
-    """All gradients from the errors that `run_recurrent` kept."""
-    x, out = problem, Gradients.of(problem)
-    K, V = x.widths
-    device, H, wide = x.q.device, x.heads, x.state_dtype
-    BV, BK = (recurrent_width(*sizes, x.sequences * H) for sizes in ((V, K), (K, V)))
-    derrors = out.v if out.v.dtype == wide else launching.empty(*errors.shape, dtype=wide, device=device)
-    dbeta = launching.empty(V // BV, x.beta.numel(), dtype=wide, device=device)
-    common = {
-        "NH": x.householders,
-        "K": K,
-        "V": V,
-        "ACC": x.arithmetic,
-        "GATED": x.a is not None,
-        "PACKED": x.cu is not None,
-        "DFINAL": dfinal is not None,
-    }
-    launching.launch(
+@lru_cache(maxsize=1024)
+def _backward(form: Form, dfinal: bool) -> tuple[Launcher, int, Launcher, int]:
+    """For values and for keys, each with the state's columns or rows of a program."""
+    programs = form.sequences * form.heads
+    BV, BK = recurrent_width(form.V, form.K, programs), recurrent_width(form.K, form.V, programs)
+    common = {**_constants(form), "DFINAL": dfinal}
+    values = launcher(
         recurrent_backward_values,
-        (x.sequences * H * (V // BV),),
         Tile(BV, 1),
-        *(x.q, x.k, x.beta, x.gates, do, errors, derrors, out.v, dbeta, dfinal, out.initial, x.cu, x.scale),
-        *(x.tokens, H, x.beta.numel()),
         **common,
         BV=BV,
-        DINITIAL=x.initial is not None,
-        SAME=derrors is out.v,
+        DINITIAL=form.initial,
+        SAME=form.dtype == form.state_dtype,
     )
-    partial = launching.empty(*x.k.shape, dtype=wide, device=device)
-    groups = place_chunks(x, GROUP)
-    gated = x.a is not None
-    kept = launching.empty(*((groups.count, H, K, V) if gated else (0,)), dtype=wide, device=device)
-    da = launching.empty(*((K // BK, x.q[..., 0].numel()) if gated else (0,)), dtype=wide, device=device)
-    launching.launch(
-        recurrent_backward_keys,
-        (x.sequences * H * (K // BK),),
-        Tile(BK, 1),
-        *(x.q, x.k, x.beta, x.gates, do, errors, derrors, x.initial, dfinal, out.q, out.k, partial, da, kept),
-        *(x.cu, groups.start, x.scale, x.tokens, H, x.q[..., 0].numel()),
-        **common,
-        BK=BK,
-        GROUP=GROUP,
-        INITIAL=x.initial is not None,
+    keys = launcher(recurrent_backward_keys, Tile(BK, 1), **common, BK=BK, GROUP=GROUP, INITIAL=form.initial)
+    return values, BV, keys, BK
+
+
+def recurrent_backward(problem: Problem, do: Tensor, dfinal: Tensor | None, errors: Tensor) -> Gradients:
+    """All gradients from the errors that `run_recurrent` kept."""
+    x, form = problem, problem.form
+    N, H, K, V, wide = form.sequences, form.heads, form.K, form.V, form.state_dtype
+    values, BV, keys, BK = _backward(form, dfinal is not None)
+    dq, dk, dv = launching.empty_like(x.q), launching.empty_like(x.k), launching.empty_like(x.v)
+    dinitial = x.new(N, H, K, V, dtype=wide) if form.initial else None
+    derrors = dv if form.dtype == wide else x.new(*errors.shape, dtype=wide)
+    dbeta = x.new(V // BV, x.beta.numel(), dtype=wide)
+    values(
+        (N * H * (V // BV),),
+        *(x.q, x.k, x.beta, x.gates, do, errors, derrors, dv, dbeta, dfinal, *pointers(do, dinitial)),
+        *(x.cu, x.scale, form.tokens, H, x.beta.numel()),
     )
-    out.beta.copy_(dbeta.sum(0).view_as(x.beta))
-    if gated:
-        out.a.copy_(da.sum(0).view_as(out.a))
-    return out
+    partial = x.new(*x.k.shape, dtype=wide)
+    groups, rows = place_chunks(x, GROUP), form.batch * form.tokens * H
+    kept = x.new(groups.count, H, K, V, dtype=wide) if form.gated else None
+    da = x.new(K // BK, rows, dtype=wide) if form.gated else None
+    keys(
+        (N * H * (K // BK),),
+        *(x.q, x.k, x.beta, x.gates, do, errors, derrors, x.initial, dfinal, dq, dk, partial),
+        *(*pointers(do, da, kept), x.cu, groups.start, x.scale, form.tokens, H, rows),
+    )
+    return Gradients(
+        *(dq, dk, dv, dbeta.sum(0).view_as(x.beta).to(x.beta.dtype)),
+        a=None if da is None else da.sum(0).view_as(x.gates),
+        initial=dinitial,
+    )

@@ -10,12 +10,12 @@ once, the maps are chained, and then every segment runs from its own start.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import torch
 from torch import Tensor
 
 from . import launching
-from .delta_product_fused import plan_for
 from .delta_product_phases import (
     chain_segments,
     phase_advance,
@@ -24,16 +24,17 @@ from .delta_product_phases import (
     phase_retreat,
 )
 from .delta_product_plan import segment_tokens
-from .delta_product_problem import Gradients, Problem
+from .delta_product_problem import Form, Gradients, Problem
 from .delta_product_shapes import segment_count
 
 
-def segment_bounds(problem: Problem, chunk_tokens: int) -> tuple[Tensor, Tensor]:
+def segment_bounds(problem: Problem) -> tuple[Tensor, Tensor]:
     """Bounds in tokens of all segments (the last ones may be empty), and the first segment of each sequence."""
-    B, T, N = problem.q.shape[0], problem.tokens, problem.sequences
-    each = segment_tokens(B * T, problem.heads, chunk_tokens)
+    form = problem.form
+    B, T, N, chunk_tokens = form.batch, form.tokens, form.sequences, form.plan.rows // form.householders
+    each = segment_tokens(B * T, form.heads, chunk_tokens)
     device = problem.q.device
-    count = segment_count(B, T, N, problem.heads, chunk_tokens, problem.cu is not None)
+    count = segment_count(B, T, N, form.heads, chunk_tokens, form.packed)
     if problem.cu is None:
         per = -(-T // each)
         inside = torch.clamp(torch.arange(per, device=device) * each, max=T)
@@ -50,65 +51,59 @@ def segment_bounds(problem: Problem, chunk_tokens: int) -> tuple[Tensor, Tensor]
     return torch.cat([starts, cu[-1:]]), first.int()
 
 
+@lru_cache(maxsize=1024)
+def _segmented(form: Form, segments: int, initial: bool) -> Form:
+    tokens = form.batch * form.tokens
+    return replace(form, batch=1, tokens=tokens, sequences=segments, initial=initial, packed=True)
+
+
 def as_segments(problem: Problem, bounds: Tensor, initial: Tensor | None) -> Problem:
-    """The segments as packed sequences."""
-
-    def flat(x: Tensor) -> Tensor:
-        return x.reshape(1, -1, *x.shape[2:])
-
-    return replace(
-        problem,
-        q=flat(problem.q),
-        k=flat(problem.k),
-        v=flat(problem.v),
-        beta=flat(problem.beta),
-        a=None if problem.a is None else flat(problem.a),
-        cu=bounds,
-        initial=initial,
-    )
+    """The segments as packed sequences, with the plan of the whole."""
+    form = _segmented(problem.form, bounds.numel() - 1, initial is not None)
+    inputs = (problem.q, problem.k, problem.v, problem.beta, problem.a)
+    flat = [None if x is None else x.reshape(1, -1, *x.shape[2:]) for x in inputs]
+    return Problem.formed(form, problem.scale, *flat, initial, bounds)
 
 
-def scan_forward(problem: Problem, *, final: bool, save: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def scan_forward(
+    problem: Problem, *, final: bool, save: bool
+) -> tuple[Tensor, Tensor | None, Tensor | None, Tensor | None]:
     """Outputs, final states, and for the backward pass the summaries and the states before the segments."""
-    plan = plan_for(problem, phases=True)
-    bounds, first = segment_bounds(problem, plan.rows // problem.householders)
+    form = problem.form
+    bounds, first = segment_bounds(problem)
     segments = as_segments(problem, bounds, None)
-    chunks, inverses, scores = phase_prepare(segments, plan)
-    summaries = phase_advance(segments, plan, chunks, inverses, scores, final=True, save=False, summary=True)[
-        1
-    ]
-    starts, last = chain_segments(summaries, None, problem.initial, first, problem.widths)
-    o, *_ = phase_advance(
-        replace(segments, initial=starts), plan, chunks, inverses, scores, final=False, save=False
-    )
-    kept = (summaries, starts) if save else (problem.q.new_empty(0), problem.q.new_empty(0))
-    return o.view(*problem.q.shape[:3], -1), last if final else last.new_empty(0), *kept
+    tables = phase_prepare(segments)
+    _, summaries, *_ = phase_advance(segments, *tables, final=True, save=False, summary=True)
+    assert summaries is not None
+    starts, last = chain_segments(summaries, None, problem.initial, first, (form.K, form.V))
+    o, *_ = phase_advance(as_segments(problem, bounds, starts), *tables, final=False, save=False)
+    assert o is not None
+    kept = (summaries, starts) if save else (None, None)
+    return o.view(form.batch, form.tokens, form.heads, form.V), last if final else None, *kept
 
 
 def scan_backward(problem: Problem, do: Tensor, dfinal: Tensor | None, saved: list[Tensor]) -> Gradients:
     """All gradients; inverses, errors and the chunks' states are computed again."""
     summaries, starts = saved[:2]
-    plan = plan_for(problem, phases=True)
-    bounds, first = segment_bounds(problem, plan.rows // problem.householders)
+    bounds, first = segment_bounds(problem)
     segments = as_segments(problem, bounds, starts)
     do = do.reshape(1, -1, *do.shape[2:])
-    chunks, inverses, scores = phase_prepare(segments, plan)
-    errors, states = phase_advance(segments, plan, chunks, inverses, scores, final=False, save=True)[2:]
-    additions = launching.empty(*starts.shape, dtype=starts.dtype, device=starts.device)
-    phase_retreat(segments, plan, chunks, inverses, scores, do, None, additions, None)
-    ends, dinitial = chain_segments(summaries, additions, dfinal, first, problem.widths)
+    tables = phase_prepare(segments)
+    _, _, errors, states = phase_advance(segments, *tables, final=False, save=True)
+    additions = launching.empty_like(starts)
+    phase_retreat(segments, *tables, do, None, additions, None)
+    ends, dinitial = chain_segments(summaries, additions, dfinal, first, (problem.form.K, problem.form.V))
     inner = Gradients.of(segments)
-    dstates = phase_retreat(segments, plan, chunks, inverses, scores, do, ends, None, inner.v)
-    phase_gradients(segments, plan, chunks, do, errors, states, dstates, inner)
-
-    def shaped(x: Tensor, like: Tensor | None) -> Tensor:
-        return x if like is None else x.view_as(like)
-
+    dstates = phase_retreat(segments, *tables, do, ends, None, inner.v)
+    assert errors is not None
+    assert states is not None
+    assert dstates is not None
+    phase_gradients(segments, tables[0], do, errors, states, dstates, inner)
     return Gradients(
-        q=shaped(inner.q, problem.q),
-        k=shaped(inner.k, problem.k),
-        v=shaped(inner.v, problem.v),
-        beta=shaped(inner.beta, problem.beta),
-        a=shaped(inner.a, problem.a),
-        initial=dinitial.new_empty(0) if problem.initial is None else dinitial,
+        q=inner.q.view_as(problem.q),
+        k=inner.k.view_as(problem.k),
+        v=inner.v.view_as(problem.v),
+        beta=inner.beta.view_as(problem.beta),
+        a=None if inner.a is None or problem.a is None else inner.a.view_as(problem.a),
+        initial=None if problem.initial is None else dinitial,
     )

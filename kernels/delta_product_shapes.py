@@ -21,10 +21,9 @@ def forward_shapes(
         return q.new_empty(shape, dtype=dtype)
 
     o = new(B, T, H, V)
-    last = new(*((N, H, K, V) if final else (0,)), dtype=wide)
+    last = new(N, H, K, V, dtype=wide) if final else new(0)
     if not save:
-        unused = new(0, dtype=wide) if mode == "recurrent" else new(0)
-        return o, last, unused, new(0), new(0), new(0)
+        return o, last, new(0), new(0), new(0), new(0)
     if mode == "recurrent":
         return o, last, new(*v.shape, dtype=wide), new(0), new(0), new(0)
     plan = chunk_plan(K, V, q.dtype, N * H, phases=mode == "scan")

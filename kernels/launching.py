@@ -1,13 +1,14 @@
-"""Launching Triton kernels: the compiled kernel is kept, and buffers to fill come from one place.  Needs triton."""
+"""Launching Triton kernels: the compiled kernels are kept, and buffers to fill come from one place.  Needs triton."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from .backends import count_launch, triton_interpreted
+from .backends import count_launch
 from .delta_product_plan import Tile
 
 
@@ -16,35 +17,53 @@ def empty(*shape: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     return torch.empty(shape, dtype=dtype, device=device)
 
 
-_INTERPRETED = triton_interpreted()
-_compiled: dict[Any, tuple[Any, list[str]]] = {}
+def empty_like(x: Tensor) -> Tensor:
+    """The same with the shape and dtype of a contiguous tensor, for less of the host's time; tests poison it too."""
+    return torch.empty_like(x)
 
 
-def _kinds(arguments: tuple[Any, ...]) -> list[Any]:
-    """What triton compiles anew for: dtype and alignment of a tensor, 1 or a multiple of 16 of an integer."""
-    return [
-        (x.dtype, x.data_ptr() % 16 == 0)
-        if isinstance(x, Tensor)
-        else (x == 1, x % 16 == 0, x < 2**31)
-        if isinstance(x, int)
-        else type(x)
-        for x in arguments
-    ]
+def pointers(other: Tensor, *buffers: Tensor | None) -> list[Tensor]:
+    """Buffers as a kernel takes them: another tensor in place of one that is not asked for, which it does not touch then."""
+    return [other if x is None else x for x in buffers]
 
 
-def launch(kernel: Any, grid: tuple[int, ...], tile: Tile, *arguments: Any, **constants: Any) -> None:
-    """Launch, keeping the compiled kernel: triton's own look-up takes longer than a small kernel runs."""
-    count_launch(kernel.__name__)
-    if min(grid) <= 0:
-        return
-    if _INTERPRETED:
-        kernel[grid](*arguments, **constants, **tile.options())
-        return
-    key = (id(kernel), tile, arguments[0].get_device(), *constants.values(), *_kinds(arguments))
-    known = _compiled.get(key)
-    if known is None:
-        compiled = kernel[grid](*arguments, **constants, **tile.options())
-        _compiled[key] = compiled, kernel.arg_names[len(arguments) :]
-        return
-    compiled, names = known
-    compiled[(*grid, 1, 1)[:3]](*arguments, *(constants[name] for name in names))
+class Launcher:
+    """A kernel with its tile and constants.  Triton's own look-up takes longer than a small kernel runs, so that what it
+    compiled is kept, by all that it compiles anew for beside those.
+    """
+
+    def __init__(self, function: Any, tile: Tile, **constants: Any) -> None:
+        self.function, self.options, self.constants = function, tile.options(), constants
+        # a compiled kernel is called with all parameters in their order, constants last
+        self.last = [constants[name] for name in function.arg_names if name in constants]
+        self.compiled: dict[Any, Any] = {}
+
+    def __call__(self, grid: tuple[int, ...], *arguments: Any) -> None:
+        """Launch on tensors (None where there is none) and numbers, the first a tensor of the current device."""
+        count_launch(self.function.__name__)
+        if min(grid) <= 0:
+            return
+        # a compiled kernel is loaded on one device
+        key = (
+            arguments[0].get_device(),
+            *[
+                # of an integer: 1 becomes a constant, multiples of 16 promise alignment, from 2³¹ on it has 64 bits
+                (x == 1, x % 16 == 0, x < 2**31)
+                if type(x) is int
+                # None becomes a constant; a float's value is never compiled in
+                else type(x)
+                if x is None or type(x) is float
+                # of a tensor: the pointer's type, and whether wide loads from it are allowed
+                else (x.dtype, x.data_ptr() % 16 == 0)
+                for x in arguments
+            ],
+        )
+        compiled = self.compiled.get(key)
+        if compiled is None:  # always so in the interpreter, which compiles nothing
+            self.compiled[key] = self.function[grid](*arguments, **self.constants, **self.options)
+        else:
+            compiled[(*grid, 1, 1)[:3]](*arguments, *self.last)
+
+
+launcher = lru_cache(maxsize=None, typed=True)(Launcher)
+"""The one launcher of a kernel, a tile and constants."""

@@ -33,10 +33,10 @@ def unit_rows_of(x: Tensor, gradient: Tensor | None, silu: bool) -> Tensor:
         (unit_rows, (x, result)) if gradient is None else (unit_rows_backward, (x, gradient, result))
     )
     narrow = x.dtype in (torch.float16, torch.bfloat16)
-    launching.launch(
-        kernel, (triton.cdiv(rows, tall),), Tile(width, warps=4, stages=1), *given, rows, D,
-        W=width, ROWS=tall, SILU=silu, WIDE=tl.float32 if narrow else tl.float64,
-    )  # fmt: skip
+    wide = tl.float32 if narrow else tl.float64
+    tile = Tile(width, warps=4, stages=1)
+    launch = launching.launcher(kernel, tile, W=width, ROWS=tall, SILU=silu, WIDE=wide)
+    launch((triton.cdiv(rows, tall),), *given, rows, D)
     return result
 
 
@@ -78,6 +78,5 @@ def _launch_rms(
     width = triton.next_power_of_2(D)
     grid = (weight.shape[0] * H, triton.cdiv(N, share))
     tall = max(1, ENTRIES // width)
-    launching.launch(
-        kernel, grid, Tile(width, warps=4, stages=2), *tensors, N, H, D, eps, share, W=width, ROWS=tall
-    )
+    launch = launching.launcher(kernel, Tile(width, warps=4, stages=2), W=width, ROWS=tall)
+    launch(grid, *tensors, N, H, D, eps, share)

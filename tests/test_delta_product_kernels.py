@@ -15,11 +15,12 @@ import torch
 pytest.importorskip("triton")
 
 from mirrormata.kernels import delta_product, launch_counts, launching, reset_launch_counts
-from mirrormata.kernels import delta_product_fused as fused
+from mirrormata.kernels import delta_product_problem as problems
 from mirrormata.kernels import delta_product_scan as scan
 from mirrormata.kernels import delta_product_shapes as shapes
 from mirrormata.kernels.delta_product_operator import delta_product_forward
 from mirrormata.kernels.delta_product_plan import chunk_plan
+from mirrormata.kernels.delta_product_problem import form_of
 from mirrormata.tests.delta_product_cases import Inputs, largest_error, problem, relative, swaps
 
 KERNELS = {
@@ -38,9 +39,12 @@ def poisoned(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         return torch.full(shape, float("nan"), dtype=dtype, device=device)
 
     monkeypatch.setattr(launching, "empty", poison)
+    monkeypatch.setattr(launching, "empty_like", lambda x: torch.full_like(x, float("nan")))
     reset_launch_counts()
+    form_of.cache_clear()
     yield
     reset_launch_counts()
+    form_of.cache_clear()  # of forms with the plans that `use` gives
 
 
 def use(kind: str, monkeypatch: pytest.MonkeyPatch, segment: int = 1) -> str:
@@ -48,14 +52,14 @@ def use(kind: str, monkeypatch: pytest.MonkeyPatch, segment: int = 1) -> str:
     if kind == "scan":
         for module in (scan, shapes):
             monkeypatch.setattr(module, "segment_tokens", lambda _tokens, _heads, chunk: segment * chunk)
-        monkeypatch.setattr(fused, "chunk_plan", lambda *x, **y: replace(chunk_plan(*x, **y), rows=16))
+        monkeypatch.setattr(problems, "chunk_plan", lambda *x, **y: replace(chunk_plan(*x, **y), rows=16))
     if kind == "phases":
 
         def in_phases(*arguments: object, **options: object) -> object:
             plan = chunk_plan(*arguments, **(options | {"phases": True}))
             return replace(plan, rows=16)
 
-        monkeypatch.setattr(fused, "chunk_plan", in_phases)
+        monkeypatch.setattr(problems, "chunk_plan", in_phases)
         return "chunk"
     return kind
 
@@ -113,7 +117,7 @@ def test_half_precision(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_longer_chunks(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     use("phases", monkeypatch)
     monkeypatch.setattr(
-        fused, "chunk_plan", lambda *x, **y: replace(chunk_plan(*x, **(y | {"phases": True})), rows=rows)
+        problems, "chunk_plan", lambda *x, **y: replace(chunk_plan(*x, **(y | {"phases": True})), rows=rows)
     )
     inputs = problem(1, rows + 9, gated=rows == 32, beta=2.0, repeat=rows == 64, B=1, H=1)
     assert largest_error(inputs, torch.float64, backend="triton", mode="chunk") < 1e-12
