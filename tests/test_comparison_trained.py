@@ -191,3 +191,28 @@ def test_a_head_trained_on_s3_carries_its_representation_of_two_dimensions(tmp_p
     assert c.causal[-1].first_failure is None
     sections = learned_sections(tmp_path / "s3", seed=best)
     assert "degree 2, faithful" in section(sections, "learned-heads").text
+
+
+@pytest.mark.long
+def test_the_example_trained_on_s4_carries_the_rotations_of_the_cube() -> None:
+    """12 heads of 32 with two factors, trained on a GPU on words of 128 letters."""
+    folder = Path(__file__).resolve().parent.parent / "examples" / "models" / "s4"
+    learned = load_learned_model(str(folder), automaton_from_spec("S4"))
+    c = compare(learned, sampling=Sampling(32, 256, 64), extract=("exact",))
+    assert c.trace.accuracy == 1
+    (carrying,) = [h for h in c.heads if h.geometry.told_apart == 24]
+    assert carrying.representation is not None
+    assert carrying.representation.constituents == ["χ4: degree 3, faithful, determinant 1"]
+    assert carrying.representation.residual < 0.01
+    assert carrying.geometry.rank == 3
+    assert carrying.snapped is not None
+    assert carrying.snapped.plane_moved < 0.01
+    assert c.horizon.least_beta is not None
+    assert 1.9999 < c.horizon.least_beta <= 2
+    assert c.horizon.drift is not None
+    assert c.horizon.drift >= 64
+    (found,) = c.extracted
+    assert found.is_target
+    assert len(found.automaton.states) == 24
+    assert c.snapped.lrnn is not None
+    assert check(c.snapped.lrnn).verdict == "valid"
