@@ -94,8 +94,9 @@ def _bound(checkpoint: FlaCheckpoint, by: str, dtype: str) -> int | str:
         return "any length"
     if by == "chunk":
         return "none"
-    in_float32 = checkpoint.config["model_type"] == "gated_deltaproduct"
-    safe = checkpoint.horizons[dtype] or (checkpoint.horizons["fp32"] if in_float32 else None)
+    safe = checkpoint.horizons[dtype]
+    if safe is None and checkpoint.config["model_type"] == "gated_deltaproduct":  # norms keys in float32
+        safe = checkpoint.horizons["fp32"]
     return "any length" if safe is None else safe
 
 

@@ -30,7 +30,7 @@ def training_batches(
     """
 
     def made(step: int) -> Batch:
-        length = word_length(step, settings.steps, lengths, settings.curriculum)
+        length = word_length(step, settings.steps, lengths, settings.curriculum, settings.curriculum_from)
         words = settings.batch * lengths[1] // length if settings.even_tokens else settings.batch
         return task.batches(settings.seeds, step, words, length)
 

@@ -23,10 +23,11 @@ import numpy as np
 from ..constructions.errors import InputError, LimitError
 from ..constructions.formats.label_text import label_text
 from ..constructions.lrnn import LRNN
-from ..theory.rounding import Floats
+from ..theory.rounding import Floats, float_format, round_array
 from ..theory.weights import dense_codes
 from .fla_keys import SCALE, key_input, silu_preimage
-from .fla_places import EPS, Place, horizon_of, place_of
+from .fla_model import FlaModel
+from .fla_places import EPS, Place, Write, horizon_of, place_of
 from .fla_task import FlaTask
 
 MAX_ENTRIES = 50_000_000
@@ -35,6 +36,8 @@ ROUNDOFF = {"fp32": 2.0**-24, "bf16": 2.0**-9, "fp16": 2.0**-12}
 """Of a rounding to each dtype, relative."""
 SATURATED = 128.0
 """σ(±128) is 1 and 0 in float32, so in float16 and bfloat16."""
+STATE_BITS = 20
+"""Of the entries of all codes: float32 has 24, which leaves 4 to the sums within a factor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +45,10 @@ class FlaCheckpoint:
     """`config`: for `config.json`. `tensors`: float32 arrays by FLA's names. `task`: what the tokens mean.
 
     The model answers every token with that of a state. `horizons`: for each dtype so many tokens are safe, an estimate; None:
-    at any length, since normed keys that are rounded to the dtype are exact, and so is the float32 state. Keys that
-    are normed in float32 are shorter than 1 by FLA's ε: in fp32, and in `GatedDeltaProduct`'s recurrent kernel, where
-    the horizon of fp32 is that of every exact dtype.
+    at any length, since normed keys that are rounded to the dtype are exact, so are the values that are written and the
+    float32 state, and the read-out of every code is right; 0: one is read wrongly. Keys that are normed in float32 are
+    shorter than 1 by FLA's ε: in fp32, and in `GatedDeltaProduct`'s recurrent kernel, where the horizon of fp32 is that
+    of every exact dtype.
     """
 
     config: dict[str, Any]
@@ -93,17 +97,51 @@ def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoi
         letters,
     )
     config = _config(letters, factors, heads, K, V, D, vocabulary, gated)
-    return FlaCheckpoint(
-        config,
-        {k: v.astype(np.float32) for k, v in tensors.items()},
-        task,
-        {
-            dtype: None
-            if dtype != "fp32" and all(p.exact for p in places)
-            else horizon_of(places, factors, roundoff)
-            for dtype, roundoff in ROUNDOFF.items()
-        },
+    tensors = {k: v.astype(np.float32) for k, v in tensors.items()}
+    horizons: dict[str, int | None] = {}
+    for dtype, roundoff in ROUNDOFF.items():
+        model = FlaModel(config, tensors, dtype=dtype)
+        if not _reads(model, places, lrnn, letters):
+            horizons[dtype] = 0
+        elif dtype != "fp32" and all(p.exact and _writes_exactly(p, _unit(p, K, V), dtype) for p in places):
+            horizons[dtype] = None
+        else:
+            horizons[dtype] = horizon_of(places, factors, roundoff)
+    return FlaCheckpoint(config, tensors, task, horizons)
+
+
+def _writes_exactly(place: Place, unit: float, dtype: str) -> bool:
+    """Whether the values that letters and BOS write are numbers of the dtype, and the float32 state holds all codes."""
+    writes = [w for token in (*place.letters, place.start) for w in token]
+    values = np.concatenate([np.zeros(1), *(_values(w, unit) for w in writes)])
+    fmt = float_format(dtype)
+    x = round_array(np.array([silu_preimage(y) for y in values.tolist()]), fmt)
+    codes = dense_codes(place.head, "fp64")
+    scaled = codes * 2.0 ** (STATE_BITS - math.frexp(float(np.abs(codes).max()))[1])
+    return bool(
+        (round_array(x / (1 + np.exp(-x)), fmt) == values).all() and (scaled == np.round(scaled)).all()
     )
+
+
+def _reads(model: FlaModel, places: list[Place], lrnn: LRNN, letters: int, piece: int = 256) -> bool:
+    """Whether the model answers rightly where its state is a code; all letters have the same part in the answer."""
+    _, heads, K, V = model.heads_of(model.initial(1))[0].shape
+    for first in range(0, len(lrnn.decode), piece):
+        rows = lrnn.decode[first : first + piece]
+        H = np.zeros((len(rows), heads, K, V))
+        for h, p in enumerate(places):
+            code = np.repeat(dense_codes(p.head, "fp64")[rows[:, 1 + h]], p.copies, 1) * _unit(p, K, V)
+            H[:, p.first : p.first + p.head.dim, : code.shape[1], : code.shape[2]] = code[:, None]
+        answers = model.read(H, np.zeros(len(rows), dtype=np.int64))
+        if (answers != letters + 1 + first + np.arange(len(rows))).any():
+            return False
+    return True
+
+
+def _values(write: Write, unit: float) -> Floats:
+    """What W_v makes of a token after SiLU, `[value_dim]`."""
+    values: Floats = write.row * unit * np.linalg.norm(write.key)
+    return values
 
 
 def _unit(place: Place, K: int, V: int) -> float:
@@ -130,7 +168,7 @@ def _mixer(
         tokens = [(x, p.letters[t]) for x, t in enumerate(p.head.action_of(np.arange(letters)).tolist())]
         for x, writes in [*tokens, (bos, p.start)]:
             for j, write in enumerate(writes):
-                value = [silu_preimage(float(y)) for y in write.row * unit * np.linalg.norm(write.key)]
+                value = [silu_preimage(y) for y in _values(write, unit).tolist()]
                 k[j, rows, : len(write.key), x] = key_input(write.key)
                 v[j, rows, : len(value), x] = value
                 z[j, rows, x] = _logit(write.strength)

@@ -16,16 +16,18 @@ def learning_rate(step: int, steps: int, peak: float, final: float, warmup: floa
     return final + (peak - final) * (1 + math.cos(math.pi * share)) / 2
 
 
-def word_length(step: int, steps: int, lengths: tuple[int, int], curriculum: float) -> int:
+def word_length(
+    step: int, steps: int, lengths: tuple[int, int], curriculum: float, curriculum_from: int = 0
+) -> int:
     """Uniform in `lengths`, one length a batch, the same for all seeds.
 
-    Over the fraction `curriculum` of all steps the longest grows by the same factor each step, from the shortest; from 2
-    where there is one length only, which then is that of all words. Short words come first because a prefix of few letters
-    says most about a letter, and among many positions it hardly counts.
+    Over the fraction `curriculum` of all steps the longest grows by the same factor each step, from `curriculum_from`, or,
+    where that is 0, from the shortest; from 2 where there is one length only. One length is that of all words. Short words
+    come first because a prefix of few letters says most about a letter, and among many positions it hardly counts.
     """
     low, high = lengths
     growing = curriculum * steps
     if step < growing:
-        first = low if low < high else min(2, high)
+        first = min(curriculum_from or (low if low < high else 2), high)
         high = round(first * (high / first) ** (step / growing))
     return int(generator(LENGTHS, step).integers(min(low, high), high + 1))

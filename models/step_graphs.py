@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple, TypeAlias
 
 import torch
@@ -38,11 +38,14 @@ class StepGraphs:
         self._recorded: dict[torch.Size, _Recorded | None] = {}
         self._off = False
 
-    def stream(self) -> AbstractContextManager[None]:
-        """The stream that steps run and are recorded on, after all that was begun before."""
-        self._stream.wait_stream(torch.cuda.current_stream(self._stream.device))
-        context: AbstractContextManager[None] = torch.cuda.stream(self._stream)
-        return context
+    @contextmanager
+    def stream(self) -> Iterator[None]:
+        """The stream that steps run and are recorded on: after all that was begun before, and before all that comes after."""
+        outside = torch.cuda.current_stream(self._stream.device)
+        self._stream.wait_stream(outside)
+        with torch.cuda.stream(self._stream):
+            yield
+        outside.wait_stream(self._stream)
 
     def __call__(self, letters: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
         """One step; the tensors found are overwritten by later calls of this shape."""

@@ -132,7 +132,7 @@ def _one_pass(sweep: Sweep, place: SweepFolder, tried: set[str], deadline: float
             continue
         lock = place.claim(cell)
         if lock is None:
-            say(f"{cell.key}: in the hands of {place.claimant(cell)}")
+            say(f"{cell.key}: in the hands of {place.claimant(cell) or 'another process, until just now'}")
             continue
         try:
             if place.result(cell) is None:  # it may have been finished between the look and the lock

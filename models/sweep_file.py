@@ -82,6 +82,11 @@ def read_sweep(path: str | Path) -> Sweep:
     doubled = [row.name for i, row in enumerate(rows) if row.name in {r.name for r in rows[:i]}]
     if doubled:
         raise InputError(f"{name}: two rows are called {doubled[0]!r}; give each row another name")
+    keys = [cell.key for row in rows for cell in row.cells]
+    if same := sorted({key for key in keys if keys.count(key) > 1}):
+        raise InputError(
+            f"{name}: two rows would have the files {same[0]!r}: names differ in more than signs and spaces; rename one"
+        )
     budgets = {_budget(cell.experiment) for row in rows for cell in row.cells}
     if len(budgets) > 1:
         raise InputError(

@@ -18,9 +18,10 @@ class TrainSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_
     """Entries of `[train]`.
 
     `steps`, `batch`: words a step, of each seed. `lengths`: of words, uniform, one length a batch; None: the
-    protocol's. `curriculum`: fraction of the steps in which the longest length grows, by the same factor each step.
+    protocol's. `curriculum`: fraction of the steps in which the longest length grows, by the same factor each step, from
+    `curriculum_from`; 0: from the shortest, or 2.
     `even_tokens`: more words where they are shorter, so that steps have as many letters; `batch` is that of the longest.
-    `seeds`: one model each.
+    `seeds`: one model each. `initializer_range`: standard deviation of linear maps and embeddings at first; 0: the layers' own.
     `lr`, `final_lr`, `warmup`: see `schedule`. `weight_decay`: of linear maps only. `clip`: largest gradient norm of
     a seed, 0 for none. `precision`: fp32, or bf16 by autocast. `tf32`: allow it in float32 products on a GPU.
     `graphs`: record a step's kernels on one GPU for each length of words, and replay them.
@@ -31,8 +32,10 @@ class TrainSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_
     batch: int = 256
     lengths: tuple[int, int] | None = None
     curriculum: float = 0.0
+    curriculum_from: int = 0
     even_tokens: bool = False
     seeds: tuple[int, ...] = (0,)
+    initializer_range: float = 0.0
     lr: float = 1e-3
     final_lr: float = 1e-6
     warmup: float = 0.1
@@ -132,7 +135,9 @@ def _problems(found: Experiment) -> Any:
     for entry in ("curriculum", "warmup"):
         if not 0 <= getattr(train, entry) <= 1:
             yield f"train.{entry} is {getattr(train, entry)}: a fraction from 0 to 1 is needed"
-    for entry in ("lr", "final_lr", "weight_decay", "clip", "eval_every", "threads"):
+    for entry in (
+        "lr", "final_lr", "weight_decay", "clip", "eval_every", "threads", "curriculum_from", "initializer_range",
+    ):  # fmt: skip
         if not 0 <= getattr(train, entry) < float("inf"):
             yield f"train.{entry} is {getattr(train, entry)}, which must be finite and not negative"
     for length in test.lengths or []:

@@ -23,7 +23,7 @@ from .evaluation import Evaluation, evaluate, length_text, longest_of
 from .metrics import Metrics
 from .model import Model
 from .model_file import save_model
-from .optimizing import adamw, clip_by_seed, gradient_norms, set_learning_rate
+from .optimizing import adamw, clip_by_seed, gradient_norms, set_learning_rate, start_small
 from .processes import Processes
 from .sampling import IGNORED
 from .schedule import learning_rate
@@ -42,6 +42,8 @@ class TrainingRun:
         self.experiment, self.task, self.processes = experiment, task, processes
         settings = experiment.train
         self.model = Model(config, settings.seeds).to(processes.device)
+        if settings.initializer_range:
+            start_small(self.model, settings.initializer_range)
         recorded = settings.graphs and processes.device.type == "cuda" and processes.count == 1
         optimizer = adamw(self.model, settings.lr, settings.betas, settings.weight_decay, capturable=recorded)
         self.trained, self.optimizer = processes.prepare(self.model, optimizer)

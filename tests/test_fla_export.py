@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from mirrormata.models.fla_export import fla_checkpoint
 from mirrormata.models.fla_folder import load_fla, save_fla
 from mirrormata.models.fla_import import import_heads
 from mirrormata.models.fla_keys import completed, four_squares, silu_pair, silu_preimage
+from mirrormata.models.fla_learned import prove_fla
 from mirrormata.models.fla_model import FlaModel
 from mirrormata.models.fla_task import read_task
 from mirrormata.tests.certified import by_hand, halves, reset, shifted_sign
@@ -132,6 +134,48 @@ def test_a_factor_writes_what_the_later_ones_move(tmp_path: Path) -> None:
     codes: list[Sparse] = [((0, 0, 1),), ((1, 0, 1),), ((0, 0, 1), (1, 0, 1))]
     lrnn = by_hand([shift, Transition()], codes, [[1, 2, 2], [0, 1, 2]], 2)
     assert wrong_answers(lrnn, "bf16", 50, tmp_path) == 0
+
+
+def shifted_swaps(shift: tuple[Fraction, ...], first: tuple[Fraction, ...]) -> LRNN:
+    """S_3 by the swaps of three entries, all moved by `shift`, so that letters add what cancels only if it is exact."""
+    pairs, codes = ((0, 1), (1, 2), (0, 2)), [first]
+
+    def swapped(pair: tuple[int, int], code: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+        order = {pair[0]: pair[1], pair[1]: pair[0]}
+        return tuple(code[order.get(i, i)] for i in range(3))
+
+    for code in codes:
+        codes += [c for c in dict.fromkeys(swapped(p, code) for p in pairs) if c not in codes]
+    letters = [
+        Transition(
+            (gh_factor(1, {pair[0]: 1, pair[1]: -1}),),
+            additive=tuple((i, 0, x - y) for i, (x, y) in enumerate(zip(shift, swapped(pair, shift), strict=True)) if x != y),
+        )
+        for pair in pairs
+    ]  # fmt: skip
+    moved: list[Sparse] = [
+        tuple((i, 0, x + shift[i]) for i, x in enumerate(c) if x + shift[i]) for c in codes
+    ]
+    return by_hand(letters, moved, [[codes.index(swapped(pair, c)) for c in codes] for pair in pairs], 3)
+
+
+@pytest.mark.parametrize(
+    ("shift", "first", "exact"),
+    [
+        ("0 1 4", "1 2 5", ("bf16", "fp16")),
+        ("0 257/128 129/32", "1 -1/128 63/32", ("fp16",)),  # in bf16 what letters add does not cancel
+        ("0 1/4 128", "1 7/4 -127", ()),  # codes so far out that the logits are rounded into each other
+    ],
+)
+def test_no_horizon_only_where_a_proof_finds_none(
+    shift: str, first: str, exact: tuple[str, ...], tmp_path: Path
+) -> None:
+    lrnn = shifted_swaps(*(tuple(map(Fraction, text.split())) for text in (shift, first)))
+    checkpoint = fla_checkpoint(lrnn)
+    save_fla(tmp_path / "x", checkpoint)
+    for dtype in ("bf16", "fp16"):
+        proof = prove_fla(str(tmp_path / "x"), lrnn.automaton, f"fla:naive:{dtype}", max_states=500)
+        assert (proof.verdict == "equivalent") == (checkpoint.horizons[dtype] is None) == (dtype in exact)
 
 
 def test_others_are_refused() -> None:

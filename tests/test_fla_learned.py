@@ -18,11 +18,12 @@ from mirrormata.models.comparison_states import Sampling
 from mirrormata.models.fla_export import fla_checkpoint
 from mirrormata.models.fla_folder import load_fla, save_fla
 from mirrormata.models.fla_heads import fla_heads
-from mirrormata.models.fla_import import import_heads
+from mirrormata.models.fla_import import FlaHead, import_heads
 from mirrormata.models.fla_learned import fla_spectrum, load_fla_learned, prove_fla
 from mirrormata.models.fla_model import FlaModel
 from mirrormata.models.fla_shapes import completed_config, expected_shapes
 from mirrormata.models.fla_task import FlaTask
+from mirrormata.models.learned import LearnedHead
 from mirrormata.models.learned_sources import load_learned
 
 SHORT = Sampling(words=16, length=64, fit=16)
@@ -153,3 +154,11 @@ def test_spectra_of_all_heads(tmp_path: Path) -> None:
         "head 1.1",
         "head 1.2",
     ]
+
+
+def test_a_head_stands_in_its_layer_only() -> None:
+    one = np.ones((1, 1, 1))
+    head = FlaHead(LearnedHead("x", one, one, one[0], copies=(1, 5)), one, ("a",), ("b",), 3)
+    assert (head.layer, head.number) == (0, 1)
+    places = [(layer, number) for layer in range(3) for number in range(-1, 5) if head.is_at(layer, number)]
+    assert places == [(0, 1), (1, 2)]

@@ -149,6 +149,9 @@ def test_schedules() -> None:
     assert lengths[0] == 3
     assert {word_length(step, 10, (8, 8), 0.0) for step in range(10)} == {8}
     assert [word_length(step, 12, (128, 128), 0.5) for step in range(12)] == [2, 4, 8, 16, 32, 64, *[128] * 6]
+    grown = [word_length(step, 12, (128, 128), 0.5, 16) for step in range(12)]
+    assert grown == [16, 23, 32, 45, 64, 91, *[128] * 6]
+    assert {word_length(step, 100, (3, 8), 0.5, 4) for step in range(8)} == {3, 4}
 
 
 @pytest.mark.long

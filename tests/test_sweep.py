@@ -126,6 +126,23 @@ def test_cells_of_others_are_looked_at_again(
     assert trained == [*keys[1:], keys[0]]
 
 
+def test_a_cell_finished_just_before_the_lock_is_not_trained_again(
+    small: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, claim = SweepFolder(tmp_path / "out"), SweepFolder.claim
+
+    def late(folder: SweepFolder, cell: Any) -> Any:
+        folder.write(cell, {"status": "done"})  # by another process, after this one looked
+        return claim(folder, cell)
+
+    def forbidden(*_: Any) -> None:
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(SweepFolder, "claim", late)
+    monkeypatch.setattr(sweep_module, "_train", forbidden)
+    assert run_sweep(small, place)
+
+
 def test_a_file_system_without_locks_is_refused(
     small: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +253,7 @@ def test_the_caption_has_the_budget(small: Sweep) -> None:
         ('"model.householders" = 2', '"train.lengths" = [4, 7]', "a table needs the same"),
         ('"model.householders" = 2', '"householders" = 2', "'householders': write section.entry"),
         ('row = "two factors"', 'row = "one factor"', "two rows are called 'one factor, range [0,1]'"),
+        ('row = "two factors"', 'row = "one_factor"', "rename one"),
         ('"model.householders" = 2', '"train.colour" = 2', "unknown field `colour`"),
         ("[task]", "[task", "not TOML"),
     ],

@@ -24,7 +24,7 @@ from mirrormata.models.config import ModelConfig
 from mirrormata.models.metrics import read_metrics
 from mirrormata.models.model import Model
 from mirrormata.models.model_file import load_model
-from mirrormata.models.optimizing import adamw, clip_by_seed, gradient_norms
+from mirrormata.models.optimizing import adamw, clip_by_seed, gradient_norms, start_small
 from mirrormata.models.schedule import word_length
 from mirrormata.models.train_file import experiment_of, read_experiment
 from mirrormata.models.training import read_result, train
@@ -185,6 +185,29 @@ def test_only_linear_maps_decay() -> None:
     assert {"embedding.weight", "head.bias", "norm.weight", "blocks.0.mixer_norm.weight"} <= kept
     assert "head.weight" in {names[id(p)] for p in decaying["params"]}
     assert len(decaying["params"]) + len(still["params"]) == len(names)
+
+
+def test_a_small_start_keeps_every_draw() -> None:
+    before, model = Model(SMALL, [0, 5]), Model(SMALL, [0, 5])
+    start_small(model, 0.02)
+    old, new = dict(before.named_parameters()), dict(model.named_parameters())
+    linear = [name for name in new if name.endswith(("linear.weight", "inputs.weight", "head.weight"))]
+    assert len(linear) >= 4
+    for name in [*linear, "embedding.weight"]:
+        assert new[name].std().item() == pytest.approx(0.02, rel=0.1)
+        ratio = new[name] / old[name]
+        assert torch.allclose(ratio, ratio.flatten()[0].expand_as(ratio))
+    assert torch.equal(new["norm.weight"], old["norm.weight"])
+
+
+def test_a_training_starts_small_if_told(tmp_path: Path) -> None:
+    plain = train(experiment(train__steps=1, train__lr=0.0), tmp_path / "plain")
+    small = train(
+        experiment(train__steps=1, train__lr=0.0, train__initializer_range=0.02), tmp_path / "small"
+    )
+    assert plain != small
+    embedding = [weights(tmp_path / name)["model.embedding.weight"] for name in ("plain", "small")]
+    assert torch.allclose(embedding[1], 0.02 * embedding[0])
 
 
 def test_another_training_is_refused(undisturbed: Path, tmp_path: Path) -> None:
