@@ -9,7 +9,7 @@ from mirrormata.constructions.construct import Request, choose
 from mirrormata.constructions.lrnn import LRNN
 from mirrormata.constructions.realisations import Realisation
 from mirrormata.constructions.spec import automaton_from_spec
-from mirrormata.models.report.constructed_limits import RandomRuns, ShownLimits
+from mirrormata.models.report.limits import RandomRuns, ShownLimits
 from mirrormata.models.report.parts import Chart, Section, Series, Table
 
 LIMITS = ShownLimits()

@@ -16,7 +16,7 @@ from mirrormata.models.constructed import from_construction
 from mirrormata.models.delta_product import DeltaProduct
 from mirrormata.models.model import Model
 from mirrormata.models.model_file import save_model
-from mirrormata.models.report.learned_limits import LearnedLimits
+from mirrormata.models.report.limits import LearnedLimits
 from mirrormata.models.report.parts import Chart, Item, Section, Table
 from mirrormata.models.tasks import AutomatonTask, TaskSettings
 

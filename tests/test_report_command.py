@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from hashlib import sha256
 from html import unescape
+from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,10 +14,13 @@ from typing import Any
 import pytest
 
 from mirrormata import construct
+from mirrormata.cli.reporting import report as command
 from mirrormata.constructions.certificate import write_certificate
 from mirrormata.constructions.errors import LimitError
 from mirrormata.models.report import report as module
 from mirrormata.models.report.folder import open_folder
+from mirrormata.models.report.limits import LearnedLimits, RandomRuns, ShownLimits
+from mirrormata.models.report.paper import COLUMN
 from mirrormata.models.report.parts import Section, Table
 from mirrormata.models.report.report import report
 from mirrormata.models.report.summary import provenance
@@ -91,6 +95,31 @@ def test_the_command_that_made_it_is_said(certificates: Path, call: Call) -> Non
     assert f"mirrormata report {certificates} --output '{target}' --max-rows 7<" in unescape(
         target.read_text()
     )
+
+
+def test_the_commands_limits_are_those_of_the_library() -> None:
+    own = {name: p.default for name, p in signature(command).parameters.items()}
+    same = {
+        "words": LearnedLimits.words, "length": LearnedLimits.length, "max_letters": LearnedLimits.max_letters,
+        "max_group": LearnedLimits.max_group, "max_dim": LearnedLimits.max_dim, "max_steps": LearnedLimits.steps,
+        "run_words": RandomRuns.words, "run_length": RandomRuns.length, "max_heads": ShownLimits.heads,
+        "max_states": ShownLimits.states, "max_arrows": ShownLimits.arrows, "max_wires": ShownLimits.dimension,
+        "max_rows": ShownLimits.rows, "max_points": ShownLimits.points, "max_spectra": ShownLimits.spectra,
+        "max_matrices": ShownLimits.matrices, "max_codes": ShownLimits.codes, "max_monoid": ShownLimits.monoid,
+        "max_bytes": module.MAX_BYTES, "width": COLUMN,
+    }  # fmt: skip
+    assert {name: own[name] for name in same} == same
+    assert own["max_drawn"] == ShownLimits.letters == LearnedLimits.letters
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_summary_says_what_there_is(certificates: Path) -> None:
+    (tmp := certificates / "other").mkdir()
+    document = certify(construct("parity"))
+    document["layers"] = []
+    (tmp / "broken.json").write_text(json.dumps(document))
+    first, *_ = module.sections_of(open_folder(tmp))
+    assert "Certificates, with the checker's verdict" in first.text
 
 
 @pytest.mark.usefixtures("quick")

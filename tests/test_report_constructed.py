@@ -20,8 +20,8 @@ from mirrormata.models.report.constructed import constructed_sections
 from mirrormata.models.report.constructed_automaton import automaton_section, drawn_letters
 from mirrormata.models.report.constructed_certificate import certificate_section
 from mirrormata.models.report.constructed_claims import claims_section
-from mirrormata.models.report.constructed_limits import RandomRuns, ShownLimits
 from mirrormata.models.report.constructed_mirrors import mirrors_section
+from mirrormata.models.report.limits import RandomRuns, ShownLimits
 from mirrormata.models.report.parts import Picture
 from mirrormata.tests.constructed_reports import FEW, LIMITS, assert_sound, found, item, lrnn_of, rows_of
 from mirrormata.theory.certify import certify
@@ -104,8 +104,9 @@ def test_a_mealy_machine_is_drawn_in_part() -> None:
     outputs = np.array([["x", "y", "z"], ["u", "u", "u"], ["p", "q", "r"]], dtype=object)
     machine = Automaton(("0", "1", "2"), ("a", "b", "c"), table, 0, outputs, "machine")
     section = automaton_section(machine, ShownLimits(arrows=4))
-    svg = item(section, "automaton-picture").svg
-    assert "1 of 3 letters" in section.text
+    picture = item(section, "automaton-picture")
+    svg = picture.svg
+    assert "1 of 3 letters" in picture.description
     assert all(f"a/{o}" in svg for o in "xyz")
     assert "c/p" not in svg
 

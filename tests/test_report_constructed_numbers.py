@@ -7,11 +7,11 @@ import re
 import numpy as np
 import pytest
 
-from mirrormata.models.report.constructed_limits import RandomRuns, ShownLimits
 from mirrormata.models.report.constructed_mirrors import factor_table
 from mirrormata.models.report.constructed_rounding import certified_horizons, rounding_section
 from mirrormata.models.report.constructed_run import right_codes, stretches
 from mirrormata.models.report.constructed_spectra import spectra_section
+from mirrormata.models.report.limits import RandomRuns, ShownLimits
 from mirrormata.tests.constructed_reports import LIMITS, finite, item, lrnn_of, rows_of
 from mirrormata.theory.horizon import horizons
 from mirrormata.theory.layered_stepper import LayeredStepper

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,12 @@ from mirrormata.models.comparison_states import Sampling
 from mirrormata.models.learned_model import load_learned_model
 from mirrormata.models.learned_sources import of_lrnn
 from mirrormata.models.metrics import read_metrics
-from mirrormata.models.report.learned import TITLES, learned_sections
+from mirrormata.models.report.folder import open_folder
+from mirrormata.models.report.learned import COMPARED, learned_sections
 from mirrormata.models.report.learned_clusters import nearest_mean, principal_components, telling_direction
-from mirrormata.models.report.learned_folder import open_learned
 from mirrormata.models.report.learned_lengths import lengths_section
-from mirrormata.models.report.learned_limits import LearnedLimits, fitted, spread_out
+from mirrormata.models.report.learned_trained import open_trained
+from mirrormata.models.report.limits import LearnedLimits, fitted, spread_out
 from mirrormata.models.report.parts import Chart, Section
 from mirrormata.models.training import train
 from mirrormata.tests.learned_folders import (
@@ -113,7 +115,7 @@ def test_the_seed_looked_at_is_the_one_that_is_right_longest(trained: Path, tmp_
     result["longest_90"] = [2, 5]
     result["first_failure"] = [{"words": 3, "least": 3, "median": 4}, {"words": 2, "least": 6, "median": 7}]
     (tmp_path / "copy" / "result.json").write_text(json.dumps(result))
-    found = lengths_section(open_learned(tmp_path / "copy", FEW), None)
+    found = lengths_section(open_trained(open_folder(tmp_path / "copy"), FEW), None)
     (first, *_) = found.items
     assert isinstance(first, Chart)
     assert {m.label: m.at for m in first.marks} == {"training length": 9, "first wrong, seed 1": 6}
@@ -123,9 +125,12 @@ def test_the_seed_looked_at_is_the_one_that_is_right_longest(trained: Path, tmp_
 
 def test_a_seed_can_be_chosen(trained: Path, of_training: Sections) -> None:
     for seed in (0, 1):
-        place = open_learned(trained, FEW, seed)
+        place = open_trained(open_folder(trained), FEW, seed)
         assert (place.model, place.model_name) == (trained / f"seed-{seed}", f"seed-{seed}")
-    assert f"seed-{open_learned(trained, FEW).seed}," in table(of_training, "learned-heads-table").source
+    assert (
+        f"seed-{open_trained(open_folder(trained), FEW).seed},"
+        in table(of_training, "learned-heads-table").source
+    )
     assert str(trained) not in repr(of_training)
     with pytest.raises(InputError, match="no seed 7; its seeds are 0, 1"):
         learned_sections(trained, seed=7, limits=FEW)
@@ -136,7 +141,7 @@ def test_a_training_that_is_not_finished_says_so(tmp_path: Path) -> None:
     sections = learned_sections(tmp_path / "begun", limits=FEW)
     assert chart(sections, "learned-loss").series[0].x == (1,)
     assert "1 of 12 steps" in section(sections, "learned-training").text
-    for slug in ("learned-lengths", *(slug for slug, _ in TITLES)):
+    for slug in ("learned-lengths", *(slug for slug, *_ in COMPARED)):
         assert section(sections, slug).items == ()
         assert "not finished" in section(sections, slug).text
 
@@ -188,14 +193,14 @@ def test_horizons_are_those_of_the_comparison(compared: Comparison, of_turned: S
     margins = chart(of_turned, "learned-margin")
     assert {m.label: m.at for m in margins.marks}["first wrong answer"] == h.observed
     geometry = compared.heads[0].geometry
-    spread, margin = margins.series
-    assert spread.x == compared.trace.lengths
-    assert np.allclose([y or 0 for y in spread.y], geometry.spread)
-    assert np.allclose([y or np.inf for y in margin.y], geometry.margin)
-    norms = {s.name.split(": ")[1]: s for s in chart(of_turned, "learned-norms").series}
+    (ratio,) = margins.series
+    assert ratio.x == compared.trace.lengths
+    assert np.allclose([y or np.inf for y in ratio.y], geometry.ratio)
+    assert ratio.hover[-1] == f"margin {geometry.margin[-1]:.6g}, spread {geometry.spread[-1]:.6g}"
+    (norm,) = chart(of_turned, "learned-norms").series
     first = np.linalg.norm(compared.trace.states[0][0].reshape(FEW.words, -1), axis=1)
-    wanted = (first.min(), first.mean(), first.max())
-    assert np.allclose([norms[f"{x} norm"].y[0] or 0 for x in ("least", "mean", "largest")], wanted)
+    assert norm.y[0] == pytest.approx(first.mean())
+    assert norm.hover[0] == f"from {first.min():.6g} to {first.max():.6g}"
 
 
 def test_representation_and_snap_are_named(compared: Comparison, of_turned: Sections) -> None:
@@ -223,16 +228,16 @@ def test_colours_follow_the_automatons_states(tmp_path: Path) -> None:
     sections = learned_sections(tmp_path / "noisy", limits=FEW)
     for slug in ("learned-orbit", "learned-clusters"):
         found = only_head(sections, slug)
-        names = [f"state {q}" for q in automaton_from_spec("S3").states]
+        names = [str(q) for q in automaton_from_spec("S3").states]
         assert [s.name for s in found.series] == names
         assert [s.role for s in found.series] == list(range(4, 10))
         assert sum(len(s.x) for s in found.series) == FEW.points
-        assert found.x_label.endswith("% of the variance")
+        assert found.x_label.endswith(" %)")
     orbit = only_head(sections, "learned-orbit")
     points = np.array([p for s in orbit.series for p in zip(s.x, s.y, strict=True)], dtype=float)
     classes = np.array([s.role for s in orbit.series for _ in s.x])
     assert nearest_mean(points, classes) > 0.99
-    shares = [float(label.split(", ")[1].split(" %")[0]) for label in (orbit.x_label, orbit.y_label)]
+    shares = [float(label.split("(")[1].split(" %")[0]) for label in (orbit.x_label, orbit.y_label)]
     assert sum(shares) == pytest.approx(100, abs=0.2)  # U has two dimensions
     # the centre of each colour is that state's own code, up to a turn and size
     centres = np.array([points[classes == c].mean(axis=0) for c in range(4, 10)])
@@ -290,7 +295,7 @@ def test_sections_that_do_not_apply_say_why(tmp_path: Path, config: dict[str, An
     untrained(tmp_path / "other", "parity", **config)
     sections = learned_sections(tmp_path / "other", limits=FEW)
     assert chart(sections, "learned-accuracy-length").series
-    for slug, _ in TITLES[:-1]:
+    for slug, *_ in COMPARED[:-1]:
         assert section(sections, slug).items == ()
         assert reason in section(sections, slug).text
 
@@ -309,13 +314,15 @@ def test_limits_are_said(turned: Path) -> None:
         words=8, length=64, fit=16, letters=3, points=50, states=2, test_words=4, test_length=64
     )
     sections = learned_sections(turned, limits=few)
-    assert "3 of 6 letters" in chart(sections, "learned-disc").description
+    assert "3 of 6 learned letters" in chart(sections, "learned-disc").description
     assert "2 of 6 automaton states" in only_head(sections, "learned-clusters").description
     assert "8 random words of 64 letters" in chart(sections, "learned-margin").source
     sections = learned_sections(turned, limits=LearnedLimits(max_letters=5, test_words=4, test_length=8))
     assert "more than the 5" in section(sections, "learned-heads").text
     assert spread_out(24, 3) == [0, 12, 23]
     assert fitted(LearnedLimits(), 12 * 32 * 32).words < 128
+    sections = learned_sections(turned, limits=replace(few, numbers=400))
+    assert "instead of 8, as a state" in section(sections, "learned-lengths").text
     with pytest.raises(InputError, match="words is 0"):
         LearnedLimits(words=0)
 
@@ -329,3 +336,21 @@ def perfect(spec: str) -> Any:
 def times(hover: str) -> int:
     """The multiplicity that a point's text names."""
     return int(hover.rsplit(", ", 1)[1].removesuffix(" times")) if hover.endswith(" times") else 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("result.json", "{}", "result of a training: it has no 'seeds'"),
+        ("settings.json", '{"train": {"seeds": [0, 1]}}', "settings of a training: it has no 'steps'"),
+        ("settings.json", "[]", "settings of a training: it has no 'seeds'"),
+        ("metrics.jsonl", '{"loss": null}', "metrics of a training: it has no 'step'"),
+    ],
+)
+def test_a_broken_file_is_named_with_what_is_missing(
+    trained: Path, tmp_path: Path, name: str, content: str, said: str
+) -> None:
+    shutil.copytree(trained, tmp_path / "copy")
+    (tmp_path / "copy" / name).write_text(content)
+    with pytest.raises(InputError, match=f"{name}: not the {said}"):
+        learned_sections(tmp_path / "copy", limits=FEW)

@@ -16,12 +16,13 @@ from urllib.parse import unquote
 import pytest
 
 from mirrormata.models.report.appearance import DARK, GROUPS, LIGHT, ROLES, look
-from mirrormata.models.report.chart_data import cell_text, chart_rows, csv_of
+from mirrormata.models.report.chart_data import cell_text, chart_columns, chart_rows, csv_of
+from mirrormata.models.report.drawing import share
+from mirrormata.models.report.limits import percent, some_of
 from mirrormata.models.report.page import page
 from mirrormata.models.report.page_items import MOST_ROWS, item_html
 from mirrormata.models.report.parts import Chart, Mark, Section, Series, Table
 from mirrormata.models.report.plotly_chart import plotly_chart
-from mirrormata.models.report.plotly_marks import share
 from mirrormata.models.report.slugs import slug_of, with_own_slugs
 from mirrormata.models.report.svg_inline import inline_svg
 from mirrormata.tests.report_examples import HOSTILE, accuracy, betas, clusters, norms, sections, spectrum
@@ -312,6 +313,29 @@ def test_pictures_keep_to_themselves() -> None:
     for wrong in ("<p>", "<html></html>", ""):
         with pytest.raises(ValueError, match="p1: not an SVG"):
             inline_svg(wrong, "p1")
+
+
+def test_an_axis_has_the_range_that_is_asked_for_and_shows_marks() -> None:
+    fixed = plotly_chart(replace(accuracy(), y_range=(0.0, 1.0)))["layout"]["yaxis"]
+    assert (fixed["range"], "autorangeoptions" in fixed) == ([0.0, 1.0], False)
+    assert plotly_chart(betas())["layout"]["yaxis"]["autorangeoptions"] == {"include": [2.0]}
+
+
+def test_a_filter_with_one_value_is_left_out() -> None:
+    one = replace(
+        spectrum(), series=tuple(s for s in spectrum().series if dict(s.filters)["head"] == "head 1")
+    )
+    text = item_html(one, "c")
+    assert '<label for="c_f0">letter</label>' in text
+    assert text.count("<select") == 1
+    assert "head" in chart_columns(one)
+
+
+def test_shares_are_never_rounded_to_all_or_none() -> None:
+    shown = [percent(x) for x in (0.0, 1e-9, 0.31049, 0.999999, 1.0)]
+    assert shown == ["0 %", "0.01 %", "31.05 %", "99.99 %", "100 %"]
+    assert some_of(2, 3, "matrix", "matrices") == "2 of 3 matrices"
+    assert [some_of(n, n, "letter") for n in (1, 6)] == ["its only letter", "all 6 letters"]
 
 
 def test_slugs() -> None:

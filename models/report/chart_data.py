@@ -14,6 +14,11 @@ def filter_keys(chart: Chart) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for series in chart.series for key, _ in series.filters))
 
 
+def picked_keys(chart: Chart) -> tuple[str, ...]:
+    """Those of them that have several values, so that there is something to pick."""
+    return tuple(key for key in filter_keys(chart) if len(filter_values(chart, key)) > 1)
+
+
 def filter_values(chart: Chart, key: str) -> tuple[str, ...]:
     """The values of one such key, in the order of their first use."""
     return tuple(dict.fromkeys(v for series in chart.series for k, v in series.filters if k == key))

@@ -10,10 +10,10 @@ from .constructed_automaton import automaton_section
 from .constructed_certificate import certificate_section
 from .constructed_claims import claims_section
 from .constructed_delay import delay_sections
-from .constructed_limits import RandomRuns, ShownLimits
 from .constructed_mirrors import mirrors_section
 from .constructed_rounding import certified_horizons, rounding_section
 from .constructed_spectra import spectra_section
+from .limits import RandomRuns, ShownLimits
 from .parts import Section
 
 

@@ -12,7 +12,7 @@ from ...constructions.inspection import inspect_automaton
 from ...constructions.show import counted, label_text
 from ...constructions.small_degree import small_degree
 from ...theory.pictures.automaton import svg_text
-from .constructed_limits import ShownLimits, some_of
+from .limits import ShownLimits, some_of
 from .parts import Picture, Section, Table
 
 
@@ -22,7 +22,7 @@ def automaton_section(automaton: Automaton, limits: ShownLimits) -> Section:
     name = label_text(automaton.name)
     text = (
         f"{name} has {counted(len(automaton.states), 'state')} and {counted(len(automaton.letters), 'letter')} and starts "
-        f"in {label_text(automaton.states[automaton.start])}. {words}"
+        f"in {label_text(automaton.states[automaton.start])}." + (f" {words}" if picture is None else "")
     )
     facts = _facts(automaton, limits)
     return Section("automaton", "Automaton", text, (facts,) if picture is None else (picture, facts))
@@ -93,9 +93,7 @@ def _facts(automaton: Automaton, limits: ShownLimits) -> Table:
     rows = tuple(facts.rows())
     sort = "a group" if facts.group else "no group"
     size = "of unknown size" if facts.monoid is None else f"with {counted(facts.monoid, 'element')}"
-    description = (
-        f"The letters generate a transition monoid {size}, which is {sort}; what is unknown is said so."
-    )
+    description = f"The letters generate a transition monoid {size}, which is {sort}."
     return Table("automaton-facts", "Facts", description, ("fact", "value"), rows, _source(automaton))
 
 

@@ -136,8 +136,7 @@ def _cell(value: Any) -> Cell:
 def _bounds(found: Realisation) -> Table:
     lower = bounds(found.automaton)
     rows = tuple(
-        (b.figure.replace("_", " "), b.at_least, reached(found, b), b.reason, b.kind, b.text, b.hypotheses)
-        for b in lower
+        (b.figure.replace("_", " "), b.at_least, reached(found, b), b.reason, b.kind, b.text) for b in lower
     )
     met = sum(row[1] == row[2] for row in rows)
     compared = sum(row[2] is not None for row in rows)
@@ -147,7 +146,7 @@ def _bounds(found: Realisation) -> Table:
         if rows
         else f"No lower bound is known for {found.automaton.name}."
     )
-    columns = ("figure", "at least", "reached here", "reason", "kind", "why", "hypotheses")
+    columns = ("figure", "at least", "reached here", "reason", "kind", "why, and of which RNNs")
     return Table(
         "lower-bounds",
         "Lower bounds beside what was reached",

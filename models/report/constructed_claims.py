@@ -10,7 +10,7 @@ from ...theory.bounds import bounds
 from ...theory.claim_model import Subject
 from ...theory.claim_registry import Entry, Registry, load_claims
 from ...theory.verify import Outcome, verify_model
-from .constructed_limits import ShownLimits
+from .limits import ShownLimits
 from .parts import Cell, Section, Table
 
 OF_A_MODEL = {"holds": "true of it", "refuted": "not true of it", "unknown": "undecided"}
@@ -60,7 +60,9 @@ def _behind(found: Realisation, registry: Registry) -> list[tuple[Cell, ...]]:
         if (entry := known.get(claim)) is not None:
             text = entry.text
             status = (entry.claim.expected, entry.claim.kind)
-            rows.append((claim, "; ".join(uses), entry.claim.title, text.statement, *status, text.source))
+            rows.append(
+                (claim, "; ".join(uses), entry.claim.title, text.statement, *status, _plain(text.source))
+            )
         else:
             rows.append((claim, "; ".join(uses), "", "no claim of its own in the registry", None, None, None))
     return rows
@@ -131,5 +133,10 @@ def _row(entry: Entry, outcome: Outcome) -> tuple[Cell, ...]:
         OF_A_MODEL[verdict.status],
         said,
         entry.text.statement,
-        entry.text.source,
+        _plain(entry.text.source),
     )
+
+
+def _plain(text: str) -> str:
+    """A source as a cell shows it, where backticks mean nothing."""
+    return text.replace("`", "")

@@ -7,7 +7,7 @@ from ...constructions.lrnn import INTEGER_RANGES
 from ...constructions.show import counted
 from ...theory.delay_run import run_delay
 from ...theory.words import random_words
-from .constructed_limits import RandomRuns
+from .limits import RandomRuns
 from .parts import Cell, Section, Table
 
 

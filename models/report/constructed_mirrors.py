@@ -15,7 +15,7 @@ from ...constructions.real_cyclotomic import simplest
 from ...constructions.show import counted, factor_texts, label_text, vector_text
 from ...theory.pictures.cascade import draw_cascade
 from ...theory.pictures.mirrors import draw_mirrors
-from .constructed_limits import ShownLimits, some_of
+from .limits import ShownLimits, some_of
 from .parts import Cell, Picture, Section, Table
 
 LOWER = "Below the first layer, #5 is letter 5 of those that the layer above makes."

@@ -10,8 +10,8 @@ import numpy as np
 from ...constructions.lrnn import INTEGER_RANGES, LRNN
 from ...theory.horizon import ARITHMETIC, has_horizon, horizons
 from ...theory.rounding import FORMATS
-from .constructed_limits import RandomRuns, ShownLimits
 from .constructed_run import FollowedRun, followed_runs, stretches
+from .limits import RandomRuns, ShownLimits
 from .parts import Cell, Chart, Mark, Section, Series, Table
 
 COLUMNS = (

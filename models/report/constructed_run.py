@@ -19,7 +19,7 @@ from ...theory.run import run
 from ...theory.run_report import Tally
 from ...theory.stepper import LRNNStepper
 from ...theory.words import random_words
-from .constructed_limits import RandomRuns
+from .limits import RandomRuns
 
 
 @dataclass(frozen=True, eq=False)

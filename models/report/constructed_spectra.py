@@ -12,8 +12,8 @@ from ...theory.spectra_matrix import ExactMatrix, lifted_together
 from ...theory.spectra_model import LetterSpectrum, model_spectrum
 from ...theory.spectra_roots import Eigenvalue
 from ...theory.spectra_texts import answer, eigenvalues_text, range_text
-from .constructed_limits import ShownLimits, some_of
 from .constructed_mirrors import LOWER
+from .limits import ShownLimits, some_of
 from .parts import Cell, Chart, Section, Series, Table
 
 COLUMNS = ("head", "letters", "such as", "eigenvalues", "they lie in", "rank(A - I)", "‖A‖ ≤ 1", "stable")
@@ -36,16 +36,20 @@ def spectra_section(lrnn: LRNN, limits: ShownLimits) -> Section:
     heads, beyond = head_spectra(lrnn, limits)
     looked, every = sum(len(h.found) for h in heads), sum(h.matrices for h in heads)
     text = (
-        f"Eigenvalues of {some_of(looked, every, 'different letter matrix').replace('matrixs', 'matrices')}, enclosed by exact "
-        "arithmetic: multiplicities, Jordan blocks, and whether a number is real or on the unit circle are decided, never "
-        "read off floats."
+        f"Eigenvalues of {_matrices(looked, every)}, enclosed by exact arithmetic: multiplicities, Jordan blocks, and whether "
+        "a number is real or on the unit circle are decided, or said to be undecided, and never read off floats."
     )
     if len(lrnn.layers) > 1:
         text += f" {LOWER}"
     text += "".join(f" {name} is left out: {reason}." for name, reason in beyond)
     if not heads:
-        return Section("spectra", "Spectra", text, ())
+        left_out = "".join(f" {name}: {reason}." for name, reason in beyond)
+        return Section("spectra", "Spectra", f"Not here: every head is beyond the limits.{left_out}", ())
     return Section("spectra", "Spectra", text, (_chart(lrnn, heads, limits), _table(heads, limits)))
+
+
+def _matrices(shown: int, every: int) -> str:
+    return some_of(shown, every, "different letter matrix", "different letter matrices")
 
 
 def head_spectra(lrnn: LRNN, limits: ShownLimits) -> tuple[list[HeadSpectra], list[tuple[str, str]]]:
@@ -96,15 +100,13 @@ def _chart(lrnn: LRNN, heads: list[HeadSpectra], limits: ShownLimits) -> Chart:
                 count[e.circle] += e.multiplicity
     where = [f"{count[c]:,} {words}" for c, words in _PLACES if count[c]]
     shown = sum(len(head.shown) for head in drawn)
-    which = some_of(shown, sum(h.matrices for h in heads), "different letter matrix").replace(
-        "matrixs", "matrices"
-    )
-    kinds = ", one of each spectrum first" if shown < sum(h.matrices for h in heads) else ""
+    every = sum(h.matrices for h in heads)
+    kinds = ", one of each spectrum first" if shown < every else ""
     which_heads = f"; {some_of(len(drawn), len(heads), 'head')}" if len(heads) > 1 else ""
     return Chart(
         "spectra-disc",
         "Eigenvalues on the unit disc",
-        f"Eigenvalues of {which}{kinds}{which_heads}. Counted with multiplicities, {', '.join(where)}.",
+        f"Eigenvalues of {_matrices(shown, every)}{kinds}{which_heads}. Counted with multiplicities: {', '.join(where)}.",
         "real part",
         "imaginary part",
         series,
@@ -114,17 +116,17 @@ def _chart(lrnn: LRNN, heads: list[HeadSpectra], limits: ShownLimits) -> Chart:
 
 
 _PLACES = (
-    ("on", "lie on the unit circle"),
+    ("on", "on the unit circle"),
     ("inside", "inside it"),
     ("outside", "outside it"),
-    ("unknown", "are undecided"),
+    ("unknown", "undecided"),
 )
 
 
 def _series(head: str, letter: LetterSpectrum) -> Series:
     values = letter.spectrum.eigenvalues
     return Series(
-        f"{head}, letter {letter.label}",
+        head,
         tuple(float(e.centre[0]) for e in values),
         tuple(float(e.centre[1]) for e in values),
         role=0,
@@ -139,7 +141,7 @@ def _table(heads: list[HeadSpectra], limits: ShownLimits) -> Table:
     looked, every = sum(len(h.found) for h in heads), sum(h.matrices for h in heads)
     whole = "" if looked == every else f" among {looked:,} of {every:,} different matrices"
     description = (
-        f"{some_of(len(shown), len(rows), 'different spectrum').replace('spectrums', 'spectra').capitalize()}{whole}; a number behind "
+        f"{some_of(len(shown), len(rows), 'different spectrum', 'different spectra').capitalize()}{whole}; a number behind "
         "× is a multiplicity. Stable means that all powers stay bounded."
     )
     source = "exact enclosures by balls, LDLᵀ for the norm"

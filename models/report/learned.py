@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,31 +13,32 @@ from ..comparison_states import Sampling
 from ..extraction import Method
 from ..learned_model import load_learned_model
 from ..model_file import load_model
+from .folder import ReportFolder, open_folder
 from .learned_clusters import clusters_section
 from .learned_failure import failure_section
-from .learned_folder import LearnedFolder, open_learned
 from .learned_heads import heads_section
 from .learned_lengths import lengths_section
-from .learned_limits import LearnedLimits, fitted
 from .learned_margins import margins_section
 from .learned_snap import snap_section
 from .learned_spectra import spectra_section
+from .learned_trained import Trained, open_trained
 from .learned_training import task_section, training_section
+from .limits import LearnedLimits, fitted
 from .parts import Section
 
-TITLES = (
-    ("learned-heads", "What was learned"),
-    ("learned-spectra", "Spectra and β, learned beside constructed"),
-    ("learned-margins", "Norms, spread and margin over length"),
-    ("learned-snap", "Snapped to an exact representation"),
-    ("learned-clusters", "State clusters"),
-    ("learned-failure", "Why it fails"),
+COMPARED: tuple[tuple[str, str, Callable[[str, str, Trained, Comparison, LearnedLimits], Section]], ...] = (
+    ("learned-heads", "What was learned", heads_section),
+    ("learned-spectra", "Spectra and β, learned beside constructed", spectra_section),
+    ("learned-margins", "Norms, spread and margin over length", margins_section),
+    ("learned-snap", "Snapped to an exact representation", snap_section),
+    ("learned-clusters", "State clusters", clusters_section),
+    ("learned-failure", "Failure", failure_section),
 )
-"""Slugs and titles of the sections that need a comparison, in order."""
+"""Slug, title and maker of the sections that need a comparison, in order; all but the last need linear heads."""
 
 
 def learned_sections(
-    folder: str | Path, *, seed: int | None = None, limits: LearnedLimits | None = None
+    folder: str | Path | ReportFolder, *, seed: int | None = None, limits: LearnedLimits | None = None
 ) -> tuple[Section, ...]:
     """Task, training, accuracy against length; then one seed's model beside the construction of its automaton.
 
@@ -44,42 +46,33 @@ def learned_sections(
     longest. A section that does not apply says why in a sentence and has no items. Raises `InputError` for a folder that is
     neither, for a seed that is not there, and for a broken file.
     """
-    limits = limits or LearnedLimits()
-    place = open_learned(folder, limits, seed)
-    limits = fitted(limits, place.entries)
+    asked = limits or LearnedLimits()
+    place = open_trained(folder if isinstance(folder, ReportFolder) else open_folder(folder), asked, seed)
+    limits = fitted(asked, place.entries)
     found, reason = compared(place, limits)
-    sections = [task_section(place), training_section(place), lengths_section(place, found)]
-    if found is None:
-        sections += [Section(slug, title, f"Not here: {reason}.", ()) for slug, title in TITLES]
-        return tuple(sections)
-    (heads, spectra, margins, snapped, clusters, failure) = TITLES
-    of_heads = (
-        (heads_section, heads),
-        (spectra_section, spectra),
-        (margins_section, margins),
-        (snap_section, snapped),
-    )
-    for make, (slug, title) in (*of_heads, (clusters_section, clusters)):
-        if found.heads:
+    lengths = lengths_section(place, found)
+    if found is not None and limits.words < asked.words:
+        fewer = f"{place.words(limits)} instead of {asked.words:,}, as a state of all heads has {place.entries:,} numbers"
+        lengths = replace(lengths, text=f"{lengths.text}\n\nWhat follows is measured on {fewer}.")
+    sections = [task_section(place), training_section(place), lengths]
+    if found is not None and not found.heads:
+        reason = (
+            f"{place.config.get('family', 'the model')} has no linear heads, so only its answers are compared"
+        )
+    for slug, title, make in COMPARED:
+        if found is not None and (found.heads or make is failure_section):
             sections.append(make(slug, title, place, found, limits))
         else:
-            family = place.config.get("family", "the model")
-            sections.append(
-                Section(
-                    slug,
-                    title,
-                    f"Not here: {family} has no linear heads, so only its answers are compared.",
-                    (),
-                )
-            )
-    sections.append(failure_section(*failure, place, found, limits))
+            sections.append(Section(slug, title, f"Not here: {reason}.", ()))
     return tuple(sections)
 
 
-def compared(place: LearnedFolder, limits: LearnedLimits) -> tuple[Comparison | None, str]:
+def compared(place: Trained, limits: LearnedLimits) -> tuple[Comparison | None, str]:
     """The chosen seed's model beside the construction of its task's automaton, or why there is none."""
     if place.model is None:
-        return None, "the training is not finished, so it has written no model yet"
+        if place.result is None:
+            return None, "the training is not finished, so it has written no model yet"
+        return None, "the model of the seed that is right longest is not in the folder"
     if place.automaton is None:
         return None, f"the task {place.contract.task} is no automaton's"
     letters = len(place.automaton.letters)

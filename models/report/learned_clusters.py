@@ -10,9 +10,12 @@ from ...constructions.automaton import Indices
 from ...constructions.formats.label_text import label_text
 from ...theory.rounding import Floats
 from ..comparison_result import Comparison
-from .learned_folder import LearnedFolder
-from .learned_limits import LearnedLimits, shown_of, spread_out
+from .learned_trained import Trained
+from .limits import LearnedLimits, percent, some_of, spread_out
 from .parts import Chart, Section, Series
+
+LEAST_WITHIN = 1e-9
+"""Of the whole variance, added to that within classes: exact states have none, by which one could not divide."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +47,7 @@ def nearest_mean(H: Floats, classes: Indices) -> float:
 
 
 def clusters_section(
-    slug: str, title: str, place: LearnedFolder, found: Comparison, limits: LearnedLimits
+    slug: str, title: str, place: Trained, found: Comparison, limits: LearnedLimits
 ) -> Section:
     """A chart for each head that carries states; for all heads together where none does."""
     carrying = [(h.head.name, [i]) for i, h in enumerate(found.heads) if h.carries_states]
@@ -52,7 +55,7 @@ def clusters_section(
     text = (
         f"States after 1 to {found.trace.sampling.fit:,} letters of random words, on the two directions in which they vary "
         "most. States of one colour should lie together, and apart from others where the head keeps them apart. "
-        f"{_together(found):.2%} of the states of all heads together are nearest to the mean of their own automaton state."
+        f"Of the states of all heads together {percent(_together(found))} are nearest to the mean of their own automaton state."
     )
     if not carrying:
         text += (
@@ -87,8 +90,7 @@ def telling_direction(H: Floats, classes: Indices) -> Floats:
     apart, away = means - means.mean(axis=0), H - means[place]
     between = np.einsum("cri,crj->ij", apart, apart) / len(names)
     within = np.einsum("nri,nrj->ij", away, away) / len(H)
-    # a little of the whole keeps exact states, which have no variance within, from dividing by 0
-    within += 1e-9 * np.trace(between + within) * np.eye(H.shape[2])
+    within += LEAST_WITHIN * np.trace(between + within) * np.eye(H.shape[2])
     values, vectors = np.linalg.eigh(within)
     white = vectors / np.sqrt(values)
     v = white @ np.linalg.eigh(white.T @ between @ white)[1][:, -1]
@@ -122,8 +124,8 @@ def _on_subspace(head: int, found: Comparison, limits: LearnedLimits, source: st
 
 def _nearest(H: Floats, classes: Indices) -> str:
     return (
-        f"{nearest_mean(H, classes):.2%} of {len(H):,} states are nearest to the mean of their own automaton state, in all "
-        f"dimensions; chance has {1 / len(np.unique(classes)):.2%}."
+        f"{percent(nearest_mean(H, classes))} of {len(H):,} states are nearest to the mean of their own automaton state, in "
+        f"all dimensions; guessing would give {percent(1 / len(np.unique(classes)))}."
     )
 
 
@@ -149,16 +151,17 @@ def _chart(
         label = label_text(automaton.states[q])
         series.append(
             Series(
-                f"state {label}", *_coordinates(components.points[own]), "points", 4 + q,
+                label, *_coordinates(components.points[own]), "points", 4 + q,
                 tuple(f"after {lengths[i]} letters" for i in drawn[own]), (("state", label),),
             )
         )  # fmt: skip
-    first, second = (f"{100 * x:.1f} % of the variance" for x in components.explained)
+    first, second = (f"{100 * x:.1f} %" for x in components.explained)
+    points = int(np.isin(classes[drawn], shown).sum())
     return Chart(
         slug, title,
-        f"{what} {shown_of(len(shown), len(seen), 'automaton states')}, {len(drawn):,} states are drawn, and the components "
-        "are theirs.",
-        f"first component, {first}", f"second component, {second}", tuple(series), source,
+        f"{what} Drawn are {some_of(points, len(H), 'state')}, of {some_of(len(shown), len(seen), 'automaton state')} met; the "
+        f"components, with their shares of the variance, are those of {some_of(len(drawn), len(H), 'state')}.",
+        f"first component ({first})", f"second component ({second})", tuple(series), source,
     )  # fmt: skip
 
 

@@ -1,6 +1,8 @@
-"""Why a model fails, in a report: eigenvalues in [0, 1], and two words that it provably confuses."""
+"""Whether and why a model fails, in a report: eigenvalues in [0, 1], and two words that it provably confuses."""
 
 from __future__ import annotations
+
+import shlex
 
 import numpy as np
 
@@ -9,8 +11,8 @@ from ...theory.words import random_words
 from ..comparison_failure import Failure, why_it_fails
 from ..comparison_result import Comparison
 from ..extraction_oracle import Answering
-from .learned_folder import LearnedFolder
-from .learned_limits import LearnedLimits
+from .learned_trained import Trained
+from .limits import LearnedLimits
 from .parts import Cell, Section, Table
 
 MOST_SHOWN = 60
@@ -21,12 +23,12 @@ CLAIM = (
 
 
 def failure_section(
-    slug: str, title: str, place: LearnedFolder, found: Comparison, limits: LearnedLimits
+    slug: str, title: str, place: Trained, found: Comparison, limits: LearnedLimits
 ) -> Section:
     """The certificate, where one is found on the powers of a letter; else what was looked for."""
     if found.trace.observed is None:
         words = f"{found.horizon.length:,} letters of {found.trace.sampling.words:,} random words"
-        return Section(slug, title, f"Not here: no wrong answer was seen in {words}.", ())
+        return Section(slug, title, f"No wrong answer was seen in {words}.", ())
     failure = impossibility_of(found, limits)
     text = f"The first wrong answer came at token {found.trace.observed:,}. "
     if failure.in_zero_one:
@@ -39,8 +41,13 @@ def failure_section(
         text += "Not all eigenvalues are in [0, 1], so these alone are no reason. "
     wrong = _wrong_word(found, place.source(limits))
     if failure.certificate is None:
-        return Section(slug, title, f"{text}No certificate: {failure.reason}.", (wrong,))
-    text += f"There is a certificate that the layer must fail. {_again(place)}"
+        return Section(
+            slug,
+            title,
+            f"{text}No certificate was found: {failure.reason}. {_again(place, 'searches further')}",
+            (wrong,),
+        )
+    text += f"There is a certificate that the layer must fail. {_again(place, 'writes it')}"
     return Section(slug, title, text, (_table(failure, place), wrong))
 
 
@@ -82,13 +89,16 @@ def impossibility_of(found: Comparison, limits: LearnedLimits) -> Failure:
     return why_it_fails(found.learned, below, limits.arithmetic, max_steps=steps, loops=loops)
 
 
-def _again(place: LearnedFolder) -> str:
+def _again(place: Trained, what: str) -> str:
     spec = place.contract.settings.get("spec", place.contract.task)
     folder = "." if place.settings is None else f"seed-{place.seed}"
-    return f"`mirrormata compare {folder} {spec} -o impossible.json` writes it, and `mirrormata check impossible.json` checks it."
+    command = shlex.join(["mirrormata", "compare", folder, str(spec), "-o", "impossible.json"])
+    return (
+        f"In this folder `{command}` {what}, and `mirrormata check impossible.json` checks what is written."
+    )
 
 
-def _table(failure: Failure, place: LearnedFolder) -> Table:
+def _table(failure: Failure, place: Trained) -> Table:
     document = failure.certificate
     assert document is not None
     words, letters = document["words"], document["labels"]["letters"]

@@ -6,17 +6,15 @@ import numpy as np
 
 from ..comparison_group import Representation
 from ..comparison_result import Comparison, HeadComparison
-from .learned_folder import LearnedFolder
-from .learned_limits import LearnedLimits
+from .learned_trained import Trained
+from .limits import LearnedLimits, percent
 from .parts import Cell, Section, Table
 
 MOST_CLASSES = 24
 """Conjugacy classes and irreducible characters that are written out."""
 
 
-def heads_section(
-    slug: str, title: str, place: LearnedFolder, found: Comparison, limits: LearnedLimits
-) -> Section:
+def heads_section(slug: str, title: str, place: Trained, found: Comparison, limits: LearnedLimits) -> Section:
     """A row a head, then the characters of those that carry a representation."""
     source = place.source(limits)
     items = [_heads(found, source), _errors(found, source)]
@@ -24,13 +22,15 @@ def heads_section(
     if with_group:
         items += [_multiplicities(with_group, source), *(_character(h, source) for h in with_group)]
     carrying = [h.head.name for h in found.heads if h.carries_states]
-    sentences = [f"On these words {found.trace.accuracy:.2%} of the answers are right."]
+    sentences = [f"{percent(found.trace.accuracy)} of the answers on {place.words(limits)} are right."]
     sentences.append(
         f"States fall into groups by the automaton's state in {', '.join(carrying)}."
         if carrying
         else "No head's states fall into groups by the automaton's state."
     )
-    sentences += [f"The representation of {h.head.name} is {_constituents(h)}." for h in with_group]
+    sentences += [
+        f"The character of {h.head.name} is nearest to that of {_constituents(h)}." for h in with_group
+    ]
     if found.constructed is not None:
         sentences.append(f"Beside it stands the construction: {found.constructed.name}.")
     text = " ".join(sentences)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...constructions.show import counted
 from ..comparison_result import Comparison
-from .learned_folder import LearnedFolder
+from .learned_trained import Trained
+from .limits import SHARES
 from .parts import Cell, Chart, Mark, Section, Series, Table
 
 
-def lengths_section(place: LearnedFolder, found: Comparison | None) -> Section:
+def lengths_section(place: Trained, found: Comparison | None) -> Section:
     """Curves of all seeds; `found` adds the horizons of the seed that is looked at."""
     slug, title = "learned-lengths", "Accuracy against length"
     result = place.result
@@ -21,8 +23,8 @@ def lengths_section(place: LearnedFolder, found: Comparison | None) -> Section:
         )
         return Section(slug, title, f"Not here: {why}.", ())
     marks = _marks(place, result, found)
-    test = f"{place.tested}: {result['words']:,} words of {result['length']:,} letters"
-    note = f"Trained on words of at most {place.train_length:,} letters; guessing has {result['chance']:.3g}."
+    test = place.test
+    note = f"Trained on words of at most {place.train_length:,} letters; guessing would give {result['chance']:.3g}."
     charts = [
         _curve(place, result, "accuracy", "Accuracy at a position", "accuracy", note, test, marks),
         _curve(
@@ -41,7 +43,7 @@ def lengths_section(place: LearnedFolder, found: Comparison | None) -> Section:
 
 
 def _curve(
-    place: LearnedFolder, result: dict[str, Any], entry: str, title: str, label: str, text: str, source: str,
+    place: Trained, result: dict[str, Any], entry: str, title: str, label: str, text: str, source: str,
     marks: tuple[Mark, ...],
 ) -> Chart:  # fmt: skip
     positions = tuple(result["curve"]["positions"])
@@ -51,11 +53,11 @@ def _curve(
     )
     return Chart(
         f"learned-{entry}-length", title, f"{text} A line for each seed.", "letters read", label, series, source,
-        marks, log_x=True,
+        marks, log_x=True, y_range=None if entry == "bits" else SHARES,
     )  # fmt: skip
 
 
-def _marks(place: LearnedFolder, result: dict[str, Any], found: Comparison | None) -> tuple[Mark, ...]:
+def _marks(place: Trained, result: dict[str, Any], found: Comparison | None) -> tuple[Mark, ...]:
     """Those within the test's length; of the horizons those that are known."""
     wanted: list[tuple[float | None, str]] = [(place.train_length, "training length")]
     failure = result["first_failure"][place.place]
@@ -64,7 +66,7 @@ def _marks(place: LearnedFolder, result: dict[str, Any], found: Comparison | Non
     if found is not None:
         h = found.horizon
         wanted += [
-            (h.spread, "predicted first wrong (spread)"),
+            (h.spread, "predicted (margin meets spread)"),
             (h.drift, "right to here (drift)"),
             (h.beta, "right to here (β alone)"),
             (h.rounding, f"right to here ({h.dtype})"),
@@ -74,15 +76,17 @@ def _marks(place: LearnedFolder, result: dict[str, Any], found: Comparison | Non
     )
 
 
-def _words(place: LearnedFolder, result: dict[str, Any]) -> str:
+def _words(place: Trained, result: dict[str, Any]) -> str:
     seed, longest = place.seeds[place.place], result["longest_90"][place.place]
     best = "" if len(place.seeds) == 1 else f"Seed {seed} is looked at below. "
     if longest == result["length"]:
-        return f"{best}It has at least 90 % at every position tested, {longest:,} letters."
-    return f"{best}It has at least 90 % at every position up to {longest:,} letters."
+        return f"{best}At least 90 % of its answers are right at every position tested, up to {longest:,} letters."
+    return (
+        f"{best}At least 90 % of its answers are right at every position up to {counted(longest, 'letter')}."
+    )
 
 
-def _table(place: LearnedFolder, result: dict[str, Any], source: str) -> Table:
+def _table(place: Trained, result: dict[str, Any], source: str) -> Table:
     rows: list[tuple[Cell, ...]] = []
     lengths = list(result["accuracy"])
     for i, seed in enumerate(place.seeds):

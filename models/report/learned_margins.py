@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..comparison_result import Comparison
-from .learned_folder import LearnedFolder
-from .learned_limits import LearnedLimits
+from ...theory.rounding import Floats
+from ..comparison_result import Comparison, HeadComparison
 from .learned_spectra import heads_shown
+from .learned_trained import Trained
+from .limits import LearnedLimits
 from .parts import Cell, Chart, Mark, Section, Series, Table
 
 
 def margins_section(
-    slug: str, title: str, place: LearnedFolder, found: Comparison, limits: LearnedLimits
+    slug: str, title: str, place: Trained, found: Comparison, limits: LearnedLimits
 ) -> Section:
     """Two charts over the lengths at which states were kept, and the table of predictions."""
     source = place.source(limits)
@@ -29,55 +30,59 @@ def margins_section(
     return Section(slug, title, text, items)
 
 
-def _marks(place: LearnedFolder, found: Comparison) -> tuple[Mark, ...]:
+def _marks(place: Trained, found: Comparison) -> tuple[Mark, ...]:
     h = found.horizon
     wanted = (
-        (place.train_length, "training length"), (h.observed, "first wrong answer"), (h.spread, "predicted (spread)"),
+        (place.train_length, "training length"), (h.observed, "first wrong answer"), (h.spread, "predicted (margin meets spread)"),
     )  # fmt: skip
     return tuple(Mark("x", at, label) for at, label in wanted if at is not None and 1 <= at <= h.length)
 
 
-def _norms(place: LearnedFolder, found: Comparison, limits: LearnedLimits, source: str) -> Chart:
-    names = {h.head.name: i for i, h in enumerate(found.heads)}
-    series = []
-    for h in heads_shown(found, limits):
-        H = found.trace.states[names[h.head.name]]
-        norms = np.sqrt((H.reshape(*H.shape[:2], -1) ** 2).sum(axis=2))  # [lengths, words]
-        picks = (("head", h.head.name),)
-        for name, values, role in (
-            ("mean norm", norms.mean(1), 1),
-            ("least norm", norms.min(1), 5),
-            ("largest norm", norms.max(1), 4),
-        ):
-            ys = tuple(_positive(y) for y in values)
-            series.append(
-                Series(f"{h.head.name}: {name}", found.trace.lengths, ys, "line", role, filters=picks)
-            )
+def _norms(place: Trained, found: Comparison, limits: LearnedLimits, source: str) -> Chart:
+    series, shown = [], heads_shown(found, limits)
+    for i, h in enumerate(found.heads):
+        if h in shown:
+            H = found.trace.states[i]
+            norms = np.sqrt((H.reshape(*H.shape[:2], -1) ** 2).sum(axis=2))  # [lengths, words]
+            texts = tuple(f"from {row.min():.6g} to {row.max():.6g}" for row in norms)
+            series.append(_line(h, found.trace.lengths, norms.mean(axis=1), 4 + i, texts))
     return Chart(
         "learned-norms", "Norm of the state",
-        "Frobenius norms of the heads' states over the words: of orthogonal transitions they stay, with β below 2 they "
-        "shrink, and with what is added they can grow.",
-        "letters read", "norm", tuple(series), source, _marks(place, found), log_x=True, log_y=True,
+        "The mean over the words of the Frobenius norm of a head's state. Orthogonal transitions keep it, β‖k‖² between 0 and "
+        "2 can shrink it, and what is added can make it grow.",
+        "letters read", "mean norm", tuple(series), source, _marks(place, found), log_x=True, log_y=True,
     )  # fmt: skip
 
 
-def _margins(place: LearnedFolder, found: Comparison, limits: LearnedLimits, source: str) -> Chart:
-    series = []
-    for h in heads_shown(found, limits):
-        picks = (("head", h.head.name),)
-        for name, values, role in (("spread", h.geometry.spread, 1), ("margin", h.geometry.margin, 3)):
-            ys = tuple(_positive(y) for y in values)
-            series.append(
-                Series(f"{h.head.name}: {name}", found.trace.lengths, ys, "line", role, filters=picks)
-            )
+def _margins(place: Trained, found: Comparison, limits: LearnedLimits, source: str) -> Chart:
+    series, shown = [], heads_shown(found, limits)
+    for i, h in enumerate(found.heads):
+        if h in shown:
+            g = h.geometry
+            texts = tuple(f"margin {m:.6g}, spread {s:.6g}" for m, s in zip(g.margin, g.spread, strict=True))
+            series.append(_line(h, found.trace.lengths, g.ratio, 4 + i, texts))
+    left_out = (
+        " What has no spread at all is not drawn."
+        if any(np.isinf(h.geometry.ratio).any() for h in found.heads)
+        else ""
+    )
     return Chart(
-        "learned-margin", "Spread and margin",
-        "Where the spread meets the margin, the nearest class mean is no longer sure to be the right one. Spread 0 is not drawn.",
-        "letters read", "distance", tuple(series), source, _marks(place, found), log_x=True, log_y=True,
+        "learned-margin", "Margin over spread",
+        f"Above 1 the nearest class mean is the right one for every state that was seen, below 1 that is not sure.{left_out}",
+        "letters read", "margin / spread", tuple(series), source,
+        (*_marks(place, found), Mark("y", 1.0, "1: margin is spread")), log_x=True, log_y=True,
     )  # fmt: skip
 
 
-def _table(place: LearnedFolder, found: Comparison, source: str) -> Table:
+def _line(
+    h: HeadComparison, lengths: tuple[int, ...], values: Floats, role: int, texts: tuple[str, ...]
+) -> Series:
+    name = h.head.name
+    ys = tuple(float(y) if 0 < y < np.inf else None for y in values)  # what a logarithmic axis can show
+    return Series(name, lengths, ys, "line", role, texts, (("head", name),))
+
+
+def _table(place: Trained, found: Comparison, source: str) -> Table:
     h, s = found.horizon, found.trace.sampling
     least = (
         "no factors are known, or none is below 2"
@@ -99,7 +104,7 @@ def _table(place: LearnedFolder, found: Comparison, source: str) -> Table:
         rows.append(
             (
                 "first wrong answer in the test", None if failure is None else failure["least"],
-                f"{place.tested}: {place.result['words']:,} words of {place.result['length']:,} letters",
+                place.test,
             )
         )  # fmt: skip
     rows.append(("training length", place.train_length, "task.json"))
@@ -117,8 +122,3 @@ def _rounding(found: Comparison) -> str:
     if found.horizon.rounding is None:
         return "no limit: the snapped representation is exact in it"
     return "a bound for the snapped representation"
-
-
-def _positive(x: float) -> float | None:
-    """What a logarithmic axis can show."""
-    return float(x) if 0 < x < np.inf else None

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from ...theory.check import check
+from ..comparison_causal import MOST_ALONE
+from ..comparison_causal import WORDS as CAUSAL_WORDS
 from ..comparison_result import Comparison
-from .learned_folder import LearnedFolder
-from .learned_limits import LearnedLimits
+from .learned_trained import Trained
+from .limits import LearnedLimits
 from .parts import Cell, Section, Table
 
 
-def snap_section(
-    slug: str, title: str, place: LearnedFolder, found: Comparison, limits: LearnedLimits
-) -> Section:
+def snap_section(slug: str, title: str, place: Trained, found: Comparison, limits: LearnedLimits) -> Section:
     """Distances, the snapped linear RNN's certificate, the causal check, and the extracted automata."""
     source, snapped = place.source(limits), found.snapped
     parts = []
@@ -28,13 +28,14 @@ def snap_section(
     elif snapped.heads:
         parts.append(f"They are no exact linear RNN: {snapped.reason}.")
     if found.causal:
-        parts.append(
-            "Then the snapped heads take the learned ones' places and the rest of the model stays: where the accuracy becomes "
-            "1, the heads' inexactness was the reason for the failures."
-        )
+        parts.append("Then the snapped heads take the learned ones' places and the rest of the model stays.")
+        if found.causal[0].accuracy < 1:
+            parts.append(
+                "Where that makes the accuracy 1, the heads' inexactness is the reason for the wrong answers."
+            )
     notes = [note for note in found.notes if "extraction" in note]
     items = [_moved(found, source)] if snapped.heads else []
-    items += [_causal(found, source)] if found.causal else []
+    items += [_causal(found, place.source(limits, CAUSAL_WORDS))] if found.causal else []
     items += [_automata(found, source)] if found.extracted else []
     return Section(slug, title, "\n\n".join([" ".join(parts), *notes]), tuple(items))
 
@@ -61,9 +62,19 @@ def _causal(found: Comparison, source: str) -> Table:
     rows = tuple((c.replaced, c.accuracy, c.first_failure) for c in found.causal)
     return Table(
         "learned-causal", "Causal check",
-        f"Over all {found.horizon.length:,} letters of the words; no first wrong answer means that there was none.",
+        f"{_replaced(found)}; a dash for the first wrong answer means that there was none.",
         ("heads replaced", "accuracy", "first wrong answer"), rows, f"{source}; float64",
     )  # fmt: skip
+
+
+def _replaced(found: Comparison) -> str:
+    count = len(found.snapped.heads)
+    alone = "each alone" if count <= MOST_ALONE else f"the first {MOST_ALONE} of {count} alone"
+    return (
+        "None of the heads is replaced, then its only snapped one"
+        if count == 1
+        else f"None of the heads is replaced, then {alone}, then all snapped ones"
+    )
 
 
 def _automata(found: Comparison, source: str) -> Table:

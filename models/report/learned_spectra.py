@@ -11,16 +11,16 @@ from ..comparison_result import Comparison, HeadComparison
 from ..comparison_spectra import LetterFacts, numeric_eigenvalues
 from ..learned import LearnedHead
 from ..snap import acting, in_use
-from .learned_folder import LearnedFolder
-from .learned_limits import LearnedLimits, shown_of, spread_out
+from .learned_trained import Trained
+from .limits import LearnedLimits, some_of, spread_out
 from .parts import Cell, Chart, Mark, Section, Series, Table
 
-PARALLEL = 1e-6
+SAME = 1e-6
 """Eigenvalues that are nearer are one point, with its multiplicity on hover."""
 
 
 def spectra_section(
-    slug: str, title: str, place: LearnedFolder, found: Comparison, limits: LearnedLimits
+    slug: str, title: str, place: Trained, found: Comparison, limits: LearnedLimits
 ) -> Section:
     """Of the heads that carry states; of the first ones where none does."""
     heads = heads_shown(found, limits)
@@ -48,21 +48,28 @@ def _disc(found: Comparison, heads: Sequence[HeadComparison], limits: LearnedLim
     letters = found.learned.letters
     shown = spread_out(len(letters), limits.letters)
     beside = {head.name: head for head in found.constructed.heads} if found.constructed is not None else {}
+    # with no head on a constructed one all of these are of interest; else a head of another representation has none
+    unpaired = [] if any(h.beside for h in heads) else list(beside.values())
     series = []
     for h in heads:
-        other = beside.get(h.beside or "")
-        constructed = [other] if other is not None else list(beside.values())
+        constructed = unpaired if h.beside is None else [beside[h.beside]]
         for x in shown:
             picks = (("head", h.head.name), ("letter", letters[x]))
             series += [_points("constructed", head, head.A[x], 0, picks, letters[x]) for head in constructed]
             series.append(_points("learned", h.head, h.head.A[x], 1, picks, letters[x]))
             if h.snapped is not None:
                 series.append(_points("snapped, on U", h.head, h.snapped.letters[x], 2, picks, letters[x]))
-    outside = max((abs(z) for h in heads for A in h.head.A for z in numeric_eigenvalues(A)), default=0.0)
+    largest = max((abs(z) for h in heads for A in h.head.A for z in numeric_eigenvalues(A)), default=0.0)
+    names = {s.name for s in series}
+    beside_them = [
+        text
+        for name, text in (("constructed", "of constructed ones"), ("snapped, on U", "of what they snap to"))
+        if name in names
+    ]
     return Chart(
         "learned-disc", "Eigenvalues on the unit disc",
-        f"Eigenvalues of learned letters, of the constructed ones and of what they snap to. {shown_of(len(shown), len(letters), 'letters')}. "
-        f"The largest learned modulus is {outside:.6g}.",
+        f"Eigenvalues of {some_of(len(shown), len(letters), 'learned letter')}{''.join(f', {text}' for text in beside_them)}; what is "
+        f"nearer than {SAME:g} is one point. The largest modulus of all learned letters is {largest:.9g}.",
         "real part", "imaginary part", tuple(series), f"{source}; float64", circle=True,
     )  # fmt: skip
 
@@ -72,7 +79,7 @@ def _points(
 ) -> Series:
     distinct: list[list[complex]] = []
     for z in numeric_eigenvalues(A):
-        near = next((group for group in distinct if abs(group[0] - z) < PARALLEL), None)
+        near = next((group for group in distinct if abs(group[0] - z) < SAME), None)
         if near is None:
             distinct.append([z])
         else:
@@ -105,8 +112,8 @@ def _strengths(heads: Sequence[HeadComparison], source: str) -> Chart:
     least = f" The least of those in use on U is {min(used):.7g}." if used else " None is in use on U."
     return Chart(
         "learned-strengths", "β‖k‖² by letter and factor",
-        f"At 2 a factor is a reflection, at 0 it is the identity. A factor with another value either moves what no state "
-        f"depends on, or makes the state shrink.{least}",
+        "At 2 a factor is a reflection, at 0 it is the identity. Between them it shrinks the part of the state along its key, "
+        f"above 2 it enlarges it: harmless only where no state depends on that part.{least}",
         "letter", "β‖k‖²", tuple(series), source, (Mark("y", 2, "2: reflection"), Mark("y", 0, "0: identity")),
     )  # fmt: skip
 
@@ -135,7 +142,7 @@ def _letters(found: Comparison, heads: Sequence[HeadComparison], limits: Learned
                     f.in_zero_one, None if theirs is None else theirs[x].text,
                 )
             )  # fmt: skip
-    count = shown_of(len(shown), len(found.learned.letters), "letters")
+    count = some_of(len(shown), len(found.learned.letters), "letter").capitalize()
     return Table(
         "learned-letters", "Letters",
         f"{count}. Eigenvalues are those of the exact values of the floats; rank(A - I) counts singular values above "

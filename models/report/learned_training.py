@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .learned_folder import LearnedFolder
+from .learned_trained import Trained
+from .limits import SHARES
 from .parts import Cell, Chart, Section, Series, Table
 
 
-def task_section(place: LearnedFolder) -> Section:
+def task_section(place: Trained) -> Section:
     """The contract, and the settings of model and training as they stand in the file."""
     contract = Table(
         "learned-contract", "Task", "All that must agree before two results are compared.", ("entry", "value"),
@@ -21,7 +22,7 @@ def task_section(place: LearnedFolder) -> Section:
     settings = Table(
         "learned-settings",
         "Settings",
-        "Entries of the model and of the training.",
+        "Entries of the model and, where known, of the training.",
         ("entry", "value"),
         tuple(rows),
         source,
@@ -30,7 +31,7 @@ def task_section(place: LearnedFolder) -> Section:
     return Section("learned-task", "Task and settings", text, (contract, settings))
 
 
-def training_section(place: LearnedFolder) -> Section:
+def training_section(place: Trained) -> Section:
     """Loss and accuracy of every seed, and the learning rate, at the logged steps."""
     slug, title = "learned-training", "Training"
     if place.settings is None:
@@ -45,12 +46,12 @@ def training_section(place: LearnedFolder) -> Section:
     done = (
         "" if place.result is not None else f" It has not ended: {steps[-1]:,} of {total:,} steps are logged."
     )
-    last = ", ".join(f"{x:.4g}" for x in lines[-1]["loss"])
+    last = ", ".join("none" if (x := _number(loss)) is None else f"{x:.4g}" for loss in lines[-1]["loss"])
     charts = (
         _by_seed("loss", "Loss by step", "loss in nats", lines, seeds, f"At the last logged step {last} nats."),
         _by_seed(
             "accuracy", "Accuracy by step", "accuracy on the batch", lines, seeds,
-            f"Of all labels of a batch; guessing has {place.contract.chance:.3g}.",
+            f"Of all labels of a batch; guessing would give {place.contract.chance:.3g}.",
         ),
         Chart(
             "learned-lr", "Learning rate", f"Largest {max(line['lr'] for line in lines):.3g}.", "step", "learning rate",
@@ -77,7 +78,14 @@ def _by_seed(
         for i, seed in enumerate(seeds)
     )  # fmt: skip
     return Chart(
-        f"learned-{entry}", title, f"A line for each seed. {text}", "step", label, series, "metrics.jsonl"
+        f"learned-{entry}",
+        title,
+        f"A line for each seed. {text}",
+        "step",
+        label,
+        series,
+        "metrics.jsonl",
+        y_range=SHARES if entry == "accuracy" else None,
     )
 
 
@@ -89,4 +97,4 @@ def _number(x: Any) -> float | None:
 def _plain(value: Any) -> Cell:
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return (", ".join(map(str, value)) or "none") if isinstance(value, list | tuple) else str(value)

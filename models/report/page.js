@@ -16,7 +16,15 @@
     return { ink: of("--ink"), quiet: of("--quiet"), grid: of("--grid"), ground: of("--ground") };
   }
 
-  function themed(layout) {
+  function spaced(axis, width) {
+    if (!axis.tickvals) return axis;
+    const step = Math.ceil((axis.tickvals.length * 15) / Math.max(width - 80, 1));
+    const kept = (texts) => texts.filter((_, i) => i % step === 0);
+    return { ...axis, tickvals: kept(axis.tickvals), ticktext: kept(axis.ticktext) };
+  }
+
+  function themed(chart) {
+    const layout = chart.spec.layout;
     const c = colours();
     const axis = { gridcolor: c.grid, zerolinecolor: c.quiet, zerolinewidth: 1, linecolor: c.quiet, automargin: true };
     const lines = (layout.shapes || []).map((s) => ({ ...s, line: { width: 1.2, ...s.line, color: c.quiet } }));
@@ -28,14 +36,14 @@
       hoverlabel: { bgcolor: c.ground, bordercolor: c.quiet, font: { color: c.ink }, align: "left" },
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
-      xaxis: { ...axis, ...layout.xaxis },
+      xaxis: { ...axis, ...spaced(layout.xaxis, chart.plot.clientWidth) },
       yaxis: { ...axis, ...layout.yaxis },
     };
   }
 
   function layoutOf(chart) {
     return {
-      ...themed(chart.spec.layout),
+      ...themed(chart),
       margin: { l: 56, r: 16, b: 48, ...chart.spec.layout.margin },
       hovermode: "closest",
       dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
@@ -83,7 +91,9 @@
       });
     }
     figure.querySelector(".reset").addEventListener("click", () => {
-      if (chart.drawn) Plotly.relayout(chart.plot, { "xaxis.autorange": true, "yaxis.autorange": true });
+      const range = chart.spec.layout.yaxis.range;
+      const y = range ? { "yaxis.range": range } : { "yaxis.autorange": true };
+      if (chart.drawn) Plotly.relayout(chart.plot, { "xaxis.autorange": true, ...y });
     });
     show(chart);
     charts.push(chart);
@@ -111,7 +121,7 @@
     const button = byId("page_theme");
     button.setAttribute("aria-pressed", String(dark()));
     for (const chart of charts) {
-      if (chart.drawn) Plotly.relayout(chart.plot, themed(chart.spec.layout));
+      if (chart.drawn) Plotly.relayout(chart.plot, themed(chart));
     }
   }
 
@@ -120,7 +130,7 @@
     root.classList.toggle("printing", begins);
     for (const chart of charts.filter((c) => c.drawn)) {
       const size = begins ? { width: chart.spec.layout.yaxis.scaleanchor ? 420 : 660, autosize: false } : { width: null, autosize: true };
-      Plotly.relayout(chart.plot, { ...themed(chart.spec.layout), ...size });
+      Plotly.relayout(chart.plot, { ...themed(chart), ...size });
     }
   }
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from html import escape
 from importlib import resources
 
-from .chart_data import filter_keys, filter_values
+from .chart_data import filter_values, picked_keys
 from .page_items import item_html, text_html
 from .parts import Chart, Section
 from .plotly_chart import plotly_chart
@@ -73,7 +73,7 @@ def _chosen(chart: Chart) -> list[list[int | None]]:
     """For each filter, which of its values each series has; None: it is shown with every value."""
     return [
         [values.index(own[key]) if key in (own := dict(series.filters)) else None for series in chart.series]
-        for key in filter_keys(chart)
+        for key in picked_keys(chart)
         for values in (filter_values(chart, key),)
     ]
 

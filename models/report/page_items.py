@@ -8,7 +8,7 @@ from html import escape
 from urllib.parse import quote
 
 from .appearance import Look, look
-from .chart_data import cell_text, chart_columns, chart_rows, csv_of, filter_keys, filter_values
+from .chart_data import cell_text, chart_columns, chart_rows, csv_of, filter_values, picked_keys
 from .parts import Cell, Chart, Item, Picture, Series, Table
 from .svg_inline import inline_svg, width_of
 
@@ -122,7 +122,7 @@ def _foot(item: Chart | Table, name: str, more: str = "") -> str:
 
 
 def _filters(chart: Chart, name: str) -> str:
-    keys = filter_keys(chart)
+    keys = picked_keys(chart)
     if not keys:
         return ""
     picks = []

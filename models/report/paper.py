@@ -16,9 +16,8 @@ from matplotlib.patches import Circle
 from ...constructions.errors import InputError
 from .appearance import look
 from .chart_data import csv_of, short
+from .drawing import drawn_marks, mode_of, names_of, share, side
 from .parts import Chart, Item, Picture, Section, Series
-from .plotly_chart import mode_of
-from .plotly_marks import drawn_marks, share, side
 
 Format = Literal["png", "pdf"]
 COLUMN = 3.25
@@ -79,6 +78,8 @@ def _figure(chart: Chart, width: float) -> Figure:
     axes = figure.add_subplot()
     _scales(axes, chart, width)
     handles = _series(axes, chart)
+    if chart.y_range is not None:
+        axes.set_ylim(*chart.y_range)
     _marks(axes, chart)
     if rows:
         figure.legend(
@@ -93,7 +94,7 @@ def _scales(axes: Axes, chart: Chart, width: float) -> None:
     axes.set_ylabel(_plain(fill(chart.y_label, int(width * 9))))
     axes.grid(color="#e8ebee", linewidth=0.5)
     axes.set_axisbelow(True)
-    names = _names(chart)
+    names = names_of(chart)
     if names:
         axes.set_xticks(range(len(names)), [_plain(short(name)) for name in names])
         if sum(len(short(name)) for name in names) > 40:
@@ -108,7 +109,7 @@ def _scales(axes: Axes, chart: Chart, width: float) -> None:
 
 
 def _series(axes: Axes, chart: Chart) -> dict[tuple[str, int, str], Any]:
-    names = {name: i for i, name in enumerate(_names(chart))}
+    names = {name: i for i, name in enumerate(names_of(chart))}
     bars = list(dict.fromkeys((s.name, s.role) for s in chart.series if s.kind == "bars"))
     handles: dict[tuple[str, int, str], Any] = {}
     for series in chart.series:
@@ -155,13 +156,6 @@ def _marks(axes: Axes, chart: Chart) -> None:
             _plain(short(mark.label, 40)), (1, mark.at), (0, 1.5), xycoords=axes.get_yaxis_transform(),
             textcoords="offset points", ha="right", va="bottom", fontsize=7, color=INK,
         )  # fmt: skip
-
-
-def _names(chart: Chart) -> list[str]:
-    """What stands under the x axis, where any x is a text."""
-    if not any(isinstance(x, str) for series in chart.series for x in series.x):
-        return []
-    return list(dict.fromkeys(str(x) for series in chart.series for x in series.x))
 
 
 def _plain(text: str) -> str:

@@ -47,6 +47,7 @@ class Chart:
     """Series over two axes. `description` says in a sentence or two what is to be seen, for those who cannot see it.
 
     `source`: where the numbers come from (files, settings, seeds). `circle`: the unit circle is drawn and both axes have one scale.
+    `y_range`: from where to where the y axis goes, by default as its points do.
     """
 
     slug: str
@@ -60,6 +61,7 @@ class Chart:
     log_x: bool = False
     log_y: bool = False
     circle: bool = False
+    y_range: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import inf, isfinite
+from math import inf, isfinite, log10
 from textwrap import wrap
 from typing import Any
 
 from .appearance import Look, look
 from .chart_data import short
-from .parts import Chart, Series
-from .plotly_marks import mark_lines
-from .plotly_text import plotly_text
+from .drawing import drawn_marks, mode_of, names_of, share, side
+from .parts import Chart, Mark, Series
 
-MOST_MARKED = 60
-"""A line of more points is drawn without symbols."""
 MOST_NAMES = 40
 """Names under an axis: of more of them plotly chooses some; long ones are cut short, and whole on hover."""
+ROW, TOP = 16, 14
+"""Pixels: height of a row of labels, margin above a plot without any."""
+NEAR = 0.07
+"""Horizontal lines that are nearer, in parts of the axis, have their labels at different ends."""
+CIRCLE = [-1.1, 1.1]
+"""What both axes show at least where there is the unit circle."""
+_WRITTEN = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "%{": "%&#123;"}
 
 
 def plotly_chart(chart: Chart) -> dict[str, Any]:
     """`traces`, one a series, in order, and `layout`, with marks as labelled lines."""
-    named = any(isinstance(x, str) for series in chart.series for x in series.x)
+    names = names_of(chart)
     x_axis: dict[str, Any] = {"title": {"text": _title(chart.x_label, 60)}, "type": "linear"}
     y_axis: dict[str, Any] = {"title": {"text": _title(chart.y_label, 36)}, "type": "linear"}
     x_axis["zeroline"] = y_axis["zeroline"] = chart.circle
     layout: dict[str, Any] = {"xaxis": x_axis, "yaxis": y_axis}
-    if named:
-        names = list(dict.fromkeys(str(x) for series in chart.series for x in series.x))
+    if names:
         values, texts = [drawn(name) for name in names], [plotly_text(short(name)) for name in names]
         x_axis.update(type="category", categoryorder="array", categoryarray=values)
         if len(names) <= MOST_NAMES:
@@ -36,11 +39,25 @@ def plotly_chart(chart: Chart) -> dict[str, Any]:
         x_axis.update(_log_axis(x for series in chart.series for x in series.x))
     if chart.log_y:
         y_axis.update(_log_axis(y for series in chart.series for y in series.y))
+    least = [m.at for m in drawn_marks(chart)[1]]
     if chart.circle:
+        least += CIRCLE
+        x_axis["autorangeoptions"] = {"include": CIRCLE}
         x_axis["constrain"] = y_axis["constrain"] = "domain"
         y_axis["scaleanchor"] = "x"
-    layout.update(mark_lines(chart))
-    return {"traces": [_trace(series, chart, named) for series in chart.series], "layout": layout}
+    if chart.y_range is not None:
+        y_axis["range"] = list(chart.y_range)
+    elif least:
+        y_axis["autorangeoptions"] = {"include": least}
+    layout.update(_mark_lines(chart))
+    return {"traces": [_trace(series, chart, bool(names)) for series in chart.series], "layout": layout}
+
+
+def plotly_text(text: str) -> str:
+    """Text that plotly shows as it is: neither markup nor a template."""
+    for sign, written in _WRITTEN.items():
+        text = text.replace(sign, written)
+    return text
 
 
 def drawn(value: float | str | None) -> float | str | None:
@@ -90,15 +107,6 @@ def _trace(series: Series, chart: Chart, named: bool) -> dict[str, Any]:
     }
 
 
-def mode_of(series: Series) -> str:
-    """Symbols for points, and on lines where they are few or a point stands alone between gaps."""
-    if series.kind == "points":
-        return "markers"
-    gaps = [True, *(drawn(y) is None for y in series.y), True]
-    alone = any(a and not b and c for a, b, c in zip(gaps, gaps[1:], gaps[2:], strict=False))
-    return "lines+markers" if alone or len(series.x) <= MOST_MARKED else "lines"
-
-
 def _bar(shown: Look) -> dict[str, Any]:
     return {"color": shown.colour, "pattern": {"shape": shown.hatch, "fgopacity": 0.6, "size": 6}}
 
@@ -123,3 +131,43 @@ def _marker(series: Series, shown: Look) -> dict[str, Any]:
             "line": {"width": 2},
         }
     return {"color": shown.colour, "symbol": shown.symbol, "size": size, "opacity": 0.85}
+
+
+def _mark_lines(chart: Chart) -> dict[str, Any]:
+    """`shapes`, `annotations`, and the `margin` that makes room for them; the unit circle is a shape too."""
+    shapes: list[dict[str, Any]] = []
+    if chart.circle:
+        shapes.append({"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "layer": "below"})
+    upright, level = drawn_marks(chart)
+    shapes += [_mark_line(mark) for mark in (*upright, *level)]
+    labels = [_above(mark, row, share(chart, mark)) for row, mark in enumerate(upright)]
+    last, end = -1.0, 1
+    for mark in level:
+        place = share(chart, mark)
+        end = 1 - end if place - last < NEAR else 1
+        last = place
+        labels.append(_beside(mark, end, chart.log_y))
+    for label, mark in zip(labels, upright, strict=False):
+        label["x"] = log10(mark.at) if chart.log_x else mark.at
+    return {"shapes": shapes, "annotations": labels, "margin": {"t": TOP + ROW * len(upright)}}
+
+
+def _mark_line(mark: Mark) -> dict[str, Any]:
+    line = {"type": "line", "line": {"width": 1.5, "dash": "dash"}, "layer": "below"}
+    if mark.axis == "x":
+        return {**line, "x0": mark.at, "x1": mark.at, "y0": 0, "y1": 1, "yref": "paper"}
+    return {**line, "y0": mark.at, "y1": mark.at, "x0": 0, "x1": 1, "xref": "paper"}
+
+
+def _above(mark: Mark, row: int, place: float) -> dict[str, Any]:
+    return {
+        "text": plotly_text(mark.label), "xref": "x", "yref": "paper", "y": 1, "yshift": ROW * row,
+        "xanchor": side(place), "yanchor": "bottom", "showarrow": False,
+    }  # fmt: skip
+
+
+def _beside(mark: Mark, end: int, logarithmic: bool) -> dict[str, Any]:
+    return {
+        "text": plotly_text(mark.label), "xref": "paper", "x": end, "xanchor": "right" if end else "left",
+        "yref": "y", "y": log10(mark.at) if logarithmic else mark.at, "yanchor": "bottom", "showarrow": False,
+    }  # fmt: skip

@@ -10,9 +10,8 @@ from typing import Any
 
 from ...constructions.errors import InputError, LimitError
 from ...constructions.files import write_bytes
-from .constructed_limits import RandomRuns, ShownLimits
 from .folder import ReportFolder, open_folder
-from .learned_limits import LearnedLimits
+from .limits import LearnedLimits, RandomRuns, ShownLimits
 from .page import page
 from .paper import COLUMN, Format, paper_files
 from .parts import Chart, Picture, Section, Table
@@ -113,7 +112,7 @@ def sections_of(
         from .learned import learned_sections
 
         with one_thread():
-            found += learned_sections(place.path, seed=seed, limits=learned)
+            found += learned_sections(place, seed=seed, limits=learned)
     for number, (path, realisation) in enumerate(shown):
         if progress is not None:
             progress((number + place.learned) / (len(shown) + place.learned + 1))

@@ -30,9 +30,9 @@ def summary(place: ReportFolder, command: str, reason: str) -> Section:
         rows.append(("command", command))
     table = Table(
         "what", "What this is", "The folder, its task, and what made this page.", ("entry", "value"), tuple(rows),
-        ", ".join(path.name for path in place.files()[:4]) or "the folder",
+        "the folder, and the program that was run",
     )  # fmt: skip
-    return Section("summary", "Summary", _text(place), (table,))
+    return Section("summary", "Summary", _text(place, reason), (table,))
 
 
 def certificates(place: ReportFolder) -> tuple[Section, ...]:
@@ -45,9 +45,7 @@ def certificates(place: ReportFolder) -> tuple[Section, ...]:
         "certificates", "Certificates", "What the stand-alone checker says of each.",
         ("file", "kind", "verdict", "reason"), rows, ", ".join(c.path.name for c in rest),
     )  # fmt: skip
-    text = (
-        "Certificates without a table of a linear RNN: proofs of what is impossible, equivalent, or bounded."
-    )
+    text = "Certificates that hold no construction, such as those of what is impossible, equivalent or bounded, and invalid ones."
     return (Section("more-certificates", "Other certificates", text, (table,)),)
 
 
@@ -64,11 +62,16 @@ def provenance(place: ReportFolder) -> Section:
     return Section("provenance", "Provenance", "What this report was made from.", (table,))
 
 
-def _text(place: ReportFolder) -> str:
+def _text(place: ReportFolder, reason: str) -> str:
     if place.kind == "certificates":
-        return "Linear RNNs in exact numbers, with the checker's verdict on each."
-    learned = "Models trained on" if place.kind == "training" else "A model trained on"
-    return f"{learned} `{place.name}`, and beside it the construction of the same automaton."
+        return "Certificates, with the checker's verdict on each, and what the valid ones construct."
+    learned = "A training on" if place.kind == "training" else "A model of"
+    beside = (
+        ", without a construction beside it"
+        if reason
+        else ", and beside it the construction of the same automaton"
+    )
+    return f"{learned} {place.name}{beside}."
 
 
 def _version(name: str) -> str:

@@ -1,4 +1,4 @@
-"""`LearnedFolder`: a training's or a model's files as they are read for a report, and which seed's model is looked at."""
+"""`Trained`: what the files of a training or a model say, and which seed's model is looked at."""
 
 from __future__ import annotations
 
@@ -10,24 +10,28 @@ from typing import Any
 from ...constructions.automaton import Automaton
 from ...constructions.errors import InputError
 from ...constructions.files import read_json
+from ...constructions.show import counted
 from ..config import config_from_json
-from ..contract import TaskContract, read_contract
+from ..contract import TaskContract
 from ..evaluation_file import evaluate_folder
 from ..metrics import read_metrics
-from ..tasks import AutomatonTask, task_of
 from ..training import read_result
-from .learned_limits import LearnedLimits
+from .folder import ReportFolder
+from .limits import LearnedLimits
+
+RESULT = ("seeds", "accuracy", "exact", "longest_90", "first_failure", "curve", "words", "length", "chance")
+"""What a report reads of a `result.json`."""
 
 
 @dataclass(frozen=True)
-class LearnedFolder:
-    """`settings`: of the training, None of a model alone. `metrics`: its lines. `result`: figures by seed, as in `result.json`.
+class Trained:
+    """`folder`: where they lie. `settings`: of the training, None of a model alone. `metrics`: its lines. `result`: figures by seed, as in `result.json`.
 
     `tested`: where `result` comes from. `seeds`: those of `result`, or of the settings. `seed`: whose model, in the folder
-    `model`, is looked at; None without any. `automaton`: the task's, None where it is no automaton's.
+    `model`, is looked at; None without any.
     """
 
-    path: Path
+    folder: ReportFolder
     contract: TaskContract
     settings: dict[str, Any] | None
     metrics: list[dict[str, Any]]
@@ -37,7 +41,11 @@ class LearnedFolder:
     seed: int | None
     model: Path | None
     config: Mapping[str, Any]
-    automaton: Automaton | None
+
+    @property
+    def automaton(self) -> Automaton | None:
+        """The task's, None where it is no automaton's."""
+        return self.folder.automaton
 
     @property
     def place(self) -> int:
@@ -58,56 +66,80 @@ class LearnedFolder:
         return shape.layers * shape.heads * shape.head_dim * shape.value_dim
 
     @property
+    def test(self) -> str:
+        """Where `result` comes from, with its words."""
+        if self.result is None:
+            return self.tested
+        return f"{self.tested}: {self.result['words']:,} words of {self.result['length']:,} letters"
+
+    @property
     def train_length(self) -> int:
         """The longest training word."""
         return self.contract.train_lengths[1]
 
-    def source(self, limits: LearnedLimits) -> str:
+    def words(self, limits: LearnedLimits, most: int | None = None) -> str:
+        """The random words of the comparison, or the first `most` of them."""
+        return (
+            f"{counted(min(limits.words, most or limits.words), 'random word')} of {limits.length:,} letters"
+        )
+
+    def source(self, limits: LearnedLimits, most: int | None = None) -> str:
         """Of what was measured on random words of the comparison."""
-        return f"{self.model_name}, {limits.words:,} random words of {limits.length:,} letters, seed {limits.seed} of the words"
+        return f"{self.model_name}, {self.words(limits, most)}, seed {limits.seed} of the words"
 
 
-def open_learned(folder: str | Path, limits: LearnedLimits, seed: int | None = None) -> LearnedFolder:
-    """Read the folder; a model alone is tested on random words. `seed`: default the one that is right longest."""
-    path = Path(folder)
-    contract = read_contract(path / "task.json")
-    task = task_of(contract.settings)
-    automaton = task.automaton if isinstance(task, AutomatonTask) else None
-    if (path / "config.json").is_file():
-        return _of_model(path, contract, automaton, limits, seed)
+def open_trained(folder: ReportFolder, limits: LearnedLimits, seed: int | None = None) -> Trained:
+    """Read the files; a model alone is tested on random words. `seed`: default the one that is right longest."""
+    path, contract = folder.path, folder.task
+    if contract is None:
+        raise InputError(f"{path}: {folder.what}: nothing was learned there")
+    if folder.kind == "model":
+        return _of_model(folder, contract, limits, seed)
     settings = read_json(path / "settings.json")
     metrics = read_metrics(path / "metrics.jsonl") if (path / "metrics.jsonl").is_file() else []
     result = read_result(path)
-    if not isinstance(settings, dict) or not isinstance(settings.get("train"), dict):
-        raise InputError(f"{path / 'settings.json'}: not the settings of a training")
+    own = settings.get("train") if isinstance(settings, dict) else None
+    _expect(path / "settings.json", "the settings of a training", own, ("seeds", "steps", "batch"))
+    if result is not None:
+        _expect(path / "result.json", "the result of a training", result, RESULT)
+    for line in metrics:
+        if "loss" in line:
+            _expect(path / "metrics.jsonl", "the metrics of a training", line, ("step", "accuracy", "lr"))
     seeds = tuple(settings["train"]["seeds"] if result is None else result["seeds"])
     chosen = _best(result) if seed is None else seed
     if chosen is not None and chosen not in seeds:
         raise InputError(f"{path}: it has no seed {chosen}; its seeds are {', '.join(map(str, seeds))}")
     model = path / f"seed-{chosen}"
     there = result is not None and (model / "config.json").is_file()
-    return LearnedFolder(
-        path, contract, settings, metrics, result, "result.json", seeds, chosen if there else None,
-        model if there else None, dict(settings.get("model", {})), automaton,
+    return Trained(
+        folder, contract, settings, metrics, result, "result.json", seeds, chosen if there else None,
+        model if there else None, dict(settings.get("model", {})),
     )  # fmt: skip
 
 
+def _expect(path: Path, what: str, found: Any, keys: tuple[str, ...]) -> None:
+    missing = [key for key in keys if not isinstance(found, dict) or key not in found]
+    if missing:
+        raise InputError(f"{path}: not {what}: it has no {missing[0]!r}")
+
+
 def _of_model(
-    path: Path, contract: TaskContract, automaton: Automaton | None, limits: LearnedLimits, seed: int | None
-) -> LearnedFolder:
+    folder: ReportFolder, contract: TaskContract, limits: LearnedLimits, seed: int | None
+) -> Trained:
+    path = folder.path
     config = read_json(path / "config.json")
     own = config.get("seed", 0) if isinstance(config, dict) else 0
     if seed not in (None, own):
         raise InputError(f"{path}: it has no seed {seed}; it is the model of seed {own}")
     result = None
-    if automaton is not None:
+    if folder.automaton is not None:
         seen = evaluate_folder(
             str(path), lengths=[limits.test_length], words=limits.test_words, seed=limits.seed, device="cpu"
         )
         result = seen.seen.as_json(seen.lengths)
-    tested = f"{limits.test_words:,} random words of {limits.test_length:,} letters, seed {limits.seed} of the words"
-    return LearnedFolder(
-        path, contract, None, [], result, tested, (own,), own, path, dict(config.get("model", {})), automaton
+    tested = f"random words, seed {limits.seed} of the words"
+    return Trained(
+        folder, contract, None, [], result, tested, (own,), own, path, dict(config.get("model", {}))
     )
 
 
