@@ -51,9 +51,9 @@ class Extracted:
         if self.counterexample is None:
             return f"{what}: the target automaton" if self.complete else f"{what}: no difference yet"
         word = _shown(self.counterexample)
-        return f"{what}: not the target: {word}" + (
-            ", which the model answers wrongly" if self.confirmed else ", which the model answers rightly"
-        )
+        if self.confirmed:
+            return f"{what}: not the target: {word}, which the model answers wrongly"
+        return f"{what}: neither the target nor the model: {word}, which the model answers rightly"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; the automaton as its table."""
