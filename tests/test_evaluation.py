@@ -73,7 +73,9 @@ def test_layers_that_write_out_states_take_fewer_tokens(monkeypatch: pytest.Monk
     sizes = []
     model.register_forward_pre_hook(lambda _, given: sizes.append(given[0].shape[2]))
     whole = evaluate(model, S3, 60, words=20)
-    monkeypatch.setattr(evaluation, "MOST_ENTRIES", 2 * 20 * (2 * 8 * 8) * 7 + 1)  # seeds, words, states, tokens
+    monkeypatch.setattr(
+        evaluation, "MOST_ENTRIES", 2 * 20 * (2 * 8 * 8) * 7 + 1
+    )  # seeds, words, states, tokens
     parts = evaluate(model, S3, 60, words=20)
     assert sizes == [61, *[7] * 8, 5]  # with the token at the beginning
     assert np.array_equal(whole.right, parts.right)

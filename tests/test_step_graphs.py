@@ -24,13 +24,20 @@ FAMILIES = {
 }
 
 
-def trained(folder: Path, family: str, graphs: bool, steps: int = 12, minutes: float | None = None) -> list[object]:
+def trained(
+    folder: Path, family: str, graphs: bool, steps: int = 12, minutes: float | None = None
+) -> list[object]:
     settings = {
         "steps": steps, "batch": 16, "lengths": [5, 7], "seeds": [0, 1], "log_every": 1, "graphs": graphs,
         "precision": "bf16", "deterministic": True, "checkpoint_every": 6,
     }  # fmt: skip
     model = {"family": family, "width": 32, "heads": 2, "head_dim": 16, "value_dim": 16, **FAMILIES[family]}
-    data = {"task": {"spec": "parity"}, "model": model, "train": settings, "eval": {"lengths": [8], "words": 8}}
+    data = {
+        "task": {"spec": "parity"},
+        "model": model,
+        "train": settings,
+        "eval": {"lengths": [8], "words": 8},
+    }
     train(experiment_of(data, "test"), folder, minutes=minutes)
     return [(line["loss"], line["gradient_norm"]) for line in read_metrics(folder / "metrics.jsonl")]
 
