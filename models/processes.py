@@ -87,6 +87,11 @@ class Processes:
         whole: Tensor = norm.full_tensor() if isinstance(norm, DTensor) else norm
         return whole
 
+    def wait(self) -> None:
+        """Until all processes are here."""
+        if self.accelerator is not None:
+            self.accelerator.wait_for_everyone()
+
     @property
     def sharded(self) -> bool:
         """Whether parameters lie in shards (FSDP), so that no process sees a whole gradient."""

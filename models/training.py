@@ -59,7 +59,9 @@ def train(
     processes = Processes(experiment.train.device, experiment.train.precision)
     if processes.sharded and len(experiment.train.seeds) > 1:
         raise InputError("train: FSDP shards one model: give one seed, or use DDP for several")
-    _claim(place, settings, contract, processes.writes)
+    if processes.writes:
+        _claim(place, settings, contract)
+    processes.wait()  # the others would see a folder that is half made
     if (done := read_result(place)) is not None:
         return Outcome(place, experiment.train.steps, experiment.train.steps, contract, done)
     deadline = None if minutes is None else started + 60 * minutes
@@ -82,7 +84,7 @@ def read_result(folder: Path) -> dict[str, Any] | None:
     return result
 
 
-def _claim(place: Path, settings: dict[str, Any], contract: TaskContract, writes: bool) -> None:
+def _claim(place: Path, settings: dict[str, Any], contract: TaskContract) -> None:
     """The folder is this training's: new, or begun with the same settings."""
     path = place / "settings.json"
     if path.exists():
@@ -100,7 +102,7 @@ def _claim(place: Path, settings: dict[str, Any], contract: TaskContract, writes
             raise InputError(f"{place}: its task is another now: {different}; choose another folder")
     elif place.exists() and any(place.iterdir()):
         raise InputError(f"{place}: is not empty and holds no training; choose another folder")
-    if writes and not path.exists():
+    if not path.exists():
         place.mkdir(parents=True, exist_ok=True)
         write_text(path, json.dumps(settings, indent=1) + "\n")
         contract.write(place / "task.json")

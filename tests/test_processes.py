@@ -116,7 +116,7 @@ def test_killed_in_the_middle_they_end_the_same(fsdp: bool, tmp_path: Path) -> N
     metrics = killed / "metrics.jsonl"
     while process.poll() is None and (not metrics.exists() or len(read_metrics(metrics)) < 35):
         time.sleep(0.01)
-    assert process.poll() is None
+    assert process.poll() is None, process.communicate()[1]
     workers = psutil.Process(process.pid).children(recursive=True)
     for one in (*(w.pid for w in workers), process.pid):
         if psutil.pid_exists(one):
