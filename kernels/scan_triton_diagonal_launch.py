@@ -93,8 +93,9 @@ def _launch(
     table = [segments.starts, segments.ends, segments.sequence, segments.cu_seqlens] if packed else [like] * 4
     count_launch(kernel.fn.__name__)
     unroll = UNROLL // 2 if flags["ADJOINT"] or flags["COMPLEX"] else UNROLL  # registers
-    kernel[(triton.cdiv(lanes, BLOCK),)](
-        *tensors, *table, segments.tokens, segments.per_row, segments.length, -1 if backwards else 1, D, lanes,
-        PACKED=packed, **flags, ARITHMETIC=tl.float64 if like.dtype == torch.float64 else tl.float32,
-        BLOCK=BLOCK, UNROLL=unroll, num_warps=WARPS, enable_fp_fusion=False,
-    )  # fmt: skip
+    with torch.cuda.device_of(like):
+        kernel[(triton.cdiv(lanes, BLOCK),)](
+            *tensors, *table, segments.tokens, segments.per_row, segments.length, -1 if backwards else 1, D, lanes,
+            PACKED=packed, **flags, ARITHMETIC=tl.float64 if like.dtype == torch.float64 else tl.float32,
+            BLOCK=BLOCK, UNROLL=unroll, num_warps=WARPS, enable_fp_fusion=False,
+        )  # fmt: skip

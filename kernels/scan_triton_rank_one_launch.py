@@ -38,12 +38,13 @@ def rank_one_forward(
     rows, columns, warps = blocks(K, V, final.dtype, backward=False)
     if N * H:
         count_launch("rank_one_forward_kernel")
-        rank_one_forward_kernel[(triton.cdiv(V, columns), N * H)](
-            *inputs, initial_state, o, final, checkpoints, *_table(segments, o),
-            segments.tokens, segments.per_row, segments.length, float(scale), H, K, V,
-            PACKED=segments.cu_seqlens is not None, KEEP=keep,
-            ARITHMETIC=_arithmetic(initial_state), BK=rows, BV=columns, num_warps=warps, enable_fp_fusion=False,
-        )  # fmt: skip
+        with torch.cuda.device_of(initial_state):
+            rank_one_forward_kernel[(triton.cdiv(V, columns), N * H)](
+                *inputs, initial_state, o, final, checkpoints, *_table(segments, o),
+                segments.tokens, segments.per_row, segments.length, float(scale), H, K, V,
+                PACKED=segments.cu_seqlens is not None, KEEP=keep,
+                ARITHMETIC=_arithmetic(initial_state), BK=rows, BV=columns, num_warps=warps, enable_fp_fusion=False,
+            )  # fmt: skip
     return o, final, checkpoints
 
 
@@ -61,12 +62,13 @@ def rank_one_backward(
     scratch = d_final.new_empty(parts * N * H * segments.length * rows * columns)
     if N * H:
         count_launch("rank_one_backward_kernel")
-        rank_one_backward_kernel[(parts, N * H)](
-            *inputs, checkpoints, do, d_final, *partial, dv, d_initial, scratch, *_table(segments, dv),
-            segments.tokens, segments.rows * segments.tokens, segments.per_row, segments.length, float(scale), H, K, V,
-            PACKED=segments.cu_seqlens is not None,
-            ARITHMETIC=_arithmetic(d_final), BK=rows, BV=columns, num_warps=warps, enable_fp_fusion=False,
-        )  # fmt: skip
+        with torch.cuda.device_of(d_final):
+            rank_one_backward_kernel[(parts, N * H)](
+                *inputs, checkpoints, do, d_final, *partial, dv, d_initial, scratch, *_table(segments, dv),
+                segments.tokens, segments.rows * segments.tokens, segments.per_row, segments.length, float(scale), H, K, V,
+                PACKED=segments.cu_seqlens is not None,
+                ARITHMETIC=_arithmetic(d_final), BK=rows, BV=columns, num_warps=warps, enable_fp_fusion=False,
+            )  # fmt: skip
     dq, dw, du, dz, dk = (x.sum(0).to(like.dtype) for x, like in zip(partial, inputs[:5], strict=True))
     return (dq, dw, du, dz, dk, dv), d_initial
 
