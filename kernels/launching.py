@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any
 
@@ -20,6 +21,12 @@ def empty(*shape: int, dtype: torch.dtype, device: torch.device) -> Tensor:
 def empty_like(x: Tensor) -> Tensor:
     """The same with the shape and dtype of a contiguous tensor, for less of the host's time; tests poison it too."""
     return torch.empty_like(x)
+
+
+def on_device_of(x: Tensor) -> AbstractContextManager[None]:
+    """Where a kernel on this tensor must be launched: triton takes the current device, which may be another."""
+    context: AbstractContextManager[None] = torch.cuda.device_of(x)  # type: ignore[no-untyped-call]
+    return context
 
 
 def pointers(other: Tensor, *buffers: Tensor | None) -> list[Tensor]:

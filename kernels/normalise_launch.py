@@ -36,7 +36,7 @@ def unit_rows_of(x: Tensor, gradient: Tensor | None, silu: bool) -> Tensor:
     wide = tl.float32 if narrow else tl.float64
     tile = Tile(width, warps=4, stages=1)
     launch = launching.launcher(kernel, tile, W=width, ROWS=tall, SILU=silu, WIDE=wide)
-    with torch.cuda.device_of(x):
+    with launching.on_device_of(x):
         launch((triton.cdiv(rows, tall),), *given, rows, D)
     return result
 
@@ -80,5 +80,5 @@ def _launch_rms(
     grid = (weight.shape[0] * H, triton.cdiv(N, share))
     tall = max(1, ENTRIES // width)
     launch = launching.launcher(kernel, Tile(width, warps=4, stages=2), W=width, ROWS=tall)
-    with torch.cuda.device_of(x):
+    with launching.on_device_of(x):
         launch(grid, *tensors, N, H, D, eps, share)

@@ -10,6 +10,7 @@ import triton.language as tl
 from torch import Tensor
 
 from .backends import count_launch
+from .launching import on_device_of
 from .scan_segments import Segments, next_length
 from .scan_triton_diagonal import segment_states, segment_summaries
 
@@ -93,7 +94,7 @@ def _launch(
     table = [segments.starts, segments.ends, segments.sequence, segments.cu_seqlens] if packed else [like] * 4
     count_launch(kernel.fn.__name__)
     unroll = UNROLL // 2 if flags["ADJOINT"] or flags["COMPLEX"] else UNROLL  # registers
-    with torch.cuda.device_of(like):
+    with on_device_of(like):
         kernel[(triton.cdiv(lanes, BLOCK),)](
             *tensors, *table, segments.tokens, segments.per_row, segments.length, -1 if backwards else 1, D, lanes,
             PACKED=packed, **flags, ARITHMETIC=tl.float64 if like.dtype == torch.float64 else tl.float32,

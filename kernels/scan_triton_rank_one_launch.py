@@ -8,6 +8,7 @@ import triton.language as tl
 from torch import Tensor
 
 from .backends import count_launch
+from .launching import on_device_of
 from .scan_segments import Segments
 from .scan_torch_rank_one import Inputs
 from .scan_triton_rank_one import rank_one_backward_kernel, rank_one_forward_kernel
@@ -38,7 +39,7 @@ def rank_one_forward(
     rows, columns, warps = blocks(K, V, final.dtype, backward=False)
     if N * H:
         count_launch("rank_one_forward_kernel")
-        with torch.cuda.device_of(initial_state):
+        with on_device_of(initial_state):
             rank_one_forward_kernel[(triton.cdiv(V, columns), N * H)](
                 *inputs, initial_state, o, final, checkpoints, *_table(segments, o),
                 segments.tokens, segments.per_row, segments.length, float(scale), H, K, V,
@@ -62,7 +63,7 @@ def rank_one_backward(
     scratch = d_final.new_empty(parts * N * H * segments.length * rows * columns)
     if N * H:
         count_launch("rank_one_backward_kernel")
-        with torch.cuda.device_of(d_final):
+        with on_device_of(d_final):
             rank_one_backward_kernel[(parts, N * H)](
                 *inputs, checkpoints, do, d_final, *partial, dv, d_initial, scratch, *_table(segments, dv),
                 segments.tokens, segments.rows * segments.tokens, segments.per_row, segments.length, float(scale), H, K, V,
