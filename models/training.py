@@ -67,7 +67,8 @@ def train(
     deadline = None if minutes is None else started + 60 * minutes
     with _arithmetic(experiment.train):
         run = TrainingRun(experiment, task, config, processes)
-        step = run.train(place, run.load(place, settings), settings, deadline, progress)
+        with run.stream():
+            step = run.train(place, run.load(place, settings), settings, deadline, progress)
         result = run.finish(place, contract) if step == experiment.train.steps else None
     return Outcome(place, step, experiment.train.steps, contract, result)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, cast
 
@@ -60,6 +60,10 @@ class TrainingRun:
             group["lr"] = rate  # loading made a number of the tensor that graphs read
         return step
 
+    def stream(self) -> AbstractContextManager[None]:
+        """Where all steps must run: steps that are recorded have a stream of their own."""
+        return nullcontext() if self.graphs is None else self.graphs.stream()
+
     def train(
         self,
         place: Path,
@@ -68,18 +72,7 @@ class TrainingRun:
         deadline: float | None,
         progress: Progress | None,
     ) -> int:
-        """From `step` to the last, or to the deadline (`time.monotonic`); the step that is reached and saved."""
-        with nullcontext() if self.graphs is None else self.graphs.stream():
-            return self._train(place, step, settings, deadline, progress)
-
-    def _train(
-        self,
-        place: Path,
-        step: int,
-        settings: dict[str, Any],
-        deadline: float | None,
-        progress: Progress | None,
-    ) -> int:
+        """From `step` to the last, or to the deadline (`time.monotonic`), within `stream()`; the step that is reached and saved."""
         train, processes = self.experiment.train, self.processes
         metrics = Metrics(place / "metrics.jsonl" if processes.writes else None, step)
         began = last = time.monotonic()
