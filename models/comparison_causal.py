@@ -11,7 +11,7 @@ import numpy as np
 from ..constructions.automaton import Indices
 from ..theory.rounding import Floats
 from ..theory.words import random_words
-from .comparison_states import Sampling, right_answers
+from .comparison_states import Sampling, side_by_side
 from .learned import AffineStepper, Learned
 from .snap import SnappedHead
 
@@ -67,25 +67,21 @@ def _wrong(
     target, read = learned.target, stepper.read
     held = sum(head.H0.size for head in stepper.heads) * words
     at_once = max(1, min(tokens, ENTRIES // held))
-    states = stepper.initial(words)
-    q = np.full(words, target.automaton.start)
+    followed = side_by_side(target, stepper, letters)
     wrong = np.zeros((len(choices), tokens, words), dtype=bool)
     asked = np.zeros((tokens, words), dtype=bool)
     wanted = np.zeros((tokens, words), dtype=np.int64)
     for first in range(0, tokens, at_once):
         block: list[list[Floats]] = []
         here = slice(first, min(first + at_once, tokens))
-        for t in range(here.start, here.stop):
-            x = np.asarray(letters[:, t], dtype=np.int64)
-            states = stepper.step(states, x)
+        for t, (_, states, *answers, _) in zip(range(here.start, here.stop), followed, strict=False):
             block.append(states)
-            wanted[t], asked[t] = right_answers(target, x, q)
-            q = target.automaton.transitions[x, q]
+            wanted[t], asked[t] = answers
         read_letters = letters[:, here].T.reshape(-1)
         together = [np.concatenate([s[h] for s in block]) for h in range(len(stepper.heads))]
         for i, choice in enumerate(choices):
-            answers = read([together[h] for h in choice], read_letters).reshape(-1, words)
-            wrong[i, here] = asked[here] & (answers != wanted[here])
+            given = read([together[h] for h in choice], read_letters).reshape(-1, words)
+            wrong[i, here] = asked[here] & (given != wanted[here])
     return wrong, asked
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from ..constructions.automaton import Indices
 from ..constructions.errors import InputError
 from ..theory.rounding import Floats
+from ..theory.stepper import Stepper
 from ..theory.words import random_words
 from .learned import Learned, Target
 
@@ -119,26 +121,36 @@ def follow_words(learned: Learned, sampling: Sampling) -> Trace:
     kept = [t for t in range(1, sampling.length + 1) if t <= sampling.fit or t & (t - 1) == 0]
     if sampling.length not in kept:
         kept.append(sampling.length)
-    states = learned.stepper.initial(sampling.words)
-    q = np.full(sampling.words, target.automaton.start)
     right = np.full(sampling.length, np.nan)
     failure = np.zeros(sampling.words, dtype=np.int64)
     snapshots: list[list[Floats]] = []
     classes = []
-    for t in range(1, sampling.length + 1):
-        x = np.asarray(letters[:, t - 1], dtype=np.int64)
-        states = learned.stepper.step(states, x)
-        wanted, asked = right_answers(target, x, q)
+    for t, (x, states, wanted, asked, q) in enumerate(side_by_side(target, learned.stepper, letters), 1):
         wrong = asked & (learned.stepper.decode(states, x) != wanted)
         if asked.any():
             right[t - 1] = 1 - wrong.sum() / asked.sum()
         failure[wrong & (failure == 0)] = t
-        q = target.automaton.transitions[x, q]
         if t in kept:
             snapshots.append(learned.head_states(states))
             classes.append(q)
     stacked = tuple(np.array([s[h] for s in snapshots]) for h in range(len(learned.heads)))
     return Trace(sampling, right, failure, tuple(kept), stacked, np.array(classes))
+
+
+def side_by_side(target: Target, stepper: Stepper, letters: Indices) -> Iterator[tuple[Any, ...]]:
+    """A stepper and the automaton over words `[words, tokens]`, token by token.
+
+    Each time: the letters, the stepper's states, the right answers' numbers, where something is asked, and the
+    automaton's states, after the token; `[words]` each but the stepper's.
+    """
+    states = stepper.initial(len(letters))
+    q = np.full(len(letters), target.automaton.start)
+    for t in range(letters.shape[1]):
+        x = np.asarray(letters[:, t], dtype=np.int64)
+        states = stepper.step(states, x)
+        answers = right_answers(target, x, q)
+        q = target.automaton.transitions[x, q]
+        yield x, states, *answers, q
 
 
 def right_answers(target: Target, letters: Indices, before: Indices) -> tuple[Indices, Any]:

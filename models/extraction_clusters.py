@@ -10,7 +10,7 @@ from ..constructions.automaton import Indices
 from ..constructions.errors import LimitError
 from ..theory.rounding import Floats
 from ..theory.words import random_words
-from .comparison_states import right_answers
+from .comparison_states import side_by_side
 from .learned import Learned
 
 
@@ -25,20 +25,16 @@ def observed(
         )
     target = learned.target
     letters = random_words(target.automaton, words, length, seed)
-    states = learned.stepper.initial(words)
-    rows = [_flat(learned.head_states(states))[:1]]
-    before, q = np.zeros(words, dtype=np.int64), np.full(words, target.automaton.start)
+    rows = [_flat(learned.head_states(learned.stepper.initial(1)))]
+    before = np.zeros(words, dtype=np.int64)
     moves, answers = [], []
-    for t in range(length):
-        x = letters[:, t]
-        states = learned.stepper.step(states, x)
-        _, asked = right_answers(target, x, q)
+    for t, (x, states, _, asked, _) in enumerate(side_by_side(target, learned.stepper, letters)):
         given = np.where(asked, learned.stepper.decode(states, x), -1)
         after = 1 + t * words + np.arange(words)
         rows.append(_flat(learned.head_states(states)))
         moves.append(np.stack([before, x, after], axis=1))
         answers.append(given)
-        before, q = after, target.automaton.transitions[x, q]
+        before = after
     return np.concatenate(rows), np.concatenate(moves), np.concatenate(answers)
 
 
