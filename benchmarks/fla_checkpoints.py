@@ -50,10 +50,17 @@ def measure(
     words: int = WORDS,
     device: str = "cuda",
     seconds: float = 80.0,
+    output: Path | None = None,
 ) -> dict[str, Any]:
-    """All runs, with card, driver and versions; nothing new begins after `seconds`."""
+    """All runs, with card, driver and versions, written to `output` after each; nothing new begins after `seconds`."""
     began = time.monotonic()
-    rows = []
+    rows: list[dict[str, Any]] = []
+    found = {
+        "card": torch.cuda.get_device_name() if device == "cuda" else device,
+        "driver": driver_version() if device == "cuda" else None,
+        "versions": {name: _version(name) for name in PACKAGES},
+        "words": words, "lengths": list(lengths), "runs": rows,
+    }  # fmt: skip
     for name in tasks:
         lrnn = construct(name, exactness="integer")
         assert isinstance(lrnn, LRNN)
@@ -75,12 +82,9 @@ def measure(
                 row |= _attempt(run, wanted, lengths, seconds - (time.monotonic() - began))
                 rows.append(row)
                 print(_line(row, lengths), flush=True)
-    return {
-        "card": torch.cuda.get_device_name() if device == "cuda" else device,
-        "driver": driver_version() if device == "cuda" else None,
-        "versions": {name: _version(name) for name in PACKAGES},
-        "words": words, "lengths": list(lengths), "seconds": round(time.monotonic() - began, 1), "runs": rows,
-    }  # fmt: skip
+                if output is not None:
+                    output.write_text(json.dumps(found, indent=1) + "\n")
+    return found
 
 
 def _parts() -> list[tuple[str, str]]:
@@ -172,15 +176,14 @@ def _version(package: str) -> str | None:
 def main(arguments: Sequence[str]) -> None:
     """The command of the module's text."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("output")
+    parser.add_argument("output", type=Path)
     parser.add_argument("--tasks", nargs="+", default=list(TASKS))
     parser.add_argument("--seconds", type=float, default=80.0)
     parser.add_argument("--device", default="cuda")
     given = parser.parse_args(arguments)
     os.environ["HF_HUB_OFFLINE"] = "1"
     warnings.filterwarnings("ignore", message="ShortConvolution is crucial")
-    found = measure(given.tasks, seconds=given.seconds, device=given.device)
-    Path(given.output).write_text(json.dumps(found, indent=1) + "\n")
+    measure(given.tasks, seconds=given.seconds, device=given.device, output=given.output)
 
 
 if __name__ == "__main__":
