@@ -20,14 +20,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from mirrormata.benchmarks.kernel_timing import driver_version
+from mirrormata.benchmarks.machine import driver_version, installed
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.formats.label_text import label_text
 from mirrormata.constructions.lrnn import LRNN
@@ -58,7 +57,7 @@ def measure(
     found = {
         "card": torch.cuda.get_device_name() if device == "cuda" else device,
         "driver": driver_version() if device == "cuda" else None,
-        "versions": {name: _version(name) for name in PACKAGES},
+        "versions": {name: installed(name) for name in PACKAGES},
         "words": words, "lengths": list(lengths), "runs": rows,
     }  # fmt: skip
     for name in tasks:
@@ -164,13 +163,6 @@ def _line(row: dict[str, Any], lengths: Sequence[int]) -> str:
     accuracy = "  ".join(f"{T}: {row['accuracy'][str(T)]:.4%}" for T in lengths)
     first = "none" if row["first_error"] is None else f"token {row['first_error']:,}"
     return f"{head}{accuracy}  first error {first}  {row['seconds']} s"
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import platform
-import subprocess
 import time
 from fractions import Fraction
 from importlib.metadata import version
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from mirrormata.benchmarks.machine import driver_version
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.householder import GHFactor
 from mirrormata.constructions.lrnn import LRNN, Head, Transition
@@ -185,13 +185,11 @@ def about(device: str) -> dict[str, Any]:
         "triton": version("triton"),
     }
     if device == "cuda":
-        query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
-        card, driver = (
-            subprocess.run(query, capture_output=True, text=True, check=True)
-            .stdout.split("\n")[0]
-            .split(", ")
-        )
-        facts |= {"card": card, "driver": driver, "cuda": torch.version.cuda}
+        facts |= {
+            "card": torch.cuda.get_device_name(),
+            "driver": driver_version(),
+            "cuda": torch.version.cuda,
+        }
     return facts
 
 

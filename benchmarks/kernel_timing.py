@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Callable
 from typing import Any
@@ -48,12 +47,6 @@ def host(run: Pass) -> float:
         times.append(time.perf_counter() - begun)
     torch.cuda.synchronize()
     return round(sorted(times)[15] * 1e3, 4)
-
-
-def driver_version() -> str:
-    """As nvidia-smi says."""
-    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def copy_rate() -> float:

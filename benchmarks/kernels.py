@@ -33,11 +33,11 @@ from mirrormata.benchmarks.kernel_timing import (
     Pass,
     captured,
     copy_rate,
-    driver_version,
     host,
     milliseconds,
     product_rate,
 )
+from mirrormata.benchmarks.machine import driver_version
 from mirrormata.kernels import delta_product
 
 SCALE = 0.125

@@ -27,6 +27,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from mirrormata.benchmarks.kernel_peer import peer_version
+from mirrormata.benchmarks.machine import driver_version, installed
 from mirrormata.benchmarks.training_peer import peer_model
 from mirrormata.models.config import ModelConfig
 from mirrormata.models.model import Model
@@ -193,7 +194,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"flash-linear-attention {why}: only ours is measured", file=sys.stderr)
     document: Row = {
         "card": torch.cuda.get_device_name() if device.type == "cuda" else platform.machine(),
+        "driver": driver_version() if device.type == "cuda" else None,
         "torch": torch.__version__,
+        "triton": installed("triton"),
         "fla": version if peer else None,
         "precision": "bf16 autocast" if device.type == "cuda" else "fp32",
         "tokens_per_second": "median, slowest, fastest round",

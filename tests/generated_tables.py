@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows, results, time_rows
 from mirrormata.constructions.construct import construct
@@ -148,11 +149,59 @@ def kernel_errors_table() -> str:
     return table(("β", "T", "dtype", *ERRORS), error_rows(results()), range(1, 8))
 
 
+def throughput_table() -> str:
+    """Tokens a second in training, ours and the peer's, from the committed results."""
+    found = measured_results("training_throughput_nvidia_h200")
+    rows = []
+    for name, size in found["sizes"].items():
+        for row in size["rows"]:
+            middle, slowest, fastest = (f"{x / 1e6:.2f}" for x in row["tokens_per_second"])
+            against = f"{row['against_peer']:.2f}"
+            rows.append(
+                [
+                    f"`{name}`",
+                    row["model"],
+                    f"{middle} ({slowest} to {fastest})",
+                    f"{row['milliseconds_a_step']:.2f}",
+                    against,
+                ]
+            )
+    head = ("size", "model", "million tokens a second", "milliseconds a step", "against FLA")
+    return table(head, rows, (2, 3, 4))
+
+
+def fla_checkpoints_table() -> str:
+    """Exported checkpoints run by FLA and by our kernels: accuracy to each length, and the first wrong token."""
+    found = measured_results("fla_checkpoints_nvidia_h200")
+    rows = []
+    for run in found["runs"]:
+        accuracy = [f"{run['accuracy'][str(T)]:.2%}" for T in found["lengths"]]
+        bound = run["bound"] if isinstance(run["bound"], str) else f"about {run['bound']:,}"
+        rows.append([run["task"], run["by"], run["dtype"], bound, *accuracy, run["first_error"] or "none"])
+    head = (
+        "task",
+        "run by",
+        "dtype",
+        "right up to, foreseen",
+        *(f"{T:,}" for T in found["lengths"]),
+        "first wrong token",
+    )
+    return table(head, rows, range(4, 10))
+
+
+def measured_results(name: str) -> dict[str, Any]:
+    """A committed document of results."""
+    document: dict[str, Any] = json.loads(
+        (ROOT / f"benchmarks/results/{name}.json").read_text(encoding="utf-8")
+    )
+    return document
+
+
 def sweeps_tables() -> str:
     """The committed results of sweeps: caption, card and table of each; rows not run are shown as such."""
     parts = []
     for path in sorted((ROOT / "benchmarks/results").glob("sweep_*.json")):
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = measured_results(path.stem)
         head, *rows = found["table"]
         where = f"{found['card']}, torch {found['torch']}, triton {found['triton']}; `{found['sweep']}`"
         parts.append(f"\n{found['caption']} ({where}.)\n{table(head, rows)}")
@@ -166,6 +215,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "library": library_table,
     "recurrences": recurrences_table,
     "sweeps": sweeps_tables,
+    "throughput": throughput_table,
+    "fla-checkpoints": fla_checkpoints_table,
     "kernel-times": kernel_times_table,
     "kernel-further-times": kernel_further_table,
     "kernel-errors": kernel_errors_table,
