@@ -203,7 +203,7 @@ def chunk_backward(
     if DFINAL:
         dS += tl.load(dfinal + at_state).to(ACC)
     # values and beta are no operands of products, so the compiler does not load them ahead
-    last = (o_c < TC * NH) & (o_c < (length - (NT - 1) * TC) * NH)
+    last = (o_c < TC * NH) & (o_c < (length - tl.maximum(NT - 1, 0) * TC) * NH)  # none of an empty sequence
     Vn = tl.load(v + at_v, mask=last[:, None], other=0.0)
     bn = tl.load(beta + at_b, mask=last, other=0.0)
     for i in range(NT):
