@@ -47,6 +47,7 @@ def delta_product(
         output_final_state: also return the last states `[N,H,K,V]`, in float32 (float64 for float64 input).
         scale: factor of the outputs, by default K^-1/2.
         cu_seqlens: `[N+1]` integers from 0 to T, the bounds in tokens of sequences packed along T; B must be 1.
+            Bounds on a GPU are not read, for that would wait for it: they must be right.
         mode: `recurrent` (token by token), `chunk` (by chunks), `scan` (parallel in time, for few long sequences), `auto`.
         backend: `triton`, `torch`, `reference` or `auto`: `backends.choose_backend`.
         l2norm: divide q and k by their norms first; zero stays zero.

@@ -113,6 +113,10 @@ def _packed(cu_seqlens: Tensor, batch: int, device: torch.device) -> int:
         raise KernelInputError(f"cu_seqlens is given with B = {batch}: pack the sequences along T into B = 1")
     if cu_seqlens.dim() != 1 or cu_seqlens.numel() < 2 or cu_seqlens.dtype not in (torch.int32, torch.int64):
         raise KernelInputError("cu_seqlens must be [N+1] integers (int32 or int64), from 0 to T")
+    if cu_seqlens.device != device:
+        raise KernelInputError(
+            f"cu_seqlens is on {cu_seqlens.device} but q is on {device}: move them to one device"
+        )
     return cu_seqlens.numel() - 1
 
 

@@ -7,11 +7,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .delta_product_arguments import sequence_bounds
 from .delta_product_autograd import Eager, as_inputs, given
 from .delta_product_passes import backward_pass, forward_pass
 from .delta_product_plan import choose_mode, kernel_width
 from .delta_product_problem import Problem
 from .delta_product_shapes import forward_shapes
+from .reference import arithmetic_of
 
 MAX_HOUSEHOLDERS = 16
 """More micro-steps a token than this are given to the chunk kernels as tokens of their own."""
@@ -35,9 +37,14 @@ def delta_product_triton(
     V = v.shape[3]
     N = B if cu_seqlens is None else cu_seqlens.numel() - 1
     mode = choose_mode(mode, q.dtype, T, N * H)
+    if cu_seqlens is not None and cu_seqlens.device.type == "cpu" and not torch.compiler.is_compiling():
+        sequence_bounds(cu_seqlens, T)
     if T == 0 or B * H == 0:
-        state = q.new_zeros(N, H, K, V, dtype=torch.float32) if initial_state is None else initial_state
-        return v.new_zeros(B, 0, H, V), state if output_final_state else None
+        wide = arithmetic_of(q)
+        state = q.new_zeros(N, H, K, V, dtype=wide) if initial_state is None else initial_state.to(wide)
+        return v[
+            :, :T
+        ], state if output_final_state else None  # there are no values; autograd follows a slice
     every = 1
     if mode != "recurrent" and householders > MAX_HOUSEHOLDERS:
         q, a, every = _micro_steps_as_tokens(q, a, householders)

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from .backends import choose_backend
+from .backends import KernelInputError, choose_backend
 
 
 def l2_normalise(x: Tensor, *, silu: bool = False, backend: str = "auto") -> Tensor:
@@ -18,8 +18,10 @@ def l2_normalise(x: Tensor, *, silu: bool = False, backend: str = "auto") -> Ten
     | ‖u‖ - 1 | is at most 2 ulp.  The norm is taken in the next wider format, with nothing added under the root, so
     reflections stay reflections.  Differentiable once.
 
-    Raises `KernelInputError` for an unknown backend and `BackendUnavailableError`.
+    Raises `KernelInputError` for an unknown backend or x of another dtype, and `BackendUnavailableError`.
     """
+    if not x.is_floating_point():
+        raise KernelInputError(f"x is {x.dtype}: cast it to a floating dtype")
     chosen = choose_backend(backend, x.device)
     if chosen == "triton" and not torch.compiler.is_compiling():  # a compiler fuses the torch form itself
         unit: Tensor = _Kernels.apply(x, silu)  # type: ignore[no-untyped-call]

@@ -14,6 +14,8 @@ FAMILIES = (
 LINEAR = FAMILIES[:6]
 KEYED = ("deltaproduct", "gla", "rwkv7", "complex_kda")
 """Families whose state is a matrix written by keys and values."""
+WIDEST = 256
+"""Rows and columns of a state that the kernels take."""
 
 Range = tuple[int, int]
 
@@ -82,7 +84,10 @@ class ModelConfig:
 
     def _problems(self) -> Any:
         if self.family not in FAMILIES:
-            yield f"family {self.family!r} is none of {', '.join(FAMILIES)}"
+            line = f"family {self.family!r} is none of {', '.join(FAMILIES)}"
+            gated = ", gated = true" if "gated" in self.family.lower() else ""
+            deltanet = "deltanet" in self.family.lower().replace("_", "").replace("-", "")
+            yield line + (f"; DeltaNet is deltaproduct with householders = 1{gated}" if deltanet else "")
             return
         for name in (
             "letters",
@@ -113,8 +118,11 @@ class ModelConfig:
             len(self.meaning) != self.classes or any(type(m) is not int or m < -1 for m in self.meaning)
         ):
             yield f"meaning has {len(self.meaning)} entries: a label from -1 for each of the {self.classes} classes"
-        if self.mlp < 0:
-            yield f"mlp is {self.mlp}, which must not be negative"
+        if not 0 <= self.mlp < float("inf"):
+            yield f"mlp is {self.mlp}, which must be finite and not negative"
+        widest = max(self.head_dim, self.value_dim)
+        if self.family in ("deltaproduct", "rwkv7", "complex_kda") and widest > WIDEST:
+            yield f"head_dim {self.head_dim}, value_dim {self.value_dim}: at most {WIDEST}; take more heads"
         if not self.additive and self.initial == "zero":
             yield "additive false leaves a zero state zero: choose initial learned"
         if self.family == "transformer" and self.width % (2 * self.heads):

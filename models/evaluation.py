@@ -18,6 +18,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from ..constructions.errors import LimitError
+from .config import ModelConfig
 from .contract import scaled_accuracy
 from .language import LanguageTask
 from .model import Model, States
@@ -139,14 +141,17 @@ def evaluate(
 
     `chunk`: tokens that are in memory at once, fewer where the layers write out more than `MOST_ENTRIES` numbers for them;
     states are carried from one to the next. Words depend on `seed` alone.
+
+    `LimitError`: `check_size`.
     """
+    check_size(model.config, len(model.seeds), words, length)
     device = next(model.parameters()).device
     seeds = len(model.seeds)
     right, asked = np.zeros((seeds, length), dtype=np.int64), np.zeros(length, dtype=np.int64)
     failure = np.full((seeds, words), length, dtype=np.int64)
     bits = np.zeros((seeds, length)) if isinstance(task, LanguageTask) else None
     if per_token := model.config.states_written_out * seeds * words:
-        chunk = max(1, min(chunk, MOST_ENTRIES // per_token))
+        chunk = max(2, min(chunk, MOST_ENTRIES // per_token))
     states: States | None = None
     done = 0
     was_training = model.training
@@ -177,6 +182,15 @@ def evaluate(
                 progress(done / length)
     model.train(was_training)
     return Evaluation(model.seeds, words, 1 / max(task.classes, 1), right, asked, failure, bits)
+
+
+def check_size(config: ModelConfig, seeds: int, words: int, length: int) -> None:
+    """`LimitError` for words of which a token, or lengths of which the figures, have more than `MOST_ENTRIES` numbers."""
+    most = MOST_ENTRIES // seeds
+    if length > most or words * max(config.width, config.states_written_out) > most:
+        raise LimitError(
+            f"eval: {words:,} words of {length:,} letters are too many; test fewer or shorter ones"
+        )
 
 
 def _bits(logits: Tensor, labels: Array) -> Array:

@@ -67,6 +67,8 @@ def evaluate_folder(
         raise InputError(
             f"eval: words {words}, chunk {chunk}: at least 1 word and chunks of 2 tokens are needed"
         )
+    if seed < 0:
+        raise InputError(f"eval: seed {seed}: give a number from 0")
     contract = read_contract(folders[0] / "task.json")
     task: Task = task_of(contract.settings)
     if isinstance(task, LanguageTask):

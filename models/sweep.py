@@ -22,7 +22,7 @@ from ..constructions.errors import InputError, MirrormataError
 from ..constructions.files import read_text, write_text
 from .checkpoints import first_difference
 from .sweep_file import Cell, Sweep
-from .training import train
+from .training import check_minutes, train
 
 Say = Callable[[str], None]
 
@@ -113,6 +113,8 @@ def run_sweep(
     machine lacks leaves it without one; the others go on. As long as there was something to train, it looks again at the
     cells that others had, since these may have stopped.
     """
+    if minutes is not None:
+        check_minutes(minutes)
     place.path.mkdir(parents=True, exist_ok=True)
     deadline = None if minutes is None else time.monotonic() + 60 * minutes
     tried: set[str] = set()

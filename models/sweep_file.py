@@ -12,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from ..constructions.errors import InputError
+from .language import LanguageTask
 from .tasks import Span
 from .train_file import Experiment, experiment_of, read_toml
 
@@ -78,7 +79,13 @@ def read_sweep(path: str | Path) -> Sweep:
         file = msgspec.convert(read_toml(path), _File)
     except msgspec.ValidationError as error:
         raise InputError(f"{name}: {error}") from None
+    if file.seeds_a_cell < 0:
+        raise InputError(
+            f"{name}: seeds_a_cell is {file.seeds_a_cell}: give a number from 1, or 0 for all seeds"
+        )
     rows = tuple(_rows(file, name))
+    if not rows:
+        raise InputError(f"{name}: an entry of [grid] has no values; give some, or leave it out")
     doubled = [row.name for i, row in enumerate(rows) if row.name in {r.name for r in rows[:i]}]
     if doubled:
         raise InputError(f"{name}: two rows are called {doubled[0]!r}; give each row another name")
@@ -107,6 +114,8 @@ def _rows(file: _File, name: str) -> Iterator[Row]:
                 _set(data, entry, value, name)
             label = ", ".join([title] * bool(title) + [_text(k, v) for k, v in varied.items()]) or file.name
             experiment = experiment_of(data, f"{name}: row {label!r}")
+            if file.measure == "bits" and not isinstance(experiment.built_task(), LanguageTask):
+                raise InputError(f"{name}: row {label!r}: measure bits is for text; choose another")
             yield Row(label, published, tuple(_cells(experiment, label, file.seeds_a_cell)))
 
 

@@ -21,7 +21,7 @@ from ..constructions.errors import InputError
 from ..constructions.files import read_text, write_text
 from .checkpoints import first_difference
 from .contract import TaskContract, read_contract
-from .evaluation import length_text
+from .evaluation import check_size, length_text, longest_of
 from .processes import Processes
 from .train_file import Experiment, TrainSettings
 from .training_run import Progress, TrainingRun
@@ -50,12 +50,15 @@ def train(
     Raises `InputError` for a folder of another training, and for a checkpoint that is cut short or foreign.
     """
     started = time.monotonic()
+    if minutes is not None:
+        check_minutes(minutes)
     place = Path(folder)
     task = experiment.built_task()
     lengths, tests = experiment.train_lengths(task), experiment.test_lengths(task)
     contract = task.contract(lengths, tuple(length_text(x) for x in tests))
     settings = json.loads(json.dumps(experiment.as_json()))
     config = experiment.config(task)
+    check_size(config, len(experiment.train.seeds), experiment.eval.words, longest_of(tests))
     processes = Processes(experiment.train.device, experiment.train.precision)
     if processes.sharded and len(experiment.train.seeds) > 1:
         raise InputError("train: FSDP shards one model: give one seed, or use DDP for several")
@@ -73,6 +76,12 @@ def train(
     return Outcome(place, step, experiment.train.steps, contract, result)
 
 
+def check_minutes(minutes: float) -> None:
+    """`InputError` for a time that is negative, or none."""
+    if not minutes >= 0:
+        raise InputError(f"minutes is {minutes}: it must not be negative")
+
+
 def read_result(folder: Path) -> dict[str, Any] | None:
     """What a finished training found; None where it is not finished."""
     path = folder / "result.json"
@@ -82,6 +91,8 @@ def read_result(folder: Path) -> dict[str, Any] | None:
         result: dict[str, Any] = json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise InputError(f"{path}: not JSON ({error.msg}); remove it") from None
+    if not isinstance(result, dict) or not {"seeds", "accuracy", "exact"} <= set(result):
+        raise InputError(f"{path}: not the result of a training; remove it")
     return result
 
 

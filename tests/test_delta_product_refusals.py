@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import os
+
+os.environ.setdefault("TRITON_INTERPRET", "1")
+
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 
-from mirrormata.kernels import KernelInputError, delta_product, delta_product_arguments
+from mirrormata.kernels import (
+    KernelInputError,
+    delta_product,
+    delta_product_arguments,
+    l2_normalise,
+    triton_available,
+)
 from mirrormata.tests.delta_product_cases import problem
+
+BACKENDS = ["torch", "reference", *(["triton"] if triton_available("cpu") else [])]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +61,34 @@ def test_accepted_calls_are_remembered_up_to_a_limit(monkeypatch: pytest.MonkeyP
         assert len(delta_product_arguments._accepted) == remembered
 
 
-def test_packed_bounds_must_fit() -> None:
-    x = problem(1, 6, bounds=[0, 4, 3, 6])
-    with pytest.raises(KernelInputError, match="cu_seqlens must rise from 0 to T = 6"):
-        x.run(backend="torch")
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_packed_bounds_must_fit(backend: str) -> None:
+    for bounds in ([0, 4, 3, 6], [0, 7], [1, 6], [0, 5]):
+        x = replace(problem(1, 6, bounds=[0, 6]), cu=torch.tensor(bounds))
+        x = replace(x, initial=x.initial.new_zeros(len(bounds) - 1, *x.initial.shape[1:]))
+        with pytest.raises(KernelInputError, match="cu_seqlens must rise from 0 to T = 6"):
+            x.run(backend=backend)
+    x = replace(problem(1, 6, bounds=[0, 6]), cu=torch.tensor([0, 6], device="meta"))
+    with pytest.raises(KernelInputError, match="cu_seqlens is on meta but q is on cpu"):
+        x.run(backend=backend)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("sizes", [(0, 5, 2), (2, 0, 2), (2, 5, 0)])
+def test_nothing_in_is_nothing_out(sizes: tuple[int, int, int], backend: str) -> None:
+    B, T, H = sizes
+    q, k, v = (torch.zeros(B, T * n, H, 4, dtype=torch.float64, requires_grad=True) for n in (1, 2, 2))
+    initial = torch.ones(B, H, 4, 4)
+    o, final = delta_product(
+        q, k, v, k[..., 0], householders=2, initial_state=initial, output_final_state=True, backend=backend
+    )
+    assert o.shape == (B, T, H, 4)
+    assert final.dtype == o.dtype == torch.float64
+    assert torch.equal(final, initial.double())
+    if T:
+        torch.autograd.backward(o.sum())
+
+
+def test_whole_numbers_are_not_normalised() -> None:
+    with pytest.raises(KernelInputError, match=r"x is torch.int64: cast it"):
+        l2_normalise(torch.ones(2, 3, dtype=torch.int64))

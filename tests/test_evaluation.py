@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from mirrormata.constructions.construct import construct
-from mirrormata.constructions.errors import InputError
+from mirrormata.constructions.errors import InputError, LimitError
 from mirrormata.models import evaluation
 from mirrormata.models.config import ModelConfig
 from mirrormata.models.constructed import from_construction
@@ -180,6 +180,14 @@ def test_rows_of_a_word_problem_file(trained: Path, tmp_path: Path, call: Callab
     drawn = call("eval", str(trained), "--lengths", "8", "--words", "16", "--json").json
     assert from_file["accuracy"] == drawn["accuracy"]
     assert "fewer than the lengths" in call("eval", str(trained), "--data", str(path), "--lengths", "9").error
+
+
+def test_tests_that_cannot_be_run_are_refused(trained: Path) -> None:
+    with pytest.raises(InputError, match="seed -1"):
+        evaluate_folder(str(trained), seed=-1)
+    for words, length in ((10**9, 8), (1, 10**11)):
+        with pytest.raises(LimitError, match="too many; test fewer or shorter ones"):
+            evaluate_folder(str(trained), words=words, lengths=[length])
 
 
 def test_a_folder_with_another_task_is_refused(trained: Path, tmp_path: Path) -> None:

@@ -160,6 +160,10 @@ def test_states_before_the_first_token(family: str) -> None:
         ({"key_activation": "relu"}, "key_activation is 'relu'"),
         ({"tables": (1, 2)}, "tables is"),
         ({"meaning": (0, 1)}, "meaning has 2 entries"),
+        ({"mlp": float("nan")}, "mlp is nan"),
+        ({"head_dim": 257}, "at most 256; take more heads"),
+        ({"family": "deltanet"}, "DeltaNet is deltaproduct with householders = 1$"),
+        ({"family": "gated_deltanet"}, "householders = 1, gated = true$"),
     ],
 )
 def test_a_wrong_configuration_is_one_clear_line(changes: dict[str, Any], words_in_message: str) -> None:

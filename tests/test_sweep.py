@@ -256,6 +256,9 @@ def test_the_caption_has_the_budget(small: Sweep) -> None:
         ('row = "two factors"', 'row = "one_factor"', "rename one"),
         ('"model.householders" = 2', '"train.colour" = 2', "unknown field `colour`"),
         ("[task]", "[task", "not TOML"),
+        ("seeds_a_cell = 2", "seeds_a_cell = -1", "seeds_a_cell is -1"),
+        ("seeds_a_cell = 2", 'seeds_a_cell = 2\nmeasure = "bits"', "measure bits is for text"),
+        ('"model.range" = [[0, 1], [-1, 1]]', '"model.range" = []', "[grid] has no values"),
     ],
 )
 def test_wrong_files_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -17,7 +17,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from mirrormata.constructions.errors import InputError
+from mirrormata.constructions.errors import InputError, LimitError
 from mirrormata.models.batches import training_batches
 from mirrormata.models.checkpoints import first_difference
 from mirrormata.models.config import ModelConfig
@@ -262,14 +262,32 @@ def test_broken_checkpoints_are_refused_in_one_line(undisturbed: Path, tmp_path:
         ({"model__letters": 3}, "letters comes from the task"),
         ({"model__colour": 3}, "unknown entry 'colour'"),
         ({"train__device": "tpu9"}, "device tpu9"),
+        ({"train__betas": [0.9, 1]}, "train.betas is [0.9, 1.0]"),
+        ({"train__seeds": [2**63]}, "below 2^63"),
+        ({"eval__seed": -1}, "eval.seed is -1"),
+        ({"eval__words": 10**9}, "1,000,000,000 words of 12 letters are too many"),
     ],
 )
 def test_wrong_entries_are_named(change: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises((InputError, LimitError)) as refusal:
         train(experiment(**change), tmp_path / "x")
     assert message in str(refusal.value)
     assert "\n" not in str(refusal.value)
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("minutes", [-1.0, float("nan")])
+def test_a_time_that_is_none_is_refused(minutes: float, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="must not be negative"):
+        train(experiment(), tmp_path / "x", minutes=minutes)
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("text", ["[]", "{}"])
+def test_what_is_no_result_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text(text)
+    with pytest.raises(InputError, match="not the result of a training; remove it"):
+        read_result(tmp_path)
 
 
 def test_a_file_and_its_values(tmp_path: Path) -> None:
