@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
+from math import gcd
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -194,6 +195,15 @@ class Algebraic:
     def is_zero(self) -> bool:
         """True for the number 0."""
         return self.poly.degree() < 0
+
+    def conjugate(self, k: int) -> Algebraic:
+        """Its image under the automorphism that takes θ to 2cos(2πk/N); `ValueError` where k is not prime to N."""
+        if gcd(k, self.field.conductor) != 1:
+            raise ValueError(f"{k} is not prime to {self.field.conductor}, so it gives no automorphism")
+        image, value = self.field.twice_cos(k).poly, _constant(0)
+        for c in reversed(self.poly.coeffs()):
+            value = (value * image + c) % self.field.modulus
+        return Algebraic(self.field, value)
 
     def ball(self, bits: int) -> arb:
         """A ball around the number, computed with the given working precision."""

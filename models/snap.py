@@ -1,7 +1,7 @@
 """Snap: the nearest exact representation to a learned head, among those that constructions offer; certified again.
 
 Each head on offer for the transition group (permutations, signed permutations, rotations of the plane, the cube, the
-icosahedron) is carried onto the learned one by an orthogonal matrix; the nearest is taken. Where none has the dimension
+icosahedron, and their Galois conjugates) is carried onto the learned one by an orthogonal matrix; the nearest is taken. Where none has the dimension
 of the learned subspace, several side by side whose characters add up to its character are.
 """
 
@@ -27,7 +27,7 @@ from .comparison_group import Representation
 from .comparison_states import ClassGeometry
 from .learned import LearnedHead
 from .procrustes import align_letters
-from .snap_offers import Offer, offer_of, side_by_side, sums_of
+from .snap_offers import Offer, conjugate_offers, offer_of, side_by_side, sums_of
 
 MAX_SUMS = 8
 """Most combinations of them that are tried."""
@@ -115,6 +115,8 @@ def snap(
     candidates = [c for c in head_candidates(action, max_degree) if not c.lifted]
     offers = [offer_of(c, heads[0][2].table) for c in candidates]
     offers = [o for o in offers if o.rank]
+    wanted = [representation.multiplicities for _, _, representation in heads]
+    offers += conjugate_offers(offers, wanted, heads[0][2].table)
     found: list[SnappedHead] = []
     missing = []
     for head, geometry, representation in heads:

@@ -9,6 +9,8 @@ import numpy as np
 
 from ..constructions.automaton import Indices
 from ..constructions.candidates import HeadCandidate
+from ..constructions.conjugates import conjugates
+from ..constructions.head_plan import MatrixPlan
 from ..constructions.householder import GHFactor
 from ..theory.rounding import Floats, round_number
 from .characters import CharacterTable
@@ -45,9 +47,31 @@ def offer_of(candidate: HeadCandidate, table: CharacterTable) -> Offer:
     U, s, _ = np.linalg.svd(differences, full_matrices=False)
     U = U[:, s > 1e-9 * max(s[0], 1e-300)]
     letters = U.T @ C @ U
+    return Offer(candidate, letters, tuple(len(f) for f in factors), _multiplicities(letters, table))
+
+
+def conjugate_offers(
+    offers: Sequence[Offer], wanted: Sequence[Sequence[int]], table: CharacterTable
+) -> list[Offer]:
+    """Conjugates of the offers, of characters that no offer has and that are parts of wanted ones (multiplicities)."""
+    known = {o.multiplicities for o in offers}
+    found = []
+    for offer in offers:
+        for candidate in conjugates(offer.candidate):
+            plan = candidate.plan(tuple(range(candidate.mark_count)))
+            assert isinstance(plan, MatrixPlan)
+            letters = np.array([[[round_number(x, "fp64") for x in row] for row in A] for A in plan.matrices])
+            of_whole = _multiplicities(letters, table)
+            if of_whole in known or not any(all(np.less_equal(of_whole, w)) for w in wanted):
+                continue
+            known.add(of_whole)
+            found.append(offer_of(candidate, table))
+    return found
+
+
+def _multiplicities(letters: Floats, table: CharacterTable) -> tuple[int, ...]:
     character = np.einsum("gii->g", table.group.represented(letters))
-    found = table.multiplicities(character).real
-    return Offer(candidate, letters, tuple(len(f) for f in factors), tuple(int(m) for m in np.rint(found)))
+    return tuple(int(m) for m in np.rint(table.multiplicities(character).real))
 
 
 def _matrix(factors: Sequence[GHFactor], n: int) -> Floats:

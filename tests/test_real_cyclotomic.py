@@ -235,3 +235,14 @@ def test_text() -> None:
     assert eval(
         repr(field.twice_cos(1)), {"real_cyclotomic_field": real_cyclotomic_field}
     ) == field.twice_cos(1)
+
+
+def test_conjugates_are_images_under_automorphisms() -> None:
+    field = real_cyclotomic_field(20)
+    x, y = field.element([1, 2, 0, 1]), field.element([0, Fraction(1, 3), 5])
+    assert x.conjugate(1) == x
+    assert field.twice_cos(3).conjugate(7) == field.twice_cos(21)
+    assert (x * y + x).conjugate(3) == x.conjugate(3) * y.conjugate(3) + x.conjugate(3)
+    assert x.conjugate(3) != x
+    with pytest.raises(ValueError, match="5 is not prime to 20"):
+        x.conjugate(5)

@@ -70,6 +70,32 @@ def test_turned_heads_snap_to_their_representation(spec: str, constituents: list
     assert c.causal[-1].accuracy == 1
 
 
+@pytest.mark.parametrize("spec", ["A5", "mod:7"])
+def test_another_representation_of_the_same_size_is_its_conjugate(spec: str) -> None:
+    """Letters renamed by an automorphism that no turn undoes: A_5's by an odd permutation, Z_7's by x to 3x."""
+    lrnn = lrnn_of(spec)
+    automaton = lrnn.automaton
+    (head,) = of_lrnn(lrnn).heads
+    if spec == "A5":
+        swap = (1, 0, 2, 3, 4)
+        words = [tuple(g) for g in automaton.letters if isinstance(g, tuple)]
+        images = [tuple(swap[g[swap[i]]] for i in range(5)) for g in words]
+        A = head.A[[automaton.letter_index(g) for g in images]]
+    else:
+        A = np.linalg.matrix_power(head.A, 3)
+    R = rotation(head.dim, 5)
+    c = compare(of_matrices(R @ A @ R.T, automaton, H0=R @ head.H0), sampling=QUICK, extract=("exact",))
+    (h,) = c.heads
+    assert h.snapped is not None
+    assert "taken to" in h.snapped.name
+    assert h.snapped.transitions_moved < 1e-9
+    assert c.snapped.lrnn is not None
+    assert check(c.snapped.lrnn).verdict == "valid"
+    assert prove(c.snapped.lrnn, automaton, "exact").verdict == "equivalent"
+    assert c.extracted[0].is_target
+    assert c.causal[-1].accuracy == 1
+
+
 def test_the_distance_is_that_of_the_disturbance() -> None:
     """A reflection with β = 2 - ε in one letter is ε away, wherever it is turned."""
     lrnn = lrnn_of("S3")
