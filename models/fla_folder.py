@@ -41,6 +41,8 @@ def load_fla(folder: str | Path) -> tuple[dict[str, Any], dict[str, Floats]]:
     are not whole, and for tensors that are missing, too many, of another shape, or of a type that is no float.
     """
     place = Path(folder)
+    if place.exists() and not place.is_dir():
+        raise InputError(f"{folder}: is a file, the checkpoint's folder is needed")
     config = read_json(place / "config.json")
     kind = config.get("model_type") if isinstance(config, dict) else None
     if kind not in DEFAULTS:

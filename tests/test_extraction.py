@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from mirrormata.models.comparison import compare
 from mirrormata.models.comparison_states import Sampling, follow_words
 from mirrormata.models.constructed import from_construction
 from mirrormata.models.extraction import Extracted, extract_clusters, extract_learning
+from mirrormata.models.extraction_clusters import spanning_tree
 from mirrormata.models.learned import Learned
 from mirrormata.models.learned_model import of_model
 from mirrormata.models.learned_sources import of_matrices
@@ -103,6 +106,32 @@ def test_a_finite_wrong_automaton_is_found_whole() -> None:
     clusters = extract_clusters(learned)
     assert len(clusters.automaton.states) == 7
     assert clusters.counterexample == found.counterexample
+
+
+def test_the_spanning_tree_is_minimal_and_keeps_short_edges() -> None:
+    """Far from 0, five groups of points 1e-9 apart: every edge as by all pairs of differences (Kruskal)."""
+    draw = np.random.default_rng(0)
+    points = 50 + np.repeat(draw.standard_normal((5, 6)), 8, axis=0)
+    points += 1e-9 * draw.standard_normal(points.shape)
+    pairs = sorted(
+        (float(np.linalg.norm(points[i] - points[j])), i, j) for i in range(len(points)) for j in range(i)
+    )
+    group, wanted = list(range(len(points))), []
+    for length, i, j in pairs:
+        if group[i] != group[j]:
+            wanted.append(length)
+            group = [group[i] if g == group[j] else g for g in group]
+    found = [length for length, _, _ in spanning_tree(points)]
+    assert np.allclose(found, wanted, rtol=1e-9, atol=0)
+    assert found[34] < 1e-7 < found[35]
+
+
+def test_states_of_many_entries_are_clustered_in_seconds() -> None:
+    """Differences of all pairs take ten times as long here, and many minutes for a model of 12 heads of 32 by 32."""
+    points = np.random.default_rng(0).standard_normal((1200, 4096))
+    before = process_time()
+    assert len(spanning_tree(points)) == 1199
+    assert process_time() - before < 10
 
 
 def test_limits() -> None:

@@ -34,3 +34,9 @@ def test_commands_take_a_checkpoint(tmp_path: Path, call: Call) -> None:
 def test_spectrum_refuses_a_checkpoint_that_is_not_whole(tmp_path: Path, call: Call) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "delta_net"}')
     assert "no model.safetensors" in call("spectrum", str(tmp_path)).error
+
+
+def test_import_refuses_a_file(tmp_path: Path, call: Call) -> None:
+    (tmp_path / "s3.json").write_text("{}")
+    done = call("import", "fla", str(tmp_path / "s3.json"), "-o", str(tmp_path / "out"))
+    assert "s3.json: is a file, the checkpoint's folder is needed" in done.error
