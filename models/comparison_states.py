@@ -72,13 +72,13 @@ class ClassGeometry:
 
     `means` `[states, n, d]` over the states after up to `fit` letters, `seen`: which classes occurred. `basis` `[n, r]`:
     orthonormal, spans the columns of the differences of means whose singular value is above `tolerance` times the
-    largest (`singular`). `spread`, `margin` `[lengths]`: largest distance of a state from its class mean at that length, and
-    half the least distance of two such means, both on the span of the differences of means as whole matrices (with the
-    same tolerance), so that what no class depends on does not count; `ratio` = margin / spread, what can be read while
-    it is above 1.
+    largest (`singular`). `spread`, `margin` `[lengths]`: how far a state lies from its class mean along the line to another
+    one, and half the distance of the two, for the state and the line where the quotient is largest. Thus the nearest mean is every
+    state's own exactly while `ratio` = margin / spread is above 1. Distances are those on the span of the differences of
+    means as whole matrices (with the same tolerance), so that what no class depends on does not count.
     `groups` `[seen]`: the means over all these lengths, joined where the distance of two is at most the sum of their
-    classes' root mean square deviations along the line between them. `margin` is between means of different groups: what a
-    head does not keep cannot be lost.
+    classes' root mean square deviations along the line between them. Lines are those between different groups: what a head
+    does not keep cannot be lost.
     """
 
     means: Floats
@@ -163,7 +163,7 @@ def class_geometry(trace: Trace, head: int, states: int, tolerance: float) -> Cl
     """Of one head of a trace; `states`: how many the automaton has."""
     H, fit = trace.states[head], np.array(trace.lengths) <= trace.sampling.fit
     q = trace.classes[fit].reshape(-1)
-    means, seen, _ = _means(H[fit].reshape(-1, *H.shape[2:]), q, states)
+    means, seen = _means(H[fit].reshape(-1, *H.shape[2:]), q, states)
     centred = means[seen] - means[seen].mean(axis=0)
     U, s, _ = np.linalg.svd(centred.transpose(1, 0, 2).reshape(H.shape[2], -1), full_matrices=False)
     rank = int((s > tolerance * s[0]).sum()) if s.size and s[0] > 0 else 0
@@ -174,30 +174,42 @@ def class_geometry(trace: Trace, head: int, states: int, tolerance: float) -> Cl
     group_of = np.full(states, -1)
     group_of[seen] = groups
     spread, margin = np.zeros(len(H)), np.zeros(len(H))
+    codes = means.reshape(states, -1)
     for i, (here, classes) in enumerate(zip(flat, trace.classes, strict=True)):
-        own, there, widths = _means(here, classes, states, span)
-        spread[i], margin[i] = widths.max(), _least_distance(own[there], group_of[there]) / 2
+        spread[i], margin[i] = _worst(here, classes, codes, span, seen, group_of)
     return ClassGeometry(means, seen, U[:, :rank], s, tolerance, spread, margin, groups)
 
 
-def _means(H: Floats, q: Indices, states: int, span: Floats | None = None) -> tuple[Floats, Indices, Floats]:
-    """Class means `[states, n, d]`, the classes that occur, and each one's largest distance from its mean.
-
-    `span` `[r, entries]`: distances are taken along these directions only. The mean of equal states is that state, bit
-    for bit.
-    """
-    means, largest = np.zeros((states, *H.shape[1:])), np.zeros(states)
+def _means(H: Floats, q: Indices, states: int) -> tuple[Floats, Indices]:
+    """Class means `[states, n, d]`, and the classes that occur. The mean of equal states is that state, bit for bit."""
+    means = np.zeros((states, *H.shape[1:]))
     seen = np.unique(q)
     for c in seen.tolist():
         here = H[q == c]
-        if (here == here[0]).all():
-            means[c] = here[0]
-            continue
-        means[c] = here.mean(axis=0)
-        away = (here - means[c]).reshape(len(here), -1)
-        squares = ((away if span is None else away @ span.T) ** 2).sum(axis=1)
-        largest[c] = np.sqrt(squares.max())
-    return means, seen, largest
+        means[c] = here[0] if (here == here[0]).all() else here.mean(axis=0)
+    return means, seen
+
+
+def _worst(
+    H: Floats, q: Indices, means: Floats, span: Floats, seen: Indices, group_of: Indices
+) -> tuple[float, float]:
+    """Deviation and margin of the state and the line where deviation / margin is largest; states `[words, entries]`.
+
+    States of classes whose mean is not known do not count.
+    """
+    known = np.isin(q, seen)
+    own = means @ span.T
+    away = (H[known] - means[q[known]]) @ span.T
+    lines = own[seen][None] - own[q[known]][:, None]
+    lengths = np.linalg.norm(lines, axis=2)
+    apart = group_of[q[known]][:, None] != group_of[seen][None]
+    if not apart.any():
+        return float(np.sqrt((away**2).sum(axis=1)).max(initial=0.0)), np.inf
+    lengths[~apart] = np.inf
+    along = np.maximum(np.einsum("wr,wpr->wp", away, lines) / lengths, 0)
+    quotient = np.where(along > 0, 2 * along / lengths, -1 / lengths)  # without deviations the least margin
+    word, other = np.unravel_index(int(np.where(apart, quotient, -np.inf).argmax()), quotient.shape)
+    return float(along[word, other]), float(lengths[word, other]) / 2
 
 
 def _distances(means: Floats) -> Floats:
@@ -205,13 +217,6 @@ def _distances(means: Floats) -> Floats:
     norms = (flat**2).sum(axis=1)
     result: Floats = np.sqrt(np.maximum(norms[:, None] + norms[None] - 2 * flat @ flat.T, 0))
     return result
-
-
-def _least_distance(means: Floats, groups: Indices) -> float:
-    """Of means of different groups."""
-    D = _distances(means)
-    apart = D[groups[:, None] != groups[None]]
-    return float(apart.min()) if apart.size else np.inf
 
 
 def _groups(H: Floats, q: Indices, seen: Indices, means: Floats, span: Floats) -> Indices:

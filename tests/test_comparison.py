@@ -18,7 +18,7 @@ from mirrormata.models.characters import TransitionGroup, character_table
 from mirrormata.models.comparison import compare
 from mirrormata.models.comparison_result import Comparison, Tolerances
 from mirrormata.models.comparison_spectra import letter_facts
-from mirrormata.models.comparison_states import Sampling
+from mirrormata.models.comparison_states import Sampling, Trace, class_geometry
 from mirrormata.models.comparison_text import comparison_rows, comparison_tables
 from mirrormata.models.constructed import from_construction
 from mirrormata.models.extraction import Method
@@ -294,3 +294,27 @@ def test_wrong_input_is_named() -> None:
         of_lrnn(lrnn_of("T3"))
     with pytest.raises(InputError, match="fit"):
         Sampling(fit=9, length=8)
+
+
+def test_margin_over_spread_says_whether_the_nearest_mean_is_right() -> None:
+    """Against a search over all means; noise that no class depends on is large and must not matter."""
+    made = np.random.default_rng(0)
+    lengths, words, states = 12, 40, 4
+    classes = made.integers(states, size=(lengths, words))
+    codes = 4 * made.standard_normal((states, 6))
+    codes[:, 4:] = 0
+    noise = made.standard_normal((lengths, words, 6)) * np.linspace(0.1, 3, lengths)[:, None, None]
+    noise[:, :, 4:] *= 100
+    for c in range(states):
+        noise[classes == c] -= noise[classes == c].mean(0)
+    H = (codes[classes] + noise).reshape(lengths, words, 2, 3)
+    every = tuple(range(1, lengths + 1))
+    sampling = Sampling(words=words, length=lengths, fit=lengths)
+    trace = Trace(sampling, np.ones(lengths), np.zeros(words, dtype=np.int64), every, (H,), classes)
+    g = class_geometry(trace, 0, states, 1e-9)
+    assert g.told_apart == states
+    distances = ((H.reshape(lengths, words, 1, 6)[..., :4] - codes[:, :4]) ** 2).sum(3)
+    right = (distances.argmin(2) == classes).all(1)
+    assert right.any()
+    assert not right.all()
+    assert ((g.ratio > 1) == right).all()

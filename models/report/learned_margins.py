@@ -18,9 +18,9 @@ def margins_section(
     """Two charts over the lengths at which states were kept, and the table of predictions."""
     source = place.source(limits)
     text = (
-        "A state can be read as long as classes are farther apart than they are wide: while half the least distance of two "
-        "class means (margin) is above the largest distance of a state from its own mean (spread). A head that keeps only "
-        "part of the state has the margin between what it keeps apart."
+        "The nearest class mean is a state's own as long as the state lies, along the line to any other mean (spread), nearer "
+        "than half way (margin). Drawn are the state and the line that come nearest to failing. A head that keeps only "
+        "part of the state has lines between what it keeps apart."
     )
     items = (
         _norms(place, found, limits, source),
@@ -68,7 +68,7 @@ def _margins(place: Trained, found: Comparison, limits: LearnedLimits, source: s
     )
     return Chart(
         "learned-margin", "Margin over spread",
-        f"Above 1 the nearest class mean is the right one for every state that was seen, below 1 that is not sure.{left_out}",
+        f"Above 1 the nearest class mean is the right one for every state that was seen, below 1 it is not for one.{left_out}",
         "letters read", "margin / spread", tuple(series), source,
         (*_marks(place, found), Mark("y", 1.0, "1: margin is spread")), log_x=True, log_y=True,
     )  # fmt: skip
