@@ -168,6 +168,8 @@ def _layout(value: Any, depth: int) -> str:
 
 def read_document(path: str | Path) -> dict[str, Any]:
     """The JSON object in a certificate file; `InputError` where it is none of ours. Nothing is proved by this."""
+    if Path(path).suffix == ".safetensors" and Path(path).is_file():
+        raise InputError(f"{path}: weights alone; give the folder that they lie in, with its config.json")
     text = read_text(path)
     try:
         document = json.loads(text)

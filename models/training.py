@@ -91,8 +91,9 @@ def read_result(folder: Path) -> dict[str, Any] | None:
         result: dict[str, Any] = json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise InputError(f"{path}: not JSON ({error.msg}); remove it") from None
-    if not isinstance(result, dict) or not {"seeds", "accuracy", "exact"} <= set(result):
-        raise InputError(f"{path}: not the result of a training; remove it")
+    missing = [k for k in ("seeds", "accuracy", "exact") if not isinstance(result, dict) or k not in result]
+    if missing:
+        raise InputError(f"{path}: not the result of a training: it has no {missing[0]!r}; remove it")
     return result
 
 

@@ -271,6 +271,10 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
             check(path)
     with pytest.raises(InputError, match="not a text file"):
         read_document(binary)
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(bytes(range(256)))
+    with pytest.raises(InputError, match="weights alone; give the folder"):
+        read_document(weights)
 
 
 def test_python_objects_that_are_no_certificates() -> None:

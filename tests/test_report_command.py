@@ -152,6 +152,8 @@ def test_refusals_name_the_place_and_write_nothing(call: Call, tmp_path: Path, c
     assert call("report", str(tmp_path / "none")).error == f"{tmp_path / 'none'}: no such folder"
     assert "nothing to report" in call("report", str(tmp_path / "empty")).error
     assert "is a file" in call("report", str(certificates / "mod3.json")).error
+    (tmp_path / "empty" / "config.json").write_text('{"model_type": "delta_net"}')
+    assert "is an FLA checkpoint" in call("report", str(tmp_path / "empty")).error
     assert (
         "inches are possible"
         in call("report", str(certificates), "--pdf", str(tmp_path / "f"), "--width", "0").error

@@ -20,6 +20,7 @@ from mirrormata.constructions.matrices import Matrix, identity, matrix, product
 from mirrormata.constructions.real_cyclotomic import Number, real_cyclotomic_field
 from mirrormata.theory.pictures.spectrum import draw_spectrum
 from mirrormata.theory.spectra import eigenvalue_report
+from mirrormata.theory.spectra_file import spectrum_of_file
 from mirrormata.theory.spectra_model import ModelSpectrum, model_spectrum
 from mirrormata.theory.spectra_products import Products
 
@@ -276,3 +277,8 @@ def test_the_root_of_153_lies_between_its_bounds() -> None:
     root = isqrt(153 * 4**40)
     assert low <= (27 + Fraction(root + 1, 2**40)) / 32
     assert high >= (27 + Fraction(root, 2**40)) / 32
+
+
+def test_a_model_folder_is_sent_to_compare(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="compare"):
+        spectrum_of_file(str(tmp_path))

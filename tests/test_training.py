@@ -286,7 +286,7 @@ def test_a_time_that_is_none_is_refused(minutes: float, tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["[]", "{}"])
 def test_what_is_no_result_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text(text)
-    with pytest.raises(InputError, match="not the result of a training; remove it"):
+    with pytest.raises(InputError, match="not the result of a training: it has no 'seeds'; remove it"):
         read_result(tmp_path)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..constructions.errors import InputError
 from .npz_model import load_npz_model
 from .run_file import lrnn_of
 from .spectra_model import ModelSpectrum, model_spectrum
@@ -13,6 +14,10 @@ def spectrum_of_file(
     path: str, *, products: int = 0, max_dim: int = 64, max_letters: int = 2_000, max_products: int = 2_000
 ) -> ModelSpectrum:
     """See `model_spectrum`; certificates are checked first. `InputError` for a file that is neither."""
+    if Path(path).is_dir():
+        raise InputError(
+            f"{path}: is no FLA checkpoint; for a model folder `mirrormata compare` shows the eigenvalues of its heads"
+        )
     model = load_npz_model(path) if Path(path).suffix == ".npz" else lrnn_of(path)
     return model_spectrum(
         model,

@@ -18,6 +18,7 @@ from ...constructions.formats.label_text import label_text
 from ...constructions.lrnn import LRNN
 from ...constructions.realisations import Realisation
 from ..contract import TaskContract, read_contract
+from ..fla_shapes import is_fla
 
 TRAINING = ("settings.json", "task.json", "metrics.jsonl", "result.json")
 MODEL = ("config.json", "task.json", "model.safetensors")
@@ -119,10 +120,14 @@ def open_folder(folder: str | Path) -> ReportFolder:
     kind = "certificates"
     if (place / "settings.json").is_file() and (place / "task.json").is_file():
         kind = "training"
-    elif (place / "config.json").is_file() and (place / "model.safetensors").is_file():
+    elif (place / "config.json").is_file() and (place / "model.safetensors").is_file() and not is_fla(place):
         kind = "model"
     certificates = tuple(_certificates(place))
     if kind == "certificates" and not certificates:
+        if is_fla(place):
+            raise InputError(
+                f"{folder}: is an FLA checkpoint, which `mirrormata compare` reads and reports do not"
+            )
         raise InputError(
             f"{folder}: nothing to report: it has no settings.json of a training, no config.json of a model, no certificate"
         )
