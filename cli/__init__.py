@@ -6,12 +6,15 @@ Exit status: 0 as expected, 1 otherwise (an invalid certificate, errors in a run
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Callable
+from functools import partial
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from ..constructions.errors import MirrormataError
+from ..constructions.errors import MirrormataError, MirrormataWarning
 from . import automata, certificates, claims, comparing, constructing, exporting, models, proofs, reporting
 from .output import fail
 
@@ -55,7 +58,9 @@ def main(arguments: list[str] | None = None) -> None:
     if isinstance(sys.stdout, TextIOWrapper):  # labels and signs that the terminal cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        status = app(arguments, standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = partial(_show, warnings.showwarning)
+            status = app(arguments, standalone_mode=False)
     except MirrormataError as error:
         fail(str(error))
     except (KeyboardInterrupt, typer.Abort):
@@ -71,3 +76,13 @@ def main(arguments: list[str] | None = None) -> None:
             raise SystemExit(2) from None
         fail(f"{error.format_message()} (`mirrormata --help` lists the commands and options)")
     raise SystemExit(status or 0)
+
+
+def _show(
+    otherwise: Callable[..., None], message: Warning | str, category: type[Warning], *rest: Any
+) -> None:
+    """Our own warnings without a place in the code."""
+    if issubclass(category, MirrormataWarning):
+        print(f"warning: {message}", file=sys.stderr)
+    else:
+        otherwise(message, category, *rest)

@@ -17,3 +17,7 @@ class LimitError(MirrormataError):
 
 class NotRealisableError(MirrormataError):
     """No construction of the requested kind exists for this automaton; the message has the witness."""
+
+
+class MirrormataWarning(UserWarning):
+    """Something goes on, but not as wished; the command line prints it as one line."""

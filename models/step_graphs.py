@@ -10,6 +10,8 @@ from typing import NamedTuple, TypeAlias
 import torch
 from torch import Tensor
 
+from ..constructions.errors import MirrormataWarning
+
 Step: TypeAlias = Callable[[Tensor, Tensor], tuple[Tensor, ...]]
 """An update of all that is trained by letters and labels; what is measured of it, on the device."""
 MOST = 160
@@ -79,6 +81,10 @@ class StepGraphs:
         except RuntimeError as error:
             self._off = True
             reason = str(error).splitlines()[0]
-            warnings.warn(f"train: steps cannot be recorded and run one by one: {reason}", stacklevel=2)
+            warnings.warn(
+                f"train: steps cannot be recorded and run one by one: {reason}",
+                MirrormataWarning,
+                stacklevel=2,
+            )
             return None
         return _Recorded(graph, letters, labels, found)

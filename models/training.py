@@ -22,6 +22,7 @@ from ..constructions.files import read_text, write_text
 from .checkpoints import first_difference
 from .contract import TaskContract, read_contract
 from .evaluation import check_size, length_text, longest_of
+from .memory import check_memory
 from .processes import Processes
 from .train_file import Experiment, TrainSettings
 from .training_run import Progress, TrainingRun
@@ -47,7 +48,8 @@ def train(
 ) -> Outcome:
     """Train to the last step, or for so many minutes; called again with the same settings it goes on.
 
-    Raises `InputError` for a folder of another training, and for a checkpoint that is cut short or foreign.
+    Raises `InputError` for a folder of another training, and for a checkpoint that is cut short or foreign; `LimitError` for
+    tests (`check_size`) or a model (`check_memory`) too large for memory. Then nothing is written.
     """
     started = time.monotonic()
     if minutes is not None:
@@ -58,10 +60,11 @@ def train(
     contract = task.contract(lengths, tuple(length_text(x) for x in tests))
     settings = json.loads(json.dumps(experiment.as_json()))
     config = experiment.config(task)
-    check_size(config, len(experiment.train.seeds), experiment.eval.words, longest_of(tests))
     processes = Processes(experiment.train.device, experiment.train.precision)
     if processes.sharded and len(experiment.train.seeds) > 1:
         raise InputError("train: FSDP shards one model: give one seed, or use DDP for several")
+    check_memory(config, experiment.train.seeds, processes)
+    check_size(config, len(experiment.train.seeds), experiment.eval.words, longest_of(tests))
     if processes.writes:
         _claim(place, settings, contract)
     processes.wait()  # the others would see a folder that is half made

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, cast
@@ -14,6 +16,7 @@ from torch import Tensor
 from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
 from torch.nn import functional as F
 
+from ..constructions.errors import MirrormataWarning
 from ..constructions.files import write_text
 from .batches import training_batches
 from .checkpoints import load_checkpoint, save_checkpoint
@@ -48,6 +51,7 @@ class TrainingRun:
         optimizer = adamw(self.model, settings.lr, settings.betas, settings.weight_decay, capturable=recorded)
         self.trained, self.optimizer = processes.prepare(self.model, optimizer)
         self.graphs = StepGraphs(self.update, processes.device) if recorded else None
+        self._diverged: set[int] = set()
 
     def load(self, place: Path, settings: dict[str, Any]) -> int:
         """The step to go on with: that of the folder's checkpoint, or 0."""
@@ -97,6 +101,7 @@ class TrainingRun:
                     }
                 )  # fmt: skip
                 last, tokens = now, 0
+                self._warn_of_divergence(step, found["loss"])
             if train.eval_every and step % train.eval_every == 0:
                 metrics.write({"step": step, "test": self._accuracy()})
             stopping = deadline is not None and self._late(deadline)
@@ -147,6 +152,17 @@ class TrainingRun:
             "accuracy": (summed(right) / asked).tolist(),
             "gradient_norm": norms.tolist(),
         }
+
+    def _warn_of_divergence(self, step: int, losses: Sequence[float]) -> None:
+        """Once for each seed, whose training then goes on only because the others' does."""
+        for seed, loss in zip(self.experiment.train.seeds, losses, strict=True):
+            if not math.isfinite(loss) and seed not in self._diverged:
+                self._diverged.add(seed)
+                warnings.warn(
+                    f"train: seed {seed}: the loss is {loss} at step {step}; lower lr, or set clip",
+                    MirrormataWarning,
+                    stacklevel=2,
+                )
 
     def finish(self, place: Path, contract: TaskContract) -> dict[str, Any]:
         """The final test, a model folder for each seed, `result.json`."""

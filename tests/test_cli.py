@@ -9,13 +9,16 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from mirrormata import cli
 from mirrormata.constructions.certificate import write_certificate
+from mirrormata.constructions.errors import MirrormataWarning
 from mirrormata.tests.certified import CASES, document
 
 Capture = pytest.CaptureFixture[str]
@@ -477,3 +480,16 @@ def test_the_module_runs_from_anywhere(tmp_path: Path) -> None:
     refused = apart("construct", "parrity", cwd=tmp_path)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr == "error: 'parrity' is not a name of the library; did you mean parity?\n"
+
+
+def test_own_warnings_are_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def warn(*_: object, **__: object) -> None:
+        warnings.warn("train: seed 0: the loss is nan", MirrormataWarning, stacklevel=1)
+
+    monkeypatch.setattr(cli, "app", warn)
+    with pytest.raises(SystemExit) as done:
+        cli.main([])
+    assert done.value.code == 0
+    assert capsys.readouterr().err == "warning: train: seed 0: the loss is nan\n"

@@ -17,7 +17,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from mirrormata.constructions.errors import InputError, LimitError
+from mirrormata.constructions.errors import InputError, LimitError, MirrormataWarning
 from mirrormata.models.batches import training_batches
 from mirrormata.models.checkpoints import first_difference
 from mirrormata.models.config import ModelConfig
@@ -365,3 +365,16 @@ def test_two_processes_train_what_one_does(tmp_path: Path) -> None:
     for one, two in zip(logged(tmp_path / "one"), logged(tmp_path / "two"), strict=True):
         assert one["loss"] == pytest.approx(two["loss"], rel=1e-4)
         assert one["accuracy"] == pytest.approx(two["accuracy"])
+
+
+def test_a_model_larger_than_memory_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(LimitError, match=r"parameters need [\d,]+ GB"):
+        train(experiment(model__width=10_000_000), tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_loss_that_is_no_number_is_said_once(tmp_path: Path) -> None:
+    with pytest.warns(MirrormataWarning, match="the loss is nan") as said:
+        train(experiment(train__lr=1e30, train__clip=0.0, train__log_every=1), tmp_path / "x")
+    told = [str(w.message).split(":")[1] for w in said if issubclass(w.category, MirrormataWarning)]
+    assert len(told) == len(set(told)) > 0
