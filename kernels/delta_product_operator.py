@@ -42,9 +42,8 @@ def delta_product_triton(
     if T == 0 or B * H == 0:
         wide = arithmetic_of(q)
         state = q.new_zeros(N, H, K, V, dtype=wide) if initial_state is None else initial_state.to(wide)
-        return v[
-            :, :T
-        ], state if output_final_state else None  # there are no values; autograd follows a slice
+        o = v[:, :T]  # without values; autograd follows a slice
+        return o, state if output_final_state else None
     every = 1
     if mode != "recurrent" and householders > MAX_HOUSEHOLDERS:
         q, a, every = _micro_steps_as_tokens(q, a, householders)

@@ -113,9 +113,15 @@ def _rows(file: _File, name: str) -> Iterator[Row]:
             for entry, value in {**fixed, **varied}.items():
                 _set(data, entry, value, name)
             label = ", ".join([title] * bool(title) + [_text(k, v) for k, v in varied.items()]) or file.name
-            experiment = experiment_of(data, f"{name}: row {label!r}")
-            if file.measure == "bits" and not isinstance(experiment.built_task(), LanguageTask):
-                raise InputError(f"{name}: row {label!r}: measure bits is for text; choose another")
+            where = f"{name}: row {label!r}"
+            experiment = experiment_of(data, where)
+            try:
+                task = experiment.built_task()
+                experiment.config(task)
+            except InputError as error:
+                raise InputError(f"{where}: {error}") from None
+            if file.measure == "bits" and not isinstance(task, LanguageTask):
+                raise InputError(f"{where}: measure bits is for text; choose another")
             yield Row(label, published, tuple(_cells(experiment, label, file.seeds_a_cell)))
 
 

@@ -255,6 +255,12 @@ def test_the_caption_has_the_budget(small: Sweep) -> None:
         ('row = "two factors"', 'row = "one factor"', "two rows are called 'one factor, range [0,1]'"),
         ('row = "two factors"', 'row = "one_factor"', "rename one"),
         ('"model.householders" = 2', '"train.colour" = 2', "unknown field `colour`"),
+        (
+            '"model.householders" = 2',
+            '"model.family" = "deltanet"',
+            "row 'two factors, range [0,1]': model: family",
+        ),
+        ('spec = "S3"', 'spec = "S3 S3"', "row 'one factor, range [0,1]': "),
         ("[task]", "[task", "not TOML"),
         ("seeds_a_cell = 2", "seeds_a_cell = -1", "seeds_a_cell is -1"),
         ("seeds_a_cell = 2", 'seeds_a_cell = 2\nmeasure = "bits"', "measure bits is for text"),
