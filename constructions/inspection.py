@@ -65,6 +65,7 @@ class Inspection:
 
     def rows(self) -> list[tuple[str, str]]:
         """`(label, text)` pairs of a readable table."""
+        start = self.start or "''"
         kinds = Counter(kind for _, kind in self.letter_kinds)
         if len(self.letter_kinds) <= 12:
             letters = "; ".join(f"{letter}: {kind}" for letter, kind in self.letter_kinds)
@@ -72,7 +73,7 @@ class Inspection:
             shown = [f"{count} × {kind}" for kind, count in kinds.most_common(8)]
             letters = "; ".join(shown) + ("; …" if len(kinds) > 8 else "")
         rows = [
-            ("states", f"{self.states:,} (start {self.start})"),
+            ("states", f"{self.states:,} (start {start})"),
             ("letters", f"{self.letters:,}" + (f" ({letters})" if letters else "")),
             ("kind", self.kind),
             ("transition monoid", _count(self.monoid, "element")),

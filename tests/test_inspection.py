@@ -151,3 +151,8 @@ def test_one_state_and_no_letters() -> None:
         True,
         True,
     )
+
+
+def test_an_empty_label_is_shown_as_one() -> None:
+    automaton = Automaton(("", "b"), ("x",), np.array([[1, 0]]), 0, object_array([True, False]))
+    assert dict(inspect_automaton(automaton).rows())["states"] == "2 (start '')"
