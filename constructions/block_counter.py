@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 from .abelian import prime_powers
 from .householder import GHFactor, gh_factor, orthogonal_factors, permutation_factors
 from .matrices import matrix
-from .real_cyclotomic import Algebraic, Number, conductor_degree, is_integer, simplest
+from .real_cyclotomic import Number, conductor_degree, conductor_of, is_integer, simplest
 from .rotations import MAX_DEGREE, reflection, rotation
 
 Factors: TypeAlias = tuple[GHFactor, ...]
@@ -45,7 +45,7 @@ class CounterHead:
     @cached_property
     def field(self) -> int:
         """N where the numbers lie in Q(2cos 2π/N); 1 for rationals."""
-        return max((x.field.conductor for x in self.numbers if isinstance(x, Algebraic)), default=1)
+        return conductor_of(self.numbers)
 
     @property
     def bound(self) -> int:

@@ -14,7 +14,7 @@ from math import gcd
 from .candidates import HeadCandidate, Marks
 from .head_plan import HeadPlan, MatrixPlan
 from .matrices import Matrix
-from .real_cyclotomic import Algebraic, Number
+from .real_cyclotomic import Algebraic, Number, conductor_of
 
 
 def conjugates(candidate: HeadCandidate) -> Iterator[HeadCandidate]:
@@ -22,17 +22,11 @@ def conjugates(candidate: HeadCandidate) -> Iterator[HeadCandidate]:
     plan = candidate.plan(tuple(range(candidate.mark_count)))
     if not isinstance(plan, MatrixPlan):
         return
-    conductor = _conductor(plan)
+    conductor = conductor_of(x for A in (*plan.matrices, plan.initial) for row in A for x in row)
     for k in range(2, conductor // 2 + 1):
         if gcd(k, conductor) == 1:
             name = f"{candidate.name}, 2cos 2π/{conductor} taken to 2cos 2π·{k}/{conductor}"
             yield replace(candidate, name=name, plan=partial(_conjugated, candidate, k))
-
-
-def _conductor(plan: MatrixPlan) -> int:
-    """Of the field of its entries; 1 for rational ones."""
-    entries = (x for A in (*plan.matrices, plan.initial) for row in A for x in row)
-    return next((x.field.conductor for x in entries if isinstance(x, Algebraic)), 1)
 
 
 def _conjugated(candidate: HeadCandidate, k: int, marks: Marks) -> HeadPlan:

@@ -17,7 +17,7 @@ import numpy as np
 
 from .automaton import Automaton, Indices
 from .householder import GHFactor
-from .real_cyclotomic import Algebraic, Number, is_integer, simplest
+from .real_cyclotomic import Number, conductor_of, is_integer, simplest
 
 Sparse: TypeAlias = tuple[tuple[int, int, Number], ...]
 """The non-zero entries `(row, column, value)` of a matrix, in lexicographic order of (row, column)."""
@@ -118,7 +118,7 @@ class Head:
     @cached_property
     def field(self) -> int:
         """N where the head's numbers lie in Q(2cos 2π/N); 1 for rationals."""
-        return max((x.field.conductor for x in self.numbers if isinstance(x, Algebraic)), default=1)
+        return conductor_of(self.numbers)
 
 
 @dataclass(frozen=True, eq=False)

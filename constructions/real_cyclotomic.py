@@ -247,6 +247,11 @@ class Algebraic:
 Number: TypeAlias = int | Fraction | Algebraic
 
 
+def conductor_of(numbers: Iterable[Number]) -> int:
+    """N of the field that they lie in; 1 for rational ones."""
+    return max((x.field.conductor for x in numbers if isinstance(x, Algebraic)), default=1)
+
+
 def simplest(x: Number) -> Number:
     """The same number as `int` where it is one, else `Fraction` where it is one, else itself."""
     if type(x) is int:

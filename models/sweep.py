@@ -113,8 +113,7 @@ def run_sweep(
     machine lacks leaves it without one; the others go on. As long as there was something to train, it looks again at the
     cells that others had, since these may have stopped.
     """
-    if minutes is not None:
-        check_minutes(minutes)
+    check_minutes(minutes)
     place.path.mkdir(parents=True, exist_ok=True)
     deadline = None if minutes is None else time.monotonic() + 60 * minutes
     tried: set[str] = set()

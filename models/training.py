@@ -52,8 +52,7 @@ def train(
     tests (`check_size`) or a model (`check_memory`) too large for memory. Then nothing is written.
     """
     started = time.monotonic()
-    if minutes is not None:
-        check_minutes(minutes)
+    check_minutes(minutes)
     place = Path(folder)
     task = experiment.built_task()
     lengths, tests = experiment.train_lengths(task), experiment.test_lengths(task)
@@ -79,9 +78,9 @@ def train(
     return Outcome(place, step, experiment.train.steps, contract, result)
 
 
-def check_minutes(minutes: float) -> None:
-    """`InputError` for a time that is negative, or none."""
-    if not minutes >= 0:
+def check_minutes(minutes: float | None) -> None:
+    """`InputError` for a time that is negative, or no number; None is no limit."""
+    if minutes is not None and not minutes >= 0:
         raise InputError(f"minutes is {minutes}: it must not be negative")
 
 
