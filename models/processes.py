@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from typing import Any, Literal
+import warnings
+from typing import Any, Literal, Self
 
 import torch
 from torch import Tensor, nn
-from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor, Shard
 
@@ -20,13 +22,15 @@ class Processes:
 
     Alone it needs nothing but torch. Under `torchrun` or `accelerate launch` accelerate joins the processes and wraps model
     and optimizer for DDP. Where `ACCELERATE_USE_FSDP` is true, torch shards them (FSDP), on a CPU too, where accelerate
-    would pass to DDP in silence. Gradients are summed over the processes.
+    would pass to DDP in silence. Gradients are summed over the processes. As a context it is left without waiting for the
+    others where one process fails.
     """
 
     def __init__(self, device: str, precision: Literal["fp32", "bf16"]) -> None:
         self.accelerator: Any = None
         self.rank, self.count = 0, 1
         self._shards = False
+        self._mesh: DeviceMesh | None = None
         self.autocast = torch.bfloat16 if precision == "bf16" else None
         if int(os.environ.get("WORLD_SIZE", "1")) > 1:
             try:
@@ -60,7 +64,11 @@ class Processes:
         if self.accelerator is None:
             return model, optimizer
         if self._shards:
-            _shard(model, optimizer, self.count)
+            warnings.filterwarnings(
+                "ignore", message="FSDP2-wrapped module"
+            )  # of in-place changes: there is none
+            self._mesh = init_device_mesh(self.device.type, (self.count,))
+            _shard(model, optimizer, self._mesh)
             if self.autocast is not None:
                 model.forward = torch.autocast(self.device.type, self.autocast)(model.forward)
             return model, optimizer
@@ -98,24 +106,39 @@ class Processes:
         return self._shards
 
     def close(self) -> None:
-        """After the last step."""
-        if self.accelerator is not None:
-            self.accelerator.end_training()
+        """Leave the group, when nothing refers to the model and the optimizer any more.
+
+        The group's threads must have ended before the interpreter does: one that lets go of a tensor later aborts the
+        process (pytorch issue 190489). They end with the last reference to the group.
+        """
+        if self.accelerator is None:
+            return
+        self.accelerator.end_training()
+        if self._mesh is not None:
+            self._mesh._pg_registry.clear()  # caches of DTensor keep the mesh, which would keep the group
+        gc.collect()  # the modules that FSDP wrapped are in cycles
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
 
 
-def _shard(model: nn.Module, optimizer: torch.optim.Optimizer, count: int) -> None:
+def _shard(model: nn.Module, optimizer: torch.optim.Optimizer, mesh: DeviceMesh) -> None:
     """FSDP of every block and of what is around them; the optimizer gets the shards.
 
-    The first dimension of a parameter is that of the seeds, of which there is one: another is divided, that `count`
-    divides; a parameter without one lies with the first process.
+    The first dimension of a parameter is that of the seeds, of which there is one: another is divided, that the number of
+    processes divides; a parameter without one lies with the first process.
     """
+    count = mesh.size()
 
     def placed(parameter: nn.Parameter) -> Shard:
         divided = [i for i, size in enumerate(parameter.shape) if size > 1 and size % count == 0]
         return Shard(divided[0] if divided else 0)
 
     names = {id(parameter): name for name, parameter in model.named_parameters()}
-    mesh = init_device_mesh(next(model.parameters()).device.type, (count,))
     for module in [m for m in model.modules() if isinstance(m, Block)]:
         fully_shard(module, mesh=mesh, shard_placement_fn=placed)
     fully_shard(model, mesh=mesh, shard_placement_fn=placed)

@@ -59,23 +59,25 @@ def train(
     contract = task.contract(lengths, tuple(length_text(x) for x in tests))
     settings = json.loads(json.dumps(experiment.as_json()))
     config = experiment.config(task)
-    processes = Processes(experiment.train.device, experiment.train.precision)
-    if processes.sharded and len(experiment.train.seeds) > 1:
-        raise InputError("train: FSDP shards one model: give one seed, or use DDP for several")
-    check_memory(config, experiment.train.seeds, processes)
-    check_size(config, len(experiment.train.seeds), experiment.eval.words, longest_of(tests))
-    if processes.writes:
-        _claim(place, settings, contract)
-    processes.wait()  # the others would see a folder that is half made
-    if (done := read_result(place)) is not None:
-        return Outcome(place, experiment.train.steps, experiment.train.steps, contract, done)
-    deadline = None if minutes is None else started + 60 * minutes
-    with _arithmetic(experiment.train):
-        run = TrainingRun(experiment, task, config, processes)
-        with run.stream():
-            step = run.train(place, run.load(place, settings), settings, deadline, progress)
-        result = run.finish(place, contract) if step == experiment.train.steps else None
-    return Outcome(place, step, experiment.train.steps, contract, result)
+    steps = experiment.train.steps
+    with Processes(experiment.train.device, experiment.train.precision) as processes:
+        if processes.sharded and len(experiment.train.seeds) > 1:
+            raise InputError("train: FSDP shards one model: give one seed, or use DDP for several")
+        check_memory(config, experiment.train.seeds, processes)
+        check_size(config, len(experiment.train.seeds), experiment.eval.words, longest_of(tests))
+        if processes.writes:
+            _claim(place, settings, contract)
+        processes.wait()  # the others would see a folder that is half made
+        if (done := read_result(place)) is not None:
+            return Outcome(place, steps, steps, contract, done)
+        deadline = None if minutes is None else started + 60 * minutes
+        with _arithmetic(experiment.train):
+            run = TrainingRun(experiment, task, config, processes)
+            with run.stream():
+                step = run.train(place, run.load(place, settings), settings, deadline, progress)
+            result = run.finish(place, contract) if step == steps else None
+        del run  # before the processes part
+    return Outcome(place, step, steps, contract, result)
 
 
 def check_minutes(minutes: float | None) -> None:

@@ -175,7 +175,6 @@ class TrainingRun:
             for i, seed in enumerate(whole.seeds):
                 save_model(place / f"seed-{seed}", whole.select(i), contract.as_json())
             write_text(place / "result.json", json.dumps(result) + "\n")
-        self.processes.close()
         return result
 
     def _test(self) -> Evaluation:

@@ -31,16 +31,30 @@ from mirrormata.models.model import Model
 from mirrormata.models.optimizing import adamw
 from mirrormata.models.processes import Processes
 
-processes = Processes("cpu", "fp32")
-model = Model(ModelConfig(letters=6, classes=6, width=16, heads=2, head_dim=8, value_dim=8))
-whole = sum(p.numel() for p in model.parameters())
-trained, optimizer = processes.prepare(model, adamw(model, 1e-3, (0.9, 0.95), 0.1))
-mine = sum(p.to_local().numel() for p in trained.parameters())
-updated = {id(p) for group in optimizer.param_groups for p in group["params"]}
-assert updated == {id(p) for p in trained.parameters()}
-with open(f"{sys.argv[1]}/{processes.rank}.json", "w") as file:
-    json.dump([mine, whole, processes.sharded], file)
-processes.close()
+def shares(processes):
+    model = Model(ModelConfig(letters=6, classes=6, width=16, heads=2, head_dim=8, value_dim=8))
+    whole = sum(p.numel() for p in model.parameters())
+    trained, optimizer = processes.prepare(model, adamw(model, 1e-3, (0.9, 0.95), 0.1))
+    mine = sum(p.to_local().numel() for p in trained.parameters())
+    updated = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    assert updated == {id(p) for p in trained.parameters()}
+    return [mine, whole, processes.sharded]
+
+with Processes("cpu", "fp32") as processes:
+    with open(f"{sys.argv[1]}/{processes.rank}.json", "w") as file:
+        json.dump(shares(processes), file)
+"""
+
+THREADS = """
+import json, os, sys
+from pathlib import Path
+from mirrormata.models.train_file import read_experiment
+from mirrormata.models.training import train
+
+folder = Path(sys.argv[1])
+outcome = train(read_experiment(folder / "a.toml"), folder / "run", minutes=float(sys.argv[2]))
+threads = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir()]
+(folder / f"{os.environ['RANK']}.json").write_text(json.dumps([outcome.result is not None, threads]))
 """
 
 
@@ -128,6 +142,27 @@ def test_killed_in_the_middle_they_end_the_same(fsdp: bool, tmp_path: Path) -> N
     assert (killed / "result.json").read_text() == (whole / "result.json").read_text()
     expected, found = (load_file(folder / "checkpoint.safetensors") for folder in (whole, killed))
     assert all(torch.equal(expected[name], found[name]) for name in expected | found)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads' names are read from /proc")
+@pytest.mark.parametrize("finished_it", [True, False], ids=["to the end", "stopped"])
+@pytest.mark.parametrize("fsdp", [False, True], ids=["DDP", "FSDP"])
+def test_the_threads_of_the_group_end_with_the_training(
+    fsdp: bool, finished_it: bool, tmp_path: Path
+) -> None:
+    """One that lets go of a tensor when Python is ending aborts the process: once in some fifty runs on a busy machine."""
+    written(tmp_path / "a.toml", train__steps=4)
+    script = tmp_path / "threads.py"
+    script.write_text(THREADS)
+    process = start(str(script), str(tmp_path), "60" if finished_it else "0", fsdp=fsdp)
+    _, error = process.communicate(timeout=300)
+    assert process.returncode == 0, error
+    assert "FSDP2-wrapped" not in error
+    for rank in range(2):
+        ended, threads = json.loads((tmp_path / f"{rank}.json").read_text())
+        assert ended is finished_it
+        assert threads
+        assert not [name for name in threads if "gloo" in name]
 
 
 def test_each_process_has_about_half_of_the_parameters(tmp_path: Path) -> None:
