@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .constructions.spec import automaton_from_spec as automaton_from_spec
     from .theory.check import check as check
     from .theory.horizon import full_certificate as full_certificate
-    from .theory.run import run as run
-    from .theory.words import random_words as random_words
+    from .theory.running.run import run as run
+    from .theory.running.words import random_words as random_words
 
 _HOME = {
     "Automaton": ".constructions.automaton",
@@ -38,8 +38,8 @@ _HOME = {
     "construct": ".constructions.construct",
     "full_certificate": ".theory.horizon",
     "inspect_automaton": ".constructions.inspection",
-    "random_words": ".theory.words",
-    "run": ".theory.run",
+    "random_words": ".theory.running.words",
+    "run": ".theory.running.run",
     "write_certificate": ".constructions.certificate",
 }
 

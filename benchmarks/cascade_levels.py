@@ -33,10 +33,10 @@ from mirrormata.benchmarks.two_letter_automata import (
     semiautomaton_codes,
 )
 from mirrormata.constructions.automaton import Automaton
+from mirrormata.constructions.cascades.holonomy import holonomy_of_maps
 from mirrormata.constructions.errors import LimitError
 from mirrormata.constructions.files import write_text
-from mirrormata.constructions.holonomy import holonomy_of_maps
-from mirrormata.constructions.monoid import TransitionMonoid
+from mirrormata.constructions.monoids.monoid import TransitionMonoid
 
 Document = dict[str, Any]
 FORMAT = "mirrormata-cascade-levels/1"

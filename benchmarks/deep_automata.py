@@ -9,9 +9,9 @@ import numpy as np
 
 from mirrormata.benchmarks.two_letter_automata import Tables, minimal_final_sets, semiautomaton_codes
 from mirrormata.constructions.automaton import Automaton, Indices
-from mirrormata.constructions.cascade import cascade
-from mirrormata.constructions.cascade_automata import Cascade
-from mirrormata.constructions.holonomy import holonomy_of_maps
+from mirrormata.constructions.cascades.automata import Cascade
+from mirrormata.constructions.cascades.cascade import cascade
+from mirrormata.constructions.cascades.holonomy import holonomy_of_maps
 from mirrormata.constructions.minimise import minimise
 
 _WORSE = 0.5

@@ -31,8 +31,8 @@ from mirrormata.constructions.construct import construct
 from mirrormata.constructions.formats.label_text import label_text
 from mirrormata.constructions.lrnn import LRNN
 from mirrormata.models.constructed import from_construction
-from mirrormata.models.fla_export import FlaCheckpoint, fla_checkpoint
-from mirrormata.models.fla_folder import save_fla
+from mirrormata.models.fla.export import FlaCheckpoint, fla_checkpoint
+from mirrormata.models.fla.folder import save_fla
 
 TASKS = ("parity", "S5")
 DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from mirrormata.models.config import ModelConfig
-from mirrormata.models.delta_product import DeltaProduct
+from mirrormata.models.layers.delta_product import DeltaProduct
 from mirrormata.models.model import Block, Model
 
 

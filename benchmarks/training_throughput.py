@@ -31,9 +31,9 @@ from mirrormata.benchmarks.machine import driver_version, installed
 from mirrormata.benchmarks.training_peer import peer_model
 from mirrormata.models.config import ModelConfig
 from mirrormata.models.model import Model
-from mirrormata.models.optimizing import adamw, clip_by_seed, gradient_norms
-from mirrormata.models.processes import device_of
-from mirrormata.models.step_graphs import StepGraphs
+from mirrormata.models.training.optimizing import adamw, clip_by_seed, gradient_norms
+from mirrormata.models.training.processes import device_of
+from mirrormata.models.training.step_graphs import StepGraphs
 
 Row = dict[str, Any]
 

@@ -59,7 +59,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run the linear RNN in a dtype's arithmetic beside the automaton; exit status 1 if a state is wrong."""
-    from ..theory.run_file import run_file
+    from ..theory.running.file import run_file
 
     with working("running") as progress:
         outcome = run_file(

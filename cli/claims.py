@@ -55,10 +55,10 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check claims anew, or what they say about a model; exit status 1 where a verdict is not as expected."""
-    from ..theory.claim import Effort
-    from ..theory.claim_registry import load_claims
-    from ..theory.verify import verify_claims, verify_model
-    from ..theory.verify_table import print_outcomes
+    from ..theory.verifying.claim import Effort
+    from ..theory.verifying.registry import load_claims
+    from ..theory.verifying.table import print_outcomes
+    from ..theory.verifying.verify import verify_claims, verify_model
 
     if budget is not None and not budget > 0:
         raise InputError(f"--budget {budget:g}: it is a number of seconds above 0")
@@ -73,7 +73,7 @@ def verify(
     if model is not None:
         if all_claims or quick:
             raise InputError("verify: --model takes IDs or --source, not --all or --quick: it has one effort")
-        from ..theory.claim_model import subject_of_file
+        from ..theory.verifying.subject import subject_of_file
 
         outcomes = verify_model(subject_of_file(model), entries)
     else:
@@ -101,8 +101,8 @@ def list_claims(
     as_json: Json = False,
 ) -> None:
     """List the claims, explain one, or draw which builds on which."""
-    from ..theory.claim_registry import load_claims
-    from ..theory.verify_table import claim_json, explanation, print_claims
+    from ..theory.verifying.registry import load_claims
+    from ..theory.verifying.table import claim_json, explanation, print_claims
 
     registry = load_claims(path or ())
     if show is not None and source is not None:

@@ -65,12 +65,12 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Hold a learned layer against a construction: spectra, representation, alignment, horizons, causes, automaton."""
-    from ..models.comparison import compare as compare_learned
-    from ..models.comparison_result import Tolerances
-    from ..models.comparison_states import Sampling
-    from ..models.comparison_text import comparison_rows, comparison_tables
-    from ..models.learned_sources import load_learned
-    from ..theory.rounding import float_format
+    from ..models.comparison.compare import compare as compare_learned
+    from ..models.comparison.result import Tolerances
+    from ..models.comparison.states import Sampling
+    from ..models.comparison.text import comparison_rows, comparison_tables
+    from ..models.learned.sources import load_learned
+    from ..theory.arithmetic.rounding import float_format
 
     lrnn, automaton = _target(constructed, alphabet, track, start, group, product)
     with working("comparing"):
@@ -106,7 +106,7 @@ def _target(
     """The construction of a certificate and its automaton; for a SPEC only the automaton."""
     from ..constructions.certificate import read_document
     from ..constructions.certificate_parts import FORMAT
-    from ..theory.run_file import lrnn_of
+    from ..theory.running.file import lrnn_of
 
     if Path(text).suffix == ".json" and Path(text).is_file() and read_document(text).get("format") == FORMAT:
         lrnn = lrnn_of(text)
@@ -115,7 +115,7 @@ def _target(
 
 
 def _methods(text: str) -> Any:
-    from ..models.extraction import METHODS
+    from ..models.extraction.extract import METHODS
 
     if text == "none":
         return ()

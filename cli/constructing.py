@@ -82,7 +82,7 @@ def construct(
     """An exact linear RNN that realises the automaton, with a certificate that it does on all words."""
     from ..constructions.construct import Limits, Request
     from ..constructions.lrnn import LRNN
-    from ..theory.plan import choose_or_refuse, report
+    from ..theory.planning.plan import choose_or_refuse, report
 
     if as_json and (show or latex):
         raise InputError("construct: --json prints one object only; leave --show and --latex out")
@@ -119,11 +119,11 @@ def construct(
     if as_json:
         print_json(facts)
     elif latex:
-        from ..constructions.latex import latex as to_latex
+        from ..constructions.texts.latex import latex as to_latex
 
         print(to_latex(cast(LRNN, found), max_letters=max_letters), end="")
     elif show:
-        from ..constructions.show import show as to_text
+        from ..constructions.texts.show import show as to_text
 
         print(
             to_text(cast(LRNN, found), **({} if max_letters is None else {"max_letters": max_letters})),
@@ -137,7 +137,7 @@ def construct(
 
 
 def _refute_printed(automaton: Any, request: Any, limits: Any, output: str | None, as_json: bool) -> None:
-    from ..theory.refutation import refute_printed
+    from ..theory.running.refutation import refute_printed
 
     with working("refuting"):
         outcome = refute_printed(automaton, request, limits)
@@ -182,7 +182,7 @@ def plan(
 ) -> None:
     """The realisations on offer, which of them nothing beats, and lower bounds with the theorems behind them."""
     from ..constructions.construct import Limits, Request
-    from ..theory.plan import plan as make
+    from ..theory.planning.plan import plan as make
 
     automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
     request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates)
@@ -191,13 +191,13 @@ def plan(
         made = make(automaton, request, limits)
     if bounds is not None:
         from ..constructions.certificate import write_certificate
-        from ..theory.bounds import bound_certificate
+        from ..theory.planning.bounds import bound_certificate
 
         write_certificate(bound_certificate(made.bounds), bounds)
     if as_json:
         print_json(made.to_json())
     else:
-        from ..theory.plan_table import print_plan
+        from ..theory.planning.table import print_plan
 
         print_plan(made)
         say_written(bounds)

@@ -67,8 +67,8 @@ def export_model(
 ) -> None:
     """A model folder with the construction's weights in the layers that are trained, for eval, prove and compare."""
     from ..models.constructed_folder import write_constructed
-    from ..models.tasks import TaskSettings
-    from ..theory.run_file import lrnn_of
+    from ..models.tasks.automaton import TaskSettings
+    from ..theory.running.file import lrnn_of
 
     side = one_of(product, "--product", "left", "right")
     settings = TaskSettings(
@@ -84,7 +84,7 @@ def export_model(
 def _export(
     write: Callable[..., None], certificate: str, output: str, max_entries: int, as_json: bool
 ) -> None:
-    from ..theory.run_file import lrnn_of
+    from ..theory.running.file import lrnn_of
 
     write(lrnn_of(certificate), output, max_entries=max_entries)
     if as_json:
@@ -100,9 +100,9 @@ def export_fla(
     as_json: Json = False,
 ) -> None:
     """A checkpoint of FLA's DeltaNet or GatedDeltaProduct language model: one layer of mirrors and projections."""
-    from ..models.fla_export import fla_checkpoint
-    from ..models.fla_folder import save_fla
-    from ..theory.run_file import lrnn_of
+    from ..models.fla.export import fla_checkpoint
+    from ..models.fla.folder import save_fla
+    from ..theory.running.file import lrnn_of
 
     checkpoint = fla_checkpoint(lrnn_of(certificate), max_entries=max_entries)
     save_fla(output, checkpoint)
@@ -138,7 +138,7 @@ def import_fla(
     """Heads' letter matrices and mean states as .npz, which compare, spectrum and prove read; equal heads once."""
     from ..constructions.errors import InputError
     from ..constructions.files import whole_folder
-    from ..models.fla_import import import_heads
+    from ..models.fla.importing import import_heads
 
     try:
         chosen = None if tokens is None else [int(t) for t in tokens.split(",")]

@@ -70,8 +70,8 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train models on an automaton's words, or on text; the same command goes on after a stop, exactly as without it."""
-    from ..models.train_file import experiment_of, read_toml
-    from ..models.training import train as run
+    from ..models.training.experiment import experiment_of, read_toml
+    from ..models.training.train import train as run
 
     data: dict[str, Any] = read_toml(spec) if spec.endswith(".toml") else {"task": {"spec": spec}}
     given = {
@@ -147,9 +147,9 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """Train a grid of models, and show their table; exit status 1 while rows are missing."""
-    from ..models.sweep import SweepFolder, run_sweep
-    from ..models.sweep_file import read_sweep
-    from ..models.sweep_table import sweep_caption, sweep_json, sweep_table
+    from ..models.sweeps.file import read_sweep
+    from ..models.sweeps.run import SweepFolder, run_sweep
+    from ..models.sweeps.table import sweep_caption, sweep_json, sweep_table
 
     wanted = read_sweep(file)
     place = SweepFolder(Path(output))

@@ -94,12 +94,12 @@ def spectrum(
     as_json: Json = False,
 ) -> None:
     """Eigenvalues of every letter, enclosed and decided: real, sign, unit circle, stability; exit status 1 if any is not."""
-    from ..models.fla_shapes import is_fla
+    from ..models.fla.shapes import is_fla
 
     if is_fla(model):
-        from ..models.fla_learned import fla_spectrum as spectrum_of
+        from ..models.fla.learned import fla_spectrum as spectrum_of
     else:
-        from ..theory.spectra_file import spectrum_of_file as spectrum_of
+        from ..theory.spectra.file import spectrum_of_file as spectrum_of
     with working("computing eigenvalues"):
         found = spectrum_of(
             model, products=products, max_dim=max_dim, max_letters=max_letters, max_products=max_products

@@ -12,7 +12,7 @@ from functools import cached_property
 from math import lcm
 from typing import Any, TypeAlias, cast
 
-from .abelian import prime_powers
+from .groups.abelian import prime_powers
 from .householder import GHFactor, gh_factor, orthogonal_factors, permutation_factors
 from .matrices import matrix
 from .real_cyclotomic import Number, conductor_degree, conductor_of, is_integer, simplest

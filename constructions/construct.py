@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .automaton import Automaton
-from .cascade_lrnn import CoordinateKind
+from .cascades.lrnn import CoordinateKind
 from .errors import InputError, LimitError, NotRealisableError
 from .lrnn import LRNN
 from .realisations import (

@@ -11,16 +11,16 @@ from dataclasses import replace
 
 from .assembly import assemble
 from .automaton import Automaton
-from .block_systems import block_systems
 from .candidates import HeadCandidate, cheapest
 from .errors import MirrormataError, NotRealisableError
+from .groups.block_systems import block_systems
+from .groups.transitive_action import TransitiveAction, transitive_action
 from .icosahedral import icosahedral_candidates
 from .initial_states import smaller_initial_states
 from .lrnn import LRNN
 from .permutation_form import lifted_candidate, orbit_heads, permutation_candidates, signed_candidates
 from .rotations import MAX_DEGREE, cyclic_candidates, dihedral_candidates, skipped_fields
 from .selection import choose_marks, select
-from .transitive_action import TransitiveAction, transitive_action
 
 
 def group_lrnn(

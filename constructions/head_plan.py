@@ -14,11 +14,11 @@ import numpy as np
 
 from .automaton import Indices
 from .errors import LimitError
+from .groups.transitive_action import spanning_levels
 from .householder import GHFactor, gh_factor, orthogonal_factors, permutation_factors
 from .lrnn import Head, Sparse, Transition, sparse
 from .matrices import Matrix, matrix, product
 from .real_cyclotomic import Number
-from .transitive_action import spanning_levels
 
 MAX_CODES = 2_000_000
 

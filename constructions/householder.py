@@ -204,7 +204,7 @@ def _singular_system(A: Matrix) -> tuple[list[tuple[Number, ...]], list[Fraction
         sigma = None if root is None else _rational_root(root)
         if root is None or sigma is None:
             raise NotRealisableError(
-                "a singular value is irrational: use mirrormata.theory.factorise, which rounds and bounds the residual"
+                "a singular value is irrational: use mirrormata.theory.factors.factorise, which rounds and bounds the residual"
             )
         for x in kernel(subtract(gram, scaled(root, identity(n)))):
             u = x

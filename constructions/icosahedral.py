@@ -11,11 +11,11 @@ from functools import cache
 import numpy as np
 
 from .automaton import Indices
-from .block_systems import MAX_TABLE, BlockSystem
 from .candidates import HeadCandidate, undivided
+from .groups.block_systems import MAX_TABLE, BlockSystem
+from .groups.permutations import cycle_lengths
 from .head_plan import MatrixPlan
 from .matrices import Matrix, identity, matrix, product, scaled
-from .permutations import cycle_lengths
 from .real_cyclotomic import Number, real_cyclotomic_field
 
 Permutation = tuple[int, ...]

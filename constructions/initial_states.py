@@ -11,10 +11,10 @@ from functools import reduce
 
 import numpy as np
 
+from .groups.transitive_action import TransitiveAction
 from .head_plan import HeadPlan, MatrixPlan, SignedPermutationPlan
 from .householder import gh_factor
 from .matrices import Matrix, identity, kernel, product, subtract
-from .transitive_action import TransitiveAction
 
 MAX_LISTED = 500
 MAX_SIGNED_DIM = 6

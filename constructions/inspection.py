@@ -11,13 +11,13 @@ import numpy as np
 
 from .automaton import Automaton, Indices
 from .errors import LimitError
-from .monoid import MAX_MONOID, TransitionMonoid, letters_commute
-from .monoid_blocks import generates_solvable
-from .monoid_powers import all_aperiodic
-from .monoid_solvable import subgroups_solvable
-from .monoid_synchronising import is_synchronising
-from .permutation_group import group_order
-from .permutations import alternating_kind, cycle_lengths, distinct_maps
+from .groups.permutation_group import group_order
+from .groups.permutations import alternating_kind, cycle_lengths, distinct_maps
+from .monoids.blocks import generates_solvable
+from .monoids.monoid import MAX_MONOID, TransitionMonoid, letters_commute
+from .monoids.powers import all_aperiodic
+from .monoids.solvable import subgroups_solvable
+from .monoids.synchronising import is_synchronising
 
 MAX_INSPECTION_BYTES = 1 << 28
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from .automaton import Automaton, Indices
-from .block_systems import MAX_TABLE, BlockSystem, cosets, first_appearance, subgroup
 from .candidates import HeadCandidate, Marks, undivided
+from .groups.block_systems import MAX_TABLE, BlockSystem, cosets, first_appearance, subgroup
+from .groups.permutations import cycle_counts, orbits
+from .groups.transitive_action import TransitiveAction
 from .head_plan import SignedPermutationPlan
-from .permutations import cycle_counts, orbits
-from .transitive_action import TransitiveAction
 
 MAX_SIGNED_DIM = 64
 

@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 from .automaton import Automaton
 from .block_delay import BlockDelay, block_delay
-from .cascade import MAX_LEVEL_LETTERS, cascade, cascade_of_all_maps
-from .cascade_automata import Cascade
-from .cascade_lrnn import CoordinateKind, Wiring, cascade_lrnn
+from .cascades.automata import Cascade
+from .cascades.cascade import MAX_LEVEL_LETTERS, cascade, cascade_of_all_maps
+from .cascades.image_sets import MAX_IMAGE_SETS, MAX_SET_MOVES
+from .cascades.lrnn import CoordinateKind, Wiring, cascade_lrnn
 from .errors import InputError, LimitError, NotRealisableError
 from .group_construct import group_lrnn
-from .image_sets import MAX_IMAGE_SETS, MAX_SET_MOVES
 from .lrnn import LRNN
 from .partial_injections import partial_injections
 from .ripple import ripple_counter

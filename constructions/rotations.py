@@ -9,15 +9,15 @@ from math import lcm
 
 import numpy as np
 
-from .abelian import CyclicFactor, cyclic_factors, prime_powers
 from .automaton import Indices
-from .block_systems import MAX_TABLE, BlockSystem, block_systems, first_appearance, subgroup
 from .candidates import HeadCandidate, undivided
+from .groups.abelian import CyclicFactor, cyclic_factors, prime_powers
+from .groups.block_systems import MAX_TABLE, BlockSystem, block_systems, first_appearance, subgroup
+from .groups.permutations import cycle_counts, orbits
+from .groups.transitive_action import TransitiveAction
 from .head_plan import MatrixPlan, SignedPermutationPlan, vector
 from .matrices import Matrix, identity, matrix
-from .permutations import cycle_counts, orbits
 from .real_cyclotomic import conductor_degree, real_cyclotomic_field
-from .transitive_action import TransitiveAction
 
 MAX_DEGREE = 100
 

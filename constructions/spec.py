@@ -7,8 +7,8 @@ from pathlib import Path
 
 from .automaton import Automaton, Track
 from .errors import InputError
-from .finite_group import Product
 from .formats.acceptor import MAX_STATES, start_index
+from .groups.finite_group import Product
 from .minimise import minimise
 
 MAX_TRANSITIONS = 10_000_000

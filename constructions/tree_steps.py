@@ -17,10 +17,10 @@ import numpy as np
 
 from .assembly import one_code_a_state
 from .automaton import Automaton, Indices
+from .groups.permutations import distinct_maps
 from .head_plan import signed_permutation_factors
 from .householder import GHFactor, gh_factor
 from .lrnn import LRNN, Transition
-from .permutations import distinct_maps
 
 MAX_STEPS = 20_000
 MAX_TREES = 20

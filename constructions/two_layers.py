@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .abelian import cyclic_factors
 from .automaton import Automaton
 from .errors import LimitError, NotRealisableError
+from .groups.abelian import cyclic_factors
+from .groups.transitive_action import transitive_action
 from .householder import gh_factor, swap
 from .layered import HeadRule, Label, assemble_layers
 from .lrnn import LRNN, Sparse, Transition
 from .matrices import divide
 from .real_cyclotomic import conductor_degree, real_cyclotomic_field
 from .rotations import MAX_DEGREE, abelianised, polygon_of
-from .transitive_action import transitive_action
 
 ONE: Sparse = ((0, 0, 1),)
 FLIP = Transition((gh_factor(2, {0: 1}),), additive=ONE)

@@ -14,7 +14,7 @@ from mirrormata import (
     run,
     write_certificate,
 )
-from mirrormata.theory.impossibility import parity_impossibility
+from mirrormata.theory.impossibility.certificate import parity_impossibility
 from mirrormata.theory.pictures.mirrors import draw_mirrors
 
 

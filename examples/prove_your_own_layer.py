@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from mirrormata.constructions.spec import automaton_from_spec
-from mirrormata.theory.prove import prove
+from mirrormata.theory.proofs.prove import prove
 
 
 class Flip:

@@ -10,12 +10,12 @@ from torch import Tensor
 from ..constructions.errors import InputError, LimitError
 from ..constructions.lrnn import LRNN, Head, Layer
 from ..constructions.written_values import written_values
-from ..theory.rounding import float_format
-from ..theory.weights import Rounding, dense_codes
+from ..theory.arithmetic.rounding import float_format
+from ..theory.running.weights import Rounding, dense_codes
 from .config import ModelConfig
-from .delta_product import DeltaProduct
+from .layers.delta_product import DeltaProduct
+from .layers.table_read_out import TableReadOut
 from .model import Block, Model
-from .table_read_out import TableReadOut
 
 MAX_ENTRIES = 50_000_000
 """Largest number of weights in one array of a constructed model."""

@@ -11,7 +11,7 @@ from ..constructions.formats.label_text import label_text
 from ..constructions.lrnn import LRNN
 from .constructed import MAX_ENTRIES, from_construction
 from .model_file import save_model
-from .tasks import AutomatonTask, TaskSettings
+from .tasks.automaton import AutomatonTask, TaskSettings
 
 
 def write_constructed(

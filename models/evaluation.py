@@ -20,11 +20,11 @@ from torch.nn import functional as F
 
 from ..constructions.errors import LimitError
 from .config import ModelConfig
-from .contract import scaled_accuracy
-from .language import LanguageTask
 from .model import Model, States
-from .sampling import IGNORED, Array
-from .tasks import Span, Task
+from .tasks.automaton import Span, Task
+from .tasks.contract import scaled_accuracy
+from .tasks.language import LanguageTask
+from .tasks.sampling import IGNORED, Array
 
 GOOD = 0.9
 """Accuracy that counts as working: the papers' `longest length ≥ 90 %`."""

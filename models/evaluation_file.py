@@ -12,13 +12,13 @@ import numpy as np
 import torch
 
 from ..constructions.errors import InputError
-from .contract import TaskContract, read_contract
 from .evaluation import Evaluation, evaluate, longest_of
-from .language import LanguageTask
 from .model_file import load_model
-from .processes import device_of
-from .tasks import AutomatonTask, Span, Task, task_of
-from .word_problem_data import read_word_problem_rows
+from .tasks.automaton import AutomatonTask, Span, Task, task_of
+from .tasks.contract import TaskContract, read_contract
+from .tasks.language import LanguageTask
+from .tasks.word_problem_data import read_word_problem_rows
+from .training.processes import device_of
 
 
 @dataclass(frozen=True)

@@ -9,19 +9,19 @@ import torch
 from ..constructions.automaton import Automaton
 from ..constructions.errors import InputError
 from ..constructions.formats.label_text import label_text
-from ..theory.arithmetic import Kernel
-from ..theory.arithmetic_names import parse_arithmetic
-from ..theory.prove import MAX_STATES, prove
-from ..theory.prove_answers import Answers, answers_of, output_answers, same_letters
-from ..theory.prove_file import prove_file
-from ..theory.prove_proof import Proof
-from .contract import read_contract
-from .fla_learned import prove_fla
-from .fla_shapes import is_fla
+from ..theory.arithmetic.arithmetic import Kernel
+from ..theory.arithmetic.names import parse_arithmetic
+from ..theory.proofs.answers import Answers, answers_of, output_answers, same_letters
+from ..theory.proofs.file import prove_file
+from ..theory.proofs.proof import Proof
+from ..theory.proofs.prove import MAX_STATES, prove
+from .fla.learned import prove_fla
+from .fla.shapes import is_fla
 from .model import Model
 from .model_file import load_model
 from .model_stepper import ModelStepper
-from .tasks import AutomatonTask, task_of
+from .tasks.automaton import AutomatonTask, task_of
+from .tasks.contract import read_contract
 
 DTYPES = {"fp64": torch.float64, "fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 

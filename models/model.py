@@ -11,9 +11,9 @@ from torch.nn import functional as F
 
 from ..constructions.errors import InputError
 from .config import ModelConfig
-from .projections import State, beginning
-from .seeded import SeededEmbedding, SeededLinear, SeededRMSNorm
-from .table_read_out import TableReadOut
+from .layers.projections import State, beginning
+from .layers.seeded import SeededEmbedding, SeededLinear, SeededRMSNorm
+from .layers.table_read_out import TableReadOut
 
 States: TypeAlias = list[State]
 """What a model carries from token to token: a `State` for each block."""
@@ -145,49 +145,49 @@ def mixer(config: ModelConfig) -> nn.Module:
 
 
 def _delta_product(config: ModelConfig) -> nn.Module:
-    from .delta_product import DeltaProduct
+    from .layers.delta_product import DeltaProduct
 
     return DeltaProduct(config)
 
 
 def _rank_one(config: ModelConfig) -> nn.Module:
-    from .rank_one import RankOne
+    from .layers.rank_one import RankOne
 
     return RankOne(config)
 
 
 def _selective(config: ModelConfig) -> nn.Module:
-    from .selective import Selective
+    from .layers.selective import Selective
 
     return Selective(config)
 
 
 def _full_matrix(config: ModelConfig) -> nn.Module:
-    from .full_matrix import FullMatrix
+    from .layers.full_matrix import FullMatrix
 
     return FullMatrix(config)
 
 
 def _attention(config: ModelConfig) -> nn.Module:
-    from .attention import Attention
+    from .layers.attention import Attention
 
     return Attention(config)
 
 
 def _lstm(config: ModelConfig) -> nn.Module:
-    from .recurrent import LSTM
+    from .layers.recurrent import LSTM
 
     return LSTM(config)
 
 
 def _slstm(config: ModelConfig) -> nn.Module:
-    from .xlstm_layers import SLSTM
+    from .layers.xlstm import SLSTM
 
     return SLSTM(config)
 
 
 def _mlstm(config: ModelConfig) -> nn.Module:
-    from .xlstm_layers import MLSTM
+    from .layers.xlstm import MLSTM
 
     return MLSTM(config)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from ..theory.spectra import eigenvalue_report
+from ..theory.spectra.eigenvalues import eigenvalue_report
 
 Rows: TypeAlias = list[list[Fraction]]
 Draw: TypeAlias = Callable[[random.Random], Rows]

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from mirrormata.constructions.automaton import Automaton, object_array
-from mirrormata.constructions.cascade import cascade
-from mirrormata.constructions.cascade_automata import Cascade
-from mirrormata.constructions.cascade_lrnn import cascade_lrnn
+from mirrormata.constructions.cascades.automata import Cascade
+from mirrormata.constructions.cascades.cascade import cascade
+from mirrormata.constructions.cascades.lrnn import cascade_lrnn
 from mirrormata.constructions.certificate import certificate
 from mirrormata.constructions.lrnn import LRNN
 from mirrormata.constructions.spec import automaton_from_spec

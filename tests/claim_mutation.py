@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from mirrormata.theory import claims
-from mirrormata.theory.claim import QUICK, file_stem
-from mirrormata.theory.claim_registry import entry_of_file
-from mirrormata.theory.verify import Outcome, verify_one
+from mirrormata.theory.verifying.claim import QUICK, file_stem
+from mirrormata.theory.verifying.registry import entry_of_file
+from mirrormata.theory.verifying.verify import Outcome, verify_one
 
 BROKEN = ("TypeError", "NameError", "AttributeError", "ImportError", "SyntaxError", "KeyError")
 """Errors that speak of a mutation that does not run, not of a claim that fails."""

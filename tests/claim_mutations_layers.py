@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mirrormata.constructions.cascade_lrnn import cascade_lrnn
+from mirrormata.constructions.cascades.lrnn import cascade_lrnn
 from mirrormata.constructions.householder import gh_factor
 from mirrormata.constructions.lrnn import Transition
 from mirrormata.constructions.spec import automaton_from_spec

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from mirrormata.theory.arithmetic import PerOp
-from mirrormata.theory.arithmetic_names import parse_arithmetic
-from mirrormata.theory.norms import transposed
-from mirrormata.theory.orbits import AffineHead, AffineModel
-from mirrormata.theory.rounding_counters import DeltaStepper, exact_model
+from mirrormata.theory.arithmetic.arithmetic import PerOp
+from mirrormata.theory.arithmetic.names import parse_arithmetic
+from mirrormata.theory.counters.counters import DeltaStepper, exact_model
+from mirrormata.theory.impossibility.orbits import AffineHead, AffineModel
+from mirrormata.theory.spectra.norms import transposed
 
 from .claim_mutation import Mutation
 

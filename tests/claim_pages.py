@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mirrormata.theory.claim import QUICK
-from mirrormata.theory.claim_registry import Entry, Registry, load_claims
-from mirrormata.theory.verdict import Verdict
-from mirrormata.theory.verify import verify_claims
+from mirrormata.theory.verifying.claim import QUICK
+from mirrormata.theory.verifying.registry import Entry, Registry, load_claims
+from mirrormata.theory.verifying.verdict import Verdict
+from mirrormata.theory.verifying.verify import verify_claims
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "docs" / "claims.json"

@@ -10,16 +10,16 @@ from mirrormata import automaton_from_spec, construct, random_words, run
 from mirrormata.benchmarks.cascade_levels_picture import draw_cascade_levels
 from mirrormata.benchmarks.kernel_roofline import draw_roofline
 from mirrormata.benchmarks.kernel_tables import results
-from mirrormata.theory.claim_registry import load_claims
 from mirrormata.theory.horizon import horizons
-from mirrormata.theory.margins import margin_series
 from mirrormata.theory.pictures.automaton import draw_automaton
 from mirrormata.theory.pictures.cascade import draw_cascade
 from mirrormata.theory.pictures.claims import draw_claims
 from mirrormata.theory.pictures.mirrors import draw_mirrors
 from mirrormata.theory.pictures.run import draw_run
 from mirrormata.theory.pictures.spectrum import draw_spectrum
-from mirrormata.theory.spectra_model import model_spectrum
+from mirrormata.theory.running.margins import margin_series
+from mirrormata.theory.spectra.model import model_spectrum
+from mirrormata.theory.verifying.registry import load_claims
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import tomllib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,13 +12,13 @@ from typing import Any
 
 from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows, results, time_rows
 from mirrormata.constructions.construct import construct
-from mirrormata.constructions.library_table import library_rows
 from mirrormata.constructions.realisations import Builder
 from mirrormata.constructions.spec import automaton_from_spec
+from mirrormata.constructions.texts.library_table import library_rows
 from mirrormata.models.recurrences import RECURRENCES, survey
 from mirrormata.theory.horizon import horizons
-from mirrormata.theory.plan import report
-from mirrormata.theory.refutation import refute_printed
+from mirrormata.theory.planning.plan import report
+from mirrormata.theory.running.refutation import refute_printed
 
 CONSTRUCTIONS = (
     ("parity", "any"), ("Z2^4", "any"), ("S3", "any"), ("A4", "any"), ("S4", "any"), ("S4[involutions]", "any"),
@@ -27,11 +28,14 @@ CONSTRUCTIONS = (
 )  # fmt: skip
 """SPEC and `--exactness` of each row."""
 HORIZONS = ("A5", "dihedral:7", "cycle:5", "A4_x_Z5", "mod:60", "mod:1000")
-FOLDERS = (
-    "constructions", "constructions/formats", "constructions/library", "kernels", "theory", "theory/checker", "theory/claims", "theory/pictures",
-    "models", "models/report", "cli",
-)  # fmt: skip
 ROOT = Path(__file__).resolve().parent.parent
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+FOLDERS = tuple(
+    package.removeprefix("mirrormata.").replace(".", "/")
+    for package in SETTINGS["tool"]["setuptools"]["packages"]
+    if package != "mirrormata"
+)
+"""Every package in the root, as a folder."""
 DTYPES = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")
 
 

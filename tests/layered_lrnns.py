@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mirrormata.constructions.automaton import Automaton
-from mirrormata.constructions.cascade import cascade
-from mirrormata.constructions.cascade_lrnn import CoordinateKind, cascade_lrnn
+from mirrormata.constructions.cascades.cascade import cascade
+from mirrormata.constructions.cascades.lrnn import CoordinateKind, cascade_lrnn
 from mirrormata.constructions.householder import gh_factor, swap
 from mirrormata.constructions.lrnn import LRNN, Head, Layer, Transition
 from mirrormata.constructions.spec import automaton_from_spec

@@ -13,12 +13,12 @@ from mirrormata.constructions.lrnn import LRNN
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.models.config import ModelConfig
 from mirrormata.models.constructed import from_construction
-from mirrormata.models.delta_product import DeltaProduct
+from mirrormata.models.layers.delta_product import DeltaProduct
 from mirrormata.models.model import Model
 from mirrormata.models.model_file import save_model
 from mirrormata.models.report.limits import LearnedLimits
 from mirrormata.models.report.parts import Chart, Item, Section, Table
-from mirrormata.models.tasks import AutomatonTask, TaskSettings
+from mirrormata.models.tasks.automaton import AutomatonTask, TaskSettings
 
 FEW = LearnedLimits(
     words=32, length=128, fit=32, test_words=16, test_length=128, points=300, entries=16, work=20_000

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from mirrormata.constructions.automaton import Automaton, Outputs, object_array
-from mirrormata.constructions.finite_group import FiniteGroup
+from mirrormata.constructions.groups.finite_group import FiniteGroup
 from mirrormata.constructions.library.groups import group_by_name
 
 OUTPUT_KINDS = ("states", "acceptance", "moore", "mealy")

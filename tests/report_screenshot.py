@@ -16,8 +16,8 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from mirrormata.models.report.report import report
-from mirrormata.models.train_file import experiment_of
-from mirrormata.models.training import train
+from mirrormata.models.training.experiment import experiment_of
+from mirrormata.models.training.train import train
 from mirrormata.tests.browser import browser, browser_path, opened
 
 IMAGE = Path(__file__).resolve().parent.parent / "docs" / "images" / "report.png"

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy.matrices.normalforms import smith_normal_form
 
-from mirrormata.constructions.abelian import cyclic_factors, prime_powers, smith_columns
 from mirrormata.constructions.automaton import Indices
+from mirrormata.constructions.groups.abelian import cyclic_factors, prime_powers, smith_columns
 
 ORDERS = st.lists(st.sampled_from([2, 2, 3, 4, 4, 5, 6, 8, 9, 12]), min_size=1, max_size=4).filter(
     lambda orders: math.prod(orders) <= 300

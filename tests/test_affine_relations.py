@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions.spec import automaton_from_spec
-from mirrormata.theory.affine_relations import (
+from mirrormata.theory.factors.affine_relations import (
     WholeWord,
     all_images,
     first_unrealisable,

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mirrormata.constructions.errors import InputError
-from mirrormata.theory.arithmetic import Cast, Exact, Kernel, PerOp, PerStep, fractions, stochastic
-from mirrormata.theory.arithmetic_names import ORDERS, parse_arithmetic
-from mirrormata.theory.rounding import MODES
-from mirrormata.theory.value_sets import all_values, finite_set, round_once, value_set
+from mirrormata.theory.arithmetic.arithmetic import Cast, Exact, Kernel, PerOp, PerStep, fractions, stochastic
+from mirrormata.theory.arithmetic.names import ORDERS, parse_arithmetic
+from mirrormata.theory.arithmetic.rounding import MODES
+from mirrormata.theory.arithmetic.value_sets import all_values, finite_set, round_once, value_set
 
 SETS = (
     "fp64",

@@ -11,9 +11,9 @@ from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError
 from mirrormata.theory.beta_horizon import beta_horizons, first_failure, largest_beta, scaled
 from mirrormata.theory.horizon import horizons
-from mirrormata.theory.prove import prove
-from mirrormata.theory.stepper import LRNNStepper
-from mirrormata.theory.words import random_words
+from mirrormata.theory.proofs.prove import prove
+from mirrormata.theory.running.stepper import LRNNStepper
+from mirrormata.theory.running.words import random_words
 
 
 def test_the_largest_beta_of_each_dtype() -> None:

@@ -21,17 +21,17 @@ from mirrormata.constructions.block_delay import BlockDelay, block_delay
 from mirrormata.constructions.block_rows import RowIndex, swap_table
 from mirrormata.constructions.delay_certificate import block_delay_from_certificate
 from mirrormata.constructions.errors import InputError, LimitError, NotRealisableError
+from mirrormata.constructions.groups.permutations import cycle_counts
 from mirrormata.constructions.householder import permutation_factors
-from mirrormata.constructions.permutations import cycle_counts
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.tests.corruption import corrupted, leaves, replaced, structural, value_at
 from mirrormata.tests.random_automata import automaton_of
 from mirrormata.theory.checker import delay
 from mirrormata.theory.checker.exact import Invalid, parse
-from mirrormata.theory.delay_run import run_delay
-from mirrormata.theory.delay_stepper import DelayStepper
-from mirrormata.theory.run import track
-from mirrormata.theory.words import random_stream, random_words
+from mirrormata.theory.running.delay_run import run_delay
+from mirrormata.theory.running.delay_stepper import DelayStepper
+from mirrormata.theory.running.run import track
+from mirrormata.theory.running.words import random_stream, random_words
 
 FORMS = [
     ("S3", 1, "auto"), ("S3", 1, "two_layers"), ("S4", 1, "two_layers"), ("S4", 1, "ripple"), ("S4", 2, "auto"),

@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 from mirrormata.constructions.automaton import Automaton
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError
-from mirrormata.constructions.monoid import TransitionMonoid
-from mirrormata.constructions.permutation_group import group_order
-from mirrormata.constructions.permutations import cycle_lengths
+from mirrormata.constructions.groups.permutation_group import group_order
+from mirrormata.constructions.groups.permutations import cycle_lengths
+from mirrormata.constructions.monoids.monoid import TransitionMonoid
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.tests.corruption import corrupted, leaves, replaced, structural, value_at
 from mirrormata.tests.random_automata import (
@@ -35,9 +35,9 @@ from mirrormata.tests.random_automata import (
     renamed,
 )
 from mirrormata.theory import checker
-from mirrormata.theory.bounds import Bound, bound_certificate, bounds, proper_cycles
 from mirrormata.theory.checker import bound as bound_checker
 from mirrormata.theory.checker.exact import Invalid, parse
+from mirrormata.theory.planning.bounds import Bound, bound_certificate, bounds, proper_cycles
 
 FOLDER = Path(checker.__file__).parent
 # spec: the largest bound of each figure

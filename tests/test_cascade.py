@@ -16,13 +16,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mirrormata.constructions.cascade import cascade
-from mirrormata.constructions.cascade_automata import Cascade, CascadeLevel
-from mirrormata.constructions.cascade_emulation import check_emulation, emulate
-from mirrormata.constructions.cascade_merging import merged
-from mirrormata.constructions.cascade_proof import prove_emulation
+from mirrormata.constructions.cascades.automata import Cascade, CascadeLevel
+from mirrormata.constructions.cascades.cascade import cascade
+from mirrormata.constructions.cascades.emulation import check_emulation, emulate
+from mirrormata.constructions.cascades.holonomy import holonomy_of_maps
+from mirrormata.constructions.cascades.merging import merged
+from mirrormata.constructions.cascades.proof import prove_emulation
 from mirrormata.constructions.errors import LimitError, MirrormataError
-from mirrormata.constructions.holonomy import holonomy_of_maps
 from mirrormata.constructions.spec import automaton_from_spec
 
 Maps = np.ndarray[Any, np.dtype[np.int64]]
@@ -205,7 +205,7 @@ def test_every_change_is_noticed_by_the_proof_as_by_the_steps(name: str) -> None
 
 
 def test_a_wrong_cascade_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    import mirrormata.constructions.cascade as module
+    import mirrormata.constructions.cascades.cascade as module
 
     monkeypatch.setattr(
         module, "merged", lambda levels: (levels, np.zeros(levels[0].letters, dtype=np.int64))
@@ -273,7 +273,7 @@ def digest(built: Cascade) -> str:
 def test_tables_do_not_depend_on_the_hash_seed() -> None:
     program = (
         "import sys; from mirrormata.constructions.spec import automaton_from_spec as a;"
-        "from mirrormata.constructions.cascade import cascade;"
+        "from mirrormata.constructions.cascades.cascade import cascade;"
         "from mirrormata.tests.test_cascade import digest; print(digest(cascade(a('dyck:2,2'))))"
     )
     outputs = {

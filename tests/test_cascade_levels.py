@@ -38,8 +38,8 @@ from mirrormata.benchmarks.two_letter_automata import (
     semiautomaton_codes,
 )
 from mirrormata.constructions.automaton import Automaton
-from mirrormata.constructions.cascade_emulation import emulate
-from mirrormata.constructions.holonomy import holonomy_of_maps
+from mirrormata.constructions.cascades.emulation import emulate
+from mirrormata.constructions.cascades.holonomy import holonomy_of_maps
 from mirrormata.constructions.minimise import minimise
 
 DOCUMENT = read_results()

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mirrormata.constructions.automaton import Automaton, object_array
-from mirrormata.constructions.cascade import cascade
-from mirrormata.constructions.cascade_coordinates import MOST_LABELS, Coordinates, few_coordinates, one_hot
-from mirrormata.constructions.cascade_lrnn import cascade_lrnn
+from mirrormata.constructions.cascades.cascade import cascade
+from mirrormata.constructions.cascades.coordinates import MOST_LABELS, Coordinates, few_coordinates, one_hot
+from mirrormata.constructions.cascades.lrnn import cascade_lrnn
 from mirrormata.constructions.certificate import certificate, lrnn_from_certificate
 from mirrormata.constructions.lrnn import INTEGER_RANGES, LRNN
 from mirrormata.tests.cascade_zoo import (
@@ -306,7 +306,7 @@ def test_states_of_a_head_with_many_points() -> None:
 
 
 def test_cascades_agree_with_their_emulation_on_long_words() -> None:
-    from mirrormata.constructions.cascade_emulation import emulate
+    from mirrormata.constructions.cascades.emulation import emulate
 
     for name in ("mod_arith:5", "T4", "dyck1:4"):
         word = random_words(len(automaton(name).letters), 1, 2_000, seed=9)[0]

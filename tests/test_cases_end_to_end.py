@@ -20,9 +20,9 @@ from mirrormata.constructions.lrnn import LRNN
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.tests.certified import CASES, case
 from mirrormata.theory.check import check
-from mirrormata.theory.run import run
-from mirrormata.theory.stepper import ExactStepper, LRNNStepper, Stepper
-from mirrormata.theory.words import random_words
+from mirrormata.theory.running.run import run
+from mirrormata.theory.running.stepper import ExactStepper, LRNNStepper, Stepper
+from mirrormata.theory.running.words import random_words
 
 FORMATS = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")
 

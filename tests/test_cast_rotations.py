@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mirrormata.theory.arithmetic import Cast
-from mirrormata.theory.arithmetic_names import parse_arithmetic
-from mirrormata.theory.cast_model import cast_states
-from mirrormata.theory.cast_rotations import ROTATIONS, rotations, turning_period
+from mirrormata.theory.arithmetic.arithmetic import Cast
+from mirrormata.theory.arithmetic.names import parse_arithmetic
+from mirrormata.theory.impossibility.cast_model import cast_states
+from mirrormata.theory.impossibility.cast_rotations import ROTATIONS, rotations, turning_period
 
 
 @pytest.mark.parametrize("order", [3, 4, 6])

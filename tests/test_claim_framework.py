@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from mirrormata.constructions.errors import InputError
-from mirrormata.theory.claim import QUICK, Claim, Effort, file_stem
-from mirrormata.theory.claim_evidence import cited, exhaustive, instances, proved, refutation
-from mirrormata.theory.claim_registry import load_claims
-from mirrormata.theory.claim_text import claim_text
-from mirrormata.theory.verify import verify_claims, verify_one
+from mirrormata.theory.verifying.claim import QUICK, Claim, Effort, file_stem
+from mirrormata.theory.verifying.evidence import cited, exhaustive, instances, proved, refutation
+from mirrormata.theory.verifying.registry import load_claims
+from mirrormata.theory.verifying.text import claim_text
+from mirrormata.theory.verifying.verify import verify_claims, verify_one
 
 ROOT = Path(__file__).resolve().parent.parent
 CLAIM = Claim("my.claim", "what", "proved")
@@ -22,8 +22,8 @@ TEMPLATE = ROOT / "examples" / "claims" / "my_involutions.py"
 
 FILE = '''
 import time
-from mirrormata.theory.claim import QUICK, Claim
-from mirrormata.theory.claim_evidence import proved
+from mirrormata.theory.verifying.claim import QUICK, Claim
+from mirrormata.theory.verifying.evidence import proved
 
 CLAIM = Claim({id!r}, "what", "proved", uses={uses!r})
 

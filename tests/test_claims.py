@@ -10,9 +10,9 @@ import pytest
 
 from mirrormata.tests.claim_pages import ROOT, pages, read_statuses, recorded, with_navigation
 from mirrormata.theory import claims as package
-from mirrormata.theory.claim import FULL, QUICK
-from mirrormata.theory.claim_registry import load_claims
-from mirrormata.theory.verify import verify_claims, verify_one
+from mirrormata.theory.verifying.claim import FULL, QUICK
+from mirrormata.theory.verifying.registry import load_claims
+from mirrormata.theory.verifying.verify import verify_claims, verify_one
 
 REGISTRY = load_claims()
 IDS = list(REGISTRY.entries)

@@ -14,22 +14,22 @@ from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError, LimitError
 from mirrormata.constructions.lrnn import LRNN
 from mirrormata.constructions.spec import automaton_from_spec
-from mirrormata.models.characters import TransitionGroup, character_table
-from mirrormata.models.comparison import compare
-from mirrormata.models.comparison_result import Comparison, Tolerances
-from mirrormata.models.comparison_spectra import letter_facts
-from mirrormata.models.comparison_states import Sampling, Trace, class_geometry
-from mirrormata.models.comparison_text import comparison_rows, comparison_tables
+from mirrormata.models.comparison.characters import TransitionGroup, character_table
+from mirrormata.models.comparison.compare import compare
+from mirrormata.models.comparison.procrustes import align_letters, align_points, disparity
+from mirrormata.models.comparison.result import Comparison, Tolerances
+from mirrormata.models.comparison.spectra import letter_facts
+from mirrormata.models.comparison.states import Sampling, Trace, class_geometry
+from mirrormata.models.comparison.text import comparison_rows, comparison_tables
 from mirrormata.models.constructed import from_construction
-from mirrormata.models.extraction import Method
-from mirrormata.models.learned import Factors, Learned
-from mirrormata.models.learned_model import of_model
-from mirrormata.models.learned_sources import of_lrnn, of_matrices, of_stepper
-from mirrormata.models.procrustes import align_letters, align_points, disparity
+from mirrormata.models.extraction.extract import Method
+from mirrormata.models.learned.learned import Factors, Learned
+from mirrormata.models.learned.model import of_model
+from mirrormata.models.learned.sources import of_lrnn, of_matrices, of_stepper
 from mirrormata.theory.beta_horizon import scaled
 from mirrormata.theory.check import check
-from mirrormata.theory.impossibility import positive_delta_layer
-from mirrormata.theory.stepper import LRNNStepper
+from mirrormata.theory.impossibility.certificate import positive_delta_layer
+from mirrormata.theory.running.stepper import LRNNStepper
 
 QUICK = Sampling(words=64, length=128, fit=32)
 

@@ -12,13 +12,13 @@ import pytest
 from mirrormata.constructions.certificate import write_certificate
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.models.config import ModelConfig
-from mirrormata.models.learned_sources import load_learned
+from mirrormata.models.learned.sources import load_learned
 from mirrormata.models.model import Model
 from mirrormata.models.model_file import save_model
-from mirrormata.models.tasks import TaskSettings, task_of
+from mirrormata.models.tasks.automaton import TaskSettings, task_of
 from mirrormata.theory.certify import certify
 from mirrormata.theory.check import check
-from mirrormata.theory.impossibility import positive_delta_layer
+from mirrormata.theory.impossibility.certificate import positive_delta_layer
 
 from .command_line import Outcome
 from .test_comparison import lrnn_of

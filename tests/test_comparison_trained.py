@@ -13,15 +13,15 @@ import pytest
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.lrnn import LRNN
 from mirrormata.constructions.spec import automaton_from_spec
-from mirrormata.models.comparison import compare
-from mirrormata.models.comparison_states import ClassGeometry, Sampling, Trace, class_geometry
-from mirrormata.models.learned import AffineStepper, Factors, LearnedHead
-from mirrormata.models.learned_model import load_learned_model
-from mirrormata.models.learned_sources import of_lrnn, of_matrices
+from mirrormata.models.comparison.compare import compare
+from mirrormata.models.comparison.snap import in_use
+from mirrormata.models.comparison.states import ClassGeometry, Sampling, Trace, class_geometry
+from mirrormata.models.learned.learned import AffineStepper, Factors, LearnedHead
+from mirrormata.models.learned.model import load_learned_model
+from mirrormata.models.learned.sources import of_lrnn, of_matrices
 from mirrormata.models.report.learned import learned_sections
-from mirrormata.models.snap import in_use
-from mirrormata.models.train_file import experiment_of
-from mirrormata.models.training import train
+from mirrormata.models.training.experiment import experiment_of
+from mirrormata.models.training.train import train
 from mirrormata.tests.command_line import Outcome
 from mirrormata.tests.learned_folders import section, values
 from mirrormata.theory.check import check

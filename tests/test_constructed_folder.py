@@ -12,7 +12,7 @@ from mirrormata.constructions.errors import InputError
 from mirrormata.constructions.lrnn import LRNN
 from mirrormata.models.constructed_folder import write_constructed
 from mirrormata.models.evaluation_file import evaluate_folder
-from mirrormata.models.tasks import TaskSettings
+from mirrormata.models.tasks.automaton import TaskSettings
 
 
 def lrnn_of(spec: str) -> LRNN:

@@ -17,7 +17,7 @@ from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.constructions.written_values import written_values
 from mirrormata.models.constructed import from_construction
 from mirrormata.models.model_stepper import ModelStepper
-from mirrormata.theory.prove import prove
+from mirrormata.theory.proofs.prove import prove
 
 ONE_LAYER = ["parity", "S3", "S4", "mod:7", "dihedral:5", "S5[transpositions]", "Q8", "flipflop", "gridworld:4", "permreset:3", "dyck1:3", "A4_x_Z5[generators]"]  # fmt: skip
 LAYERED = ["T3", "even_pairs", "mod_arith:3", "tomita:4"]

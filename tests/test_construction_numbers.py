@@ -13,10 +13,10 @@ from mirrormata.constructions.automaton import Automaton, object_array
 from mirrormata.constructions.certificate import certificate
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.formats.transformations import numbered
+from mirrormata.constructions.groups.transitive_action import transitive_action
 from mirrormata.constructions.lrnn import LRNN
 from mirrormata.constructions.rotations import abelianised
 from mirrormata.constructions.spec import automaton_from_spec, write_automaton
-from mirrormata.constructions.transitive_action import transitive_action
 from mirrormata.tests.random_automata import automaton_of, renamed
 from mirrormata.theory.check import check
 

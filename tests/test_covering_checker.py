@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import mirrormata
-from mirrormata.constructions.cascade import cascade
-from mirrormata.constructions.cascade_lrnn import cascade_lrnn
+from mirrormata.constructions.cascades.cascade import cascade
+from mirrormata.constructions.cascades.lrnn import cascade_lrnn
 from mirrormata.constructions.certificate import certificate, write_certificate
 from mirrormata.tests import cascade_corruption as corruption
 from mirrormata.tests.cascade_zoo import BY_HAND, OPTIONS, automaton_of, document, drawn, levels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mirrormata.theory.diagonal_channels import diagonal_channels
+from mirrormata.theory.impossibility.diagonal_channels import diagonal_channels
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from mirrormata.constructions.householder import gh_factor, product_of
 from mirrormata.constructions.matrices import Matrix, identity, matrix, scaled
 from mirrormata.constructions.matrices import product as times
 from mirrormata.constructions.rotations import reflection, rotation
-from mirrormata.theory.diagonal_rank_one import (
+from mirrormata.theory.factors.diagonal_rank_one import (
     is_diagonal_plus_rank_one,
     proof_identities,
     reflection_and_signs,
     written_out,
 )
-from mirrormata.theory.symbolic_factors import unproved
+from mirrormata.theory.factors.symbolic import unproved
 
 
 def signed(image: tuple[int, ...], signs: tuple[int, ...]) -> Matrix:

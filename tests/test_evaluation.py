@@ -18,10 +18,10 @@ from mirrormata.models.constructed import from_construction
 from mirrormata.models.evaluation import Evaluation, evaluate
 from mirrormata.models.evaluation_file import evaluate_folder
 from mirrormata.models.model import Model
-from mirrormata.models.sampling import IGNORED
-from mirrormata.models.tasks import AutomatonTask, TaskSettings
-from mirrormata.models.training import train
-from mirrormata.models.word_problem_data import write_word_problem
+from mirrormata.models.tasks.automaton import AutomatonTask, TaskSettings
+from mirrormata.models.tasks.sampling import IGNORED
+from mirrormata.models.tasks.word_problem_data import write_word_problem
+from mirrormata.models.training.train import train
 from mirrormata.tests.command_line import Outcome
 from mirrormata.tests.training_cases import experiment
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mirrormata.constructions.errors import InputError
-from mirrormata.theory.exact_sum import exact_dot, exact_sum
-from mirrormata.theory.rounding import FORMATS, FloatFormat, round_array, round_fraction
+from mirrormata.theory.arithmetic.exact_sum import exact_dot, exact_sum
+from mirrormata.theory.arithmetic.rounding import FORMATS, FloatFormat, round_array, round_fraction
 
 
 def expected(A: Any, h: Any, b: Any, fmt: str) -> Any:

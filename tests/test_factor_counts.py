@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions.householder import product_of
-from mirrormata.theory.factor_counts import (
+from mirrormata.theory.factors.counts import (
     fewer_than_displaced,
     is_attained,
     random_factors,
@@ -17,7 +17,7 @@ from mirrormata.theory.factor_counts import (
     swaps_needed,
     turned_planes,
 )
-from mirrormata.theory.spectra import eigenvalue_report
+from mirrormata.theory.spectra.eigenvalues import eigenvalue_report
 
 
 @pytest.mark.parametrize(("n", "below"), [(3, 0), (4, 3), (5, 35), (6, 310)])

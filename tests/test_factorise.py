@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mirrormata import InputError
 from mirrormata.constructions.householder import product_of
 from mirrormata.constructions.matrices import is_contraction, matrix, subtract
-from mirrormata.theory.factorise import factorise
+from mirrormata.theory.factors.factorise import factorise
 
 
 def distance_squared(A: object, B: object) -> Fraction:

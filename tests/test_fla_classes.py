@@ -16,9 +16,9 @@ from torch.nn import functional as F
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.formats.label_text import label_text
 from mirrormata.constructions.lrnn import LRNN
-from mirrormata.models.fla_export import fla_checkpoint
-from mirrormata.models.fla_folder import load_fla, save_fla
-from mirrormata.models.fla_model import FlaModel
+from mirrormata.models.fla.export import fla_checkpoint
+from mirrormata.models.fla.folder import load_fla, save_fla
+from mirrormata.models.fla.model import FlaModel
 from mirrormata.tests.fla_reference import load, on_cpu
 
 MODELS = pytest.importorskip("fla.models", reason="needs mirrormata[fla]")

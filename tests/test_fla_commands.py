@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mirrormata.constructions.construct import construct
-from mirrormata.models.fla_export import fla_checkpoint
-from mirrormata.models.fla_folder import save_fla
+from mirrormata.models.fla.export import fla_checkpoint
+from mirrormata.models.fla.folder import save_fla
 from mirrormata.tests.command_line import Outcome
 
 Call = Callable[..., Outcome]

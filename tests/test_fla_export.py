@@ -16,13 +16,13 @@ from mirrormata.constructions.errors import InputError
 from mirrormata.constructions.formats.label_text import label_text
 from mirrormata.constructions.householder import gh_factor
 from mirrormata.constructions.lrnn import LRNN, Sparse, Transition
-from mirrormata.models.fla_export import fla_checkpoint
-from mirrormata.models.fla_folder import load_fla, save_fla
-from mirrormata.models.fla_import import import_heads
-from mirrormata.models.fla_keys import completed, four_squares, silu_pair, silu_preimage
-from mirrormata.models.fla_learned import prove_fla
-from mirrormata.models.fla_model import FlaModel
-from mirrormata.models.fla_task import read_task
+from mirrormata.models.fla.export import fla_checkpoint
+from mirrormata.models.fla.folder import load_fla, save_fla
+from mirrormata.models.fla.importing import import_heads
+from mirrormata.models.fla.keys import completed, four_squares, silu_pair, silu_preimage
+from mirrormata.models.fla.learned import prove_fla
+from mirrormata.models.fla.model import FlaModel
+from mirrormata.models.fla.task import read_task
 from mirrormata.tests.certified import by_hand, halves, reset, shifted_sign
 from mirrormata.tests.command_line import caller
 from mirrormata.theory.npz_model import load_npz_model

@@ -14,9 +14,9 @@ from safetensors.torch import load_file, save_file
 
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError
-from mirrormata.models.fla_export import fla_checkpoint
-from mirrormata.models.fla_folder import load_fla, save_fla
-from mirrormata.models.fla_model import FlaModel
+from mirrormata.models.fla.export import fla_checkpoint
+from mirrormata.models.fla.folder import load_fla, save_fla
+from mirrormata.models.fla.model import FlaModel
 from mirrormata.tests.command_line import caller
 
 KEY = "model.layers.0.attn.k_proj.weight"

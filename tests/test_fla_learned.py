@@ -13,18 +13,18 @@ from safetensors.numpy import save_file
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError, LimitError
 from mirrormata.constructions.spec import automaton_from_spec
-from mirrormata.models.comparison import compare
-from mirrormata.models.comparison_states import Sampling
-from mirrormata.models.fla_export import fla_checkpoint
-from mirrormata.models.fla_folder import load_fla, save_fla
-from mirrormata.models.fla_heads import fla_heads
-from mirrormata.models.fla_import import FlaHead, import_heads
-from mirrormata.models.fla_learned import fla_spectrum, load_fla_learned, prove_fla
-from mirrormata.models.fla_model import FlaModel
-from mirrormata.models.fla_shapes import completed_config, expected_shapes
-from mirrormata.models.fla_task import FlaTask
-from mirrormata.models.learned import LearnedHead
-from mirrormata.models.learned_sources import load_learned
+from mirrormata.models.comparison.compare import compare
+from mirrormata.models.comparison.states import Sampling
+from mirrormata.models.fla.export import fla_checkpoint
+from mirrormata.models.fla.folder import load_fla, save_fla
+from mirrormata.models.fla.heads import fla_heads
+from mirrormata.models.fla.importing import FlaHead, import_heads
+from mirrormata.models.fla.learned import fla_spectrum, load_fla_learned, prove_fla
+from mirrormata.models.fla.model import FlaModel
+from mirrormata.models.fla.shapes import completed_config, expected_shapes
+from mirrormata.models.fla.task import FlaTask
+from mirrormata.models.learned.learned import LearnedHead
+from mirrormata.models.learned.sources import load_learned
 
 SHORT = Sampling(words=16, length=64, fit=16)
 PARITY = FlaTask({"0": 0, "1": 1}, {"0": 1, "1": 2}, 3)

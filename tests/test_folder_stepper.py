@@ -17,7 +17,7 @@ from mirrormata.models.constructed import from_construction
 from mirrormata.models.folder_stepper import load_stepper, prove_model
 from mirrormata.models.model import Model
 from mirrormata.models.model_file import save_model
-from mirrormata.models.tasks import AutomatonTask, TaskSettings, task_of
+from mirrormata.models.tasks.automaton import AutomatonTask, TaskSettings, task_of
 
 
 def contract(spec: str, **settings: Any) -> dict[str, Any]:

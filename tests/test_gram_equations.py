@@ -13,7 +13,7 @@ from mirrormata.constructions.automaton import Automaton, object_array
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import LimitError
 from mirrormata.constructions.spec import automaton_from_spec
-from mirrormata.theory.gram_equations import NoGram, gram_of, gram_violation, no_gram, small_gram
+from mirrormata.theory.factors.gram_equations import NoGram, gram_of, gram_violation, no_gram, small_gram
 
 
 def proof_of(spec: str) -> tuple[NoGram, list[list[int]]]:

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mirrormata.constructions.automaton import Automaton, Indices
-from mirrormata.constructions.block_systems import block_systems, cosets, subgroups
+from mirrormata.constructions.groups.block_systems import block_systems, cosets, subgroups
+from mirrormata.constructions.groups.permutations import cycle_counts, cycle_lengths, orbits
+from mirrormata.constructions.groups.transitive_action import TransitiveAction, transitive_action
 from mirrormata.constructions.library.groups import group_by_name
 from mirrormata.constructions.permutation_form import index_two_subgroups
-from mirrormata.constructions.permutations import cycle_counts, cycle_lengths, orbits
 from mirrormata.constructions.spec import automaton_from_spec
-from mirrormata.constructions.transitive_action import TransitiveAction, transitive_action
 from mirrormata.tests.random_automata import automaton_of, group_actions, permutation_automata
 
 LIMIT = 400
@@ -217,7 +217,7 @@ DIGEST = """
 import hashlib, json
 from mirrormata.constructions.certificate import certificate
 from mirrormata.constructions.construct import construct
-from mirrormata.constructions.small_degree import small_permutation_representation
+from mirrormata.constructions.groups.small_degree import small_permutation_representation
 from mirrormata.constructions.spec import automaton_from_spec
 for name in ("S4", "A4_x_Z5", "Z60", "dihedral:8", "Q8", "S4[involutions]", "Z2^4", "S3_x_S3"):
     automaton = automaton_from_spec(name)

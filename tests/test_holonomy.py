@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mirrormata.constructions.automaton import Automaton
+from mirrormata.constructions.cascades.holonomy import Holonomy, holonomy, holonomy_of_maps
+from mirrormata.constructions.cascades.holonomy_group import order_and_name
+from mirrormata.constructions.cascades.image_sets import image_sets
 from mirrormata.constructions.errors import LimitError
-from mirrormata.constructions.holonomy import Holonomy, holonomy, holonomy_of_maps
-from mirrormata.constructions.holonomy_group import order_and_name
-from mirrormata.constructions.image_sets import image_sets
 
 CASES: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "holonomy.json").read_text())
 

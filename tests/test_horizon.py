@@ -15,14 +15,14 @@ from mirrormata.constructions.householder import gh_factor
 from mirrormata.constructions.lrnn import LRNN, Head, Sparse, Transition
 from mirrormata.constructions.real_cyclotomic import enclosure
 from mirrormata.tests.certified import CONSTRUCTIONS, ROUNDED, by_hand, document, lrnn
+from mirrormata.theory.arithmetic.rounding import FORMATS, round_number
 from mirrormata.theory.check import check
 from mirrormata.theory.checker.horizon import FLOATS
 from mirrormata.theory.horizon import full_certificate, horizons
-from mirrormata.theory.rounding import FORMATS, round_number
-from mirrormata.theory.run import run
-from mirrormata.theory.stepper import LRNNStepper
-from mirrormata.theory.weights import letter_rows
-from mirrormata.theory.words import random_words
+from mirrormata.theory.running.run import run
+from mirrormata.theory.running.stepper import LRNNStepper
+from mirrormata.theory.running.weights import letter_rows
+from mirrormata.theory.running.words import random_words
 
 Exact = list[list[Fraction]]
 BITS = 140

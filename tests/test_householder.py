@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from mirrormata.constructions.errors import NotRealisableError
+from mirrormata.constructions.groups.permutations import cycle_counts, cycle_lengths
 from mirrormata.constructions.head_plan import signed_permutation_factors
 from mirrormata.constructions.householder import (
     GHFactor,
@@ -36,7 +37,6 @@ from mirrormata.constructions.matrices import (
     subtract,
     transpose,
 )
-from mirrormata.constructions.permutations import cycle_counts, cycle_lengths
 from mirrormata.constructions.real_cyclotomic import real_cyclotomic_field
 from mirrormata.constructions.rotations import reflection, rotation
 from mirrormata.tests.exact_simulation import factor_matrix, multiplied, unit

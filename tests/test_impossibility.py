@@ -17,18 +17,18 @@ from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.tests.corruption import corrupted, leaves, replaced, structural, value_at
-from mirrormata.theory.arithmetic import Cast
+from mirrormata.theory.arithmetic.arithmetic import Cast
+from mirrormata.theory.arithmetic.value_sets import value_set
 from mirrormata.theory.checker import impossible
 from mirrormata.theory.checker.exact import Invalid, parse
-from mirrormata.theory.impossibility import (
+from mirrormata.theory.impossibility.certificate import (
     cast_impossibility,
     impossibility,
     impossibility_verdict,
     parity_impossibility,
     positive_delta_layer,
 )
-from mirrormata.theory.orbits import AffineHead, AffineModel
-from mirrormata.theory.value_sets import value_set
+from mirrormata.theory.impossibility.orbits import AffineHead, AffineModel
 
 
 def verdict(document: Any) -> str:
@@ -156,7 +156,7 @@ def test_what_does_count_has_no_certificate() -> None:
 
 
 def test_verdicts_are_no_bools_and_need_their_evidence() -> None:
-    from mirrormata.theory.verdict import Verdict
+    from mirrormata.theory.verifying.verdict import Verdict
 
     good = Verdict(
         "own.R1", "holds", "exhaustive", {"cases": 9, "set": "int:0..1", "x": Fraction(1, 3)}, "exact"

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mirrormata.theory.arithmetic import Cast
-from mirrormata.theory.arithmetic_names import parse_arithmetic
-from mirrormata.theory.cast_layers import follow, random_layer
-from mirrormata.theory.cast_model import (
+from mirrormata.theory.arithmetic.arithmetic import Cast
+from mirrormata.theory.arithmetic.names import parse_arithmetic
+from mirrormata.theory.arithmetic.rounding import round_fraction
+from mirrormata.theory.impossibility.cast_layers import follow, random_layer
+from mirrormata.theory.impossibility.cast_model import (
     cast_sequence,
     cast_states,
     odd_float,
@@ -20,8 +21,7 @@ from mirrormata.theory.cast_model import (
     settled_values,
     value_at,
 )
-from mirrormata.theory.impossibility_cast import lemma, theorem
-from mirrormata.theory.rounding import round_fraction
+from mirrormata.theory.impossibility.cast_theorems import lemma, theorem
 
 FORMATS = ("cast:bf16", "cast:fp8_e4m3", "cast:int:-128..127")
 

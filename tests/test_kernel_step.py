@@ -18,18 +18,18 @@ from mirrormata.constructions.errors import InputError, NotRealisableError
 from mirrormata.constructions.householder import GHFactor
 from mirrormata.constructions.lrnn import Head, Transition
 from mirrormata.tests.prove_models import with_beta
-from mirrormata.theory.arithmetic import Kernel, PerOp
-from mirrormata.theory.arithmetic_names import parse_arithmetic
+from mirrormata.theory.arithmetic.arithmetic import Kernel, PerOp
+from mirrormata.theory.arithmetic.names import parse_arithmetic
+from mirrormata.theory.arithmetic.rounding import float_format
 from mirrormata.theory.export import export_npz
-from mirrormata.theory.head_steps import FloatHead
-from mirrormata.theory.kernel_step import KernelHead, kernel_codes_are_closed, kernel_machine
-from mirrormata.theory.kernel_weights import kernel_weights
 from mirrormata.theory.npz_model import load_npz_model, npz_model
-from mirrormata.theory.prove import prove
-from mirrormata.theory.prove_answers import answers_of
-from mirrormata.theory.rounding import float_format
-from mirrormata.theory.state_search import StateSearch
-from mirrormata.theory.weights import dense_codes
+from mirrormata.theory.proofs.answers import answers_of
+from mirrormata.theory.proofs.prove import prove
+from mirrormata.theory.proofs.state_search import StateSearch
+from mirrormata.theory.running.head_steps import FloatHead
+from mirrormata.theory.running.kernel_step import KernelHead, kernel_codes_are_closed, kernel_machine
+from mirrormata.theory.running.kernel_weights import kernel_weights
+from mirrormata.theory.running.weights import dense_codes
 
 INTEGER = ["S4", "flipflop", "gridworld:4", "tomita:4", "T3", "dyck1:3", "permreset:3"]
 

@@ -14,19 +14,19 @@ import torch
 
 from mirrormata.constructions.errors import InputError, LimitError
 from mirrormata.models.config import ModelConfig
-from mirrormata.models.corpus import BOUNDARY, corpus_of, standard_library
 from mirrormata.models.evaluation import evaluate
 from mirrormata.models.evaluation_file import evaluate_folder
-from mirrormata.models.language import LanguageTask
-from mirrormata.models.metrics import read_metrics
 from mirrormata.models.model import Model
-from mirrormata.models.sampling import IGNORED, PIECE
-from mirrormata.models.sweep import SweepFolder
-from mirrormata.models.sweep_file import read_sweep
-from mirrormata.models.sweep_table import sweep_caption, sweep_table
-from mirrormata.models.tasks import TaskSettings, task_of
-from mirrormata.models.train_file import Experiment, experiment_of
-from mirrormata.models.training import read_result, train
+from mirrormata.models.sweeps.file import read_sweep
+from mirrormata.models.sweeps.run import SweepFolder
+from mirrormata.models.sweeps.table import sweep_caption, sweep_table
+from mirrormata.models.tasks.automaton import TaskSettings, task_of
+from mirrormata.models.tasks.corpus import BOUNDARY, corpus_of, standard_library
+from mirrormata.models.tasks.language import LanguageTask
+from mirrormata.models.tasks.sampling import IGNORED, PIECE
+from mirrormata.models.training.experiment import Experiment, experiment_of
+from mirrormata.models.training.metrics import read_metrics
+from mirrormata.models.training.train import read_result, train
 from mirrormata.tests.command_line import Outcome
 from mirrormata.tests.training_cases import settings
 
@@ -203,7 +203,7 @@ def language(spec: str = "text", **changes: Any) -> Experiment:
 def test_a_model_learns_more_than_frequencies_and_goes_on_after_a_stop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mirrormata.models.training_run import TrainingRun
+    from mirrormata.models.training.run import TrainingRun
 
     done = train(language(), tmp_path / "whole").result
     assert done is not None

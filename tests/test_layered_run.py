@@ -16,12 +16,12 @@ from mirrormata.constructions.errors import InputError
 from mirrormata.constructions.lrnn import LRNN, Head, Layer, Sparse, Transition
 from mirrormata.tests.cascade_zoo import BY_HAND, RANDOM, automaton, layered, levels, printed
 from mirrormata.tests.certificate_simulation import CertificateSimulation
-from mirrormata.theory import layered_run
-from mirrormata.theory import run as run_module
-from mirrormata.theory.layered_stepper import LayeredStepper
-from mirrormata.theory.rounding import FORMATS
-from mirrormata.theory.run import run, track
-from mirrormata.theory.words import random_stream, random_words
+from mirrormata.theory.arithmetic.rounding import FORMATS
+from mirrormata.theory.running import layered_run
+from mirrormata.theory.running import run as run_module
+from mirrormata.theory.running.layered_stepper import LayeredStepper
+from mirrormata.theory.running.run import run, track
+from mirrormata.theory.running.words import random_stream, random_words
 
 NAMES = [
     "T3",

@@ -15,8 +15,9 @@ from safetensors.numpy import load_file
 
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError, LimitError
-from mirrormata.constructions.latex import latex
-from mirrormata.constructions.layer_letters import (
+from mirrormata.constructions.lrnn import LRNN
+from mirrormata.constructions.texts.latex import latex
+from mirrormata.constructions.texts.layer_letters import (
     distinct_transitions,
     heads_read,
     layer_letters,
@@ -24,8 +25,7 @@ from mirrormata.constructions.layer_letters import (
     point_map,
     read_out,
 )
-from mirrormata.constructions.lrnn import LRNN
-from mirrormata.constructions.show import label_text, show
+from mirrormata.constructions.texts.show import label_text, show
 from mirrormata.tests.layered_lrnns import CASCADES, built, two_parities, with_copies
 from mirrormata.tests.test_pictures_mirrors import inside, words
 from mirrormata.tests.test_show import assert_balanced

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mirrormata.constructions.errors import InputError
-from mirrormata.constructions.finite_group import FiniteGroup
+from mirrormata.constructions.groups.finite_group import FiniteGroup
 from mirrormata.constructions.library.groups import group_by_name, group_order
 from mirrormata.constructions.library.names import automaton_by_name
 

@@ -14,9 +14,9 @@ from torch import Tensor
 
 from mirrormata.constructions.errors import InputError
 from mirrormata.models.config import FAMILIES, LINEAR, ModelConfig, config_from_json
+from mirrormata.models.layers.projections import State
 from mirrormata.models.model import Block, Model
 from mirrormata.models.model_file import load_model, save_model
-from mirrormata.models.projections import State
 
 SMALL = ModelConfig(letters=3, classes=4, width=16, heads=2, head_dim=8, value_dim=6, layers=2)
 RANGES = ((0, 1), (-1, 1))

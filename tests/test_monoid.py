@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from mirrormata.constructions import monoid_generation
 from mirrormata.constructions.automaton import Automaton
 from mirrormata.constructions.errors import LimitError
 from mirrormata.constructions.inspection import inspect_automaton
-from mirrormata.constructions.monoid import TransitionMonoid, letters_commute
-from mirrormata.constructions.monoid_base import determining_points
-from mirrormata.constructions.monoid_index import KeyIndex, RowKeys
-from mirrormata.constructions.monoid_solvable import subgroups_solvable
-from mirrormata.constructions.monoid_synchronising import is_synchronising, reset_word
+from mirrormata.constructions.monoids import generation as monoid_generation
+from mirrormata.constructions.monoids.base import determining_points
+from mirrormata.constructions.monoids.index import KeyIndex, RowKeys
+from mirrormata.constructions.monoids.monoid import TransitionMonoid, letters_commute
+from mirrormata.constructions.monoids.solvable import subgroups_solvable
+from mirrormata.constructions.monoids.synchronising import is_synchronising, reset_word
 
 
 def automaton_of(rows: list[list[int]], name: str = "test") -> Automaton:

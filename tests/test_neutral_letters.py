@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions.construct import construct
-from mirrormata.theory.neutral_letters import Difference, affine_defect, defect, neutral_letters, span
+from mirrormata.theory.factors.neutral_letters import Difference, affine_defect, defect, neutral_letters, span
 
 
 @pytest.mark.parametrize(

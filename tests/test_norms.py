@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mirrormata.constructions.errors import LimitError
 from mirrormata.constructions.matrices import is_contraction, matrix
 from mirrormata.constructions.real_cyclotomic import Number, real_cyclotomic_field
-from mirrormata.theory.norms import norm_at_most_one
+from mirrormata.theory.spectra.norms import norm_at_most_one
 
 cosine = real_cyclotomic_field(5).cos(1)
 entries: st.SearchStrategy[Number] = st.sampled_from(

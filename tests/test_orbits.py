@@ -11,8 +11,8 @@ import torch
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError, LimitError
 from mirrormata.constructions.spec import automaton_from_spec
-from mirrormata.theory.orbits import AffineHead, AffineModel, orbit
-from mirrormata.theory.stepper import ExactStepper, LRNNStepper
+from mirrormata.theory.impossibility.orbits import AffineHead, AffineModel, orbit
+from mirrormata.theory.running.stepper import ExactStepper, LRNNStepper
 
 
 def model(A: Any, B: Any, start: Any, arithmetic: str) -> AffineModel:

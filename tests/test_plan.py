@@ -16,10 +16,10 @@ from mirrormata.constructions.lrnn import INTEGER_RANGES, LRNN
 from mirrormata.constructions.realisations import BY_REQUEST, THEOREMS, Builder, Limits, Realisation, cost
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.tests.library_numbers import LIBRARY_NUMBERS
-from mirrormata.theory.bounds import bound_certificate
 from mirrormata.theory.certify import certify
 from mirrormata.theory.check import check
-from mirrormata.theory.plan import Offer, Plan, choose_or_refuse, plan
+from mirrormata.theory.planning.bounds import bound_certificate
+from mirrormata.theory.planning.plan import Offer, Plan, choose_or_refuse, plan
 
 Row = tuple[str, int, int | None]
 

@@ -15,10 +15,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from mirrormata.models.metrics import read_metrics
 from mirrormata.models.model_file import load_model
-from mirrormata.models.train_file import experiment_of
-from mirrormata.models.training import train
+from mirrormata.models.training.experiment import experiment_of
+from mirrormata.models.training.metrics import read_metrics
+from mirrormata.models.training.train import train
 from mirrormata.tests.training_cases import settings
 
 psutil: Any = pytest.importorskip("psutil", reason="needs mirrormata[train]")
@@ -28,8 +28,8 @@ import json, sys
 import torch
 from mirrormata.models.config import ModelConfig
 from mirrormata.models.model import Model
-from mirrormata.models.optimizing import adamw
-from mirrormata.models.processes import Processes
+from mirrormata.models.training.optimizing import adamw
+from mirrormata.models.training.processes import Processes
 
 def shares(processes):
     model = Model(ModelConfig(letters=6, classes=6, width=16, heads=2, head_dim=8, value_dim=8))
@@ -48,8 +48,8 @@ with Processes("cpu", "fp32") as processes:
 THREADS = """
 import json, os, sys
 from pathlib import Path
-from mirrormata.models.train_file import read_experiment
-from mirrormata.models.training import train
+from mirrormata.models.training.experiment import read_experiment
+from mirrormata.models.training.train import train
 
 folder = Path(sys.argv[1])
 outcome = train(read_experiment(folder / "a.toml"), folder / "run", minutes=float(sys.argv[2]))

@@ -18,16 +18,16 @@ from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.tests.prove_models import Counter, flip_flop, random_model, with_beta
-from mirrormata.theory import prove_linear
-from mirrormata.theory.arithmetic_names import parse_arithmetic
+from mirrormata.theory.arithmetic.names import parse_arithmetic
+from mirrormata.theory.arithmetic.rounding import round_fraction
 from mirrormata.theory.export import export_npz
 from mirrormata.theory.npz_model import NpzModel, load_npz_model
-from mirrormata.theory.prove import prove
-from mirrormata.theory.prove_answers import answers_of
-from mirrormata.theory.prove_reader import CodeReader
-from mirrormata.theory.rounding import round_fraction
-from mirrormata.theory.run import track
-from mirrormata.theory.stepper import LRNNStepper
+from mirrormata.theory.proofs import linear as prove_linear
+from mirrormata.theory.proofs.answers import answers_of
+from mirrormata.theory.proofs.prove import prove
+from mirrormata.theory.proofs.reader import CodeReader
+from mirrormata.theory.running.run import track
+from mirrormata.theory.running.stepper import LRNNStepper
 
 INTEGER = ["S5", "flipflop", "mod:3", "S4", "tomita:4", "T3", "mod_arith:5"]
 

@@ -13,13 +13,13 @@ from mirrormata.constructions.construct import construct
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.tests.corruption import corrupted, leaves, replaced, value_at
 from mirrormata.tests.prove_models import Counter, flip_flop
-from mirrormata.theory.arithmetic import PerOp, PerStep
-from mirrormata.theory.arithmetic_names import parse_arithmetic
+from mirrormata.theory.arithmetic.arithmetic import PerOp, PerStep
+from mirrormata.theory.arithmetic.names import parse_arithmetic
+from mirrormata.theory.arithmetic.rounding import MODES
 from mirrormata.theory.checker import equivalent
 from mirrormata.theory.checker.arithmetic import Arithmetic
 from mirrormata.theory.checker.exact import Invalid
-from mirrormata.theory.prove import prove
-from mirrormata.theory.rounding import MODES
+from mirrormata.theory.proofs.prove import prove
 
 VALUES = ["fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2", "fp6_e2m3", "fp4_e2m1", "int:-5..6", "fixed:6:2"]
 NAMES = [f"{values}{'' if mode == 'rne' else ':' + mode}" for values in VALUES for mode in MODES]

@@ -23,7 +23,7 @@ from mirrormata.tests.prove_models import flip_flop
 from mirrormata.theory.checker import equivalent
 from mirrormata.theory.checker.exact import Invalid
 from mirrormata.theory.npz_model import npz_model
-from mirrormata.theory.prove import prove
+from mirrormata.theory.proofs.prove import prove
 
 CHECKER = Path(mirrormata.__file__).parent / "theory" / "checker" / "equivalent.py"
 NAMES = ["codes", "cascade", "states", "regions", "exact regions"]

@@ -11,13 +11,13 @@ import pytest
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError
 from mirrormata.tests.prove_models import Counter
-from mirrormata.theory import state_search
-from mirrormata.theory.arithmetic_names import parse_arithmetic
-from mirrormata.theory.prove import prove
-from mirrormata.theory.prove_answers import answers_of
-from mirrormata.theory.prove_linear import LinearMachine, linear_machine
-from mirrormata.theory.state_search import StateSearch
-from mirrormata.theory.state_search_store import NodeForm, NodeStore
+from mirrormata.theory.arithmetic.names import parse_arithmetic
+from mirrormata.theory.proofs import state_search
+from mirrormata.theory.proofs.answers import answers_of
+from mirrormata.theory.proofs.linear import LinearMachine, linear_machine
+from mirrormata.theory.proofs.prove import prove
+from mirrormata.theory.proofs.state_search import StateSearch
+from mirrormata.theory.proofs.state_search_store import NodeForm, NodeStore
 
 
 def machine_of(spec: str, arithmetic: str) -> LinearMachine:
@@ -155,7 +155,7 @@ def test_progress_and_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_search, "CANDIDATES", 4)
     lrnn = construct("S4")
     clock = iter(range(0, 10_000, 2))
-    monkeypatch.setattr("mirrormata.theory.state_search.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("mirrormata.theory.proofs.state_search.time.monotonic", lambda: float(next(clock)))
     told: list[tuple[int, int]] = []
     proof = prove(
         lrnn, lrnn.automaton, "per_step:bf16", method="states",

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mirrormata.constructions.automaton import Automaton
-from mirrormata.constructions.cascade import cascade
+from mirrormata.constructions.cascades.cascade import cascade
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import LimitError
 from mirrormata.constructions.lrnn import LRNN
@@ -29,9 +29,9 @@ from mirrormata.tests.random_automata import automata, random_words
 from mirrormata.tests.test_refutation import holds_up
 from mirrormata.theory.check import check
 from mirrormata.theory.horizon import full_certificate
-from mirrormata.theory.refutation import refute
-from mirrormata.theory.run import run
-from mirrormata.theory.words import random_stream
+from mirrormata.theory.running.refutation import refute
+from mirrormata.theory.running.run import run
+from mirrormata.theory.running.words import random_stream
 
 DATA = Path(__file__).parent / "data"
 MILLION = 1_000_000

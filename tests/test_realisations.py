@@ -10,7 +10,7 @@ import pytest
 
 from mirrormata.constructions.automaton import Automaton
 from mirrormata.constructions.block_delay import BlockDelay
-from mirrormata.constructions.cascade import cascade, cascade_of_all_maps
+from mirrormata.constructions.cascades.cascade import cascade, cascade_of_all_maps
 from mirrormata.constructions.construct import Request, choose, construct
 from mirrormata.constructions.errors import LimitError, NotRealisableError
 from mirrormata.constructions.householder import product_of
@@ -30,8 +30,8 @@ from mirrormata.tests.library_numbers import LIBRARY_NUMBERS
 from mirrormata.tests.random_automata import random_words
 from mirrormata.theory.certify import certify
 from mirrormata.theory.check import check
-from mirrormata.theory.delay_run import run_delay
-from mirrormata.theory.run import run
+from mirrormata.theory.running.delay_run import run_delay
+from mirrormata.theory.running.run import run
 
 APPLIES: dict[str, tuple[str, ...]] = {
     "G.T3": ("S4", "Q8", "parity", "codeswap:4", "mod:1"),

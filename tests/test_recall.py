@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions.errors import InputError
-from mirrormata.models.recall import AssociativeRecall, StateRecall
-from mirrormata.models.sampling import IGNORED
-from mirrormata.models.tasks import TaskSettings, task_of
+from mirrormata.models.tasks.automaton import TaskSettings, task_of
+from mirrormata.models.tasks.recall import AssociativeRecall, StateRecall
+from mirrormata.models.tasks.sampling import IGNORED
 
 RECALL = AssociativeRecall(TaskSettings(spec="recall", pairs=4, keys=10, values=6))
 GRID = StateRecall(TaskSettings(spec="state_recall:S3[generators]", values=5))

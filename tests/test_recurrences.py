@@ -6,7 +6,7 @@ import pytest
 
 from mirrormata.models.config import FAMILIES
 from mirrormata.models.recurrences import RECURRENCES, Recurrence, survey
-from mirrormata.theory.spectra import eigenvalue_report
+from mirrormata.theory.spectra.eigenvalues import eigenvalue_report
 
 
 @pytest.mark.parametrize("recurrence", RECURRENCES, ids=lambda r: r.name)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions.automaton import Automaton
-from mirrormata.constructions.cascade import cascade
+from mirrormata.constructions.cascades.cascade import cascade
 from mirrormata.constructions.certificate import certificate
 from mirrormata.constructions.construct import Request
 from mirrormata.constructions.errors import LimitError, NotRealisableError
@@ -18,7 +18,7 @@ from mirrormata.constructions.realisations import Builder, Limits
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.tests.certificate_simulation import CertificateSimulation, automaton_states
 from mirrormata.theory.check import check
-from mirrormata.theory.refutation import Refutation, refute, refute_printed
+from mirrormata.theory.running.refutation import Refutation, refute, refute_printed
 
 REFUTED = ("T3", "T4", "mod_arith:3", "mod_arith:5", "tomita:3", "boxes:2,3", "dyck1:4", "gridworld:5")
 

@@ -14,12 +14,12 @@ from mirrormata.models.report.constructed_spectra import spectra_section
 from mirrormata.models.report.limits import RandomRuns, ShownLimits
 from mirrormata.tests.constructed_reports import LIMITS, finite, item, lrnn_of, rows_of
 from mirrormata.theory.horizon import horizons
-from mirrormata.theory.layered_stepper import LayeredStepper
-from mirrormata.theory.margins import margin_series
-from mirrormata.theory.run import run
-from mirrormata.theory.stepper import LRNNStepper
-from mirrormata.theory.weights import dense_codes, head_weights
-from mirrormata.theory.words import random_words
+from mirrormata.theory.running.layered_stepper import LayeredStepper
+from mirrormata.theory.running.margins import margin_series
+from mirrormata.theory.running.run import run
+from mirrormata.theory.running.stepper import LRNNStepper
+from mirrormata.theory.running.weights import dense_codes, head_weights
+from mirrormata.theory.running.words import random_words
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "bf16", "fp8_e4m3"])

@@ -13,12 +13,11 @@ import pytest
 
 from mirrormata.constructions.errors import InputError
 from mirrormata.constructions.spec import automaton_from_spec
-from mirrormata.models.comparison import compare
-from mirrormata.models.comparison_result import Comparison
-from mirrormata.models.comparison_states import Sampling
-from mirrormata.models.learned_model import load_learned_model
-from mirrormata.models.learned_sources import of_lrnn
-from mirrormata.models.metrics import read_metrics
+from mirrormata.models.comparison.compare import compare
+from mirrormata.models.comparison.result import Comparison
+from mirrormata.models.comparison.states import Sampling
+from mirrormata.models.learned.model import load_learned_model
+from mirrormata.models.learned.sources import of_lrnn
 from mirrormata.models.report.folder import open_folder
 from mirrormata.models.report.learned import COMPARED, learned_sections
 from mirrormata.models.report.learned_clusters import nearest_mean, principal_components, telling_direction
@@ -26,7 +25,8 @@ from mirrormata.models.report.learned_lengths import lengths_section
 from mirrormata.models.report.learned_trained import open_trained
 from mirrormata.models.report.limits import LearnedLimits, fitted, spread_out
 from mirrormata.models.report.parts import Chart, Section
-from mirrormata.models.training import train
+from mirrormata.models.training.metrics import read_metrics
+from mirrormata.models.training.train import train
 from mirrormata.tests.learned_folders import (
     FEW,
     chart,

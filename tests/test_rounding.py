@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mirrormata.constructions.errors import InputError
 from mirrormata.constructions.real_cyclotomic import real_cyclotomic_field
-from mirrormata.theory.rounding import (
+from mirrormata.theory.arithmetic.rounding import (
     ALIASES,
     FORMATS,
     MODES,
@@ -25,7 +25,7 @@ from mirrormata.theory.rounding import (
     round_fraction,
     round_number,
 )
-from mirrormata.theory.value_sets import all_values
+from mirrormata.theory.arithmetic.value_sets import all_values
 
 STORED: dict[str, Any] = {
     "fp16": np.float16,

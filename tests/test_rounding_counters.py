@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from mirrormata.constructions.errors import InputError
-from mirrormata.theory.arithmetic import PerOp
-from mirrormata.theory.arithmetic_names import parse_arithmetic
-from mirrormata.theory.orbits import AffineModel, orbit
-from mirrormata.theory.rounding_counters import (
+from mirrormata.theory.arithmetic.arithmetic import PerOp
+from mirrormata.theory.arithmetic.names import parse_arithmetic
+from mirrormata.theory.arithmetic.value_sets import value_set
+from mirrormata.theory.counters.counters import (
     delta_operations,
     exact_model,
     integer_rounding,
@@ -24,10 +24,10 @@ from mirrormata.theory.rounding_counters import (
     two_projections,
     witnesses,
 )
-from mirrormata.theory.rounding_counters_exhaustive import all_symmetric, random_symmetric
-from mirrormata.theory.rounding_counters_rates import delta_layers, delta_orbit, rate_verdict, two_factors
-from mirrormata.theory.rounding_counters_search import delta_keys, delta_periods, projections
-from mirrormata.theory.value_sets import value_set
+from mirrormata.theory.counters.exhaustive import all_symmetric, random_symmetric
+from mirrormata.theory.counters.rates import delta_layers, delta_orbit, rate_verdict, two_factors
+from mirrormata.theory.counters.search import delta_keys, delta_periods, projections
+from mirrormata.theory.impossibility.orbits import AffineModel, orbit
 
 
 @pytest.mark.parametrize("witness", witnesses(), ids=lambda w: f"{w.claim}, {w.arithmetic}, {w.period}")

@@ -13,12 +13,12 @@ from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError
 from mirrormata.constructions.library.names import automaton_by_name
 from mirrormata.constructions.lrnn import LRNN, Layer
-from mirrormata.theory import run as run_module
-from mirrormata.theory.bookkeeping import follow, joint_transitions
-from mirrormata.theory.rounding import FORMATS
-from mirrormata.theory.run import run, track
-from mirrormata.theory.stepper import LRNNStepper
-from mirrormata.theory.words import PIECE, random_stream, random_words
+from mirrormata.theory.arithmetic.rounding import FORMATS
+from mirrormata.theory.running import run as run_module
+from mirrormata.theory.running.bookkeeping import follow, joint_transitions
+from mirrormata.theory.running.run import run, track
+from mirrormata.theory.running.stepper import LRNNStepper
+from mirrormata.theory.running.words import PIECE, random_stream, random_words
 
 S5 = construct(automaton_by_name("S5"))
 A5 = construct(automaton_by_name("A5[generators]"))
@@ -118,7 +118,7 @@ def test_inexact_runs_are_those_of_the_stepper(lrnn: LRNN, dtype: str, monkeypat
     )
     assert report.order == "token by token, nearest code"
     assert report.norm_range is not None
-    monkeypatch.setattr("mirrormata.theory.token_run.BUFFER_ENTRIES", 100)
+    monkeypatch.setattr("mirrormata.theory.running.token_run.BUFFER_ENTRIES", 100)
     again = run(lrnn, words, dtype=dtype)
     assert replace(again, seconds=0) == replace(report, seconds=0)
     if dtype in ("bf16", "fp8_e4m3") and lrnn is MOD60:
@@ -201,9 +201,9 @@ def test_reports_and_progress(monkeypatch: Any) -> None:
     told: list[float] = []
     run(MOD60, random_words(MOD60, 2, 50, seed=1), progress=told.append)
     assert not told  # nothing is told of short runs
-    monkeypatch.setattr("mirrormata.theory.token_run.TELL_AFTER", 0.0)
-    monkeypatch.setattr("mirrormata.theory.token_run.TELL_EVERY", 0.0)
-    monkeypatch.setattr("mirrormata.theory.token_run.BUFFER_ENTRIES", 40)
+    monkeypatch.setattr("mirrormata.theory.running.token_run.TELL_AFTER", 0.0)
+    monkeypatch.setattr("mirrormata.theory.running.token_run.TELL_EVERY", 0.0)
+    monkeypatch.setattr("mirrormata.theory.running.token_run.BUFFER_ENTRIES", 40)
     for lrnn, dtype in ((MOD60, "bf16"), (MOD60, "exact"), (S5, "bf16")):
         told.clear()
         run(lrnn, random_words(lrnn, 2, 50, seed=1), dtype=dtype, progress=told.append)

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from mirrormata.constructions.automaton import Automaton
 from mirrormata.constructions.errors import InputError
 from mirrormata.constructions.spec import automaton_from_spec
-from mirrormata.models.sampling import IGNORED, PIECE, PLANTED, Sampler
-from mirrormata.models.schedule import learning_rate, word_length
+from mirrormata.models.tasks.sampling import IGNORED, PIECE, PLANTED, Sampler
+from mirrormata.models.training.schedule import learning_rate, word_length
 from mirrormata.tests.random_automata import automata
 
 S3 = automaton_from_spec("S3")

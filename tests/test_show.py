@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mirrormata.constructions.automaton import Automaton
-from mirrormata.constructions.closed_forms import closed_form, number_text
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError
 from mirrormata.constructions.householder import gh_factor
-from mirrormata.constructions.latex import latex, text
 from mirrormata.constructions.library.names import automaton_by_name
 from mirrormata.constructions.lrnn import LRNN, Head, Layer, Transition
 from mirrormata.constructions.real_cyclotomic import enclosure, real_cyclotomic_field
-from mirrormata.constructions.show import show, vector_text
+from mirrormata.constructions.texts.closed_forms import closed_form, number_text
+from mirrormata.constructions.texts.latex import latex, text
+from mirrormata.constructions.texts.show import show, vector_text
 
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("parity", {}),

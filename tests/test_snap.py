@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions.spec import automaton_from_spec
-from mirrormata.models.comparison import compare
-from mirrormata.models.comparison_result import Comparison
-from mirrormata.models.comparison_states import Sampling
-from mirrormata.models.learned_sources import of_lrnn, of_matrices
+from mirrormata.models.comparison.compare import compare
+from mirrormata.models.comparison.result import Comparison
+from mirrormata.models.comparison.states import Sampling
+from mirrormata.models.learned.sources import of_lrnn, of_matrices
 from mirrormata.theory.check import check
-from mirrormata.theory.prove import prove
+from mirrormata.theory.proofs.prove import prove
 
 from .test_comparison import lrnn_of, rotation
 

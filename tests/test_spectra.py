@@ -16,11 +16,11 @@ from mirrormata.constructions.householder import gh_factor, product_of
 from mirrormata.constructions.matrices import Matrix, matrix, product, rank, subtract
 from mirrormata.constructions.matrices import identity as unit
 from mirrormata.constructions.real_cyclotomic import Number, real_cyclotomic_field
-from mirrormata.theory.spectra import Spectrum, eigenvalue_report
-from mirrormata.theory.spectra_field import characteristic_polynomial
-from mirrormata.theory.spectra_matrix import exact_matrix
-from mirrormata.theory.spectra_polynomials import Part
-from mirrormata.theory.spectra_roots import eigenvalues_of, is_fixed
+from mirrormata.theory.spectra.eigenvalues import Spectrum, eigenvalue_report
+from mirrormata.theory.spectra.field import characteristic_polynomial
+from mirrormata.theory.spectra.matrix import exact_matrix
+from mirrormata.theory.spectra.polynomials import Part
+from mirrormata.theory.spectra.roots import eigenvalues_of, is_fixed
 
 small = st.sampled_from(
     [

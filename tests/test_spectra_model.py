@@ -19,10 +19,10 @@ from mirrormata.constructions.householder import gh_factor, product_of, swap
 from mirrormata.constructions.matrices import Matrix, identity, matrix, product
 from mirrormata.constructions.real_cyclotomic import Number, real_cyclotomic_field
 from mirrormata.theory.pictures.spectrum import draw_spectrum
-from mirrormata.theory.spectra import eigenvalue_report
-from mirrormata.theory.spectra_file import spectrum_of_file
-from mirrormata.theory.spectra_model import ModelSpectrum, model_spectrum
-from mirrormata.theory.spectra_products import Products
+from mirrormata.theory.spectra.eigenvalues import eigenvalue_report
+from mirrormata.theory.spectra.file import spectrum_of_file
+from mirrormata.theory.spectra.model import ModelSpectrum, model_spectrum
+from mirrormata.theory.spectra.products import Products
 
 CONSTRUCTED = [
     "parity", "mod:2", "mod:5", "mod:8", "mod:12", "mod:60", "cycle:5", "S3", "S4", "A4", "A5", "S5[transpositions]",

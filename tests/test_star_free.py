@@ -9,8 +9,8 @@ import pytest
 
 from mirrormata.constructions.errors import NotRealisableError
 from mirrormata.constructions.spec import automaton_from_spec
-from mirrormata.theory.prove import prove
-from mirrormata.theory.star_free import ARITHMETIC, DiagonalCells, words_settle
+from mirrormata.theory.planning.star_free import ARITHMETIC, DiagonalCells, words_settle
+from mirrormata.theory.proofs.prove import prove
 
 APERIODIC = ["flipflop", "gridworld:4", "tomita:2", "tomita:7", "even_pairs", "dyck1:4", "dyck:2,2", "dn:3"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from mirrormata.models.metrics import read_metrics
-from mirrormata.models.train_file import experiment_of
-from mirrormata.models.training import train
+from mirrormata.models.training.experiment import experiment_of
+from mirrormata.models.training.metrics import read_metrics
+from mirrormata.models.training.train import train
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="records CUDA graphs: needs a GPU")
 

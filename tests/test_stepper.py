@@ -17,9 +17,9 @@ from mirrormata.constructions.library.names import automaton_by_name
 from mirrormata.constructions.lrnn import LRNN, Head, Layer, Transition
 from mirrormata.constructions.matrices import product
 from mirrormata.constructions.real_cyclotomic import Number
-from mirrormata.theory.rounding import FORMATS, round_fraction, round_number
-from mirrormata.theory.stepper import ExactStepper, LRNNStepper, Stepper
-from mirrormata.theory.weights import head_weights
+from mirrormata.theory.arithmetic.rounding import FORMATS, round_fraction, round_number
+from mirrormata.theory.running.stepper import ExactStepper, LRNNStepper, Stepper
+from mirrormata.theory.running.weights import head_weights
 
 
 def flipflop_by_gates() -> LRNN:

@@ -9,7 +9,7 @@ import pytest
 
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.householder import gh_factor
-from mirrormata.theory.strict_factors import (
+from mirrormata.theory.factors.strict import (
     StrictSystem,
     mean_norms,
     random_system,

@@ -10,7 +10,7 @@ import pytest
 
 from mirrormata.constructions.block_counter import ripple_counter, rotation_counter, two_layer_counter
 from mirrormata.constructions.spec import automaton_from_spec
-from mirrormata.theory.swap_copy_delay import FourLayers, counter_defect, four_layers
+from mirrormata.theory.planning.swap_copy_delay import FourLayers, counter_defect, four_layers
 
 
 def true_states(layers: FourLayers, word: list[int]) -> list[int]:

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from mirrormata.constructions.errors import InputError
-from mirrormata.models import sweep as sweep_module
-from mirrormata.models.sweep import SweepFolder, run_sweep
-from mirrormata.models.sweep_file import Sweep, read_sweep
-from mirrormata.models.sweep_table import sweep_caption, sweep_table
+from mirrormata.models.sweeps import run as sweep_module
+from mirrormata.models.sweeps.file import Sweep, read_sweep
+from mirrormata.models.sweeps.run import SweepFolder, run_sweep
+from mirrormata.models.sweeps.table import sweep_caption, sweep_table
 from mirrormata.tests.command_line import Outcome
 from mirrormata.tests.documented_pages import ROOT
 
@@ -201,7 +201,7 @@ def test_failed_seeds_stay_in_the_table(
     small: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = SweepFolder(tmp_path / "out")
-    from mirrormata.models.training import train
+    from mirrormata.models.training.train import train
 
     def failing(experiment: Any, *arguments: Any, **more: Any) -> Any:
         if experiment.train.seeds == (2,):

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from mirrormata.theory import symbolic_factors
-from mirrormata.theory.symbolic_factors import (
+from mirrormata.theory.factors import symbolic as symbolic_factors
+from mirrormata.theory.factors.symbolic import (
     Identity,
     factor,
     mirror_key,
@@ -24,7 +24,7 @@ from mirrormata.theory.symbolic_factors import (
     two_factor_identities,
     unproved,
 )
-from mirrormata.theory.symbolic_witnesses import (
+from mirrormata.theory.factors.symbolic_witnesses import (
     equiangular_discriminant,
     equiangular_projections,
     rwkv7_identities,

@@ -10,10 +10,10 @@ import pytest
 
 from mirrormata.constructions.errors import InputError
 from mirrormata.constructions.formats.word_problem_csv import read_word_problem
-from mirrormata.models.contract import read_contract, scaled_accuracy
-from mirrormata.models.sampling import IGNORED
-from mirrormata.models.tasks import AutomatonTask, TaskSettings, last_only, task_of
-from mirrormata.models.word_problem_data import read_word_problem_rows, write_word_problem
+from mirrormata.models.tasks.automaton import AutomatonTask, TaskSettings, last_only, task_of
+from mirrormata.models.tasks.contract import read_contract, scaled_accuracy
+from mirrormata.models.tasks.sampling import IGNORED
+from mirrormata.models.tasks.word_problem_data import read_word_problem_rows, write_word_problem
 
 S3 = AutomatonTask(TaskSettings(spec="S3", protocol="word_problem"))
 

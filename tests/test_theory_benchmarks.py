@@ -14,10 +14,10 @@ from mirrormata.benchmarks import kernel_proofs
 from mirrormata.benchmarks import trained_rounding_counter as trained
 from mirrormata.constructions.construct import construct
 from mirrormata.tests.documented_pages import blocks
-from mirrormata.theory.arithmetic import Kernel, PerOp
-from mirrormata.theory.arithmetic_names import parse_arithmetic
-from mirrormata.theory.kernel_step import KernelHead
-from mirrormata.theory.value_sets import round_values, value_set
+from mirrormata.theory.arithmetic.arithmetic import Kernel, PerOp
+from mirrormata.theory.arithmetic.names import parse_arithmetic
+from mirrormata.theory.arithmetic.value_sets import round_values, value_set
+from mirrormata.theory.running.kernel_step import KernelHead
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"

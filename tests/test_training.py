@@ -18,16 +18,16 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from mirrormata.constructions.errors import InputError, LimitError, MirrormataWarning
-from mirrormata.models.batches import training_batches
-from mirrormata.models.checkpoints import first_difference
 from mirrormata.models.config import ModelConfig
-from mirrormata.models.metrics import read_metrics
 from mirrormata.models.model import Model
 from mirrormata.models.model_file import load_model
-from mirrormata.models.optimizing import adamw, clip_by_seed, gradient_norms, start_small
-from mirrormata.models.schedule import word_length
-from mirrormata.models.train_file import experiment_of, read_experiment
-from mirrormata.models.training import read_result, train
+from mirrormata.models.training.batches import training_batches
+from mirrormata.models.training.checkpoints import first_difference
+from mirrormata.models.training.experiment import experiment_of, read_experiment
+from mirrormata.models.training.metrics import read_metrics
+from mirrormata.models.training.optimizing import adamw, clip_by_seed, gradient_norms, start_small
+from mirrormata.models.training.schedule import word_length
+from mirrormata.models.training.train import read_result, train
 from mirrormata.tests.training_cases import experiment, settings
 
 SMALL = ModelConfig(letters=3, classes=4, width=16, heads=2, head_dim=8, value_dim=6)
@@ -72,7 +72,7 @@ def test_a_training_leaves_what_it_promises(undisturbed: Path) -> None:
 def test_a_stop_changes_nothing(
     undisturbed: Path, tmp_path: Path, stop: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mirrormata.models.training_run import TrainingRun
+    from mirrormata.models.training.run import TrainingRun
 
     steps = 0
 
@@ -97,7 +97,7 @@ def test_a_stop_changes_nothing(
 def test_lines_after_the_checkpoint_are_written_again(
     undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mirrormata.models.training_run import TrainingRun
+    from mirrormata.models.training.run import TrainingRun
 
     folder = tmp_path / "crashed"
     with monkeypatch.context() as patch:
@@ -352,7 +352,7 @@ def test_two_processes_train_what_one_does(tmp_path: Path) -> None:
     file = tmp_path / "run.py"
     file.write_text(
         "import sys\n"
-        "from mirrormata.models.training import train\n"
+        "from mirrormata.models.training.train import train\n"
         "from mirrormata.tests.training_cases import experiment\n"
         "train(experiment(), sys.argv[1], minutes=float(sys.argv[2]) if sys.argv[2:] else None)\n"
     )

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from mirrormata import check, random_words, run
 from mirrormata.constructions.automaton import Automaton, Indices
 from mirrormata.constructions.certificate import certificate
+from mirrormata.constructions.groups.permutations import cycle_lengths
 from mirrormata.constructions.householder import product_of
 from mirrormata.constructions.lrnn import LRNN
 from mirrormata.constructions.matrices import identity, matrix, rank, subtract
 from mirrormata.constructions.partial_injections import partial_injections
-from mirrormata.constructions.permutations import cycle_lengths
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.constructions.tree_steps import StepTrees, partial_signed_factors, tree_steps
 from mirrormata.tests.corruption import corrupted, leaves, replaced, value_at

@@ -31,8 +31,8 @@ from mirrormata.tests.two_layer_oracles import (
 )
 from mirrormata.theory.check import check
 from mirrormata.theory.horizon import full_certificate
-from mirrormata.theory.layered_stepper import LayeredStepper
-from mirrormata.theory.run import run
+from mirrormata.theory.running.layered_stepper import LayeredStepper
+from mirrormata.theory.running.run import run
 
 Product = Literal["left", "right"]
 Rule = Callable[[int, Iterable[int]], Iterator[int]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mirrormata.models.train_file import Experiment, experiment_of
+from mirrormata.models.training.experiment import Experiment, experiment_of
 
 
 def settings(**changes: Any) -> dict[str, Any]:

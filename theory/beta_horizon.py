@@ -19,10 +19,10 @@ from ..constructions.householder import GHFactor, product_of
 from ..constructions.lrnn import LRNN, Head, Transition
 from ..constructions.matrices import Matrix, divide
 from ..constructions.real_cyclotomic import Number, simplest
+from .arithmetic.rounding import FORMATS, float_format, round_number
 from .horizon import extent, head_horizon, norm_up, on_grid, squared_norm
-from .rounding import FORMATS, float_format, round_number
-from .stepper import LRNNStepper, only_layer
-from .words import random_words
+from .running.stepper import LRNNStepper, only_layer
+from .running.words import random_words
 
 
 def largest_beta(dtype: str) -> Fraction:

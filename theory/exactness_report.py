@@ -16,8 +16,8 @@ from ..constructions.errors import InputError
 from ..constructions.integer_bound import head_bound
 from ..constructions.lrnn import INTEGER_RANGES, LRNN, Head
 from ..constructions.real_cyclotomic import is_integer
-from .arithmetic_names import KERNEL_MODES
-from .rounding import float_format
+from .arithmetic.names import KERNEL_MODES
+from .arithmetic.rounding import float_format
 
 ACCUMULATOR = 2**24
 CHUNK = 64

@@ -27,8 +27,8 @@ from ..constructions.errors import InputError, LimitError
 from ..constructions.files import write_bytes
 from ..constructions.formats.label_text import label_text
 from ..constructions.lrnn import LRNN, Head
-from .rounding import Floats, float_format
-from .weights import MAX_ENTRIES, Rounding, dense_codes, head_weights
+from .arithmetic.rounding import Floats, float_format
+from .running.weights import MAX_ENTRIES, Rounding, dense_codes, head_weights
 
 
 def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) -> None:

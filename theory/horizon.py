@@ -17,7 +17,7 @@ from ..constructions.householder import product_of
 from ..constructions.integer_bound import head_bound
 from ..constructions.lrnn import INTEGER_RANGES, LRNN, Head, Sparse, Transition
 from ..constructions.real_cyclotomic import Number, enclosure, is_integer
-from .rounding import FORMATS, FloatFormat, round_number
+from .arithmetic.rounding import FORMATS, FloatFormat, round_number
 
 ARITHMETIC = "per_step, nearest even, weights and initial state rounded once"
 """H̃_t = rnd(Ã(x) H̃_{t-1}): the product-sum exact, one rounding an entry; Ã(x) and H̃_0 rounded once."""

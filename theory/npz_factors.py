@@ -11,7 +11,7 @@ import numpy as np
 from ..constructions.errors import InputError
 from ..constructions.householder import GHFactor
 from ..constructions.lrnn import Head, Sparse, Transition
-from .rounding import Floats
+from .arithmetic.rounding import Floats
 
 FACTOR_KEYS = ("beta", "vector", "factor_count", "gate")
 CLOSE = 2.0**-20

@@ -19,13 +19,13 @@ import numpy as np
 from ..constructions.automaton import Automaton, Indices
 from ..constructions.errors import InputError
 from ..constructions.lrnn import Head
-from .arithmetic import Rounded
+from .arithmetic.arithmetic import Rounded
+from .arithmetic.rounding import Floats
 from .npz_factors import FACTOR_KEYS, factor_head
-from .prove_answers import Answers, output_answers, same_letters
-from .prove_linear import LinearHead, LinearMachine
-from .prove_reader import CodeReader
-from .rounding import Floats
-from .weights import HeadWeights
+from .proofs.answers import Answers, output_answers, same_letters
+from .proofs.linear import LinearHead, LinearMachine
+from .proofs.reader import CodeReader
+from .running.weights import HeadWeights
 
 KEYS = ("A", "B", "H0", "codes", "decode")
 LABELS = ("letter_labels", "output_labels")

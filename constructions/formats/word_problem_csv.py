@@ -12,7 +12,7 @@ import numpy as np
 from ..automaton import Automaton, Indices
 from ..errors import InputError
 from ..files import read_text
-from ..finite_group import FiniteGroup, Product
+from ..groups.finite_group import FiniteGroup, Product
 from .problems import refusal
 
 _COLUMNS = ("seed", "input", "target")

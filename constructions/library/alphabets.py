@@ -15,7 +15,7 @@ import numpy as np
 
 from ..automaton import Automaton, Indices
 from ..errors import InputError
-from ..finite_group import FiniteGroup, Product
+from ..groups.finite_group import FiniteGroup, Product
 from .groups import group_by_name, group_order
 from .parameters import Limits, Parameter, whole_numbers
 

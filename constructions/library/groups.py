@@ -15,7 +15,7 @@ import numpy as np
 
 from ..automaton import Indices
 from ..errors import InputError, LimitError
-from ..finite_group import FiniteGroup
+from ..groups.finite_group import FiniteGroup
 from .parameters import Parameter, figure, whole_numbers
 
 _FACTOR = re.compile(

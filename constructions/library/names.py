@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..automaton import Automaton
 from ..errors import InputError
-from ..finite_group import Product
+from ..groups.finite_group import Product
 from . import arithmetic, brackets, counters, languages, semigroups, tasks
 from .alphabets import word_problem_by_name
 from .groups import is_group_name

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from mirrormata.constructions.householder import permutation_factors
-from mirrormata.theory.claim import QUICK, Claim, Effort
-from mirrormata.theory.claim_evidence import instances
-from mirrormata.theory.verdict import Verdict
+from mirrormata.theory.verifying.claim import QUICK, Claim, Effort
+from mirrormata.theory.verifying.evidence import instances
+from mirrormata.theory.verifying.verdict import Verdict
 
 CLAIM = Claim(
     "my.involutions",

@@ -8,14 +8,14 @@ from typing import Any
 
 from ...constructions.certificate import certificate as table_certificate
 from ...constructions.certificate import read_document
-from ...constructions.closed_forms import number_text
 from ...constructions.errors import InputError, LimitError
 from ...constructions.lrnn import LRNN
 from ...constructions.real_cyclotomic import Number, enclosure, sign, simplest
 from ...constructions.realisations import Realisation
-from ...theory.bounds import Bound, bounds
+from ...constructions.texts.closed_forms import number_text
 from ...theory.certify import certify
 from ...theory.check import CheckResult, check
+from ...theory.planning.bounds import Bound, bounds
 from .parts import Cell, Section, Table
 
 PROVES = {

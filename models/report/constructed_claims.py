@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ...constructions.layer_letters import distinct_transitions
 from ...constructions.lrnn import LRNN
 from ...constructions.realisations import Realisation
-from ...constructions.show import counted
-from ...theory.bounds import bounds
-from ...theory.claim_model import Subject
-from ...theory.claim_registry import Entry, Registry, load_claims
-from ...theory.verify import Outcome, verify_model
+from ...constructions.texts.layer_letters import distinct_transitions
+from ...constructions.texts.show import counted
+from ...theory.planning.bounds import bounds
+from ...theory.verifying.registry import Entry, Registry, load_claims
+from ...theory.verifying.subject import Subject
+from ...theory.verifying.verify import Outcome, verify_model
 from .limits import ShownLimits
 from .parts import Cell, Section, Table
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ...constructions.block_delay import BlockDelay
 from ...constructions.lrnn import INTEGER_RANGES
-from ...constructions.show import counted
-from ...theory.delay_run import run_delay
-from ...theory.words import random_words
+from ...constructions.texts.show import counted
+from ...theory.running.delay_run import run_delay
+from ...theory.running.words import random_words
 from .limits import RandomRuns
 from .parts import Cell, Section, Table
 

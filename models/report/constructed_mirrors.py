@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ...constructions.closed_forms import number_text
 from ...constructions.errors import InputError, LimitError
 from ...constructions.householder import GHFactor
-from ...constructions.layer_letters import distinct_transitions, layer_letters
 from ...constructions.lrnn import LRNN, Transition
 from ...constructions.real_cyclotomic import simplest
-from ...constructions.show import counted, factor_texts, label_text, vector_text
+from ...constructions.texts.closed_forms import number_text
+from ...constructions.texts.layer_letters import distinct_transitions, layer_letters
+from ...constructions.texts.show import counted, factor_texts, label_text, vector_text
 from ...theory.pictures.cascade import draw_cascade
 from ...theory.pictures.mirrors import draw_mirrors
 from .limits import ShownLimits, some_of

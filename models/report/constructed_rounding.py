@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from ...constructions.lrnn import INTEGER_RANGES, LRNN
+from ...theory.arithmetic.rounding import FORMATS
 from ...theory.horizon import ARITHMETIC, has_horizon, horizons
-from ...theory.rounding import FORMATS
 from .constructed_run import FollowedRun, followed_runs, stretches
 from .limits import RandomRuns, ShownLimits
 from .parts import Cell, Chart, Mark, Section, Series, Table

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from ...constructions.automaton import Indices
 from ...constructions.lrnn import LRNN
-from ...theory.bookkeeping import follow
-from ...theory.layered_stepper import LayeredStepper
-from ...theory.readout import HeadCodes, Readout
-from ...theory.rounding import Floats
-from ...theory.run import run
-from ...theory.run_report import Tally
-from ...theory.stepper import LRNNStepper
-from ...theory.words import random_words
+from ...theory.arithmetic.rounding import Floats
+from ...theory.running.bookkeeping import follow
+from ...theory.running.layered_stepper import LayeredStepper
+from ...theory.running.readout import HeadCodes, Readout
+from ...theory.running.report import Tally
+from ...theory.running.run import run
+from ...theory.running.stepper import LRNNStepper
+from ...theory.running.words import random_words
 from .limits import RandomRuns
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from ...constructions.errors import LimitError
 from ...constructions.lrnn import LRNN
-from ...theory.spectra_letters import lrnn_heads
-from ...theory.spectra_matrix import ExactMatrix, lifted_together
-from ...theory.spectra_model import LetterSpectrum, model_spectrum
-from ...theory.spectra_roots import Eigenvalue
-from ...theory.spectra_texts import answer, eigenvalues_text, range_text
+from ...theory.spectra.letters import lrnn_heads
+from ...theory.spectra.matrix import ExactMatrix, lifted_together
+from ...theory.spectra.model import LetterSpectrum, model_spectrum
+from ...theory.spectra.roots import Eigenvalue
+from ...theory.spectra.texts import answer, eigenvalues_text, range_text
 from .constructed_mirrors import LOWER
 from .limits import ShownLimits, some_of
 from .parts import Cell, Chart, Section, Series, Table

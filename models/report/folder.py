@@ -17,8 +17,8 @@ from ...constructions.files import read_json
 from ...constructions.formats.label_text import label_text
 from ...constructions.lrnn import LRNN
 from ...constructions.realisations import Realisation
-from ..contract import TaskContract, read_contract
-from ..fla_shapes import is_fla
+from ..fla.shapes import is_fla
+from ..tasks.contract import TaskContract, read_contract
 
 TRAINING = ("settings.json", "task.json", "metrics.jsonl", "result.json")
 MODEL = ("config.json", "task.json", "model.safetensors")
@@ -69,7 +69,7 @@ class ReportFolder:
     @cached_property
     def automaton(self) -> Automaton | None:
         """What the task names; None where it names none, as text does."""
-        from ..tasks import AutomatonTask, task_of
+        from ..tasks.automaton import AutomatonTask, task_of
 
         if self.task is None:
             return None

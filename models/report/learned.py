@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...constructions.errors import MirrormataError
-from ..comparison import compare
-from ..comparison_result import Comparison, Tolerances
-from ..comparison_states import Sampling
-from ..extraction import Method
-from ..learned_model import load_learned_model
+from ..comparison.compare import compare
+from ..comparison.result import Comparison, Tolerances
+from ..comparison.states import Sampling
+from ..extraction.extract import Method
+from ..learned.model import load_learned_model
 from ..model_file import load_model
 from .folder import ReportFolder, open_folder
 from .learned_clusters import clusters_section

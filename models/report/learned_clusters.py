@@ -8,8 +8,8 @@ import numpy as np
 
 from ...constructions.automaton import Indices
 from ...constructions.formats.label_text import label_text
-from ...theory.rounding import Floats
-from ..comparison_result import Comparison
+from ...theory.arithmetic.rounding import Floats
+from ..comparison.result import Comparison
 from .learned_trained import Trained
 from .limits import LearnedLimits, percent, some_of, spread_out
 from .parts import Chart, Section, Series

@@ -7,10 +7,10 @@ import shlex
 import numpy as np
 
 from ...theory.check import check
-from ...theory.words import random_words
-from ..comparison_failure import Failure, why_it_fails
-from ..comparison_result import Comparison
-from ..extraction_oracle import Answering
+from ...theory.running.words import random_words
+from ..comparison.failure import Failure, why_it_fails
+from ..comparison.result import Comparison
+from ..extraction.oracle import Answering
 from .learned_trained import Trained
 from .limits import LearnedLimits
 from .parts import Cell, Section, Table

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...theory.rounding import Floats
-from ..comparison_result import Comparison, HeadComparison
+from ...theory.arithmetic.rounding import Floats
+from ..comparison.result import Comparison, HeadComparison
 from .learned_spectra import heads_shown
 from .learned_trained import Trained
 from .limits import LearnedLimits

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...theory.check import check
-from ..comparison_causal import MOST_ALONE
-from ..comparison_causal import WORDS as CAUSAL_WORDS
-from ..comparison_result import Comparison
+from ..comparison.causal import MOST_ALONE
+from ..comparison.causal import WORDS as CAUSAL_WORDS
+from ..comparison.result import Comparison
 from .learned_trained import Trained
 from .limits import LearnedLimits
 from .parts import Cell, Section, Table

@@ -10,12 +10,12 @@ from typing import Any
 from ...constructions.automaton import Automaton
 from ...constructions.errors import InputError
 from ...constructions.files import read_json
-from ...constructions.show import counted
+from ...constructions.texts.show import counted
 from ..config import config_from_json
-from ..contract import TaskContract
 from ..evaluation_file import evaluate_folder
-from ..metrics import read_metrics
-from ..training import read_result
+from ..tasks.contract import TaskContract
+from ..training.metrics import read_metrics
+from ..training.train import read_result
 from .folder import ReportFolder
 from .limits import LearnedLimits
 

@@ -12,17 +12,17 @@ import numpy as np
 from ...constructions.householder import product_of
 from ...constructions.matrices import Matrix, is_orthogonal, matrix
 from ...constructions.matrices import product as product_of_matrices
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import exhaustive, instances, proved
-from ..claim_model import Subject
-from ..claim_parts import drawn_factors, figures, letter_matrices, proved_in_parts, sampled, symbolic
-from ..diagonal_rank_one import (
+from ..factors.diagonal_rank_one import (
     is_diagonal_plus_rank_one,
     proof_identities,
     reflection_and_signs,
     written_out,
 )
-from ..verdict import Verdict
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive, instances, proved
+from ..verifying.parts import drawn_factors, figures, letter_matrices, proved_in_parts, sampled, symbolic
+from ..verifying.subject import Subject
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim("CK.1", "Orthogonal diagonal-plus-rank-one matrices are a reflection times signs", "proved")
 TWO = Fraction(2)

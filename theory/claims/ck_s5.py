@@ -9,14 +9,14 @@ import numpy as np
 from ...constructions.construct import Request, choose, construct
 from ...constructions.householder import product_of
 from ...constructions.spec import automaton_from_spec
-from ..bounds import bounds
-from ..claim import QUICK, Claim, Effort
-from ..claim_checks import defect
-from ..claim_evidence import proved
-from ..claim_further import further
-from ..factor_counts import random_factors, turned_planes
-from ..spectra import eigenvalue_report
-from ..verdict import Verdict
+from ..factors.counts import random_factors, turned_planes
+from ..planning.bounds import bounds
+from ..spectra.eigenvalues import eigenvalue_report
+from ..verifying.checks import defect
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import proved
+from ..verifying.further import further
+from ..verifying.verdict import Verdict
 from .h_rank import refusal
 
 CLAIM = Claim(

@@ -8,10 +8,10 @@ from typing import Any
 
 from ...constructions.matrices import Matrix, matrix
 from ...constructions.matrices import product as product_of
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import exhaustive
-from ..spectra import Spectrum, eigenvalue_report
-from ..verdict import Verdict
+from ..spectra.eigenvalues import Spectrum, eigenvalue_report
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim("DP.B6", "Stable exactly if ρ ≤ 1 and semisimple on the unit circle", "exhaustive")
 PERIOD = 12

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ...constructions.matrices import Matrix
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import refutation
-from ..spectra import eigenvalue_report
-from ..verdict import Verdict
+from ..spectra.eigenvalues import eigenvalue_report
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import refutation
+from ..verifying.verdict import Verdict
 from .dp_b6 import criteria, has_finitely_many_powers
 
 CLAIM = Claim(

@@ -7,9 +7,9 @@ from typing import Any
 from ...constructions.icosahedral import icosahedral_rotations
 from ...constructions.library.groups import group_by_name
 from ...constructions.matrices import Matrix, identity, is_orthogonal, product, scaled
-from ..claim import QUICK, Claim, Effort
-from ..claim_parts import proved_in_parts
-from ..verdict import Verdict
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.parts import proved_in_parts
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim("DP.C1", "The full symmetry group of the dodecahedron is A_5 × Z_2", "proved", uses=("DP.T4",))
 GENERATORS = ((1, 2, 3, 4, 0), (1, 0, 3, 2, 4))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ...constructions.icosahedral import icosahedral_rotations
 from ...constructions.matrices import scaled
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import refutation
-from ..verdict import Verdict
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import refutation
+from ..verifying.verdict import Verdict
 from .dp_c1 import listed_orders, order
 
 CLAIM = Claim(

@@ -9,10 +9,10 @@ import numpy as np
 
 from ...constructions.householder import GHFactor, product_of
 from ...constructions.matrices import Matrix, identity, matrix, product
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import instances
-from ..claim_parts import drawn_factors, eighths
-from ..verdict import Verdict
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import instances
+from ..verifying.parts import drawn_factors, eighths
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "DP.eq3", "A token's transition is C_n···C_1, and B has the later factors on the left", "instances"

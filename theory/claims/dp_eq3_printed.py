@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...constructions.householder import product_of, swap
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import refutation
-from ..verdict import Verdict
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import refutation
+from ..verifying.verdict import Verdict
 from .dp_eq3 import flattened
 
 CLAIM = Claim(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ...constructions.construct import construct
 from ...constructions.lrnn import LRNN
-from ..claim import QUICK, Claim, Effort
-from ..claim_checks import defect, with_letters_exchanged
-from ..claim_evidence import exhaustive
-from ..verdict import Verdict
+from ..verifying.checks import defect, with_letters_exchanged
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "DP.L2",

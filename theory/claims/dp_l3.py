@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 from ...constructions.householder import gh_factor
 from ...constructions.matrices import Matrix
 from ...constructions.real_cyclotomic import Number
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import exhaustive
-from ..verdict import Verdict
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive
+from ..verifying.verdict import Verdict
 
 State: TypeAlias = tuple[int, Matrix, tuple[int, ...]]
 """The place that is written next, the buffer `[d, 1]`, the last d tokens."""

@@ -8,14 +8,14 @@ from itertools import permutations
 import numpy as np
 
 from ...constructions.automaton import Automaton
-from ...constructions.cascade import cascade
-from ...constructions.cascade_lrnn import cascade_lrnn
+from ...constructions.cascades.cascade import cascade
+from ...constructions.cascades.lrnn import cascade_lrnn
 from ...constructions.lrnn import LRNN
 from ...constructions.spec import automaton_from_spec
-from ..claim import QUICK, Claim, Effort
-from ..claim_checks import defect, with_letters_exchanged
-from ..claim_evidence import exhaustive
-from ..verdict import Verdict
+from ..verifying.checks import defect, with_letters_exchanged
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim("DP.L4", "A permutation-reset automaton in one gated layer", "exhaustive", uses=("G.T3",))
 

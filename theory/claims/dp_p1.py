@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ...constructions.householder import gh_factor, product_of
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import instances
-from ..claim_parts import eighths, figures, proved_in_parts, sampled, symbolic
-from ..spectra import eigenvalue_report
-from ..symbolic_factors import nonreal_pair, two_factor_identities
-from ..verdict import Verdict
+from ..factors.symbolic import nonreal_pair, two_factor_identities
+from ..spectra.eigenvalues import eigenvalue_report
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import instances
+from ..verifying.parts import eighths, figures, proved_in_parts, sampled, symbolic
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "DP.P1", "Equal keys, orthonormal keys, and where two factors have non-real eigenvalues", "proved"

@@ -7,10 +7,10 @@ from dataclasses import replace
 from ...constructions.block_delay import BlockDelay, block_delay
 from ...constructions.construct import construct
 from ...constructions.realisations import Realisation
-from ..claim import QUICK, Claim, Effort
-from ..claim_checks import defect
-from ..claim_evidence import exhaustive
-from ..verdict import Verdict
+from ..verifying.checks import defect
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "DP.T1",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ...constructions.automaton import Automaton
-from ...constructions.cascade import cascade
-from ...constructions.cascade_lrnn import Wiring, cascade_lrnn
-from ..claim import QUICK, Claim, Effort
-from ..claim_checks import defect
-from ..claim_evidence import instances
-from ..verdict import Verdict
+from ...constructions.cascades.cascade import cascade
+from ...constructions.cascades.lrnn import Wiring, cascade_lrnn
+from ..verifying.checks import defect
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import instances
+from ..verifying.verdict import Verdict
 from .g_t4 import random_automaton
 
 CLAIM = Claim(

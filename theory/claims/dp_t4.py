@@ -10,12 +10,12 @@ from ...constructions.construct import construct
 from ...constructions.householder import orthogonal_factors, product_of
 from ...constructions.icosahedral import icosahedral_rotations
 from ...constructions.matrices import Matrix, identity, matrix, scaled
-from ..claim import QUICK, Claim, Effort
-from ..claim_checks import defect
-from ..claim_evidence import exhaustive
-from ..claim_parts import figures, proved_in_parts, sampled, symbolic
-from ..symbolic_factors import reflection_identities
-from ..verdict import Verdict
+from ..factors.symbolic import reflection_identities
+from ..verifying.checks import defect
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive
+from ..verifying.parts import figures, proved_in_parts, sampled, symbolic
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "DP.T4",

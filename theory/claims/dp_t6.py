@@ -13,11 +13,11 @@ from ...constructions.matrices import product as product_of_matrices
 from ...constructions.spec import automaton_from_spec
 from ...constructions.swap_copy import swap_copy_factors, swap_copy_word
 from ...constructions.swap_copy_form import swap_copy_form
-from ..claim import QUICK, Claim, Effort
-from ..claim_checks import defect
-from ..claim_evidence import exhaustive
-from ..norms import norm_at_most_one
-from ..verdict import Verdict
+from ..spectra.norms import norm_at_most_one
+from ..verifying.checks import defect
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "DP.T6",

@@ -7,10 +7,10 @@ from typing import Literal
 from ...constructions.lrnn import LRNN
 from ...constructions.spec import automaton_from_spec
 from ...constructions.two_layers import dihedral_two_layers
-from ..claim import QUICK, Claim, Effort
-from ..claim_checks import defect, with_letters_exchanged
-from ..claim_evidence import exhaustive
-from ..verdict import Verdict
+from ..verifying.checks import defect, with_letters_exchanged
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "DP.T7", "D_m in two layers, one reflection a token, two heads below", "exhaustive", uses=("G.T6",)

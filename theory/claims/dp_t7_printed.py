@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import refutation
-from ..verdict import Verdict
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import refutation
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "DP.T7.printed",

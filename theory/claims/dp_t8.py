@@ -8,14 +8,14 @@ from typing import Any
 from ...constructions.householder import GHFactor, product_of
 from ...constructions.matrices import Matrix
 from ...constructions.real_cyclotomic import real_cyclotomic_field
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import exhaustive, proved
-from ..claim_model import Subject
-from ..claim_parts import figures, letter_matrices, proved_in_parts, sampled, symbolic
-from ..spectra import eigenvalue_report
-from ..spectra_matrix import lifted_together
-from ..symbolic_witnesses import rwkv7_identities, rwkv7_radius
-from ..verdict import Verdict
+from ..factors.symbolic_witnesses import rwkv7_identities, rwkv7_radius
+from ..spectra.eigenvalues import eigenvalue_report
+from ..spectra.matrix import lifted_together
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive, proved
+from ..verifying.parts import figures, letter_matrices, proved_in_parts, sampled, symbolic
+from ..verifying.subject import Subject
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "DP.T8", "RWKV-7 with c = 1 has unstable products: (27 + √153)/32 at θ = π/6", "proved", uses=("DP.B6",)

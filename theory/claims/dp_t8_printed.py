@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import refutation
-from ..spectra import eigenvalue_report
-from ..symbolic_witnesses import rwkv7_radius
-from ..verdict import Verdict
+from ..factors.symbolic_witnesses import rwkv7_radius
+from ..spectra.eigenvalues import eigenvalue_report
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import refutation
+from ..verifying.verdict import Verdict
 from .dp_t8 import pair_product
 
 CLAIM = Claim(

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from ...constructions.construct import construct
 from ...constructions.lrnn import LRNN
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import exhaustive, proved
-from ..claim_further import further
-from ..claim_model import Subject
-from ..neutral_letters import Difference, affine_defect, defect, neutral_letters, span
-from ..spectra_matrix import ExactMatrix
-from ..verdict import Verdict
+from ..factors.neutral_letters import Difference, affine_defect, defect, neutral_letters, span
+from ..spectra.matrix import ExactMatrix
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive, proved
+from ..verifying.further import further
+from ..verifying.subject import Subject
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "E.neutral", "An affine letter that leaves states alone is the identity between them", "exhaustive"

@@ -10,10 +10,10 @@ from ...constructions.automaton import Automaton
 from ...constructions.matrices import matrix, product, transpose
 from ...constructions.spec import automaton_from_spec
 from ...constructions.unbounded import unbounded
-from ..claim import QUICK, Claim, Effort
-from ..claim_checks import defect
-from ..claim_evidence import instances
-from ..verdict import Verdict
+from ..verifying.checks import defect
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import instances
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim("G.A3", "Any automaton in one layer of 0/1 matrices, if the norm may exceed 1", "instances")
 Case = tuple[Automaton, Automaton]

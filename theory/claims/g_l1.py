@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import instances
-from ..claim_further import further
-from ..impossibility_cast import Tally, lemma, passed_over
-from ..verdict import Verdict
+from ..impossibility.cast_theorems import Tally, lemma, passed_over
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import instances
+from ..verifying.further import further
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "G.L1", "Cast powers of real numbers settle on either parity of the index", "instances", arithmetic="cast"

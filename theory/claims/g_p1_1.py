@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...constructions.householder import GHFactor, product_of
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import instances, proved
-from ..claim_model import Subject
-from ..claim_parts import (
+from ..factors.symbolic import norm_identity
+from ..spectra.norms import norm_at_most_one
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import instances, proved
+from ..verifying.parts import (
     drawn_factors,
     eighths,
     figures,
@@ -17,9 +18,8 @@ from ..claim_parts import (
     sampled,
     symbolic,
 )
-from ..norms import norm_at_most_one
-from ..symbolic_factors import norm_identity
-from ..verdict import Verdict
+from ..verifying.subject import Subject
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim("G.P1.1", "Products of factors with eigenvalues in [-1, 1] do not expand", "proved")
 

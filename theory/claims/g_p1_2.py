@@ -17,12 +17,12 @@ from ...constructions.householder import (
     product_of,
 )
 from ...constructions.matrices import Matrix, identity, matrix, product, rank, subtract
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import instances
-from ..claim_parts import drawn_factors
-from ..factorise import factorise
-from ..norms import norm_at_most_one
-from ..verdict import Verdict
+from ..factors.factorise import factorise
+from ..spectra.norms import norm_at_most_one
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import instances
+from ..verifying.parts import drawn_factors
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "G.P1.2",

@@ -8,14 +8,14 @@ from typing import Any
 
 from ...constructions.householder import GHFactor, gh_factor, product_of
 from ...constructions.real_cyclotomic import Number, real_cyclotomic_field, sign
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import instances, proved
-from ..claim_model import Subject
-from ..claim_parts import drawn_factors, eighths, figures, proved_in_parts, sampled, symbolic
-from ..spectra import Spectrum, eigenvalue_report
-from ..symbolic_factors import nonnegative_pair_identities, norm_identity
-from ..symbolic_witnesses import equiangular_discriminant, equiangular_projections
-from ..verdict import Verdict
+from ..factors.symbolic import nonnegative_pair_identities, norm_identity
+from ..factors.symbolic_witnesses import equiangular_discriminant, equiangular_projections
+from ..spectra.eigenvalues import Spectrum, eigenvalue_report
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import instances, proved
+from ..verifying.parts import drawn_factors, eighths, figures, proved_in_parts, sampled, symbolic
+from ..verifying.subject import Subject
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "G.P1.3",

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...constructions.automaton import Indices
 from ...constructions.spec import automaton_from_spec
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import exhaustive
-from ..verdict import Verdict
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "G.S32", "The word problem's automaton: δ(y, m) = y·m for the product m_1·m_2···m_t", "exhaustive"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import refutation
-from ..verdict import Verdict
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import refutation
+from ..verifying.verdict import Verdict
 from .g_s32 import GROUPS, wrong_word
 
 CLAIM = Claim(

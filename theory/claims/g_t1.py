@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...constructions.spec import automaton_from_spec
-from ..arithmetic import Cast
-from ..arithmetic_names import parse_arithmetic
+from ..arithmetic.arithmetic import Cast
+from ..arithmetic.names import parse_arithmetic
 from ..check import check
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import instances, proved
-from ..claim_further import further
-from ..claim_model import Subject
-from ..impossibility import cast_impossibility, positive_delta_layer
-from ..impossibility_cast import Tally, passed_over, theorem
-from ..orbits import AffineHead
-from ..subject_letters import letters_with, turning_letter
-from ..verdict import Verdict
+from ..impossibility.cast_theorems import Tally, passed_over, theorem
+from ..impossibility.certificate import cast_impossibility, positive_delta_layer
+from ..impossibility.orbits import AffineHead
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import instances, proved
+from ..verifying.further import further
+from ..verifying.subject import Subject
+from ..verifying.subject_letters import letters_with, turning_letter
+from ..verifying.verdict import Verdict
 from .g_l1 import FORMATS
 
 CLAIM = Claim(

@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cast_rotations import ROTATIONS, rotations
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import instances, proved
-from ..claim_further import further
-from ..claim_model import Subject
-from ..impossibility_cast import Tally, passed_over, theorem
-from ..rounding_counters import ripple_period
-from ..subject_letters import letters_with, turning_letter
-from ..verdict import Verdict
+from ..counters.counters import ripple_period
+from ..impossibility.cast_rotations import ROTATIONS, rotations
+from ..impossibility.cast_theorems import Tally, passed_over, theorem
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import instances, proved
+from ..verifying.further import further
+from ..verifying.subject import Subject
+from ..verifying.subject_letters import letters_with, turning_letter
+from ..verifying.verdict import Verdict
 from .g_l1 import FORMATS
 
 CLAIM = Claim(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import refutation
-from ..counting_witnesses import counts, plain_witness
-from ..rounding_counters import delta_operations, two_projections
-from ..verdict import Verdict
+from ..counters.counters import delta_operations, two_projections
+from ..counters.witnesses import counts, plain_witness
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import refutation
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "G.T2.printed",

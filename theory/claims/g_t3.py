@@ -10,11 +10,11 @@ from ...constructions.errors import NotRealisableError
 from ...constructions.householder import product_of
 from ...constructions.lrnn import Head
 from ...constructions.matrices import identity, kernel, subtract
-from ..claim import QUICK, Claim, Effort
-from ..claim_checks import defect
-from ..claim_evidence import instances
-from ..claim_further import further
-from ..verdict import Verdict
+from ..verifying.checks import defect
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import instances
+from ..verifying.further import further
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "G.T3", "Group automata in one layer, k - 1 swaps for k moved points", "instances", uses=("G.P1.2",)

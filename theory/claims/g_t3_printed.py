@@ -9,10 +9,10 @@ import numpy as np
 from ...constructions.automaton import Automaton
 from ...constructions.construct import construct
 from ...constructions.spec import automaton_from_spec
-from ..claim import QUICK, Claim, Effort
-from ..claim_checks import defect
-from ..claim_evidence import refutation
-from ..verdict import Verdict
+from ..verifying.checks import defect
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import refutation
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "G.T3.printed",

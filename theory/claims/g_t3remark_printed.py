@@ -6,9 +6,9 @@ from itertools import permutations
 
 from ...constructions.householder import permutation_factors, product_of
 from ...constructions.matrices import identity, kernel, subtract
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import refutation
-from ..verdict import Verdict
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import refutation
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "G.T3remark.printed",

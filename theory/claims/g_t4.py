@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ...constructions.automaton import Automaton
-from ...constructions.cascade import cascade
-from ...constructions.cascade_lrnn import Wiring, cascade_lrnn
+from ...constructions.cascades.cascade import cascade
+from ...constructions.cascades.lrnn import Wiring, cascade_lrnn
 from ...constructions.spec import automaton_from_spec
-from ..claim import QUICK, Claim, Effort
-from ..claim_checks import defect
-from ..claim_evidence import instances
-from ..verdict import Verdict
+from ..verifying.checks import defect
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import instances
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "G.T4",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import refutation
-from ..printed_cascades import printed_cascades, replayed, shortest_written
-from ..verdict import Verdict
+from ..planning.printed_cascades import printed_cascades, replayed, shortest_written
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import refutation
+from ..verifying.verdict import Verdict
 from .g_t4 import random_automaton
 
 CLAIM = Claim(

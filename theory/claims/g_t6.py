@@ -5,10 +5,10 @@ from __future__ import annotations
 from ...constructions.lrnn import LRNN
 from ...constructions.spec import automaton_from_spec
 from ...constructions.two_layers import cyclic_corners, cyclic_two_layers
-from ..claim import QUICK, Claim, Effort
-from ..claim_checks import defect, with_letters_exchanged
-from ..claim_evidence import exhaustive
-from ..verdict import Verdict
+from ..verifying.checks import defect, with_letters_exchanged
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim("G.T6", "Z_m in two layers with single reflections", "exhaustive", uses=("G.P1.2",))
 

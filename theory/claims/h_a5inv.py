@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ...constructions.construct import construct
-from ..claim import QUICK, Claim, Effort
-from ..claim_checks import defect
-from ..claim_evidence import proved
-from ..verdict import Verdict
+from ..verifying.checks import defect
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import proved
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "H.A5inv", "A_5 over its 15 involutions with one reflection a token", "proved", uses=("DP.T4", "H.rank")

@@ -9,13 +9,8 @@ import numpy as np
 
 from ...constructions.construct import construct
 from ...constructions.spec import automaton_from_spec
-from ..bounds import bounds
 from ..check import check
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import instances, proved
-from ..claim_further import further
-from ..claim_model import Subject
-from ..strict_factors import (
+from ..factors.strict import (
     StrictSystem,
     mean_norms,
     random_system,
@@ -23,7 +18,12 @@ from ..strict_factors import (
     scaled_letters,
     strict_parity,
 )
-from ..verdict import Verdict
+from ..planning.bounds import bounds
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import instances, proved
+from ..verifying.further import further
+from ..verifying.subject import Subject
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "H.open-beta", "Finite groups in finitely many states need β = 2", "instances", arithmetic="exact"

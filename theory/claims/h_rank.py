@@ -9,16 +9,16 @@ from typing import Any
 from ...constructions.construct import Request, construct
 from ...constructions.errors import NotRealisableError
 from ...constructions.spec import automaton_from_spec
-from ..bounds import bounds
 from ..check import check
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import exhaustive, proved
-from ..claim_further import further
-from ..claim_model import Subject
-from ..factor_counts import fewer_than_displaced, is_attained, random_ranks, swaps_needed
-from ..plan import choose_or_refuse
-from ..spectra_model import model_spectrum
-from ..verdict import Verdict
+from ..factors.counts import fewer_than_displaced, is_attained, random_ranks, swaps_needed
+from ..planning.bounds import bounds
+from ..planning.plan import choose_or_refuse
+from ..spectra.model import model_spectrum
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive, proved
+from ..verifying.further import further
+from ..verifying.subject import Subject
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "H.rank", "rank(C_k···C_1 - I) ≤ k, attained by orthogonal maps", "exhaustive", arithmetic="exact"

@@ -9,12 +9,12 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 
 from ...constructions.automaton import Automaton
-from ...constructions.cascade import cascade
-from ...constructions.cascade_automata import Cascade
-from ...constructions.cascade_proof import prove_emulation
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import exhaustive
-from ..verdict import Verdict
+from ...constructions.cascades.automata import Cascade
+from ...constructions.cascades.cascade import cascade
+from ...constructions.cascades.proof import prove_emulation
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim("KR", "Every automaton is a cascade of permutation-reset automata", "exhaustive")
 

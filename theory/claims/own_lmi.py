@@ -15,11 +15,11 @@ from ...constructions.construct import construct
 from ...constructions.householder import gh_factor
 from ...constructions.matrices import Matrix
 from ...constructions.spec import automaton_from_spec
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import exhaustive, proved
-from ..claim_model import Subject
-from ..gram_equations import NoGram, gram_of, gram_violation, no_gram, small_gram
-from ..verdict import Verdict
+from ..factors.gram_equations import NoGram, gram_of, gram_violation, no_gram, small_gram
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive, proved
+from ..verifying.subject import Subject
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "own.LMI", "One vector a state in one layer of norm at most 1: a Gram matrix, or equations against it", "exhaustive",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import exhaustive
-from ..claim_further import further
-from ..diagonal_channels import diagonal_channels
-from ..rounding_counters import long_key
-from ..rounding_counters_exhaustive import Cycles, all_symmetric, random_symmetric
-from ..verdict import Verdict
+from ..counters.counters import long_key
+from ..counters.exhaustive import Cycles, all_symmetric, random_symmetric
+from ..impossibility.diagonal_channels import diagonal_channels
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive
+from ..verifying.further import further
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "own.R1",

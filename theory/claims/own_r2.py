@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import exhaustive
-from ..claim_further import further
-from ..rounding_counters_exhaustive import Cycles, random_symmetric
-from ..verdict import Verdict
+from ..counters.exhaustive import Cycles, random_symmetric
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive
+from ..verifying.further import further
+from ..verifying.verdict import Verdict
 from .own_r1 import LARGER, MONOTONE, Systems
 
 CLAIM = Claim(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import proved
-from ..claim_further import further
-from ..counting_witnesses import counts, plain_witness, transition_spectrum
-from ..orbits import orbit
-from ..rounding_counters import exact_model, projection, two_projections
-from ..rounding_counters_rates import two_factors
-from ..rounding_counters_search import projections
-from ..verdict import Verdict
+from ..counters.counters import exact_model, projection, two_projections
+from ..counters.rates import two_factors
+from ..counters.search import projections
+from ..counters.witnesses import counts, plain_witness, transition_spectrum
+from ..impossibility.orbits import orbit
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import proved
+from ..verifying.further import further
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "own.R3",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import proved
-from ..claim_further import further
-from ..counting_witnesses import counts, plain_witness, transition_spectrum
-from ..diagonal_channels import diagonal_channels
-from ..rounding_counters import delta_operations
-from ..rounding_counters_rates import delta_layers
-from ..rounding_counters_search import delta_keys
-from ..verdict import Verdict
+from ..counters.counters import delta_operations
+from ..counters.rates import delta_layers
+from ..counters.search import delta_keys
+from ..counters.witnesses import counts, plain_witness, transition_spectrum
+from ..impossibility.diagonal_channels import diagonal_channels
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import proved
+from ..verifying.further import further
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "own.R4",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ...constructions.lrnn import LRNN
 from ...constructions.ripple import ripple_counter
 from ...constructions.spec import automaton_from_spec
-from ..claim import QUICK, Claim, Effort
-from ..claim_checks import defect, with_letters_exchanged
-from ..claim_evidence import exhaustive
-from ..verdict import Verdict
+from ..verifying.checks import defect, with_letters_exchanged
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim("own.T2tight", "L scalar layers of ±1 count modulo 2^L", "exhaustive")
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...constructions.spec import automaton_from_spec
-from ..affine_relations import (
+from ..check import check
+from ..factors.affine_relations import (
     Point,
     WholeWord,
     all_images,
@@ -20,12 +21,11 @@ from ..affine_relations import (
     splitting_maps,
     symbolic_relation,
 )
-from ..bounds import bounds
-from ..check import check
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import exhaustive
-from ..claim_further import further
-from ..verdict import Verdict
+from ..planning.bounds import bounds
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive
+from ..verifying.further import further
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim("PD.N-1", "All maps of N states need dimension N - 1, with one vector a state", "exhaustive")
 Case = tuple[int, int, int, tuple[int, ...]]

@@ -9,10 +9,10 @@ import numpy as np
 from ...constructions.automaton import Automaton
 from ...constructions.block_counter import two_layer_counter
 from ...constructions.spec import automaton_from_spec
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import instances
-from ..swap_copy_delay import FourLayers, counter_defect, four_layers
-from ..verdict import Verdict
+from ..planning.swap_copy_delay import FourLayers, counter_defect, four_layers
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import instances
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "R7",

@@ -10,19 +10,19 @@ import numpy as np
 
 from ...constructions.automaton import Automaton
 from ...constructions.errors import LimitError, NotRealisableError
-from ...constructions.monoid import TransitionMonoid
+from ...constructions.monoids.monoid import TransitionMonoid
 from ...constructions.spec import automaton_from_spec
-from ..bounds import bounds
 from ..check import check
-from ..claim import QUICK, Claim, Effort
-from ..claim_evidence import exhaustive, proved
-from ..claim_further import further
-from ..claim_model import Subject
-from ..impossibility import impossibility
-from ..orbits import AffineHead, AffineModel
-from ..prove import prove
-from ..star_free import ARITHMETIC, DiagonalCells, words_settle
-from ..verdict import Verdict
+from ..impossibility.certificate import impossibility
+from ..impossibility.orbits import AffineHead, AffineModel
+from ..planning.bounds import bounds
+from ..planning.star_free import ARITHMETIC, DiagonalCells, words_settle
+from ..proofs.prove import prove
+from ..verifying.claim import QUICK, Claim, Effort
+from ..verifying.evidence import exhaustive, proved
+from ..verifying.further import further
+from ..verifying.subject import Subject
+from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "S.star-free",

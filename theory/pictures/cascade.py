@@ -15,9 +15,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from ...constructions.errors import InputError
-from ...constructions.layer_letters import layer_letters
 from ...constructions.lrnn import LRNN
-from ...constructions.show import counted, label_text
+from ...constructions.texts.layer_letters import layer_letters
+from ...constructions.texts.show import counted, label_text
 from .cascade_boxes import HeadBox, head_boxes
 from .mirrors import picture_format, write_figure
 

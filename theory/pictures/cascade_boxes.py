@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...constructions.holonomy_group import order_and_name
-from ...constructions.layer_letters import distinct_transitions, map_kind, point_map
+from ...constructions.cascades.holonomy_group import order_and_name
 from ...constructions.lrnn import LRNN, Head
-from ...constructions.show import counted
+from ...constructions.texts.layer_letters import distinct_transitions, map_kind, point_map
+from ...constructions.texts.show import counted
 
 
 @dataclass(frozen=True)

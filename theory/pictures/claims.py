@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from ..claim import Claim
+from ..verifying.claim import Claim
 from .mirrors import picture_format, write_figure
 
 _COLOURS = {"holds": "#1b7f4d", "refuted": "#b3261e", "unknown": "#6b7280"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...constructions.lrnn import LRNN
-from ...constructions.show import check_max_letters
+from ...constructions.texts.show import check_max_letters
 
 
 def draw_construction(lrnn: LRNN, path: str | Path, *, max_letters: int = 12, max_dim: int = 40) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...constructions.lrnn import LRNN
-from ...constructions.show import counted
+from ...constructions.texts.show import counted
 from .mirror_head import TOLERANCE, DrawnHead
 from .mirror_words import why_so_many
 

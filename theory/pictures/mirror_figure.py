@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ...constructions.lrnn import LRNN
-from ...constructions.show import counted, label_text
+from ...constructions.texts.show import counted, label_text
 from .mirror_explanation import explanation
 from .mirror_head import DrawnHead, DrawnLetter
 from .mirror_plane import ARROW, START, draw_line, draw_plane, mirror_colour, mirror_name

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...constructions.lrnn import LRNN, Head, Sparse, Transition
 from ...constructions.real_cyclotomic import Number, enclosure
-from ...constructions.show import label_text
+from ...constructions.texts.show import label_text
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-9

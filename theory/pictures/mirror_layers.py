@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...constructions.layer_letters import (
+from ...constructions.lrnn import LRNN, Head
+from ...constructions.texts.layer_letters import (
     LayerLetters,
     distinct_transitions,
     layer_letters,
@@ -12,9 +13,8 @@ from ...constructions.layer_letters import (
     map_text,
     point_map,
 )
-from ...constructions.lrnn import LRNN, Head
-from ...constructions.show import counted
-from ...constructions.show_layers import short_list
+from ...constructions.texts.show import counted
+from ...constructions.texts.show_layers import short_list
 from .mirror_head import DrawnHead, DrawnLetter, drawn_head
 from .mirror_words import sentence
 

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from ...constructions.closed_forms import number_text
 from ...constructions.householder import GHFactor
-from ...constructions.show import vector_text
+from ...constructions.texts.closed_forms import number_text
+from ...constructions.texts.show import vector_text
 from .mirror_head import DrawnHead, DrawnLetter
 from .mirror_plane import mirror_name
 

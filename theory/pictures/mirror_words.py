@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...constructions.show import counted
+from ...constructions.texts.show import counted
 from .mirror_head import TOLERANCE, DrawnHead, DrawnLetter, Floats
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")

@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from ...constructions.errors import InputError, LimitError
 from ...constructions.files import write_bytes
 from ...constructions.lrnn import LRNN
-from ...constructions.show import check_max_letters, titled_heads
+from ...constructions.texts.show import check_max_letters, titled_heads
 from .mirror_figure import mirror_figure
 from .mirror_head import DrawnHead, drawn_head, state_names
 from .mirror_kinds import kinds_of_letters

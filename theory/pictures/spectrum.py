@@ -17,9 +17,9 @@ from matplotlib.patches import Circle, Wedge
 from matplotlib.patheffects import withStroke
 
 from ...constructions.errors import InputError
-from ..spectra_model import HeadSpectrum, ModelSpectrum
-from ..spectra_roots import Eigenvalue
-from ..spectra_texts import eigenvalues_text
+from ..spectra.model import HeadSpectrum, ModelSpectrum
+from ..spectra.roots import Eigenvalue
+from ..spectra.texts import eigenvalues_text
 from .mirror_plane import MIRRORS
 from .mirrors import picture_format, write_figure
 

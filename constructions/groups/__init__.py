@@ -1,0 +1,1 @@
+"""Finite groups and their actions on points."""

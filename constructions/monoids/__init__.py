@@ -1,0 +1,1 @@
+"""The transition monoid: all of it within a limit, and what is decided without it."""

@@ -1,0 +1,1 @@
+"""Constructions as text: plain and as LaTeX."""

@@ -1,0 +1,1 @@
+"""Learned layers beside constructed ones, and the exact representations nearest to them."""

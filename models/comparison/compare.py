@@ -1,0 +1,192 @@
+"""`compare`: a learned layer beside a constructed one: letters, representations, alignment, horizons, causes, automaton."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...constructions.construct import construct
+from ...constructions.errors import InputError, LimitError, MirrormataError
+from ...constructions.lrnn import LRNN
+from ..extraction.extract import Extracted, Method, extract_clusters, extract_exact, extract_learning
+from ..learned.learned import Learned, LearnedHead
+from ..learned.sources import of_lrnn
+from .causal import causal_check
+from .characters import CharacterTable, TransitionGroup, character_table
+from .failure import Failure, eigenvalues_in_zero_one, why_it_fails
+from .group import representation_of
+from .horizon import horizon_of
+from .procrustes import align_letters, disparity
+from .result import Comparison, HeadComparison, Tolerances, restricted
+from .snap import Snapped, snap
+from .spectra import LetterFacts, letter_facts
+from .states import ClassGeometry, Sampling, Trace, class_geometry, follow_words
+
+
+def compare(
+    learned: Learned,
+    constructed: LRNN | None = None,
+    *,
+    sampling: Sampling | None = None,
+    tolerances: Tolerances | None = None,
+    dtype: str = "fp32",
+    arithmetic: str | None = None,
+    extract: Sequence[Method] = ("exact", "clusters"),
+) -> Comparison:
+    """Hold a learned layer against a construction of its target automaton (default: what `construct` chooses).
+
+    `dtype`: of the rounding horizon. `arithmetic`: of a certificate that the model must fail, None: none is looked for.
+    `extract`: ways to extract the automaton, of `extraction.METHODS`; `exact` is left out, with a note, where it does not
+    apply.
+    """
+    sampling, tolerances = sampling or Sampling(), tolerances or Tolerances()
+    automaton = learned.target.automaton
+    notes = [*learned.notes]
+    beside = _constructed(learned, constructed, notes)
+    trace = follow_words(learned, sampling)
+    table = _characters(learned, tolerances, notes)
+    heads = tuple(_head(learned, trace, h, table, tolerances) for h in range(len(learned.heads)))
+    other_facts: tuple[tuple[LetterFacts, ...], ...] = ()
+    if beside is not None:
+        other_facts = tuple(
+            letter_facts(h, learned.letters, tolerances.rank, tolerances.max_dim) for h in beside.heads
+        )
+        seen = replace(sampling, length=sampling.fit)
+        theirs = follow_words(beside, seen)
+        places = [
+            (h, class_geometry(theirs, i, len(automaton.states), tolerances.subspace))
+            for i, h in enumerate(beside.heads)
+        ]
+        heads = tuple(_aligned(h, places) for h in heads)
+    carrying = [
+        (h.head, h.geometry, h.representation)
+        for h in heads
+        if h.carries_states and h.representation is not None
+    ]
+    if table is None:
+        snapped = Snapped((), None, notes[-1])
+    else:
+        snapped = snap(
+            automaton, carrying, max_degree=tolerances.max_degree, max_group=tolerances.max_group,
+            seed=sampling.seed,
+        )  # fmt: skip
+    by_name = {s.head.name: s for s in snapped.heads}
+    heads = tuple(replace(h, snapped=by_name.get(h.head.name)) for h in heads)
+    needed = snapped.needed or tuple(h.head.name for h in heads if h.carries_states)
+    horizon = horizon_of(
+        snapped.lrnn,
+        snapped.reason,
+        tuple(s for s in snapped.heads if s.head.name in needed),
+        tuple(h.geometry for h in heads if h.head.name in needed),
+        trace.lengths,
+        sampling,
+        trace.observed,
+        dtype,
+    )
+    below = eigenvalues_in_zero_one([h.facts for h in heads])
+    failure = (
+        Failure(below, None, "no certificate was looked for")
+        if arithmetic is None
+        else why_it_fails(learned, below, arithmetic, max_steps=tolerances.max_steps)
+    )
+    extracted = [_extracted(learned, m, snapped, tolerances, sampling.seed, notes) for m in extract]
+    return Comparison(
+        learned, beside, other_facts, trace, heads, snapped, horizon,
+        tuple(causal_check(learned, snapped.heads, sampling)), failure,
+        tuple(e for e in extracted if e is not None), tolerances, tuple(notes),
+    )  # fmt: skip
+
+
+def _constructed(learned: Learned, given: LRNN | None, notes: list[str]) -> Learned | None:
+    automaton = learned.target.automaton
+    try:
+        found = construct(automaton) if given is None else given
+        if not isinstance(found, LRNN):
+            raise InputError("a block delay has no letters to compare")
+        return of_lrnn(found)
+    except MirrormataError as error:
+        if given is not None:
+            raise
+        notes.append(f"nothing constructed stands beside it: {error}")
+        return None
+
+
+def _characters(learned: Learned, tolerances: Tolerances, notes: list[str]) -> CharacterTable | None:
+    automaton = learned.target.automaton
+    if not automaton.is_permutation:
+        notes.append(f"{automaton.name} is no group automaton, so no head carries a representation")
+        return None
+    if len(automaton.reachable()) < len(automaton.states):
+        notes.append(
+            f"{automaton.name} has states that its start does not reach: no representation is sought"
+        )
+        return None
+    try:
+        return character_table(TransitionGroup.of(automaton, tolerances.max_group))
+    except LimitError as error:
+        notes.append(str(error))
+        return None
+
+
+def _head(
+    learned: Learned, trace: Trace, h: int, table: CharacterTable | None, tolerances: Tolerances
+) -> HeadComparison:
+    automaton, head = learned.target.automaton, learned.heads[h]
+    geometry = class_geometry(trace, h, len(automaton.states), tolerances.subspace)
+    U = geometry.basis
+    neutral = {
+        letter: float(np.linalg.norm(A @ U - U, 2)) if U.size else 0.0
+        for letter, A, row in zip(learned.letters, head.A, automaton.transitions, strict=True)
+        if (row == np.arange(len(row))).all()
+    }
+    facts = letter_facts(head, learned.letters, tolerances.rank, tolerances.max_dim)
+    representation = None
+    if table is not None and geometry.told_apart > 1:
+        representation = representation_of(head, U, table)
+    return HeadComparison(head, facts, geometry, neutral, representation)
+
+
+def _aligned(h: HeadComparison, places: Sequence[tuple[LearnedHead, ClassGeometry]]) -> HeadComparison:
+    """Beside the nearest constructed head of its dimension."""
+    best = h
+    for head, geometry in places:
+        if geometry.rank != h.geometry.rank or not h.carries_states:
+            continue
+        A, C = restricted(h.head, h.geometry), restricted(head, geometry)
+        found = align_letters(A, C)
+        if best.alignment is None or found.residual < best.alignment.residual:
+            best = replace(
+                h,
+                beside=head.name,
+                alignment=found,
+                state_disparity=disparity(_points(h.geometry), _points(geometry)),
+            )
+    return best
+
+
+def _points(geometry: ClassGeometry) -> Any:
+    return geometry.means.reshape(len(geometry.means), -1).T
+
+
+def _extracted(
+    learned: Learned,
+    method: Method,
+    snapped: Snapped,
+    tolerances: Tolerances,
+    seed: int,
+    notes: list[str],
+) -> Extracted | None:
+    try:
+        if method == "exact":
+            return extract_exact(learned, snapped.heads)
+        if method == "clusters":
+            return extract_clusters(learned, seed=seed)
+        return extract_learning(
+            learned, method, seed=seed, max_states=tolerances.max_states, max_queries=tolerances.max_queries
+        )
+    except InputError as error:
+        notes.append(str(error))
+        return None

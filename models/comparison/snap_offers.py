@@ -1,0 +1,113 @@
+"""Constructed heads on offer for snapping: their letters in floats on the span of their states' differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...constructions.automaton import Indices
+from ...constructions.candidates import HeadCandidate
+from ...constructions.conjugates import conjugates
+from ...constructions.head_plan import MatrixPlan
+from ...constructions.householder import GHFactor
+from ...theory.arithmetic.rounding import Floats, round_number
+from .characters import CharacterTable
+
+MAX_PARTS = 3
+"""Most constructed heads side by side in one learned head."""
+
+
+@dataclass(frozen=True, eq=False)
+class Offer:
+    """A constructed head in floats, on the span of the differences of its states."""
+
+    candidate: HeadCandidate
+    letters: Floats
+    ranks: tuple[int, ...]
+    multiplicities: tuple[int, ...]
+
+    @property
+    def rank(self) -> int:
+        """Dimension of the span."""
+        return int(self.letters.shape[1])
+
+
+def offer_of(candidate: HeadCandidate, table: CharacterTable) -> Offer:
+    """A candidate with all parts of its initial state, and its character's multiplicities."""
+    plan = candidate.plan(tuple(range(candidate.mark_count)))
+    factors = plan.factors()
+    C = np.array([_matrix(f, plan.dim) for f in factors])
+    codes = np.zeros((len(plan.orbit().codes), plan.dim, plan.value_dim))
+    for c, code in enumerate(plan.orbit().codes):
+        for i, j, x in code:
+            codes[c, i, j] = round_number(x, "fp64")
+    differences = (codes - codes.mean(axis=0)).transpose(1, 0, 2).reshape(plan.dim, -1)
+    U, s, _ = np.linalg.svd(differences, full_matrices=False)
+    U = U[:, s > 1e-9 * max(s[0], 1e-300)]
+    letters = U.T @ C @ U
+    return Offer(candidate, letters, tuple(len(f) for f in factors), _multiplicities(letters, table))
+
+
+def conjugate_offers(
+    offers: Sequence[Offer], wanted: Sequence[Sequence[int]], table: CharacterTable
+) -> list[Offer]:
+    """Conjugates of the offers, of characters that no offer has and that are parts of wanted ones (multiplicities)."""
+    known = {o.multiplicities for o in offers}
+    found = []
+    for offer in offers:
+        for candidate in conjugates(offer.candidate):
+            plan = candidate.plan(tuple(range(candidate.mark_count)))
+            assert isinstance(plan, MatrixPlan)
+            letters = np.array([[[round_number(x, "fp64") for x in row] for row in A] for A in plan.matrices])
+            of_whole = _multiplicities(letters, table)
+            if of_whole in known or not any(all(np.less_equal(of_whole, w)) for w in wanted):
+                continue
+            known.add(of_whole)
+            found.append(offer_of(candidate, table))
+    return found
+
+
+def _multiplicities(letters: Floats, table: CharacterTable) -> tuple[int, ...]:
+    character = np.einsum("gii->g", table.group.represented(letters))
+    return tuple(int(m) for m in np.rint(table.multiplicities(character).real))
+
+
+def _matrix(factors: Sequence[GHFactor], n: int) -> Floats:
+    A = np.eye(n)
+    for factor in factors:
+        v = np.zeros(n)
+        for i, x in factor.vector:
+            v[i] = round_number(x, "fp64")
+        A -= round_number(factor.beta, "fp64") * np.outer(v, v @ A)
+    return A
+
+
+def sums_of(offers: Sequence[Offer], wanted: Indices) -> Iterator[tuple[Offer, ...]]:
+    """Offers, two to `MAX_PARTS`, whose characters add up, the cheaper ones first; none twice of one character."""
+    distinct = list({o.multiplicities: o for o in reversed(offers)}.values())[::-1]
+
+    def extend(first: int, left: Indices, chosen: tuple[Offer, ...]) -> Iterator[tuple[Offer, ...]]:
+        if not left.any():
+            yield chosen
+            return
+        if len(chosen) == MAX_PARTS:
+            return
+        for i in range(first, len(distinct)):
+            rest = left - np.array(distinct[i].multiplicities)
+            if (rest >= 0).all():
+                yield from extend(i, rest, (*chosen, distinct[i]))
+
+    yield from extend(0, wanted, ())
+
+
+def side_by_side(parts: Sequence[Floats]) -> Floats:
+    """Letters `[letters, n, n]` of several heads as blocks of one."""
+    size = sum(p.shape[1] for p in parts)
+    C, at = np.zeros((len(parts[0]), size, size)), 0
+    for p in parts:
+        end = at + p.shape[1]
+        C[:, at:end, at:end] = p
+        at = end
+    return C

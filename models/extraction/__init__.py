@@ -1,0 +1,1 @@
+"""The automaton of a trained model."""

@@ -1,0 +1,208 @@
+"""The automaton of a trained model: exactly from its snapped heads, by active learning (AALpy), or from state clusters.
+
+All are Mealy machines, the answer after each letter; each is minimised and compared with the target automaton.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from ...constructions.automaton import Automaton, Indices
+from ...constructions.errors import InputError
+from ...constructions.minimise import minimise, separating_word
+from ..comparison.snap import SnappedHead
+from ..learned.learned import Learned, answer_names
+from .clusters import components, observed, spanning_tree, widest_gap
+from .oracle import Answering, learn
+
+Method = Literal["exact", "kv", "lstar", "clusters"]
+METHODS: tuple[Method, ...] = ("exact", "kv", "lstar", "clusters")
+
+
+@dataclass(frozen=True, eq=False)
+class Extracted:
+    """`automaton`: minimised. `strength`: how far it is known to be the model's. `complete`: nothing contradicted it.
+
+    `counterexample`: a shortest word on which it differs from the target, None where they agree on all words;
+    `confirmed`: the model itself answers that word wrongly (None without a word).
+    """
+
+    method: Method
+    automaton: Automaton
+    strength: str
+    complete: bool
+    counterexample: tuple[Any, ...] | None
+    confirmed: bool | None
+
+    @property
+    def is_target(self) -> bool:
+        """Complete, and equal to the target on all words."""
+        return self.complete and self.counterexample is None
+
+    @property
+    def text(self) -> str:
+        """One line."""
+        n = len(self.automaton.states)
+        what = f"{n} states{'' if self.complete else ' so far'}, {self.strength}"
+        if self.counterexample is None:
+            return f"{what}: the target automaton" if self.complete else f"{what}: no difference yet"
+        word = _shown(self.counterexample)
+        if self.confirmed:
+            return f"{what}: not the target: {word}, which the model answers wrongly"
+        return f"{what}: neither the target nor the model: {word}, which the model answers rightly"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; the automaton as its table."""
+        a = self.automaton
+        return {
+            "method": self.method,
+            "states": len(a.states),
+            "letters": [str(x) for x in a.letters],
+            "transitions": a.transitions.tolist(),
+            "start": a.start,
+            "outputs": [[str(x) for x in row] for row in a.outputs.tolist()],
+            "strength": self.strength,
+            "complete": self.complete,
+            "is_target": self.is_target,
+            "counterexample": None if self.counterexample is None else [str(x) for x in self.counterexample],
+            "confirmed": self.confirmed,
+        }
+
+
+def extract_exact(learned: Learned, snapped: Sequence[SnappedHead]) -> Extracted:
+    """The snapped heads' matrix monoid is finite, so its orbit and the model's own read-out on it are the automaton.
+
+    Heads that are not snapped are held at their states' mean: so the answer is exact for the model whose heads are
+    replaced. `InputError` where the model has no read-out of given states, or no head was snapped.
+    """
+    if learned.read is None or not snapped:
+        raise InputError(
+            f"{learned.name}: no exact extraction: it needs snapped heads and a read-out of given states; take kv, "
+            "lstar or clusters"
+        )
+    automaton = learned.target.automaton
+    states = len(automaton.states)
+    by_name = {s.head.name: s.states() for s in snapped}
+    held = [by_name.get(h.name, np.repeat(h.H0[None], states, axis=0)) for h in learned.heads]
+    table = np.empty_like(automaton.transitions)
+    for x, after in enumerate(automaton.transitions):
+        table[x] = learned.read([H[after] for H in held], np.full(states, x))
+    machine = replace(automaton, outputs=_masked(learned, table))
+    return _compared(
+        "exact",
+        learned,
+        machine,
+        f"exact for the model with {len(by_name)} of {len(learned.heads)} heads snapped",
+        True,
+    )
+
+
+def extract_learning(
+    learned: Learned,
+    method: Method = "kv",
+    *,
+    words: int = 200,
+    length: int = 500,
+    depth: int = 6,
+    seed: int = 0,
+    max_states: int = 200,
+    max_words: int = 5_000,
+    max_queries: int = 5_000,
+) -> Extracted:
+    """L* or KV with the model as the system under learning.
+
+    The conformance oracle tries all words up to `depth` letters (at most `max_words` of them), and every prefix of `words`
+    random words of `length` letters. Learning stops beyond `max_states` or `max_queries` different words asked: then `complete` is
+    False, and the counterexample may be the oracle's own contradiction of the last hypothesis.
+    """
+    found = learn(
+        Answering(learned), method, words=words, length=length, depth=depth, seed=seed, max_states=max_states,
+        max_words=max_words, max_queries=max_queries,
+    )  # fmt: skip
+    return _compared(
+        method, learned, found.machine, found.strength, found.contradiction is None, found.contradiction
+    )
+
+
+def extract_clusters(
+    learned: Learned,
+    *,
+    words: int = 60,
+    length: int = 60,
+    seed: int = 0,
+    radius: float | None = None,
+    max_points: int = 4_000,
+    max_clusters: int = 200,
+) -> Extracted:
+    """States within `radius` of each other, directly or by steps, are one; moves and answers by majority.
+
+    `radius`: default in the widest gap, by quotient, of the lengths of the minimal spanning tree that leaves at most
+    `max_clusters`. `complete` where every
+    observed move and answer agrees with the majority.
+    """
+    if not learned.heads:
+        raise InputError(f"{learned.name}: it has no heads whose states could be clustered; take kv or lstar")
+    points, moves, answers = observed(learned, words, length, seed, max_points)
+    edges = spanning_tree(points)
+    used, gap = widest_gap(edges, max_clusters) if radius is None else (radius, np.nan)
+    label = components(len(points), edges, used)
+    k = len(np.unique(label))
+    letters = learned.target.automaton.letters
+    votes = np.zeros((len(letters), k, k), dtype=np.int64)
+    said = np.zeros((len(letters), k, len(learned.target.names) + 1), dtype=np.int64)
+    np.add.at(votes, (moves[:, 1], label[moves[:, 0]], label[moves[:, 2]]), 1)
+    np.add.at(said, (moves[:, 1], label[moves[:, 0]], answers), 1)
+    agreed = votes.max(axis=2).sum() + said.max(axis=2).sum()
+    share = float(agreed / max(votes.sum() + said.sum(), 1))
+    seen = votes.sum(axis=2) > 0
+    table = np.where(seen, votes.argmax(axis=2), np.arange(k))
+    machine = Automaton(
+        tuple(range(k)),
+        letters,
+        table,
+        int(label[0]),
+        answer_names(said.argmax(axis=2), learned.target.names),
+        f"{learned.name}, clusters",
+    )
+    strength = (
+        f"{k} clusters of {len(points):,} states, radius {used:.3g} (the gap is {gap:.3g} wide), {share:.2%} of moves "
+        f"and answers agree"
+    )
+    return _compared("clusters", learned, machine, strength, share == 1 and bool(seen.all()))
+
+
+def _compared(
+    method: Method,
+    learned: Learned,
+    machine: Automaton,
+    strength: str,
+    complete: bool,
+    contradiction: tuple[int, ...] | None = None,
+) -> Extracted:
+    smallest = minimise(machine)
+    word = separating_word(smallest, learned.target.machine)
+    if word is None and contradiction is not None:  # the hypothesis is the target, the model is not
+        word = [learned.target.automaton.letters[x] for x in contradiction]
+    confirmed = None
+    if word is not None:
+        answering = Answering(learned)
+        indices = np.array([learned.target.automaton.letter_index(x) for x in word])
+        given = answering.answers(indices[None])[0]
+        confirmed = bool((given != answering.right(indices[None])[0]).any())
+    return Extracted(method, smallest, strength, complete, None if word is None else tuple(word), confirmed)
+
+
+def _masked(learned: Learned, answers: Indices) -> Any:
+    """Texts of a table of answers, `not asked` where the target asks nothing."""
+    return answer_names(np.where(learned.target.table < 0, -1, answers), learned.target.names)
+
+
+def _shown(word: Sequence[Any], most: int = 12) -> str:
+    texts = [str(x) for x in word]
+    if len(texts) <= most:
+        return " ".join(texts)
+    return f"{' '.join(texts[:most])} ... ({len(texts)} letters)"

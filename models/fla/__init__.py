@@ -1,0 +1,1 @@
+"""Checkpoints of flash-linear-attention: written, read and run."""

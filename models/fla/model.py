@@ -1,0 +1,221 @@
+"""FLA's DeltaNet and GatedDeltaProduct language models read from a checkpoint and run token by token in numpy.
+
+Written from the layers of `flash-linear-attention` 0.6; it needs neither FLA nor a GPU. It is a `Stepper`, and tells what each
+layer's heads do to their states: H ← A H + B, H `[K, V]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...constructions.automaton import Indices
+from ...theory.arithmetic.rounding import Floats, float_format, round_array
+from .shapes import check_tensors, completed_config
+
+Tensors: TypeAlias = Mapping[str, Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class Drive:
+    """What a token does to the heads of a layer: q `[sequences, heads, K]`, k and v `[sequences, n_h, heads, ·]`.
+
+    `beta` `[sequences, n_h, heads]`, `gate` `[sequences, heads]` (before the factors).
+    """
+
+    q: Floats
+    k: Floats
+    v: Floats
+    beta: Floats
+    gate: Floats
+
+    def apply(self, H: Floats) -> Floats:
+        """States `[sequences, heads, K, V]` after the token."""
+        H = H * self.gate[..., None, None]
+        for j in range(self.k.shape[1]):
+            k, v = self.k[:, j], self.v[:, j]
+            read = np.einsum("bhk,bhkv->bhv", k, H)
+            H = H + (self.beta[:, j, :, None] * k)[..., None] * (v - read)[..., None, :]
+        return H
+
+    def transitions(self) -> tuple[Floats, Floats]:
+        """A `[sequences, heads, K, K]` and B `[sequences, heads, K, V]`."""
+        K = self.k.shape[-1]
+        eye = np.broadcast_to(np.eye(K), (*self.gate.shape, K, K))
+        linear = Drive(self.q, self.k, np.zeros((*self.k.shape[:-1], K)), self.beta, self.gate)
+        return linear.apply(eye), self.apply(np.zeros((*self.gate.shape, K, self.v.shape[-1])))
+
+
+class FlaModel:
+    """`config`, `tensors`: as `load_fla` has them. `letters`: the token of each letter, by default letters are tokens.
+
+    `dtype`: fp64 or fp32, of all arithmetic; or bf16 or fp16, of weights and activations, with keys, queries and values
+    rounded to it and the state in fp32, as FLA's naive functions have it (arithmetic `fla:naive:DTYPE`).
+    `bos`: a token read before the first one, None for none. States are, layer by layer, H and the past inputs of the
+    short convolutions (q, k, v); last the token that the model answers with. `meaning`: the label of each
+    token, -1 for none; by default its own number.
+    Raises `InputError` for what is not read: attention layers, and other switches of the configuration.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        tensors: Tensors,
+        *,
+        dtype: str = "fp64",
+        bos: int | None = None,
+        letters: ArrayLike | None = None,
+        meaning: ArrayLike | None = None,
+    ) -> None:
+        self.config = config = completed_config(config)
+        check_tensors(config, {k: v.shape for k, v in tensors.items()}, {}, "the checkpoint")
+        self.product = config["model_type"] == "gated_deltaproduct"
+        if "lm_head.weight" not in tensors:  # tied
+            tensors = {"lm_head.weight": tensors["model.embeddings.weight"], **tensors}
+        self.format = None if dtype in ("fp64", "fp32") else float_format(dtype)
+        self.dtype, self.bos = "float64" if dtype == "fp64" else "float32", bos
+        self.tensors = {name: self._r(value.astype(self.dtype)) for name, value in tensors.items()}
+        self.layers, self.heads = int(config["num_hidden_layers"]), int(config["num_heads"])
+        self.eps = config.get("norm_eps", 1e-6)
+        self.factors = int(config["num_householder"]) if self.product else 1
+        self.conv = bool(config.get("use_short_conv", True))
+        self.vocabulary, self.width = self.tensors["model.embeddings.weight"].shape
+        self.letters = np.arange(self.vocabulary) if letters is None else np.asarray(letters)
+        self.meaning = np.arange(self.vocabulary) if meaning is None else np.asarray(meaning)
+
+    def initial(self, sequences: int) -> list[Any]:
+        """Zero states, and BOS read where there is one."""
+        states: list[Any] = []
+        for i in range(self.layers):
+            K = self._weight(i, "q_proj.weight").shape[0] // self.heads
+            V = self._weight(i, "v_proj.weight").shape[0] // self.heads // self.factors
+            states.append(np.zeros((sequences, self.heads, K, V), self.dtype))
+            for name in "qkv" if self.conv else "":
+                channels, _, taps = self._weight(i, f"{name}_conv1d.weight").shape
+                states.append(np.zeros((sequences, channels, taps - 1), self.dtype))
+        states.append(np.full(sequences, -1))
+        return states if self.bos is None else self.forward(states, np.full(sequences, self.bos))[1]
+
+    def step(self, states: list[Any], letters: Indices) -> list[Any]:
+        """One token for every sequence."""
+        return self.forward(states, self.letters[letters])[1]
+
+    def decode(self, states: list[Any], letters: Indices) -> Indices:
+        """The label of the token with the largest logit; -1 for none."""
+        result: Indices = np.where(states[-1] < 0, -1, self.meaning[states[-1]])
+        return result
+
+    def forward(self, states: list[Any], tokens: Indices) -> tuple[Floats, list[Any], list[Drive]]:
+        """Logits `[sequences, tokens]`, the states after the token, and what it did to each layer."""
+        h = self.tensors["model.embeddings.weight"][tokens]
+        before, after, drives = iter(states), [], []
+        for i in range(self.layers):
+            x = self._norm(h, f"model.layers.{i}.attn_norm.weight")
+            H = next(before)
+            drive, pasts = self._drive(i, x, [next(before) for _ in ("qkv" if self.conv else "")])
+            H = drive.apply(H)
+            h = self._block(i, h, x, drive.q, H)
+            after += [H, *pasts]
+            drives.append(drive)
+        logits = self._logits(h)
+        return logits, [*after, logits.argmax(-1)], drives
+
+    def read(self, H: Floats, letters: Indices) -> Indices:
+        """The label for given states `[sequences, heads, K, V]` of the only layer, just after letters; no convolution."""
+        h = self.tensors["model.embeddings.weight"][self.letters[letters]]
+        x = self._norm(h, "model.layers.0.attn_norm.weight")
+        logits = self._logits(self._block(0, h, x, self._drive(0, x, [])[0].q, H.astype(self.dtype)))
+        result: Indices = np.where(np.isfinite(logits).all(-1), self.meaning[logits.argmax(-1)], -1)
+        return result
+
+    def _block(self, i: int, h: Floats, x: Floats, q: Floats, H: Floats) -> Floats:
+        """The stream `[sequences, D]` after layer i, whose heads have come to the states H."""
+        o = self._r(np.einsum("bhk,bhkv->bhv", q, H) * H.shape[2] ** -0.5)
+        o = self._norm(o, f"model.layers.{i}.attn.o_norm.weight")
+        if self.config["use_output_gate" if self.product else "use_gate"]:
+            o = self._r(o * _silu(self._linear(x, self._weight(i, "g_proj.weight"))).reshape(o.shape))
+        h = self._r(h + self._linear(o.reshape(len(o), -1), self._weight(i, "o_proj.weight")))
+        y = self._norm(h, f"model.layers.{i}.mlp_norm.weight")
+        mlp = {n: self.tensors[f"model.layers.{i}.mlp.{n}_proj.weight"] for n in ("gate", "up", "down")}
+        z = self._r(_silu(self._linear(y, mlp["gate"])) * self._linear(y, mlp["up"]))
+        return self._r(h + self._linear(z, mlp["down"]))
+
+    def _logits(self, h: Floats) -> Floats:
+        return self._linear(self._norm(h, "model.norm.weight"), self.tensors["lm_head.weight"])
+
+    def heads_of(self, states: list[Any]) -> list[Floats]:
+        """H of each layer, `[sequences, heads, K, V]`."""
+        return [x for x in states if np.ndim(x) == 4]
+
+    def _drive(self, i: int, x: Floats, pasts: list[Floats]) -> tuple[Drive, list[Floats]]:
+        activation = "silu" if self.product else self.config.get("qk_activation", "silu")
+        projected, after = [], []
+        for n, name in enumerate("qkv"):
+            y = self._linear(x, self._weight(i, f"{name}_proj.weight"))
+            if self.conv:
+                taps = self._weight(i, f"{name}_conv1d.weight")[:, 0]
+                window = np.concatenate([pasts[n], y[..., None]], -1)
+                y = (window * taps).sum(-1) + self.tensors.get(f"model.layers.{i}.attn.{name}_conv1d.bias", 0)
+                after.append(window[..., 1:])
+            projected.append(self._r(_ACTIVATIONS[activation if name != "v" else "silu"](y)))
+        q, k, v = projected
+        factors, heads = self.factors, self.heads
+        q, k, v = (
+            q.reshape(len(x), heads, -1),
+            k.reshape(len(x), factors, heads, -1),
+            v.reshape(len(x), factors, heads, -1),
+        )
+        if self.product or self.config.get("qk_norm", "l2") == "l2":
+            q, k = (y / np.sqrt((y * y).sum(-1, keepdims=True) + np.asarray(1e-6, y.dtype)) for y in (q, k))
+        else:
+            q, k = (
+                y / np.maximum(np.abs(y).sum(-1, keepdims=True), np.asarray(1e-6, y.dtype)) for y in (q, k)
+            )
+        q, k = self._r(q), self._r(k)
+        beta = np.ones((len(x), factors, heads), self.dtype)
+        if self.product or self.config["use_beta"]:
+            beta = self._r(_sigmoid(self._linear(x, self._weight(i, "b_proj.weight"))))
+            beta = beta.reshape(len(x), factors, heads)
+        if self.config.get("allow_neg_eigval", False):
+            beta = 2 * beta
+        gate = np.ones((len(x), heads), self.dtype)
+        if self.product and self.config.get("use_forget_gate"):
+            z = self._linear(x, self._weight(i, "a_proj.weight")) + self._weight(i, "dt_bias")
+            gate = np.exp(-np.exp(self._weight(i, "A_log")) * np.logaddexp(0, z))
+        return Drive(q, k, v, beta, gate), after
+
+    def _weight(self, i: int, name: str) -> Floats:
+        return self.tensors[f"model.layers.{i}.attn.{name}"]
+
+    def _norm(self, x: Floats, name: str) -> Floats:
+        eps = np.asarray(self.eps, x.dtype)
+        return self._r(x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) * self.tensors[name])
+
+    def _linear(self, x: Floats, weight: Floats) -> Floats:
+        return self._r(x @ weight.T)
+
+    def _r(self, x: Floats) -> Floats:
+        """Rounded to the dtype, where that is another than the one that is computed in."""
+        return x if self.format is None else round_array(x, self.format).astype(np.float32)
+
+
+def _sigmoid(x: Floats) -> Floats:
+    with np.errstate(over="ignore"):
+        result: Floats = 1 / (1 + np.exp(-x))
+    return result
+
+
+def _silu(x: Floats) -> Floats:
+    return x * _sigmoid(x)
+
+
+_ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
+    "silu": _silu,
+    "relu": lambda x: np.maximum(x, 0),
+    "elu": lambda x: np.where(x > 0, x + 1, np.exp(np.minimum(x, 0))),
+    "identity": lambda x: x,
+}

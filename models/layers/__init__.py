@@ -1,0 +1,1 @@
+"""Layers of every family on the kernels, and the baselines."""

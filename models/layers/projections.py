@@ -1,0 +1,112 @@
+"""What mixers share: short projections of tokens, and β and gates in their ranges."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ..config import ModelConfig
+from .seeded import SeededConv, SeededLinear, SeededRMSNorm
+
+State: TypeAlias = dict[str, Tensor]
+"""What a mixer carries from token to token, by name; every tensor begins with `[seeds, batch]`."""
+
+
+class ShortProjection(nn.Module):
+    """A linear map, the short convolution where the model has one, an activation."""
+
+    def __init__(
+        self, config: ModelConfig, outputs: int, activation: Literal["silu", "none"] = "none"
+    ) -> None:
+        super().__init__()
+        self.linear = SeededLinear(config.width, outputs)
+        self.conv = SeededConv(outputs, config.conv) if config.conv else None
+        self.activation = activation
+
+    def forward(self, x: Tensor, state: State, name: str, after: State) -> Tensor:
+        """`[seeds, batch, tokens, width]` to `[seeds, batch, tokens, outputs]`; the convolution's past in and out."""
+        y: Tensor = self.linear(x)
+        if self.conv is not None:
+            y, after[name] = self.conv(y, state.get(name))
+            return y
+        return F.silu(y) if self.activation == "silu" else y
+
+
+def beginning(mixer: Any, x: Tensor) -> State:
+    """A mixer's state before the first token, written out: H, and zeros before each convolution's first input."""
+    state = State(H=mixer.initial(x, {}))
+    for name, projection in mixer.named_children():
+        if isinstance(projection, ShortProjection) and projection.conv is not None:
+            channels, taps = projection.conv.weight.shape[1:]
+            state[name] = x.new_zeros(*x.shape[:2], taps - 1, channels)
+    return state
+
+
+class InitialState(nn.Module):
+    """The state before the first token: zero, or learned, the same for every sequence."""
+
+    def __init__(self, config: ModelConfig, *shape: int) -> None:
+        super().__init__()
+        self.shape = shape
+        self.value = None
+        if config.initial == "learned":
+            self.value = nn.Parameter(torch.randn(1, *shape) * config.head_dim**-0.5)
+
+    def forward(self, x: Tensor, state: State) -> Tensor:
+        """The state `[seeds, batch, *shape]` to go on from, for the tokens x `[seeds, batch, ...]`; float32 at least."""
+        if "H" in state:
+            return state["H"]
+        dtype = torch.promote_types(x.dtype, torch.float32)
+        if self.value is None:
+            return torch.zeros(*x.shape[:2], *self.shape, device=x.device, dtype=dtype)
+        return self.value.to(dtype)[:, None].expand(*x.shape[:2], *self.shape)
+
+
+class ReadOut(nn.Module):
+    """From a mixer's outputs by head to the residual stream: norm, gate, output projection."""
+
+    def __init__(self, config: ModelConfig, heads: int, values: int) -> None:
+        super().__init__()
+        self.norm = SeededRMSNorm(heads, values) if config.output_norm else None
+        self.gate = SeededLinear(config.width, heads * values) if config.output_gate else None
+        self.linear = SeededLinear(heads * values, config.width)
+
+    def forward(self, o: Tensor, x: Tensor) -> Tensor:
+        """o `[seeds, batch, tokens, heads, values]`, x the mixer's input; `[seeds, batch, tokens, width]`."""
+        if self.norm is not None:
+            o = self.norm(o)
+        y = o.flatten(3)
+        if self.gate is not None:
+            y = y * F.silu(self.gate(x))
+        result: Tensor = self.linear(y)
+        return result
+
+
+def in_range(z: Tensor, config: ModelConfig) -> Tensor:
+    """Decays: σ(z) in (0, 1), or 2σ(z) - 1 in (-1, 1); `direct`: z itself."""
+    z = z.float()
+    if config.strength == "direct":
+        return z
+    s = z.sigmoid()
+    return s if config.range == (0, 1) else 2 * s - 1
+
+
+def beta_in_range(z: Tensor, config: ModelConfig) -> Tensor:
+    """β with 1 - β in the range: σ(z), or 2σ(z), which reaches 2 where σ rounds to 1; `direct`: z itself."""
+    z = z.float()
+    if config.strength == "direct":
+        return z
+    return z.sigmoid() * (1 - config.range[0])
+
+
+def together(x: Tensor) -> Tensor:
+    """`[seeds, batch, ...]` to `[seeds·batch, ...]`: kernels see seeds as more sequences."""
+    return x.flatten(0, 1)
+
+
+def by_heads(x: Tensor, *sizes: int) -> Tensor:
+    """The last dimension cut into `(*sizes, rest)`: factors, heads, entries."""
+    return x.reshape(*x.shape[:-1], *sizes, -1)

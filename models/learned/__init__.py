@@ -1,0 +1,1 @@
+"""Anybody's layer as heads with letter matrices and a read-out."""

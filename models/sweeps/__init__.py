@@ -1,0 +1,1 @@
+"""Sweeps: many trainings of one budget, shared by machines, as one table."""

@@ -1,0 +1,1 @@
+"""Tasks: words and labels to train and test on, each with its contract."""

@@ -1,0 +1,1 @@
+"""Training: from a file of settings to a folder of models, exactly resumable."""

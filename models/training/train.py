@@ -1,0 +1,146 @@
+"""`train`: many seeds of one model side by side, exactly resumable; what it wrote is in a folder.
+
+The folder has `settings.json`, `task.json`, `metrics.jsonl`, `checkpoint.safetensors`; at the end `result.json` and a
+model folder for each seed, `seed-0`, ....
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ...constructions.errors import InputError
+from ...constructions.files import read_text, write_text
+from ..evaluation import check_size, length_text, longest_of
+from ..tasks.contract import TaskContract, read_contract
+from .checkpoints import first_difference
+from .experiment import Experiment, TrainSettings
+from .memory import check_memory
+from .processes import Processes
+from .run import Progress, TrainingRun
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Where a training stands. `result` is None until it is finished; then it is what `result.json` has."""
+
+    folder: Path
+    step: int
+    steps: int
+    contract: TaskContract
+    result: dict[str, Any] | None
+
+
+def train(
+    experiment: Experiment,
+    folder: str | Path,
+    *,
+    minutes: float | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Train to the last step, or for so many minutes; called again with the same settings it goes on.
+
+    Raises `InputError` for a folder of another training, and for a checkpoint that is cut short or foreign; `LimitError` for
+    tests (`check_size`) or a model (`check_memory`) too large for memory. Then nothing is written.
+    """
+    started = time.monotonic()
+    check_minutes(minutes)
+    place = Path(folder)
+    task = experiment.built_task()
+    lengths, tests = experiment.train_lengths(task), experiment.test_lengths(task)
+    contract = task.contract(lengths, tuple(length_text(x) for x in tests))
+    settings = json.loads(json.dumps(experiment.as_json()))
+    config = experiment.config(task)
+    steps = experiment.train.steps
+    with Processes(experiment.train.device, experiment.train.precision) as processes:
+        if processes.sharded and len(experiment.train.seeds) > 1:
+            raise InputError("train: FSDP shards one model: give one seed, or use DDP for several")
+        check_memory(config, experiment.train.seeds, processes)
+        check_size(config, len(experiment.train.seeds), experiment.eval.words, longest_of(tests))
+        if processes.writes:
+            _claim(place, settings, contract)
+        processes.wait()  # the others would see a folder that is half made
+        if (done := read_result(place)) is not None:
+            return Outcome(place, steps, steps, contract, done)
+        deadline = None if minutes is None else started + 60 * minutes
+        with _arithmetic(experiment.train):
+            run = TrainingRun(experiment, task, config, processes)
+            with run.stream():
+                step = run.train(place, run.load(place, settings), settings, deadline, progress)
+            result = run.finish(place, contract) if step == steps else None
+        del run  # before the processes part
+    return Outcome(place, step, steps, contract, result)
+
+
+def check_minutes(minutes: float | None) -> None:
+    """`InputError` for a time that is negative, or no number; None is no limit."""
+    if minutes is not None and not minutes >= 0:
+        raise InputError(f"minutes is {minutes}: it must not be negative")
+
+
+def read_result(folder: Path) -> dict[str, Any] | None:
+    """What a finished training found; None where it is not finished."""
+    path = folder / "result.json"
+    if not path.exists():
+        return None
+    try:
+        result: dict[str, Any] = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}: not JSON ({error.msg}); remove it") from None
+    missing = [k for k in ("seeds", "accuracy", "exact") if not isinstance(result, dict) or k not in result]
+    if missing:
+        raise InputError(f"{path}: not the result of a training: it has no {missing[0]!r}; remove it")
+    return result
+
+
+def _claim(place: Path, settings: dict[str, Any], contract: TaskContract) -> None:
+    """The folder is this training's: new, or begun with the same settings."""
+    path = place / "settings.json"
+    if path.exists():
+        try:
+            before = json.loads(read_text(path))
+        except json.JSONDecodeError as error:
+            raise InputError(f"{path}: not JSON ({error.msg}); choose another folder") from None
+        if different := first_difference(before, settings):
+            raise InputError(
+                f"{place}: holds another training: {different}; choose another folder, or the same settings"
+            )
+        task = place / "task.json"
+        if task.exists() and (before := read_contract(task)) != contract:  # the same settings, another text
+            different = first_difference(asdict(before), asdict(contract))
+            raise InputError(f"{place}: its task is another now: {different}; choose another folder")
+    elif place.exists() and any(place.iterdir()):
+        raise InputError(f"{place}: is not empty and holds no training; choose another folder")
+    if not path.exists():
+        place.mkdir(parents=True, exist_ok=True)
+        write_text(path, json.dumps(settings, indent=1) + "\n")
+        contract.write(place / "task.json")
+
+
+@contextmanager
+def _arithmetic(settings: TrainSettings) -> Iterator[None]:
+    """torch's switches, as they were again afterwards."""
+    deterministic, precision = (
+        torch.are_deterministic_algorithms_enabled(),
+        torch.get_float32_matmul_precision(),
+    )
+    threads = torch.get_num_threads()
+    if settings.deterministic:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(settings.deterministic)
+    torch.set_float32_matmul_precision("high" if settings.tf32 else "highest")
+    torch.set_num_threads(settings.threads or threads)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(deterministic)
+        torch.set_float32_matmul_precision(precision)
+        torch.set_num_threads(threads)

@@ -1,0 +1,1 @@
+"""Arithmetic models: which numbers a run may hold, and rounding once to them."""

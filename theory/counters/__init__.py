@@ -1,0 +1,1 @@
+"""Recurrences that count only because numbers are rounded: witnesses, searches and rates."""

@@ -1,0 +1,1 @@
+"""Certificates of impossibility, and the theorems behind them on decided instances."""

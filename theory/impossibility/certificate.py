@@ -1,0 +1,233 @@
+"""Certificates of impossibility: a model, in its arithmetic, confuses two words that a language separates.
+
+What the certificate says and how it is made canonical stands in `theory/checker/impossible.py`. This file finds the
+words with the orbits of the package's own arithmetic, so that the two hold each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ...constructions.automaton import Automaton
+from ...constructions.certificate_parts import FORMAT, number_json
+from ...constructions.errors import InputError
+from ..arithmetic.arithmetic import Cast, PerStep, fractions
+from ..arithmetic.names import parse_arithmetic
+from ..verifying.verdict import Verdict
+from .cast_model import cast_states
+from .orbits import MAX_STEPS, AffineHead, AffineModel, orbit
+from .words import NumberedAutomaton, first_pair
+
+CLAIM = "no read-out of the state and the last letter follows the automaton"
+
+
+def impossibility(
+    model: AffineModel,
+    automaton: Automaton,
+    loop: Sequence[int] = (1,),
+    prefix: Sequence[int] = (),
+    *,
+    max_steps: int = MAX_STEPS,
+) -> dict[str, Any] | None:
+    """The certificate that the model does not follow the automaton, from its orbit on u v^k; None if there is none.
+
+    `loop`, `prefix`: v and u, letter indices. The model's arithmetic is `per_step`. None: the words of this form with
+    equal states are not separated by the automaton, so other words must be tried. Raises `LimitError` where no
+    state repeats within `max_steps` letters.
+    """
+    if not isinstance(model.arithmetic, PerStep) or model.arithmetic.suffix:
+        raise InputError(
+            f"{model.name}: certificates of impossibility are for per_step, not {model.arithmetic.name}"
+        )
+    _same_letters(model.letters, automaton)
+    found = orbit(model, loop, prefix, max_steps=max_steps)
+    machine = NumberedAutomaton(automaton)
+    pair = first_pair(machine, loop, prefix, found.preperiod, found.period)
+    if pair is None:
+        return None
+    i, j, z = pair
+    return _document(model.heads, model.arithmetic.name, model.name, machine, loop, prefix, (i, j, z))
+
+
+def cast_impossibility(
+    heads: Sequence[AffineHead],
+    arithmetic: Cast,
+    automaton: Automaton,
+    letter: int = 1,
+    *,
+    name: str = "model",
+    max_length: int = 1000,
+) -> dict[str, Any] | None:
+    """The same in the model `cast`, on the powers of one letter up to `max_length`; None if no two words are confused."""
+    _same_letters(len(heads[0].A), automaton)
+    machine = NumberedAutomaton(automaton)
+    outputs, q = [-1], 0
+    for _ in range(max_length):
+        outputs.append(machine.output(letter, q))
+        q = machine.delta[letter][q]
+    seen: dict[tuple[bytes, ...], list[int]] = {}
+    columns = [
+        cast_states(
+            fractions(h.A)[letter],
+            np.zeros_like(fractions(h.start)) if h.B is None else fractions(h.B)[letter],
+            fractions(h.start),
+            arithmetic,
+        )
+        for h in heads
+    ]
+    for j in range(max_length + 1):
+        key = tuple((next(column) + 0.0).tobytes() for column in columns)
+        if j:
+            for i in seen.setdefault(key, []):
+                if outputs[i] != outputs[j]:
+                    return _document(heads, arithmetic.name, name, machine, [letter], [], (i, j, []))
+            seen[key].append(j)
+    return None
+
+
+def positive_delta_layer() -> AffineModel:
+    """A DeltaNet[0,1] layer in bf16: parity's two letters, β‖k‖² ≤ 1 for the stored numbers.
+
+    Letter 0 has β = 0; letter 1 has k = (77/128, 3/4), β = 31/32, v = 5; A = I - β k kᵀ and B = β k v, exact, H_0 = 0.
+    """
+    key = [Fraction(77, 128), Fraction(3, 4)]
+    beta, value = Fraction(31, 32), 5
+    identity = [[Fraction(int(i == j)) for j in range(2)] for i in range(2)]
+    one = [[identity[i][j] - beta * key[i] * key[j] for j in range(2)] for i in range(2)]
+    A = np.array([identity, one], dtype=object)
+    B = np.array([[[Fraction(0)]] * 2, [[beta * k * value] for k in key]], dtype=object)
+    head = AffineHead(A, B, np.zeros((2, 1)))
+    return AffineModel([head], "per_step:bf16", "DeltaNet[0,1], one head, key dimension 2")
+
+
+def parity_impossibility() -> dict[str, Any]:
+    """The certificate that a DeltaNet layer with eigenvalues in [0, 1] does not follow parity in bf16.
+
+    Its states on 1^k settle (own.R1), so 1^i and 1^(i+1) reach the same state, bit for bit.
+    """
+    from ...constructions.spec import automaton_from_spec
+
+    document = impossibility(positive_delta_layer(), automaton_from_spec("parity"))
+    if document is None:
+        raise AssertionError("the layer's states on 1^k do not settle")
+    return document
+
+
+def impossibility_verdict(model: AffineModel, automaton: Automaton, loop: Sequence[int] = (1,)) -> Verdict:
+    """Whether the model follows the automaton, by the certificate of its orbit on v^k: refuted, or unknown."""
+    document = impossibility(model, automaton, loop)
+    claim = f"{model.name} follows {automaton.name}"
+    name = model.arithmetic.name
+    if document is None:
+        return Verdict(claim, "unknown", "proved", {"searched": "the orbit on v^k", "loop": list(loop)}, name)
+    return Verdict(claim, "refuted", "proved", {"witness": document["words"], "certificate": document}, name)
+
+
+def _document(
+    heads: Sequence[AffineHead],
+    arithmetic: str,
+    name: str,
+    machine: NumberedAutomaton,
+    loop: Sequence[int],
+    prefix: Sequence[int],
+    found: tuple[int, int, list[int]],
+) -> dict[str, Any]:
+    i, j, z = found
+    loop, prefix = [int(x) for x in loop], [int(x) for x in prefix]
+    used = sorted({*prefix, *loop})
+    word = [used.index(x) for x in prefix + j * loop]
+    model = parse_arithmetic(arithmetic)
+    replay = _cast_replay if isinstance(model, Cast) else _replay
+    replayed = [replay(head, used, word, model.round) for head in heads]  # type: ignore[union-attr]
+    return {
+        "format": FORMAT,
+        "kind": "impossible",
+        "labels": {
+            "automaton": machine.automaton.name,
+            "model": name,
+            "states": machine.states,
+            "letters": machine.letters,
+            "outputs": machine.names,
+        },
+        "arithmetic": arithmetic,
+        "automaton": machine.to_json(),
+        "heads": [head for head, _ in replayed],
+        "words": {"prefix": prefix, "loop": loop, "i": i, "j": j, "suffix": z},
+        "evidence": [evidence for _, evidence in replayed],
+    }
+
+
+Round = Callable[[Any], Any]
+
+
+class _Record:
+    """What a head's replay leaves behind: sums, and the columns of each letter's matrix that met something."""
+
+    def __init__(self, head: AffineHead, used: list[int]) -> None:
+        self.start = fractions(head.start)
+        self.A = fractions(head.A)[used]
+        self.B = None if head.B is None else fractions(head.B)[used]
+        self.acted = np.zeros(self.A.shape[:1] + self.A.shape[2:], dtype=bool)
+        self.total, self.sums, self.squares = (np.zeros_like(self.start) for _ in range(3))
+
+    def product(self, state: Any, letter: int) -> Any:
+        self.total = self.total + state
+        self.acted[letter] |= (state != 0).any(axis=1)
+        return self.A[letter] @ state
+
+    def watch(self, unrounded: Any) -> Any:
+        self.sums, self.squares = self.sums + unrounded, self.squares + unrounded * unrounded
+        return unrounded
+
+    def to_json(self, state: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        weights = [
+            [_sparse(np.where(acted, A, 0)), [] if self.B is None else _sparse(self.B[x])]
+            for x, (A, acted) in enumerate(zip(self.A, self.acted, strict=True))
+        ]
+        evidence = {"state": state, "total": self.total, "sums": self.sums, "squares": self.squares}
+        return {"start": _sparse(self.start), "weights": weights}, {
+            k: _sparse(v) for k, v in evidence.items()
+        }
+
+
+def _replay(
+    head: AffineHead, used: list[int], word: list[int], q: Round
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    record = _Record(head, used)
+    state = record.start
+    for x in word:
+        moved = record.product(state, x)
+        state = fractions(q(record.watch(moved if record.B is None else moved + record.B[x])))
+    return record.to_json(state)
+
+
+def _cast_replay(
+    head: AffineHead, used: list[int], word: list[int], q: Round
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    record = _Record(head, used)
+    first = record.start
+    added = np.zeros_like(first) if record.B is None else record.B[0]
+    record.watch(added)
+    total, state = np.zeros_like(first), fractions(q(first))
+    for k in range(len(word)):
+        if k:
+            added = record.watch(record.product(added, 0))
+        total = total + fractions(q(added))
+        first = record.watch(record.product(first, 0))
+        state = fractions(q(total + fractions(q(first))))
+    return record.to_json(state)
+
+
+def _sparse(matrix: Any) -> list[list[Any]]:
+    return [[i, j, number_json(Fraction(x))] for i, row in enumerate(matrix) for j, x in enumerate(row) if x]
+
+
+def _same_letters(letters: int, automaton: Automaton) -> None:
+    if letters != len(automaton.letters):
+        raise InputError(
+            f"{automaton.name}: it has {len(automaton.letters)} letters and the model {letters}: they must agree"
+        )

@@ -1,0 +1,1 @@
+"""`plan`: all realisations of an automaton, compared, and lower bounds with reasons."""

@@ -1,0 +1,281 @@
+"""Lower bounds with reasons: what every linear RNN that follows an automaton must have at least.
+
+Each bound names its hypotheses and arithmetic; "follows" means that its states (and the last letter) determine the
+automaton's state. The proofs stand in `theory/checker/bound.py`, whose search limits are part of what the kind of
+certificate means. This file finds the same bounds on a way of its own, so that the two hold each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from ...constructions.automaton import Automaton, Indices, breadth_first
+from ...constructions.certificate_parts import FORMAT
+from ...constructions.errors import InputError
+from ...constructions.formats.label_text import distinct_texts
+from ...constructions.groups.permutations import cycle_lengths
+from ..checker.bound import FIFTHS, PAIRS, RULES, SEARCH
+
+Word = tuple[int, ...]
+Cycle = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """`figure` is `at_least` so much in every RNN that meets the `hypotheses` and follows the automaton.
+
+    `reason`: the theorem's id. `kind`: `proved` (the proof is in the checker's text), or `cited` (a published theorem
+    whose hypotheses on the automaton are checked). `data`: the evidence, letters and states as indices. `text`: one
+    readable line.
+
+    Figures: `householders` (factors a token in one layer), `beta` (the largest β‖v‖²), `state_size` (numbers in the
+    state), `triangular_layers` and `single_factor_layers` (layers, if all are of this form), and
+    `layers_beyond_nonnegative`, `layers_beyond_real` (layers with eigenvalues, over products that the hypotheses
+    name, outside [0, ∞) or the reals).
+    """
+
+    figure: str
+    at_least: int
+    reason: str
+    kind: str
+    hypotheses: str
+    text: str
+    data: dict[str, Any]
+    automaton: Automaton = field(repr=False, compare=False)
+
+    def certificate(self) -> dict[str, Any]:
+        """The certificate of kind `bound` with this bound alone."""
+        return bound_certificate((self,))
+
+
+def bounds(automaton: Automaton) -> tuple[Bound, ...]:
+    """All bounds known for an automaton, in a fixed order; empty where there is none.
+
+    Unreachable states do not count, unless they were kept as points. Words are searched to a fixed extent
+    (`checker.bound.SEARCH`), so that a bound may be missed on large monoids; none is ever wrong.
+    """
+    if not automaton.keeps_points:
+        automaton = automaton.trimmed()
+    maps = automaton.transitions
+    n = maps.shape[1]
+    letters = np.arange(len(maps))
+    permuting = np.array([x for x in letters if len(np.unique(maps[x])) == n], dtype=np.int64)
+    found: list[Bound] = []
+
+    def add(figure: str, reason: str, at_least: int, data: dict[str, Any], why: str) -> None:
+        kind, hypotheses = RULES[figure, reason]
+        text = f"{figure} ≥ {at_least} ({reason}): {why}; {hypotheses}"
+        found.append(Bound(figure, at_least, reason, kind, hypotheses, text, data, automaton))
+
+    def turns(word: Word, cycle: Cycle) -> str:
+        return f"{spelt(word)} moves {len(cycle)} states in a cycle"
+
+    def spelt(word: Sequence[int]) -> str:
+        texts = [repr(automaton.letters[x]) for x in word[:12]] + ["..."] * (len(word) > 12)
+        return f"letter {texts[0]}" if len(word) == 1 else f"word {' '.join(texts)}"
+
+    def witness(word: Word, cycle: Cycle) -> dict[str, Any]:
+        return {"word": list(word), "cycle": list(cycle)}
+
+    by_letter: list[tuple[Word, Cycle]] = [
+        ((x,), cycle) for x in letters.tolist() for cycle in proper_cycles(maps[x])
+    ]
+    long = [(word, cycle) for word, cycle in by_letter if len(cycle) > 2][:1]
+    for first in (long or by_letter)[:1]:
+        add("householders", "H.rank", 2 if long else 1, witness(*first), turns(*first))
+    pair = _two_pairs(maps, permuting)
+    if pair is not None:
+        x, exponent, word = pair
+        why = (
+            f"power {exponent} of {spelt([x])} and its conjugate by {spelt(word)} generate A_5 and are not "
+            "conjugate in it"
+        )
+        add("householders", "CK.S5", 4, {"letter": x, "exponent": exponent, "word": list(word)}, why)
+
+    turning, other = _turning_words(maps, letters)
+    for first in turning[:1]:
+        add("beta", "H.openβ", 2, witness(*first), turns(*first))
+        add("layers_beyond_nonnegative", "G.T1", 1, witness(*first), turns(*first))
+    if other is not None:
+        add("layers_beyond_real", "G.T2", 1, witness(*other), turns(*other))
+    elif turning and len(turning[-1][1]) > 2:
+        layers = len(turning[-1][1]).bit_length() - 1
+        add("triangular_layers", "G.T2", layers, witness(*turning[-1]), turns(*turning[-1]))
+    for first in long:
+        add("single_factor_layers", "G.T2", 2, witness(*first), turns(*first))
+    generators = _all_maps(maps, permuting)
+    if generators is not None:
+        word, x = generators
+        why = f"the letters generate all maps (a transposition from {spelt(word)}, rank {n - 1} by {spelt([x])})"
+        add("state_size", "PD.N-1", n - 1, {"transposition": list(word), "collapse": x}, why)
+    return tuple(found)
+
+
+def bound_certificate(found: Sequence[Bound]) -> dict[str, Any]:
+    """The certificate of kind `bound` for one or more bounds of one automaton, in the order of `bounds`.
+
+    Raises `InputError` where there is none, where the automata differ, or where two labels have the same text.
+    """
+    if not found:
+        raise InputError("no bounds: a certificate of kind bound needs one at least")
+    automaton = found[0].automaton
+    if any(bound.automaton is not automaton for bound in found):
+        raise InputError("these bounds belong to different automata: certify those of one call of `bounds`")
+    n = len(automaton.states)
+    return {
+        "format": FORMAT,
+        "kind": "bound",
+        "labels": {
+            "automaton": automaton.name,
+            "states": distinct_texts(automaton.states, "state", automaton.name),
+            "letters": distinct_texts(automaton.letters, "letter", automaton.name),
+        },
+        "automaton": {
+            "states": n,
+            "letters": len(automaton.letters),
+            "transitions": automaton.transitions.tolist(),
+            "sources": [
+                [part.tolist() for part in np.split(np.argsort(row, kind="stable"), _ends(row, n))]
+                for row in automaton.transitions
+            ],
+        },
+        "bounds": [
+            {
+                "figure": bound.figure,
+                "at_least": bound.at_least,
+                "reason": bound.reason,
+                "kind": bound.kind,
+                "hypotheses": bound.hypotheses,
+                "evidence": bound.data,
+            }
+            for bound in found
+        ],
+    }
+
+
+def proper_cycles(row: Indices) -> list[Cycle]:
+    """Cycles of two points or more of any map, each from its least point, in the order of these."""
+    core = row
+    for _ in range(len(row).bit_length()):  # f^(2^i): from len(row) steps on only cycles are left
+        core = core[core]
+    lasting = core[core]
+    images = row.tolist()
+    seen: set[int] = set()
+    cycles = []
+    for point in np.unique(lasting[row[lasting] != lasting]).tolist():
+        cycle = []
+        while point not in seen:
+            seen.add(point)
+            cycle.append(point)
+            point = images[point]
+        if cycle:
+            cycles.append(tuple(cycle))
+    return cycles
+
+
+def _ends(row: Indices, n: int) -> Indices:
+    return np.cumsum(np.bincount(row, minlength=n))[:-1]
+
+
+def _words(maps: Indices, letters: Indices) -> Iterator[tuple[Word, Indices]]:
+    """The different maps of words over some letters with their first words, to the extent of `SEARCH`."""
+    n = maps.shape[1]
+    listed: list[tuple[Word, Indices]] = [((), np.arange(n))]
+    seen = {listed[0][1].tobytes()}
+    yield listed[0]
+    i = 0
+    while i < len(listed) and (i == 0 or (i + 1) * len(letters) * n <= SEARCH):
+        word, image = listed[i]
+        for x, after in zip(letters.tolist(), maps[letters[:, None], image], strict=True):
+            if (key := after.tobytes()) not in seen:
+                seen.add(key)
+                listed.append(((*word, x), after))
+                yield listed[-1]
+        i += 1
+
+
+def _turning_words(
+    maps: Indices, letters: Indices
+) -> tuple[list[tuple[Word, Cycle]], tuple[Word, Cycle] | None]:
+    """Words with longer and longer cycles of length 2^i, and the first whose cycle is of another length, if any."""
+    turning: list[tuple[Word, Cycle]] = []
+    for word, image in _words(maps, letters):
+        cycles = proper_cycles(image)
+        for cycle in cycles:
+            if len(cycle) > (len(turning[-1][1]) if turning else 1):
+                turning.append((word, cycle))
+        for cycle in cycles:
+            if len(cycle).bit_count() > 1:
+                return turning, (word, cycle)
+    return turning, None
+
+
+def _power(row: Indices, exponent: int) -> Indices:
+    result = np.arange(len(row))
+    for bit in bin(exponent)[2:]:
+        result = result[result]
+        if bit == "1":
+            result = row[result]
+    return result
+
+
+def _two_pairs(maps: Indices, permuting: Indices) -> tuple[int, int, Word] | None:
+    """Letter, exponent, word: a = letter^exponent has order 5; with its conjugate it splits an A_5 (CK.S5)."""
+    n = maps.shape[1]
+    fifths: dict[tuple[int, ...], tuple[int, int, Indices]] = {}
+    for x in permuting.tolist():
+        order = lcm(*cycle_lengths(maps[x]))
+        if order % 5 == 0 and len(fifths) < FIFTHS:
+            a = _power(maps[x], order // 5)
+            group = min(tuple(_power(a, i).tolist()) for i in range(1, 5))
+            fifths.setdefault(group, (x, order // 5, a))
+    if not fifths:
+        return None
+    pairs = (
+        (x, exponent, a, word, y)
+        for word, y in _words(maps, permuting)
+        if word
+        for x, exponent, a in fifths.values()
+    )
+    for _, (x, exponent, a, word, y) in zip(range(PAIRS // n), pairs, strict=False):
+        b = np.empty_like(a)
+        b[y] = y[a]
+        if _splits_icosahedral(a, b):
+            return x, exponent, word
+    return None
+
+
+def _splits_icosahedral(a: Indices, b: Indices) -> bool:
+    """Whether ⟨a, b⟩ has order 60 and no element of it conjugates a into b."""
+    listed = [np.arange(len(a))]
+    seen = {listed[0].tobytes()}
+    for g in listed:
+        for h in (a[g], b[g]):
+            if (key := h.tobytes()) not in seen:
+                if len(listed) == 60:
+                    return False
+                seen.add(key)
+                listed.append(h)
+    group = np.array(listed)
+    return len(group) == 60 and not (group[:, a] == b[group]).all(axis=1).any()
+
+
+def _all_maps(maps: Indices, permuting: Indices) -> tuple[Word, int] | None:
+    """A word with a transposition as a power and a letter of rank n - 1, where the letters generate all n^n maps."""
+    n = maps.shape[1]
+    merging = [x for x, row in enumerate(maps) if len(np.unique(row)) == n - 1]
+    if n < 2 or not merging or n * n * len(permuting) > SEARCH or not len(permuting):
+        return None
+    p, q = np.divmod(np.arange(n * n), n)
+    rows = maps[permuting]
+    if len(breadth_first(rows[:, p] * n + rows[:, q], 1)) < n * (n - 1):
+        return None
+    for word, row in _words(maps, permuting):
+        if [length for length in cycle_lengths(row) if length % 2 == 0] == [2]:
+            return word, merging[0]
+    return None

@@ -1,0 +1,77 @@
+"""What the search of `prove` runs: the machine of a model in an arithmetic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...constructions.automaton import Automaton
+from ...constructions.block_delay import BlockDelay
+from ...constructions.errors import InputError
+from ...constructions.lrnn import LRNN
+from ..arithmetic.arithmetic import Arithmetic, Exact, Kernel, PerOp, PerStep, Rounded
+from ..arithmetic.rounding import FloatFormat
+from ..npz_model import NpzModel
+from ..running.delay_stepper import DelayStepper
+from ..running.kernel_step import kernel_machine
+from ..running.layered_stepper import LayeredStepper
+from ..running.stepper import ExactStepper
+from .answers import Answers, answers_of
+from .exact import ExactNpzStepper
+from .linear import LinearMachine, linear_machine
+from .state_search import Machine
+from .stepper import StepperMachine
+
+
+def machine_of(
+    model: Any, automaton: Automaton, arithmetic: Arithmetic | str, of_stepper: Answers | None = None
+) -> Machine:
+    """What the search of the states runs; `of_stepper`: what a `Stepper`'s answers mean, by default states."""
+    if isinstance(model, NpzModel):
+        answers = model.answers(automaton)
+        if isinstance(arithmetic, Exact):
+            return StepperMachine(ExactNpzStepper(model), answers)
+        if isinstance(arithmetic, Kernel):
+            return kernel_machine(model, answers, arithmetic)
+        return model.machine(_stepwise(arithmetic), answers)
+    if isinstance(model, LRNN):
+        answers = answers_of(automaton, model.automaton, model.automaton.name)
+        if isinstance(arithmetic, Exact):
+            exact = ExactStepper(model) if len(model.layers) == 1 else LayeredStepper(model, "exact")
+            return StepperMachine(exact, answers)
+        if isinstance(arithmetic, Kernel):
+            return kernel_machine(model, answers, arithmetic)
+        machine = one_layer(model, answers, _stepwise(arithmetic))
+        return machine or StepperMachine(LayeredStepper(model, _plain_format(arithmetic)), answers)
+    if isinstance(model, BlockDelay):
+        answers = answers_of(automaton, model.automaton, model.automaton.name)
+        return StepperMachine(DelayStepper(model, _plain_format(arithmetic)), answers)
+    return StepperMachine(model, of_stepper or answers_of(automaton, None))
+
+
+def one_layer(model: LRNN | NpzModel, answers: Answers, arithmetic: Rounded) -> LinearMachine | None:
+    """Matrices, or an LRNN of one layer, as a linear machine; None for several layers."""
+    if isinstance(model, NpzModel):
+        return model.machine(arithmetic, answers)
+    return linear_machine(model, arithmetic, answers) if len(model.layers) == 1 else None
+
+
+def _stepwise(arithmetic: Any) -> Rounded:
+    if isinstance(arithmetic, PerStep | PerOp):
+        return arithmetic
+    raise InputError(
+        f"arithmetic {arithmetic.name}: no state follows from the one before in it; write exact, per_step:..., per_op:... or "
+        "kernel:recurrent:..."
+    )
+
+
+def _plain_format(arithmetic: Any) -> FloatFormat:
+    if (
+        isinstance(arithmetic, PerStep)
+        and arithmetic.mode == "rne"
+        and isinstance(arithmetic.values, FloatFormat)
+    ):
+        return arithmetic.values
+    raise InputError(
+        f"arithmetic {arithmetic.name}: several layers and block delays are run in per_step with a float format, "
+        "nearest even"
+    )

@@ -1,0 +1,93 @@
+"""`Proof`: what `prove` has found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from ...constructions.automaton import Automaton
+from ...constructions.formats.label_text import label_text
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """`verdict` in an arithmetic, with how it was found.
+
+    `method`: `codes`, `regions`, `states`, `table` or `delay`. `states_explored`: pairs (state of the model, of the
+    automaton), or regions, or joint codes; `steps`: (pair, letter) followed. `word`: letter indices of a shortest word
+    after which the answer is wrong, else None; `answered`, `right`: the answers after it, as text. `correct_up_to`:
+    all words up to this length are answered rightly, None for all words of any length. `compares`: `states` or
+    `outputs`. `certify` makes the certificate, of kind `equivalent`, in exact numbers the construction's own, or says why
+    there is none.
+    """
+
+    verdict: Literal["equivalent", "counterexample", "unknown"]
+    automaton: Automaton
+    arithmetic: str
+    method: str
+    states_explored: int
+    steps: int
+    compares: str
+    reason: str
+    correct_up_to: int | None = None
+    word: tuple[int, ...] | None = None
+    answered: str | None = None
+    right: str | None = None
+    seconds: float = 0.0
+    certify: Callable[[], dict[str, Any] | str] | None = None
+
+    @cached_property
+    def _certified(self) -> dict[str, Any] | str:
+        if self.verdict == "counterexample":
+            return "a wrong word needs none: replay it"
+        if self.certify is None:
+            return "nothing is proved for all words"
+        return self.certify()
+
+    @property
+    def certificate(self) -> dict[str, Any] | None:
+        """Written out when it is asked for; None where there is none."""
+        return self._certified if isinstance(self._certified, dict) else None
+
+    @property
+    def uncertified(self) -> str | None:
+        """Why there is no certificate; None where there is one."""
+        return self._certified if isinstance(self._certified, str) else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON, labels as text; without the certificate."""
+        letters = self.automaton.letters
+        return {
+            "verdict": self.verdict,
+            "arithmetic": self.arithmetic,
+            "method": self.method,
+            "states_explored": self.states_explored,
+            "steps": self.steps,
+            "compares": self.compares,
+            "word": None if self.word is None else [label_text(letters[x]) for x in self.word],
+            "answered": self.answered,
+            "right": self.right,
+            "correct_up_to": self.correct_up_to,
+            "reason": self.reason,
+            "seconds": self.seconds,
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """`(label, text)` pairs of a readable table."""
+        facts = self.to_json()
+        rows = [("verdict", f"{self.verdict} in {self.arithmetic}"), ("proved by", self.reason)]
+        if self.verdict != "equivalent":
+            rows[1] = ("search", self.reason)
+        rows.append(("states explored", f"{self.states_explored:,}"))
+        if facts["word"] is not None:
+            shown = facts["word"] if len(facts["word"]) <= 40 else [*facts["word"][:40], "..."]
+            rows += [
+                ("shortest word", f"{len(facts['word'])} letters: " + " ".join(shown)),
+                ("the model says", facts["answered"] or "nothing"),
+                ("the automaton says", facts["right"] or ""),
+            ]
+        if self.verdict == "unknown":
+            rows.append(("proved", f"all words up to length {self.correct_up_to:,} are answered rightly"))
+        return rows

@@ -1,0 +1,227 @@
+"""`DelayStepper`: a block delay (DP.T1) with all its layers, token by token, in a float format.
+
+Arithmetic, named `per_step:<dtype>`: a counter's matrix is the exact product of its factors, rounded entry by entry
+once to the dtype, and its state the exact product-sum, rounded once; its code is the nearest one. The buffer's row
+is erased by its projection and written. The last layer's swaps v = e_i - e_j are applied one after another: s = vᵀH,
+H ← H - s·v, exact on integers; they permute numbers of the dtype, so there is nothing to round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...constructions.automaton import Indices
+from ...constructions.block_counter import CounterHead
+from ...constructions.block_delay import BlockDelay
+from ...constructions.block_rows import RowIndex, swap_table
+from ...constructions.householder import product_of
+from ..arithmetic.exact_sum import exact_product_sum
+from ..arithmetic.rounding import FloatFormat, Floats, float_format, round_array, round_number
+
+
+@dataclass(frozen=True, eq=False)
+class DelayState:
+    """The states of all layers for several sequences, and what the lower layers told the last one at its last token.
+
+    `counters`: `[sequences, dim]` for each head. `buffer`: `[sequences, 2m, letters]`. `last`: `[sequences, n]`.
+    `phase`: `[sequences]`. `recent`: the tokens of the current block so far, `[sequences, m]`, -1 for none.
+    `swaps`: the two points of each swap of the product of the block before, `[2, sequences, m, n_h]`.
+    """
+
+    counters: tuple[Floats, ...]
+    buffer: NDArray[np.float32]
+    last: Floats
+    phase: Indices
+    recent: Indices
+    swaps: Indices
+
+    def same_numbers(self, other: DelayState) -> bool:
+        """Bit for bit the same states of all layers."""
+        mine, others = ([*state.counters, state.buffer, state.last] for state in (self, other))
+        return all(bool(np.all(a == b)) for a, b in zip(mine, others, strict=True))
+
+    def at(self, sequences: slice) -> DelayState:
+        """Some of the sequences."""
+        return DelayState(
+            tuple(H[sequences] for H in self.counters), self.buffer[sequences], self.last[sequences],
+            self.phase[sequences], self.recent[sequences], self.swaps[:, sequences],
+        )  # fmt: skip
+
+
+def side_by_side(states: Sequence[DelayState]) -> DelayState:
+    """The sequences of several states, one after another."""
+    return DelayState(
+        tuple(np.concatenate(H) for H in zip(*(s.counters for s in states), strict=True)),
+        np.concatenate([s.buffer for s in states]),
+        np.concatenate([s.last for s in states]),
+        np.concatenate([s.phase for s in states]),
+        np.concatenate([s.recent for s in states]),
+        np.concatenate([s.swaps for s in states], axis=1),
+    )
+
+
+class _Counting:
+    """A counter's head in a format."""
+
+    def __init__(self, head: CounterHead, fmt: FloatFormat, exact: bool) -> None:
+        def rounded(rows: Sequence[Sequence[Any]]) -> list[list[float]]:
+            return [[round_number(x, fmt) for x in row] for row in rows]
+
+        self.fmt, self.exact = fmt, exact
+        self.codes = np.array(rounded(head.codes))
+        self.matrices = np.array([rounded(product_of(factors, head.dim)) for factors in head.transitions])
+
+    def step(self, H: Floats, reads: Indices) -> Floats:
+        """A H, rounded once."""
+        A = self.matrices[reads]
+        if self.exact:
+            return np.asarray((A @ H[:, :, None])[:, :, 0])
+        return exact_product_sum([(A[:, :, k], H[:, k, None]) for k in range(H.shape[1])], self.fmt)
+
+    def nearest(self, H: Floats) -> Indices:
+        """Index of the nearest code."""
+        distances = (self.codes**2).sum(axis=1) - 2 * H @ self.codes.T
+        return np.asarray(distances.argmin(axis=1), dtype=np.int64)
+
+
+class DelayStepper:
+    """A `BlockDelay` in a float format; a `Stepper` whose states are `DelayState`."""
+
+    def __init__(self, form: BlockDelay, dtype: str | FloatFormat) -> None:
+        self.form = form
+        self.fmt = float_format(dtype)
+        exact = self.fmt.name in form.formats
+        m, d = form.block, 2 * form.block
+        self.counting = [
+            [_Counting(head, self.fmt, exact) for head in layer.heads] for layer in form.counter.layers
+        ]
+        # the codes of some layers are one number; by it what the next layer reads, and in the end the phase
+        self.reads: list[Indices] = []
+        number, size = np.zeros(d, dtype=np.int64), 1
+        for layer in form.counter.layers:
+            self.reads.append(np.zeros(size, dtype=np.int64))
+            self.reads[-1][number] = layer.reads
+            for head in layer.heads:
+                number, size = number * len(head.codes) + head.code_at, size * len(head.codes)
+        self.phases = np.zeros(size, dtype=np.int64)
+        self.phases[number] = np.arange(d)
+        self.position = (np.arange(d) - 1) % m + 1
+        slots = (np.arange(d) - self.position)[:, None] + np.arange(1, m + 1)
+        self.slots_now, self.slots_before = slots % d, (slots - m) % d
+        self.images = np.concatenate([form.points, np.arange(form.degree)[None]])  # token -1 is the identity
+        self.inverses = np.argsort(self.images, axis=1)
+        self.codes, self.code_states = form.codes
+        self.index = RowIndex(self.codes)
+        if form.elements is not None:
+            self.elements = RowIndex(form.elements)
+            self.element_swaps = self._by_rule(form.elements)
+
+    def initial(self, sequences: int) -> DelayState:
+        """H_0 of all layers."""
+        tokens = np.full((sequences, 2 * self.form.block), -1, dtype=np.int64)
+        return self.after_block(tokens, np.zeros(sequences, dtype=np.int64))
+
+    def after_block(self, tokens: Indices, code: Indices) -> DelayState:
+        """The exact states at phase 0: tokens by slot `[sequences, 2m]`, -1 for none, and the last layer's code."""
+        count, m = len(tokens), self.form.block
+        buffer = np.zeros((*tokens.shape, len(self.form.points)), dtype=np.float32)
+        s, slot = np.nonzero(tokens >= 0)
+        buffer[s, slot, tokens[s, slot]] = 1
+        counters = tuple(
+            np.repeat(head.codes[:1], count, axis=0) for heads in self.counting for head in heads
+        )
+        last = round_array(self.codes[code], self.fmt)
+        phase = np.zeros(count, dtype=np.int64)
+        nothing = np.zeros((2, count, m, self.form.budget), dtype=np.int64)
+        return DelayState(counters, buffer, last, phase, tokens[:, self.slots_now[0]], nothing)
+
+    def step(self, states: DelayState, letters: ArrayLike) -> DelayState:
+        """One token through all layers."""
+        x = np.asarray(letters, dtype=np.int64)
+        rows = np.arange(len(x))
+        counters: list[Floats] = []
+        number = np.zeros(len(x), dtype=np.int64)
+        for reads, heads in zip(self.reads, self.counting, strict=True):
+            read = reads[number]
+            for head in heads:
+                H = head.step(states.counters[len(counters)], read)
+                counters.append(H)
+                number = number * len(head.codes) + head.nearest(H)
+        phase = self.phases[number]
+
+        buffer = states.buffer.copy()
+        buffer[rows, phase] -= buffer[rows, phase]  # (I - e eᵀ) H
+        buffer[rows, phase, x] += 1
+        tokens = buffer.argmax(axis=2)
+        tokens[buffer[rows[:, None], np.arange(tokens.shape[1]), tokens] == 0] = -1
+
+        position = self.position[phase]
+        now = _along(tokens, self.slots_now[phase])
+        recent = np.where(np.arange(self.form.block) < position[:, None], now, -1)
+        swaps = self._swaps(_along(tokens, self.slots_before[phase]))
+        last = states.last.copy()
+        first, second = swaps[:, rows, position - 1]
+        for f in range(self.form.budget):
+            _swap(last, first[:, f], second[:, f])
+        return DelayState(tuple(counters), buffer, last, phase, recent, swaps)
+
+    def _swaps(self, tokens: Indices) -> Indices:
+        """The swaps of the product of a block's tokens `[sequences, m]`, the first token applied first."""
+        product = self.images[tokens[:, 0]]
+        for i in range(1, tokens.shape[1]):
+            product = _along(self.images[tokens[:, i]], product)
+        if self.form.elements is None:
+            return self._by_rule(product)
+        return self.element_swaps[:, self.elements.find(product)]
+
+    def _by_rule(self, images: Indices) -> Indices:
+        """The groups of swaps of permutations `[perms, n]`: `[2, perms, m, n_h]`."""
+        m, budget = self.form.block, self.form.budget
+        return swap_table(images, m * budget).reshape(2, len(images), m, budget)
+
+    def code(self, states: DelayState) -> Indices:
+        """The row of `BlockDelay.codes` that the states stand for, `[sequences]`; -1 for none.
+
+        The swaps still to come, then the tokens of the block so far.
+        """
+        h = states.last.copy()
+        position = self.position[states.phase]
+        for group in range(int(position.min(initial=self.form.block)), self.form.block):
+            first, second = states.swaps[:, :, group]
+            second = np.where((position <= group)[:, None], second, first)
+            for f in range(self.form.budget):
+                _swap(h, first[:, f], second[:, f])
+        for i in range(int(position.max(initial=0))):
+            h = _along(h, self.inverses[states.recent[:, i]])
+        return self.index.find(h)
+
+    def code_transitions(self) -> Indices:
+        """The code that each letter makes of each code, `[letters, codes]`."""
+        if self.form.elements is None:  # codes are states
+            place = np.argsort(self.code_states)
+            return np.asarray(place[self.form.automaton.transitions[:, self.code_states]])
+        rows = [self.index.find(self.codes[:, inverse]) for inverse in self.inverses[:-1]]
+        return np.array(rows, dtype=np.int64).reshape(-1, len(self.codes))
+
+    def decode(self, states: DelayState, letters: ArrayLike | None = None) -> Indices:
+        """The automaton's states; -1 where the last layer's state can be none."""
+        code = self.code(states)
+        return np.where(code < 0, -1, self.code_states[code])
+
+
+def _along(values: NDArray[Any], index: Indices) -> NDArray[Any]:
+    """`values[s, index[s, i]]`."""
+    return np.asarray(values[np.arange(len(values))[:, None], index])
+
+
+def _swap(H: Floats, first: Indices, second: Indices) -> None:
+    """(I - v vᵀ) H in place, v = e_first - e_second, one a sequence; nothing where they are equal."""
+    rows = np.arange(len(H))
+    s = H[rows, first] - H[rows, second]
+    H[rows, first] -= s
+    H[rows, second] += s

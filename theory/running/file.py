@@ -1,0 +1,175 @@
+"""`mirrormata run`: a certificate's LRNN on given or random words, with its certified horizon beside what is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...constructions.automaton import Automaton
+from ...constructions.block_delay import BlockDelay
+from ...constructions.certificate import lrnn_from_certificate, read_document
+from ...constructions.delay_certificate import block_delay_from_certificate
+from ...constructions.errors import InputError
+from ...constructions.lrnn import LRNN
+from ..arithmetic.rounding import float_format
+from ..check import check
+from .delay_run import run_delay
+from .report import RunReport
+from .run import run
+from .words import random_stream
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run of a valid certificate.
+
+    `report`; the certified `horizon` in the run's dtype (None: none is stated); for a single word the automaton's
+    `state` after it and its `output`, as text, which are the linear RNN's too where the report has no error there.
+    """
+
+    name: str
+    report: RunReport
+    horizon: int | None
+    state: str | None = None
+    output: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The report's fields, the horizon, and the state and output after a single word."""
+        return {**self.report.to_json(), "horizon": self.horizon, "state": self.state, "output": self.output}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """`(label, text)` pairs of a readable table."""
+        r = self.report
+        rows = [
+            ("tokens", f"{r.tokens:,} in {r.sequences:,} sequence{'s' * (r.sequences != 1)}"),
+            ("dtype", r.dtype),
+            ("order", r.order),
+            ("errors", f"{r.errors:,}"),
+        ]
+        if self.state is not None:
+            rows.append(("state after the word", f"{self.state} (output {self.output})"))
+        if r.first_error is not None:
+            rows.append(("first error", f"token {r.first_error:,} of sequence {r.first_error_sequence}"))
+        if self.horizon is not None:
+            rows.append(("certified horizon", f"no error up to token {self.horizon:,} in {r.dtype}"))
+        if r.norm_range is not None:
+            rows.append(("state norm", f"{r.norm_range[0]:.6g} to {r.norm_range[1]:.6g}"))
+        if r.margin is not None:
+            rows.append(("least read-out margin", f"{r.margin:.6g}"))
+        rows.append(("time", f"{r.seconds:.2f} s, {r.tokens_per_second:,.0f} tokens/s ({r.backend})"))
+        return rows
+
+
+def lrnn_of(path: str) -> LRNN:
+    """The LRNN of a certificate file; `InputError` for an invalid certificate, and for a kind without a table."""
+    document = _checked(path)
+    if document["kind"] not in ("table", "horizon"):
+        raise InputError(
+            f"{path}: a certificate of kind {document['kind']} holds no table of a linear RNN; one of kind table or "
+            "horizon does"
+        )
+    return lrnn_from_certificate(document, path)
+
+
+def _checked(path: str) -> dict[str, Any]:
+    document = read_document(path)
+    if (result := check(path)).verdict != "valid":
+        raise InputError(
+            f"{path}: the certificate is invalid ({result.reason}): `mirrormata construct -o` writes valid ones"
+        )
+    return document
+
+
+def _letters(automaton: Automaton, word: str) -> str | list[Any]:
+    """A word as it is, or, where letters contain blanks, as the list of the letters found from its left."""
+    texts = sorted((str(x) for x in automaton.letters), key=len, reverse=True)
+    if not any(" " in text for text in texts):
+        return word
+    found, rest = [], word.strip()
+    while rest:
+        letter = next((text for text in texts if rest == text or rest.startswith(f"{text} ")), None)
+        if letter is None:
+            raise InputError(
+                f"{automaton.name}: no letter stands at {rest[:40]!r} in the word; the letters, to be separated by "
+                f"blanks, are {', '.join(texts[:8])}{', ...' * (len(texts) > 8)}"
+            )
+        found.append(letter)
+        rest = rest[len(letter) :].lstrip()
+    return found
+
+
+def _end(automaton: Automaton, letters: list[int], start: int | None) -> tuple[str, str]:
+    """The state that the automaton reaches, and its output: for a Mealy machine that of the last letter."""
+    before = current = automaton.start if start is None else start
+    for x in letters:
+        before, current = current, int(automaton.transitions[x, current])
+    if automaton.is_mealy:
+        output = automaton.outputs[letters[-1], before] if letters else ""
+    else:
+        output = automaton.outputs[current]
+    return str(automaton.states[current]), str(output)
+
+
+def run_file(
+    path: str,
+    *,
+    word: str | None,
+    random: int | None,
+    length: int,
+    seed: int,
+    dtype: str,
+    start: str | None = None,
+    sequential: bool = False,
+    picture: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Outcome:
+    """Run a certificate's LRNN on one word, or on `random` words of a length; see `run` for the arithmetic."""
+    if (word is None) == (random is None):
+        raise InputError("run: give --word WORD, or --random N with --length T")
+    if dtype != "exact":
+        dtype = float_format(dtype).name
+    document = _checked(path)
+    found: LRNN | BlockDelay
+    if document["kind"] == "delay":
+        found = block_delay_from_certificate(document, path)
+        _require_plain(path, dtype, start, picture)
+    else:
+        found = lrnn_of(path) if document["kind"] == "bound" else lrnn_from_certificate(document, path)
+    automaton = found.automaton
+    first = None if start is None else automaton.state_index(start)
+    letters = (
+        random_stream(automaton, random, length, seed)
+        if random is not None
+        else automaton.word(_letters(automaton, word or ""))[None, :]
+    )
+    if isinstance(found, BlockDelay):
+        report = run_delay(found, letters, dtype=dtype, sequential=sequential, progress=progress)
+    else:
+        report = run(found, letters, dtype=dtype, start=first, sequential=sequential, progress=progress)
+    lengths = document.get("horizon", {}).get("lengths", {})
+    certified = first in (None, automaton.start)  # the proof counts the rounding of that initial state
+    outcome = Outcome(automaton.name, report, lengths.get(dtype) if certified else None)
+    if word is not None:
+        state, output = _end(automaton, automaton.word(_letters(automaton, word)).tolist(), first)
+        outcome = replace(outcome, state=state, output=output)
+    if picture is not None and isinstance(found, LRNN):
+        if len(found.layers) > 1:
+            raise InputError(
+                f"{path}: --picture draws the margin of one layer, this linear RNN has {len(found.layers)}: leave it "
+                "out"
+            )
+        from ..pictures.run import draw_run
+        from .margins import margin_series
+
+        series = margin_series(found, letters, dtype, first)
+        draw_run({dtype: series}, {dtype: outcome.horizon}, {dtype: report.first_error}, picture)
+    return outcome
+
+
+def _require_plain(path: str, dtype: str, start: str | None, picture: str | None) -> None:
+    """A block delay runs from its start, in a float format, without a picture."""
+    wrong = ["--dtype exact"] * (dtype == "exact") + ["--start"] * (start is not None)
+    wrong += ["--picture"] * (picture is not None)
+    if wrong:
+        raise InputError(f"{path}: a block delay (kind delay) has no {' nor '.join(wrong)}: leave it out")

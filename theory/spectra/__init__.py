@@ -1,0 +1,1 @@
+"""Eigenvalues and norms of exact matrices, decided without floats."""

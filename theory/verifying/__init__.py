@@ -1,0 +1,1 @@
+"""Claims: their records, evidence and verdicts, and checking them anew."""

@@ -1,0 +1,179 @@
+"""The registry: every claim of the package's `claims` folder and of folders that a user names, found by its file."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+
+from ...constructions.errors import InputError
+from .. import claims as package
+from .claim import Claim, Effort, file_stem
+from .subject import Subject
+from .text import ClaimText, claim_text
+from .verdict import Verdict
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A claim with the module that checks it. `path`: its file."""
+
+    claim: Claim
+    module: ModuleType
+    path: Path
+
+    @property
+    def verify(self) -> Callable[[Effort], Verdict]:
+        """Its check."""
+        return self.module.verify  # type: ignore[no-any-return]
+
+    @property
+    def applies(self) -> Callable[[Subject], Verdict | None] | None:
+        """What it says about a user's model or automaton, where it says anything."""
+        return getattr(self.module, "applies", None)
+
+    @cached_property
+    def text(self) -> ClaimText:
+        """The parts of its docstring."""
+        return claim_text(self.module.verify.__doc__)
+
+
+@dataclass(frozen=True, eq=False)
+class Registry:
+    """Claims by their IDs, in the order of the IDs, case aside."""
+
+    entries: Mapping[str, Entry]
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries.values())
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __getitem__(self, claim: str) -> Entry:
+        """`InputError` for an ID that is not there; upper and lower case are one."""
+        found = {key.lower(): entry for key, entry in self.entries.items()}.get(claim.lower())
+        if found is None:
+            raise InputError(f"claim {claim!r}: there is none of this name; `mirrormata claims` lists them")
+        return found
+
+    def of_source(self, source: str) -> list[Entry]:
+        """The claims of one source, such as G; `InputError` where there are none."""
+        found = [entry for entry in self if entry.claim.source.lower() == source.lower()]
+        if not found:
+            known = sorted({entry.claim.source for entry in self}, key=str.lower)
+            raise InputError(f"--source {source}: no claims; there are {', '.join(known)}")
+        return found
+
+    def around(self, claim: str) -> list[Entry]:
+        """A claim, all that it builds on, and what builds on it directly."""
+        entry = self[claim]
+        wanted, waiting = {*self.used_by(entry.claim.id)}, [entry.claim.id]
+        while waiting:
+            here = waiting.pop()
+            wanted.add(here)
+            waiting += [used for used in self[here].claim.uses if used not in wanted]
+        return [found for found in self if found.claim.id in wanted]
+
+    def used_by(self, claim: str) -> list[str]:
+        """The claims that build on one."""
+        return [entry.claim.id for entry in self if claim in entry.claim.uses]
+
+
+def load_claims(paths: Sequence[str | Path] = ()) -> Registry:
+    """The package's claims and those of the `.py` files in some folders; files that begin with `_` are passed over.
+
+    `InputError`, one line with all that is wrong: a file that is no claim, an ID twice, a `uses` that leads nowhere or
+    in a circle.
+    """
+    entries: list[Entry] = []
+    problems: list[str] = []
+    for name, path, load in (*_own(), *_others(paths)):
+        try:
+            entries.append(_entry(load(), path))
+        except (Exception, SystemExit) as error:
+            problems.append(f"{name}: {str(error) or type(error).__name__}".replace("\n", " "))
+    problems += _contradictions([entry.claim for entry in entries])
+    if problems:
+        raise InputError("claims: " + "; ".join(problems))
+    return Registry({e.claim.id: e for e in sorted(entries, key=lambda e: (e.claim.id.lower(), e.claim.id))})
+
+
+def entry_of_file(path: Path) -> Entry:
+    """The claim of one file, of the package or a user's; for processes that check that one only."""
+    if path.parent.resolve() == Path(package.__path__[0]).resolve():
+        return _entry(importlib.import_module(f"{package.__name__}.{path.stem}"), path)
+    return _entry(_module_of_file(path), path)
+
+
+def _own() -> Iterator[tuple[str, Path, Callable[[], ModuleType]]]:
+    for found in pkgutil.iter_modules(package.__path__):
+        name = f"{package.__name__}.{found.name}"
+        path = Path(package.__path__[0]) / f"{found.name}.py"
+        yield path.name, path, lambda name=name: importlib.import_module(name)  # type: ignore[misc]
+
+
+def _others(paths: Sequence[str | Path]) -> Iterator[tuple[str, Path, Callable[[], ModuleType]]]:
+    for folder in map(Path, paths):
+        files = (
+            sorted(p for p in folder.glob("*.py") if not p.name.startswith("_")) if folder.is_dir() else []
+        )
+        if not files:
+            raise InputError(f"--path {folder}: no folder with claims (.py files)")
+        for path in files:
+            yield str(path), path, lambda path=path: _module_of_file(path)  # type: ignore[misc]
+
+
+def _module_of_file(path: Path) -> ModuleType:
+    """Each file is a module of its own, whatever others of its name there are; the same file is loaded once."""
+    name = f"mirrormata_claim_{sha256(str(path.resolve()).encode()).hexdigest()[:16]}_{path.stem}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _entry(module: ModuleType, path: Path) -> Entry:
+    claim = getattr(module, "CLAIM", None)
+    if not isinstance(claim, Claim) or not callable(getattr(module, "verify", None)):
+        raise ValueError("a claim's file has CLAIM = Claim(...) and a function verify")
+    if path.stem != file_stem(claim.id):
+        raise ValueError(f"the claim {claim.id} belongs in {file_stem(claim.id)}.py")
+    entry = Entry(claim, module, path)
+    _ = entry.text
+    return entry
+
+
+def _contradictions(claims: Sequence[Claim]) -> list[str]:
+    seen: set[str] = set()
+    problems = []
+    for claim in claims:
+        if claim.id.lower() in seen:
+            problems.append(f"{claim.id} is there twice")
+        seen.add(claim.id.lower())
+    known = {claim.id for claim in claims}
+    problems += [
+        f"{c.id} uses {used}, which is not there" for c in claims for used in c.uses if used not in known
+    ]
+    try:
+        TopologicalSorter({claim.id: claim.uses for claim in claims}).prepare()
+    except CycleError as error:
+        problems.append(f"uses in a circle: {' -> '.join(error.args[1])}")
+    return problems

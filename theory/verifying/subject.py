@@ -1,0 +1,45 @@
+"""`Subject`: a user's own file, for the claims that say something about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...constructions.automaton import Automaton
+from ...constructions.block_delay import BlockDelay
+from ...constructions.certificate import read_document
+from ...constructions.delay_certificate import block_delay_from_certificate
+from ...constructions.lrnn import LRNN
+from ...constructions.spec import automaton_from_spec
+from ..check import check
+from ..npz_model import NpzModel, load_npz_model
+from ..running.file import lrnn_of
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What a file holds: an automaton, and where it is a model one of `lrnn`, `delay`, `npz`.
+
+    An `.npz` has no automaton of its own.
+    """
+
+    name: str
+    automaton: Automaton | None = None
+    lrnn: LRNN | None = None
+    delay: BlockDelay | None = None
+    npz: NpzModel | None = None
+
+
+def subject_of_file(path: str) -> Subject:
+    """A certificate (checked first), an `.npz` of matrices, or the SPEC of an automaton; `InputError` for others."""
+    if Path(path).suffix == ".npz":
+        return Subject(path, npz=load_npz_model(path))
+    if Path(path).suffix == ".json":
+        document = read_document(path)
+        if document.get("format", "").startswith("mirrormata-certificate"):
+            if document.get("kind") == "delay" and check(path).verdict == "valid":
+                delay = block_delay_from_certificate(document, path)
+                return Subject(path, delay.automaton, delay=delay)
+            lrnn = lrnn_of(path)
+            return Subject(path, lrnn.automaton, lrnn=lrnn)
+    return Subject(path, automaton_from_spec(path))
