@@ -55,8 +55,8 @@ def inspect(
         return
     if spec is None:
         raise InputError("inspect: give a SPEC, or --library for the list of names")
-    from ..constructions.groups.small_degree import small_degree
     from ..constructions.inspection import inspect_automaton
+    from ..constructions.small_degree import small_degree
 
     automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
     facts = inspect_automaton(automaton, max_monoid=max_monoid, degree=small_degree)

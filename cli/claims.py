@@ -110,7 +110,7 @@ def list_claims(
     entries = list(registry) if source is None else registry.of_source(source)
     entries = entries if show is None else [registry[show]]
     if graph is not None:
-        from ..theory.pictures.claims import draw_claims
+        from ..theory.verifying.picture import draw_claims
 
         drawn = entries if show is None else registry.around(show)
         draw_claims([e.claim for e in drawn], {e.claim.id: e.claim.expected for e in drawn}, graph)

@@ -67,9 +67,9 @@ def compare(
     """Hold a learned layer against a construction: spectra, representation, alignment, horizons, causes, automaton."""
     from ..models.comparison.compare import compare as compare_learned
     from ..models.comparison.result import Tolerances
+    from ..models.comparison.sources import load_learned
     from ..models.comparison.states import Sampling
     from ..models.comparison.text import comparison_rows, comparison_tables
-    from ..models.learned.sources import load_learned
     from ..theory.arithmetic.rounding import float_format
 
     lrnn, automaton = _target(constructed, alphabet, track, start, group, product)
@@ -115,7 +115,7 @@ def _target(
 
 
 def _methods(text: str) -> Any:
-    from ..models.extraction.extract import METHODS
+    from ..models.comparison.extraction import METHODS
 
     if text == "none":
         return ()

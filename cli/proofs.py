@@ -105,7 +105,7 @@ def spectrum(
             model, products=products, max_dim=max_dim, max_letters=max_letters, max_products=max_products
         )
     if picture is not None:
-        from ..theory.pictures.spectrum import draw_spectrum
+        from ..theory.spectra.picture import draw_spectrum
 
         draw_spectrum(found, picture)
     if as_json:

@@ -21,11 +21,11 @@ from .block_counter import Counter, choose_counter
 from .block_rows import marked_points
 from .errors import InputError, NotRealisableError
 from .groups.permutations import cycle_counts, orbits
-from .groups.small_degree import small_permutation_representation
 from .groups.transitive_action import transitive_action
 from .householder import GHFactor, permutation_factors
 from .lrnn import INTEGER_RANGES
 from .rotations import MAX_DEGREE
+from .small_degree import small_permutation_representation
 
 CounterKind = Literal["auto", "ripple", "rotation", "two_layers", "cycles"]
 COUNTERS: dict[str, str] = {

@@ -11,10 +11,10 @@ import numpy as np
 
 from .automaton import Automaton, Indices
 from .errors import LimitError
-from .groups.permutation_group import group_order
 from .groups.permutations import alternating_kind, cycle_lengths, distinct_maps
 from .monoids.blocks import generates_solvable
 from .monoids.monoid import MAX_MONOID, TransitionMonoid, letters_commute
+from .monoids.permutation_group import group_order
 from .monoids.powers import all_aperiodic
 from .monoids.solvable import subgroups_solvable
 from .monoids.synchronising import is_synchronising

@@ -15,13 +15,10 @@ from ..theory.proofs.answers import Answers, answers_of, output_answers, same_le
 from ..theory.proofs.file import prove_file
 from ..theory.proofs.proof import Proof
 from ..theory.proofs.prove import MAX_STATES, prove
+from .automaton_model import automaton_model
 from .fla.learned import prove_fla
 from .fla.shapes import is_fla
-from .model import Model
-from .model_file import load_model
 from .model_stepper import ModelStepper
-from .tasks.automaton import AutomatonTask, task_of
-from .tasks.contract import read_contract
 
 DTYPES = {"fp64": torch.float64, "fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
@@ -60,24 +57,6 @@ def prove_model(
         stepper, automaton, kernel.name,
         answers=answers, max_states=max_states, max_seconds=max_seconds, resume=resume,
     )  # fmt: skip
-
-
-def automaton_model(
-    folder: str, purpose: str
-) -> tuple[Model, AutomatonTask, tuple[str, ...], tuple[int, ...]]:
-    """The model of a folder, its automaton's task, the texts of its letters, and the letters read before a word (BOS).
-
-    `InputError` where its task is no automaton's, so that there is nothing to `purpose`.
-    """
-    model, _ = load_model(folder)
-    contract = read_contract(Path(folder) / "task.json")
-    task = task_of(contract.settings)
-    if not isinstance(task, AutomatonTask):
-        raise InputError(
-            f"{folder}: its task {contract.task} is no automaton's, so there is nothing to {purpose}"
-        )
-    letters = contract.alphabet[:-1] if contract.bos else contract.alphabet
-    return model, task, letters, (len(letters),) if contract.bos else ()
 
 
 def load_stepper(

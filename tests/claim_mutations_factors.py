@@ -165,17 +165,22 @@ def criteria_exchanged(original: Function) -> Function:
     return found
 
 
-P1_2, FACTORS = "theory.claims.g_p1_2:", "theory.symbolic_factors:"
+P1_2, FACTORS = "theory.claims.g_p1_2:", "theory.factors.symbolic:"
 MUTATIONS = [
     Mutation("G.P1.1", "theory.claims.g_p1_1:product_of", negative_betas, "sign: I + βvvᵀ"),
     Mutation("G.P1.1", FACTORS + "factor", lambda f: lambda b, k: f(-b, k), "sign: I + βkkᵀ in the identity"),
     Mutation("G.P1.2", P1_2 + "permutation_factors", reversed_result, "order: of the swaps"),
     Mutation("G.P1.2", P1_2 + "orthogonal_factors", reversed_result, "order: of the reflections"),
     Mutation("G.P1.2", P1_2 + "contraction_factors", reversed_result, "order: scalings after reflections"),
-    Mutation("G.P1.2", "theory.factorise:_reflections", transposed_argument, "transposition: of U and V"),
+    Mutation(
+        "G.P1.2", "theory.factors.factorise:_reflections", transposed_argument, "transposition: of U and V"
+    ),
     Mutation("G.P1.3", "theory.claims.g_p1_3:NON_REAL_KEYS", lambda keys: keys[::-1], "order: of the keys"),
     Mutation(
-        "G.P1.3", "theory.symbolic_witnesses:gram_product", opposite_angles, "sign: of the inner products"
+        "G.P1.3",
+        "theory.factors.symbolic_witnesses:gram_product",
+        opposite_angles,
+        "sign: of the inner products",
     ),
     Mutation("G.P1.3", "theory.claims.g_p1_3:product_of", negative_betas, "sign: I + βvvᵀ"),
     Mutation("G.A3", "theory.claims.g_a3:unbounded", transposed_layer, "transposition: of the 0/1 matrices"),
@@ -198,8 +203,15 @@ MUTATIONS = [
         masked_at_target,
         "transposition: copies read the target",
     ),
-    Mutation("R7", "theory.swap_copy_delay:swap_copy_factors", reversed_result, "order: of the steps"),
-    Mutation("R7", "theory.swap_copy_delay:FourLayers.told", later_phase, "order: the buffer one token late"),
+    Mutation(
+        "R7", "theory.planning.swap_copy_delay:swap_copy_factors", reversed_result, "order: of the steps"
+    ),
+    Mutation(
+        "R7",
+        "theory.planning.swap_copy_delay:FourLayers.told",
+        later_phase,
+        "order: the buffer one token late",
+    ),
     Mutation(
         "DP.T8",
         "theory.claims.dp_t8:rwkv7_radius",
@@ -216,8 +228,12 @@ MUTATIONS = [
     Mutation("CK.1", "theory.claims.ck_1:written_out", signs_first, "order: signs before the reflection"),
     Mutation("CK.1", "theory.claims.ck_1:reflection_and_signs", negative_signs, "sign: of all signs"),
     Mutation("CK.1", FACTORS + "reflection", negative_first, "angle: turned the other way"),
-    Mutation("own.LMI", "theory.gram_equations:_moved", transposed_map, "transposition: of the letters"),
-    Mutation("own.LMI", "theory.gram_equations:_fixed", absolute_vectors, "sign: x is not of sum zero"),
+    Mutation(
+        "own.LMI", "theory.factors.gram_equations:_moved", transposed_map, "transposition: of the letters"
+    ),
+    Mutation(
+        "own.LMI", "theory.factors.gram_equations:_fixed", absolute_vectors, "sign: x is not of sum zero"
+    ),
     Mutation(
         "own.LMI",
         "theory.claims.own_lmi:gram_of",

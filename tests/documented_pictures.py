@@ -13,12 +13,12 @@ from mirrormata.benchmarks.kernel_tables import results
 from mirrormata.theory.horizon import horizons
 from mirrormata.theory.pictures.automaton import draw_automaton
 from mirrormata.theory.pictures.cascade import draw_cascade
-from mirrormata.theory.pictures.claims import draw_claims
 from mirrormata.theory.pictures.mirrors import draw_mirrors
 from mirrormata.theory.pictures.run import draw_run
-from mirrormata.theory.pictures.spectrum import draw_spectrum
 from mirrormata.theory.running.margins import margin_series
 from mirrormata.theory.spectra.model import model_spectrum
+from mirrormata.theory.spectra.picture import draw_spectrum
+from mirrormata.theory.verifying.picture import draw_claims
 from mirrormata.theory.verifying.registry import load_claims
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"

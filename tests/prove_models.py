@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mirrormata.constructions.householder import GHFactor
 from mirrormata.constructions.lrnn import LRNN
-from mirrormata.theory.npz_model import NpzModel, npz_model
+from mirrormata.theory.proofs.npz_model import NpzModel, npz_model
 
 
 def flip_flop(beta: float) -> NpzModel:

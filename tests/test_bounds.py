@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 from mirrormata.constructions.automaton import Automaton
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError
-from mirrormata.constructions.groups.permutation_group import group_order
 from mirrormata.constructions.groups.permutations import cycle_lengths
 from mirrormata.constructions.monoids.monoid import TransitionMonoid
+from mirrormata.constructions.monoids.permutation_group import group_order
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.tests.corruption import corrupted, leaves, replaced, structural, value_at
 from mirrormata.tests.random_automata import (

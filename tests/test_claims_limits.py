@@ -10,7 +10,7 @@ from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.theory.claims import e_neutral, g_t1, g_t2, h_open_beta, h_rank, s_star_free
 from mirrormata.theory.counters.counters import delta_operations, integer_rounding, long_key, two_projections
 from mirrormata.theory.counters.witnesses import counts, plain_witness, written_witness
-from mirrormata.theory.npz_model import NpzModel
+from mirrormata.theory.proofs.npz_model import NpzModel
 from mirrormata.theory.verifying.further import further
 from mirrormata.theory.verifying.subject import Subject
 from mirrormata.theory.verifying.verdict import Verdict

@@ -16,16 +16,16 @@ from mirrormata.constructions.lrnn import LRNN
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.models.comparison.characters import TransitionGroup, character_table
 from mirrormata.models.comparison.compare import compare
+from mirrormata.models.comparison.extraction import Method
 from mirrormata.models.comparison.procrustes import align_letters, align_points, disparity
 from mirrormata.models.comparison.result import Comparison, Tolerances
+from mirrormata.models.comparison.sources import of_lrnn, of_matrices, of_stepper
 from mirrormata.models.comparison.spectra import letter_facts
 from mirrormata.models.comparison.states import Sampling, Trace, class_geometry
 from mirrormata.models.comparison.text import comparison_rows, comparison_tables
 from mirrormata.models.constructed import from_construction
-from mirrormata.models.extraction.extract import Method
 from mirrormata.models.learned.learned import Factors, Learned
 from mirrormata.models.learned.model import of_model
-from mirrormata.models.learned.sources import of_lrnn, of_matrices, of_stepper
 from mirrormata.theory.beta_horizon import scaled
 from mirrormata.theory.check import check
 from mirrormata.theory.impossibility.certificate import positive_delta_layer

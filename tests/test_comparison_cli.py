@@ -11,8 +11,8 @@ import pytest
 
 from mirrormata.constructions.certificate import write_certificate
 from mirrormata.constructions.spec import automaton_from_spec
+from mirrormata.models.comparison.sources import load_learned
 from mirrormata.models.config import ModelConfig
-from mirrormata.models.learned.sources import load_learned
 from mirrormata.models.model import Model
 from mirrormata.models.model_file import save_model
 from mirrormata.models.tasks.automaton import TaskSettings, task_of

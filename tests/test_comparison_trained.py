@@ -15,10 +15,10 @@ from mirrormata.constructions.lrnn import LRNN
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.models.comparison.compare import compare
 from mirrormata.models.comparison.snap import in_use
+from mirrormata.models.comparison.sources import of_lrnn, of_matrices
 from mirrormata.models.comparison.states import ClassGeometry, Sampling, Trace, class_geometry
 from mirrormata.models.learned.learned import AffineStepper, Factors, LearnedHead
 from mirrormata.models.learned.model import load_learned_model
-from mirrormata.models.learned.sources import of_lrnn, of_matrices
 from mirrormata.models.report.learned import learned_sections
 from mirrormata.models.training.experiment import experiment_of
 from mirrormata.models.training.train import train

@@ -11,13 +11,13 @@ from mirrormata.constructions.errors import LimitError
 from mirrormata.constructions.minimise import separating_word
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.models.comparison.compare import compare
+from mirrormata.models.comparison.extraction import Extracted, extract_clusters, extract_learning
+from mirrormata.models.comparison.extraction_clusters import spanning_tree
+from mirrormata.models.comparison.sources import of_matrices
 from mirrormata.models.comparison.states import Sampling, follow_words
 from mirrormata.models.constructed import from_construction
-from mirrormata.models.extraction.clusters import spanning_tree
-from mirrormata.models.extraction.extract import Extracted, extract_clusters, extract_learning
 from mirrormata.models.learned.learned import Learned
 from mirrormata.models.learned.model import of_model
-from mirrormata.models.learned.sources import of_matrices
 from mirrormata.theory.check import check
 
 from .comparison_models import trained

@@ -25,7 +25,7 @@ from mirrormata.models.fla.model import FlaModel
 from mirrormata.models.fla.task import read_task
 from mirrormata.tests.certified import by_hand, halves, reset, shifted_sign
 from mirrormata.tests.command_line import caller
-from mirrormata.theory.npz_model import load_npz_model
+from mirrormata.theory.proofs.npz_model import load_npz_model
 
 TASKS = [
     "parity", "S3", "S5", "S5[transpositions]", "Z2^3", "mod:3", "S4", "A4", "Q8", "Z60", "flipflop", "T2", "tomita:1",

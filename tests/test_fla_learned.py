@@ -14,6 +14,7 @@ from mirrormata.constructions.construct import construct
 from mirrormata.constructions.errors import InputError, LimitError
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.models.comparison.compare import compare
+from mirrormata.models.comparison.sources import load_learned
 from mirrormata.models.comparison.states import Sampling
 from mirrormata.models.fla.export import fla_checkpoint
 from mirrormata.models.fla.folder import load_fla, save_fla
@@ -24,7 +25,6 @@ from mirrormata.models.fla.model import FlaModel
 from mirrormata.models.fla.shapes import completed_config, expected_shapes
 from mirrormata.models.fla.task import FlaTask
 from mirrormata.models.learned.learned import LearnedHead
-from mirrormata.models.learned.sources import load_learned
 
 SHORT = Sampling(words=16, length=64, fit=16)
 PARITY = FlaTask({"0": 0, "1": 1}, {"0": 1, "1": 2}, 3)

@@ -217,7 +217,7 @@ DIGEST = """
 import hashlib, json
 from mirrormata.constructions.certificate import certificate
 from mirrormata.constructions.construct import construct
-from mirrormata.constructions.groups.small_degree import small_permutation_representation
+from mirrormata.constructions.small_degree import small_permutation_representation
 from mirrormata.constructions.spec import automaton_from_spec
 for name in ("S4", "A4_x_Z5", "Z60", "dihedral:8", "Q8", "S4[involutions]", "Z2^4", "S3_x_S3"):
     automaton = automaton_from_spec(name)

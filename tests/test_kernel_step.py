@@ -22,12 +22,12 @@ from mirrormata.theory.arithmetic.arithmetic import Kernel, PerOp
 from mirrormata.theory.arithmetic.names import parse_arithmetic
 from mirrormata.theory.arithmetic.rounding import float_format
 from mirrormata.theory.export import export_npz
-from mirrormata.theory.npz_model import load_npz_model, npz_model
 from mirrormata.theory.proofs.answers import answers_of
+from mirrormata.theory.proofs.kernel_step import KernelHead, kernel_codes_are_closed, kernel_machine
+from mirrormata.theory.proofs.npz_model import load_npz_model, npz_model
 from mirrormata.theory.proofs.prove import prove
 from mirrormata.theory.proofs.state_search import StateSearch
 from mirrormata.theory.running.head_steps import FloatHead
-from mirrormata.theory.running.kernel_step import KernelHead, kernel_codes_are_closed, kernel_machine
 from mirrormata.theory.running.kernel_weights import kernel_weights
 from mirrormata.theory.running.weights import dense_codes
 

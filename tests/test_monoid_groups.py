@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from mirrormata.constructions.automaton import Automaton
 from mirrormata.constructions.errors import NotRealisableError
-from mirrormata.constructions.groups.permutation_group import group_order, is_solvable, permutation_group
 from mirrormata.constructions.groups.permutations import alternating_kind, cycle_lengths, monogenic_size
 from mirrormata.constructions.monoids.blocks import block_system
+from mirrormata.constructions.monoids.permutation_group import group_order, is_solvable, permutation_group
 from mirrormata.constructions.monoids.solvable import order_decides_solvable
 
 

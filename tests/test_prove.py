@@ -21,9 +21,9 @@ from mirrormata.tests.prove_models import Counter, flip_flop, random_model, with
 from mirrormata.theory.arithmetic.names import parse_arithmetic
 from mirrormata.theory.arithmetic.rounding import round_fraction
 from mirrormata.theory.export import export_npz
-from mirrormata.theory.npz_model import NpzModel, load_npz_model
 from mirrormata.theory.proofs import linear as prove_linear
 from mirrormata.theory.proofs.answers import answers_of
+from mirrormata.theory.proofs.npz_model import NpzModel, load_npz_model
 from mirrormata.theory.proofs.prove import prove
 from mirrormata.theory.proofs.reader import CodeReader
 from mirrormata.theory.running.run import track

@@ -22,7 +22,7 @@ from mirrormata.tests.corruption import corrupted, leaves, replaced, structural,
 from mirrormata.tests.prove_models import flip_flop
 from mirrormata.theory.checker import equivalent
 from mirrormata.theory.checker.exact import Invalid
-from mirrormata.theory.npz_model import npz_model
+from mirrormata.theory.proofs.npz_model import npz_model
 from mirrormata.theory.proofs.prove import prove
 
 CHECKER = Path(mirrormata.__file__).parent / "theory" / "checker" / "equivalent.py"

@@ -14,7 +14,7 @@ from mirrormata.cli import main
 from mirrormata.constructions.automaton import Automaton
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.theory.check import check
-from mirrormata.theory.npz_model import NpzModel, npz_model
+from mirrormata.theory.proofs.npz_model import NpzModel, npz_model
 from mirrormata.theory.proofs.prove import prove
 
 SPEC = "regex:(a|b)*a(a|b)*b(a|b)*"

@@ -15,9 +15,9 @@ from mirrormata.constructions.errors import InputError
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.models.comparison.compare import compare
 from mirrormata.models.comparison.result import Comparison
+from mirrormata.models.comparison.sources import of_lrnn
 from mirrormata.models.comparison.states import Sampling
 from mirrormata.models.learned.model import load_learned_model
-from mirrormata.models.learned.sources import of_lrnn
 from mirrormata.models.report.folder import open_folder
 from mirrormata.models.report.learned import COMPARED, learned_sections
 from mirrormata.models.report.learned_clusters import nearest_mean, principal_components, telling_direction

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mirrormata.constructions.automaton import Automaton
-from mirrormata.constructions.groups.small_degree import small_degree, small_permutation_representation
+from mirrormata.constructions.small_degree import small_degree, small_permutation_representation
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.tests.random_automata import automaton_of, group_actions, permutation_automata, renamed
 

@@ -8,8 +8,8 @@ import pytest
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.models.comparison.compare import compare
 from mirrormata.models.comparison.result import Comparison
+from mirrormata.models.comparison.sources import of_lrnn, of_matrices
 from mirrormata.models.comparison.states import Sampling
-from mirrormata.models.learned.sources import of_lrnn, of_matrices
 from mirrormata.theory.check import check
 from mirrormata.theory.proofs.prove import prove
 

@@ -18,10 +18,10 @@ from mirrormata.constructions.errors import InputError, LimitError
 from mirrormata.constructions.householder import gh_factor, product_of, swap
 from mirrormata.constructions.matrices import Matrix, identity, matrix, product
 from mirrormata.constructions.real_cyclotomic import Number, real_cyclotomic_field
-from mirrormata.theory.pictures.spectrum import draw_spectrum
 from mirrormata.theory.spectra.eigenvalues import eigenvalue_report
 from mirrormata.theory.spectra.file import spectrum_of_file
 from mirrormata.theory.spectra.model import ModelSpectrum, model_spectrum
+from mirrormata.theory.spectra.picture import draw_spectrum
 from mirrormata.theory.spectra.products import Products
 
 CONSTRUCTED = [

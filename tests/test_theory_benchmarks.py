@@ -17,7 +17,7 @@ from mirrormata.tests.documented_pages import blocks
 from mirrormata.theory.arithmetic.arithmetic import Kernel, PerOp
 from mirrormata.theory.arithmetic.names import parse_arithmetic
 from mirrormata.theory.arithmetic.value_sets import round_values, value_set
-from mirrormata.theory.running.kernel_step import KernelHead
+from mirrormata.theory.proofs.kernel_step import KernelHead
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"

@@ -13,8 +13,8 @@ from itertools import permutations
 import numpy as np
 
 from ..automaton import Automaton, Indices, object_array
-from ..groups.permutation_group import group_order
 from ..groups.permutations import alternating_kind, cycle_lengths, orbits
+from ..monoids.permutation_group import group_order
 
 MAX_LISTED_ELEMENTS = 2_000
 

@@ -11,17 +11,17 @@ import numpy as np
 from ...constructions.construct import construct
 from ...constructions.errors import InputError, LimitError, MirrormataError
 from ...constructions.lrnn import LRNN
-from ..extraction.extract import Extracted, Method, extract_clusters, extract_exact, extract_learning
 from ..learned.learned import Learned, LearnedHead
-from ..learned.sources import of_lrnn
 from .causal import causal_check
 from .characters import CharacterTable, TransitionGroup, character_table
+from .extraction import Extracted, Method, extract_clusters, extract_exact, extract_learning
 from .failure import Failure, eigenvalues_in_zero_one, why_it_fails
 from .group import representation_of
 from .horizon import horizon_of
 from .procrustes import align_letters, disparity
 from .result import Comparison, HeadComparison, Tolerances, restricted
 from .snap import Snapped, snap
+from .sources import of_lrnn
 from .spectra import LetterFacts, letter_facts
 from .states import ClassGeometry, Sampling, Trace, class_geometry, follow_words
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...constructions.errors import InputError
-from ..extraction.extract import Extracted
 from ..learned.learned import Learned, LearnedHead
 from .causal import Causal
+from .extraction import Extracted
 from .failure import Failure
 from .group import Representation
 from .horizon import Horizon

@@ -7,6 +7,7 @@ import numpy as np
 from ...constructions.automaton import Indices
 from ...constructions.errors import LimitError
 from ...theory.arithmetic.rounding import Floats
+from ..learned.heads import merged_heads
 from ..learned.learned import Factors, LearnedHead
 from .model import FlaModel
 
@@ -68,22 +69,6 @@ def fla_heads(
         f"{seed}; `spread` is how far they lie apart"
     )
     return merged_heads(heads), None if exact else note
-
-
-def merged_heads(heads: list[LearnedHead]) -> tuple[LearnedHead, ...]:
-    """Heads with the same numbers once: constructed models have one for each row of the state."""
-    groups: dict[bytes, list[LearnedHead]] = {}
-    for head in heads:
-        groups.setdefault(b"".join((x + 0.0).tobytes() for x in (head.A, head.B, head.H0)), []).append(head)
-    merged = []
-    for group in groups.values():
-        first = group[0]
-        name = first.name + (f" and {len(group) - 1} equal" if len(group) > 1 else "")
-        copies = tuple(h.copies[0] for h in group)
-        merged.append(
-            LearnedHead(name, first.A, first.B, first.H0, first.factors, None, first.spread, copies)
-        )
-    return tuple(merged)
 
 
 def random_words(letters: int, words: int, length: int, seed: int) -> list[Indices]:

@@ -48,7 +48,7 @@ class FlaHead:
         return 0 <= number < self.heads and layer * self.heads + number in self.head.copies
 
     def write(self, path: str | Path) -> None:
-        """As `.npz`, see `theory/npz_model.py`: the nearest code gives the answer."""
+        """As `.npz`, see `theory/proofs/npz_model.py`: the nearest code gives the answer."""
         decode = np.repeat(np.arange(len(self.codes))[:, None], len(self.letters), 1)
         stream = BytesIO()
         np.savez(

@@ -57,6 +57,22 @@ def transitions_of(model: Model, words: Indices, letters: int, by_letter: bool) 
     return found
 
 
+def merged_heads(heads: list[LearnedHead]) -> tuple[LearnedHead, ...]:
+    """Heads with the same numbers once: constructed models have one for each row of the state."""
+    groups: dict[bytes, list[LearnedHead]] = {}
+    for head in heads:
+        groups.setdefault(b"".join((x + 0.0).tobytes() for x in (head.A, head.B, head.H0)), []).append(head)
+    merged = []
+    for group in groups.values():
+        first = group[0]
+        name = first.name + (f" and {len(group) - 1} equal" if len(group) > 1 else "")
+        copies = tuple(h.copies[0] for h in group)
+        merged.append(
+            LearnedHead(name, first.A, first.B, first.H0, first.factors, None, first.spread, copies)
+        )
+    return tuple(merged)
+
+
 def _by_letter(A: Floats, letters: Indices, count: int) -> tuple[Floats, float]:
     means, spread = [], 0.0
     for x in range(count):

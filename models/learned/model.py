@@ -13,14 +13,13 @@ from ...constructions.automaton import Automaton, Indices
 from ...constructions.errors import InputError
 from ...constructions.formats.label_text import label_text
 from ...theory.arithmetic.rounding import Floats
+from ..automaton_model import automaton_model
 from ..config import LINEAR
-from ..fla.heads import merged_heads
-from ..folder_stepper import automaton_model
 from ..layers.projections import by_heads
 from ..model import Model
 from ..model_stepper import ModelStepper
 from ..tasks.automaton import AutomatonTask
-from .heads import transitions_of
+from .heads import merged_heads, transitions_of
 from .learned import Learned, LearnedHead, Read, Target, state_target
 
 CONTEXTS, CONTEXT_LENGTH = 64, 64

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...constructions.automaton import Automaton, breadth_first
 from ...constructions.errors import InputError
-from ...constructions.groups.small_degree import small_degree
 from ...constructions.inspection import inspect_automaton
+from ...constructions.small_degree import small_degree
 from ...constructions.texts.show import counted, label_text
 from ...theory.pictures.automaton import svg_text
 from .limits import ShownLimits, some_of

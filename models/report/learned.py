@@ -8,9 +8,9 @@ from pathlib import Path
 
 from ...constructions.errors import MirrormataError
 from ..comparison.compare import compare
+from ..comparison.extraction import Method
 from ..comparison.result import Comparison, Tolerances
 from ..comparison.states import Sampling
-from ..extraction.extract import Method
 from ..learned.model import load_learned_model
 from ..model_file import load_model
 from .folder import ReportFolder, open_folder

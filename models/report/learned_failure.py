@@ -8,9 +8,9 @@ import numpy as np
 
 from ...theory.check import check
 from ...theory.running.words import random_words
+from ..comparison.extraction_oracle import Answering
 from ..comparison.failure import Failure, why_it_fails
 from ..comparison.result import Comparison
-from ..extraction.oracle import Answering
 from .learned_trained import Trained
 from .limits import LearnedLimits
 from .parts import Cell, Section, Table

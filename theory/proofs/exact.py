@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from ...constructions.automaton import Indices
 from ..arithmetic.arithmetic import PerStep
 from ..arithmetic.rounding import FORMATS
-from ..npz_model import NpzModel
 from .answers import Answers
 from .linear import LinearHead, LinearMachine
+from .npz_model import NpzModel
 
 State = tuple[Fraction, ...]
 

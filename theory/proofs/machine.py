@@ -10,14 +10,14 @@ from ...constructions.errors import InputError
 from ...constructions.lrnn import LRNN
 from ..arithmetic.arithmetic import Arithmetic, Exact, Kernel, PerOp, PerStep, Rounded
 from ..arithmetic.rounding import FloatFormat
-from ..npz_model import NpzModel
 from ..running.delay_stepper import DelayStepper
-from ..running.kernel_step import kernel_machine
 from ..running.layered_stepper import LayeredStepper
 from ..running.stepper import ExactStepper
 from .answers import Answers, answers_of
 from .exact import ExactNpzStepper
+from .kernel_step import kernel_machine
 from .linear import LinearMachine, linear_machine
+from .npz_model import NpzModel
 from .state_search import Machine
 from .stepper import StepperMachine
 

@@ -20,12 +20,12 @@ from ...constructions.errors import InputError
 from ...constructions.lrnn import LRNN
 from ..arithmetic.arithmetic import Arithmetic
 from ..arithmetic.names import parse_arithmetic
-from ..npz_model import NpzModel, load_npz_model
 from ..running.stepper import Stepper
 from .answers import Answers
 from .certificate import states_certificate
 from .linear import LinearMachine
 from .machine import machine_of
+from .npz_model import NpzModel, load_npz_model
 from .proof import Proof
 from .quick import quick_proof
 from .replay import replayed

@@ -16,14 +16,14 @@ from ..arithmetic.arithmetic import Arithmetic, Exact, Kernel, PerOp, PerStep, R
 from ..check import check
 from ..checker.equivalent import MAX_STEPS
 from ..horizon import full_certificate
-from ..npz_model import NpzModel
-from ..running.kernel_step import kernel_codes_are_closed
 from .answers import Answers, answers_of
 from .certificate import codes_certificate, regions_certificate, states_certificate
 from .codes import CodeMachine, codes_are_closed
 from .exact import exact_regions
+from .kernel_step import kernel_codes_are_closed
 from .linear import LinearMachine
 from .machine import one_layer
+from .npz_model import NpzModel
 from .proof import Proof
 from .state_search import INTERRUPTED, StateSearch
 

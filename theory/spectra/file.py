@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...constructions.errors import InputError
-from ..npz_model import load_npz_model
+from ..proofs.npz_model import load_npz_model
 from ..running.file import lrnn_of
 from .model import ModelSpectrum, model_spectrum
 

@@ -38,7 +38,7 @@ def given_letters(
 ) -> tuple[list[ExactMatrix], list[str]]:
     """The matrices and labels of a model of one head; `InputError` with all that is wrong with them."""
     if not isinstance(model, Mapping | Sequence) and hasattr(model, "H0"):
-        from ..npz_model import NpzModel
+        from ..proofs.npz_model import NpzModel
 
         if isinstance(model, NpzModel):
             labels, model = model.letters if labels is None else labels, model.A

@@ -12,7 +12,7 @@ from ...constructions.delay_certificate import block_delay_from_certificate
 from ...constructions.lrnn import LRNN
 from ...constructions.spec import automaton_from_spec
 from ..check import check
-from ..npz_model import NpzModel, load_npz_model
+from ..proofs.npz_model import NpzModel, load_npz_model
 from ..running.file import lrnn_of
 
 

@@ -14,10 +14,10 @@ import numpy as np
 from ...constructions.automaton import Automaton, Indices
 from ...constructions.errors import InputError
 from ...constructions.minimise import minimise, separating_word
-from ..comparison.snap import SnappedHead
 from ..learned.learned import Learned, answer_names
-from .clusters import components, observed, spanning_tree, widest_gap
-from .oracle import Answering, learn
+from .extraction_clusters import components, observed, spanning_tree, widest_gap
+from .extraction_oracle import Answering, learn
+from .snap import SnappedHead
 
 Method = Literal["exact", "kv", "lstar", "clusters"]
 METHODS: tuple[Method, ...] = ("exact", "kv", "lstar", "clusters")

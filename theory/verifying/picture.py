@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from ..verifying.claim import Claim
-from .mirrors import picture_format, write_figure
+from ..pictures.mirrors import picture_format, write_figure
+from .claim import Claim
 
 _COLOURS = {"holds": "#1b7f4d", "refuted": "#b3261e", "unknown": "#6b7280"}
 _SHAPES = {

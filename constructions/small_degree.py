@@ -6,14 +6,14 @@ from functools import reduce
 
 import numpy as np
 
-from ..automaton import Automaton, Indices
-from ..candidates import HeadCandidate
-from ..head_plan import SignedPermutationPlan
-from ..permutation_form import permutation_candidates
-from ..rotations import cyclic_candidates
-from ..selection import determines, joined
-from .block_systems import block_systems
-from .transitive_action import transitive_action
+from .automaton import Automaton, Indices
+from .candidates import HeadCandidate
+from .groups.block_systems import block_systems
+from .groups.transitive_action import transitive_action
+from .head_plan import SignedPermutationPlan
+from .permutation_form import permutation_candidates
+from .rotations import cyclic_candidates
+from .selection import determines, joined
 
 
 def small_permutation_representation(automaton: Automaton, max_group: int = 5_000) -> Indices:

@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from ..constructions.automaton import Automaton, Indices
-from ..constructions.errors import InputError
-from ..constructions.lrnn import Head
-from .arithmetic.arithmetic import Rounded
-from .arithmetic.rounding import Floats
+from ...constructions.automaton import Automaton, Indices
+from ...constructions.errors import InputError
+from ...constructions.lrnn import Head
+from ..arithmetic.arithmetic import Rounded
+from ..arithmetic.rounding import Floats
+from ..running.weights import HeadWeights
+from .answers import Answers, output_answers, same_letters
+from .linear import LinearHead, LinearMachine
 from .npz_factors import FACTOR_KEYS, factor_head
-from .proofs.answers import Answers, output_answers, same_letters
-from .proofs.linear import LinearHead, LinearMachine
-from .proofs.reader import CodeReader
-from .running.weights import HeadWeights
+from .reader import CodeReader
 
 KEYS = ("A", "B", "H0", "codes", "decode")
 LABELS = ("letter_labels", "output_labels")

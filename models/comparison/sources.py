@@ -17,14 +17,14 @@ from ...constructions.formats.label_text import label_text
 from ...constructions.lrnn import LRNN, Head
 from ...constructions.matrices import Matrix
 from ...theory.arithmetic.rounding import Floats, round_number
-from ...theory.npz_model import NpzModel, load_npz_model
 from ...theory.proofs.answers import same_letters
+from ...theory.proofs.npz_model import NpzModel, load_npz_model
 from ...theory.running.file import lrnn_of
 from ...theory.running.readout import Readout
 from ...theory.running.stepper import Stepper
 from ...theory.running.weights import dense_codes, head_weights, letter_rows
 from ...theory.spectra.letters import lrnn_heads
-from .learned import AffineStepper, Factors, Learned, LearnedHead, output_target, state_target
+from ..learned.learned import AffineStepper, Factors, Learned, LearnedHead, output_target, state_target
 
 
 def of_lrnn(lrnn: LRNN, name: str | None = None) -> Learned:
@@ -149,7 +149,7 @@ def load_learned(path: str, automaton: Automaton) -> Learned:
             from ..fla.learned import load_fla_learned
 
             return load_fla_learned(path, automaton)
-        from .model import load_learned_model
+        from ..learned.model import load_learned_model
 
         return load_learned_model(path, automaton)
     if place.suffix == ".npz":

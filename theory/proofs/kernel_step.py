@@ -19,18 +19,18 @@ from ...constructions.errors import InputError
 from ...constructions.lrnn import LRNN, Head
 from ..arithmetic.arithmetic import Kernel
 from ..arithmetic.rounding import Floats, float_format
-from ..npz_model import NpzModel
-from ..proofs.answers import Answers
-from ..proofs.codes import codes_are_exact
-from ..proofs.linear import code_reader
-from ..proofs.reader import CodeReader
-from ..proofs.state_search import Rows
-from ..proofs.stepper import StepperMachine
-from .kernel_weights import KernelWeights, kernel_weights
-from .layered_stepper import LayeredStepper
-from .readout import HeadCodes
-from .stepper import only_layer
-from .weights import MAX_ENTRIES, dense_codes
+from ..running.kernel_weights import KernelWeights, kernel_weights
+from ..running.layered_stepper import LayeredStepper
+from ..running.readout import HeadCodes
+from ..running.stepper import only_layer
+from ..running.weights import MAX_ENTRIES, dense_codes
+from .answers import Answers
+from .codes import codes_are_exact
+from .linear import code_reader
+from .npz_model import NpzModel
+from .reader import CodeReader
+from .state_search import Rows
+from .stepper import StepperMachine
 
 BATCH = 1 << 16
 """States given to the kernel at once."""

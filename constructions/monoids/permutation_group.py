@@ -9,16 +9,16 @@ import numpy as np
 
 from ..automaton import Automaton, Indices
 from ..errors import LimitError, NotRealisableError
-from ..monoids.base import determining_points
-from ..monoids.blocks import generates_solvable
-from ..monoids.solvable import list_group
-from .permutations import (
+from ..groups.permutations import (
     alternating_kind,
     cycle_lengths,
     distinct_maps,
     orbits,
     restricted,
 )
+from .base import determining_points
+from .blocks import generates_solvable
+from .solvable import list_group
 
 if TYPE_CHECKING:
     from sympy.combinatorics import PermutationGroup

@@ -11,8 +11,8 @@ import numpy as np
 from ...constructions.automaton import Automaton, Indices
 from ...constructions.errors import InputError, LimitError, MirrormataError
 from ...theory.running.words import random_words
-from ..comparison.states import right_answers
 from ..learned.learned import Learned, answer_names
+from .states import right_answers
 
 
 class Answering:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..constructions.errors import InputError
-from ..constructions.householder import GHFactor
-from ..constructions.lrnn import Head, Sparse, Transition
-from .arithmetic.rounding import Floats
+from ...constructions.errors import InputError
+from ...constructions.householder import GHFactor
+from ...constructions.lrnn import Head, Sparse, Transition
+from ..arithmetic.rounding import Floats
 
 FACTOR_KEYS = ("beta", "vector", "factor_count", "gate")
 CLOSE = 2.0**-20

@@ -10,8 +10,8 @@ from ...constructions.automaton import Indices
 from ...constructions.errors import LimitError
 from ...theory.arithmetic.rounding import Floats
 from ...theory.running.words import random_words
-from ..comparison.states import side_by_side
 from ..learned.learned import Learned
+from .states import side_by_side
 
 _CANCELLED = 1e-6
 """Squared distances below this part of the largest squared norm lose more than about ten of 16 digits."""

@@ -17,11 +17,11 @@ from matplotlib.patches import Circle, Wedge
 from matplotlib.patheffects import withStroke
 
 from ...constructions.errors import InputError
-from ..spectra.model import HeadSpectrum, ModelSpectrum
-from ..spectra.roots import Eigenvalue
-from ..spectra.texts import eigenvalues_text
-from .mirror_plane import MIRRORS
-from .mirrors import picture_format, write_figure
+from ..pictures.mirror_plane import MIRRORS
+from ..pictures.mirrors import picture_format, write_figure
+from .model import HeadSpectrum, ModelSpectrum
+from .roots import Eigenvalue
+from .texts import eigenvalues_text
 
 COLOURS = (*MIRRORS, "#5c3d99", "#e6ab02")
 OTHER, PRODUCT, INK = "#9a9a9a", "#c9c9c9", "#222222"

@@ -1,1 +1,0 @@
-"""The automaton of a trained model."""
