@@ -21,6 +21,8 @@ from mirrormata.models.sweeps import run as sweep_module
 from mirrormata.models.sweeps.file import Sweep, read_sweep
 from mirrormata.models.sweeps.run import SweepFolder, run_sweep
 from mirrormata.models.sweeps.table import sweep_caption, sweep_table
+from mirrormata.models.tasks.automaton import Task, TaskSettings, task_of
+from mirrormata.models.training import experiment as train_file
 from mirrormata.tests.command_line import Outcome
 from mirrormata.tests.documented_pages import ROOT
 
@@ -79,6 +81,18 @@ def test_rows_and_grid_make_cells(small: Sweep) -> None:
     assert [cell.row for cell in small.cells[:4]] == [row.name for row in small.rows]  # each row begins first
     assert small.rows[3].cells[0].experiment.model["householders"] == 2
     assert small.rows[2].cells[0].experiment.model["range"] == [0, 1]
+
+
+def test_the_task_of_a_row_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[str] = []
+
+    def counted(settings: TaskSettings) -> Task:
+        built.append(settings.spec)
+        return task_of(settings)
+
+    monkeypatch.setattr(train_file, "task_of", counted)
+    assert len(read_sweep(written(tmp_path)).cells) == 8
+    assert built == ["S3"] * 4
 
 
 def test_a_sweep_goes_on_where_it_stopped(

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -15,6 +15,9 @@ from ...constructions.errors import InputError
 from ..tasks.automaton import Span
 from ..tasks.language import LanguageTask
 from ..training.experiment import Experiment, experiment_of, read_toml
+
+Budget: TypeAlias = tuple[int, int, Span]
+"""Steps, batch and training lengths, which all rows of a table share."""
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -83,9 +86,10 @@ def read_sweep(path: str | Path) -> Sweep:
         raise InputError(
             f"{name}: seeds_a_cell is {file.seeds_a_cell}: give a number from 1, or 0 for all seeds"
         )
-    rows = tuple(_rows(file, name))
-    if not rows:
+    found = list(_rows(file, name))
+    if not found:
         raise InputError(f"{name}: an entry of [grid] has no values; give some, or leave it out")
+    rows = tuple(row for row, _ in found)
     doubled = [row.name for i, row in enumerate(rows) if row.name in {r.name for r in rows[:i]}]
     if doubled:
         raise InputError(f"{name}: two rows are called {doubled[0]!r}; give each row another name")
@@ -94,7 +98,7 @@ def read_sweep(path: str | Path) -> Sweep:
         raise InputError(
             f"{name}: two rows would have the files {same[0]!r}: names differ in more than signs and spaces; rename one"
         )
-    budgets = {_budget(cell.experiment) for row in rows for cell in row.cells}
+    budgets = {budget for _, budget in found}
     if len(budgets) > 1:
         raise InputError(
             f"{name}: rows have different steps, batches or training lengths {sorted(budgets)}: a table needs the same"
@@ -102,7 +106,7 @@ def read_sweep(path: str | Path) -> Sweep:
     return Sweep(file.name, file.caption, file.measure, file.good, rows)
 
 
-def _rows(file: _File, name: str) -> Iterator[Row]:
+def _rows(file: _File, name: str) -> Iterator[tuple[Row, Budget]]:
     base = {section: getattr(file, section) for section in ("task", "model", "train", "eval")}
     for entries in file.rows or [{}]:
         fixed = dict(entries)
@@ -122,7 +126,8 @@ def _rows(file: _File, name: str) -> Iterator[Row]:
                 raise InputError(f"{where}: {error}") from None
             if file.measure == "bits" and not isinstance(task, LanguageTask):
                 raise InputError(f"{where}: measure bits is for text; choose another")
-            yield Row(label, published, tuple(_cells(experiment, label, file.seeds_a_cell)))
+            row = Row(label, published, tuple(_cells(experiment, label, file.seeds_a_cell)))
+            yield row, (experiment.train.steps, experiment.train.batch, experiment.train_lengths(task))
 
 
 def _cells(experiment: Experiment, row: str, seeds_a_cell: int) -> Iterator[Cell]:
@@ -135,10 +140,6 @@ def _cells(experiment: Experiment, row: str, seeds_a_cell: int) -> Iterator[Cell
         )
         kept = "".join(c if c.isalnum() or c in "-." else "_" for c in row)
         yield Cell(f"{kept}_seeds_{'_'.join(map(str, some))}", row, part)
-
-
-def _budget(experiment: Experiment) -> tuple[int, int, Span]:
-    return experiment.train.steps, experiment.train.batch, experiment.train_lengths(experiment.built_task())
 
 
 def _set(data: dict[str, Any], entry: str, value: Any, name: str) -> None:
