@@ -49,7 +49,7 @@ def train(
     """Train to the last step, or for so many minutes; called again with the same settings it goes on.
 
     Raises `InputError` for a folder of another training, and for a checkpoint that is cut short or foreign; `LimitError` for
-    tests (`check_size`) or a model (`check_memory`) too large for memory. Then nothing is written.
+    tests (`check_size`), a model (`check_memory`) or batches (`check_batch`) too large for memory. Then nothing is written.
     """
     started = time.monotonic()
     check_minutes(minutes)
@@ -64,6 +64,7 @@ def train(
         if processes.sharded and len(experiment.train.seeds) > 1:
             raise InputError("train: FSDP shards one model: give one seed, or use DDP for several")
         check_memory(config, experiment.train.seeds, processes)
+        check_batch(config, experiment.train, lengths[1], processes)
         check_size(config, len(experiment.train.seeds), experiment.eval.words, longest_of(tests))
         if processes.writes:
             _claim(place, settings, contract)
