@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from ..constructions.errors import InputError
-from ..constructions.files import read_text, whole_folder
+from ..constructions.files import read_json, whole_folder
 from .config import config_from_json
 from .model import Model
 
@@ -76,10 +76,7 @@ def load_weights(model: Model, path: Path) -> None:
 
 
 def _json(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}: not JSON (line {error.lineno}: {error.msg})") from None
+    data = read_json(path)
     if not isinstance(data, dict):
         raise InputError(f"{path}: an object is needed")
     return data

@@ -229,3 +229,6 @@ def test_wrong_folders_are_refused(tmp_path: Path) -> None:
         (place / "config.json").write_text(json.dumps({**document, **change}))
         with pytest.raises(InputError, match=message):
             load_model(place)
+    (place / "config.json").write_text("{")
+    with pytest.raises(InputError, match=r"config\.json: line 1 is not JSON \("):
+        load_model(place)

@@ -290,6 +290,15 @@ def test_what_is_no_result_is_refused(text: str, tmp_path: Path) -> None:
         read_result(tmp_path)
 
 
+def test_files_that_are_no_json_are_named_by_their_line(tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text('{\n"seeds"')
+    with pytest.raises(InputError, match=r"result\.json: line 2 is not JSON \("):
+        read_result(tmp_path)
+    (tmp_path / "settings.json").write_text("{")
+    with pytest.raises(InputError, match=r"settings\.json: line 1 is not JSON \("):
+        train(experiment(), tmp_path)
+
+
 def test_a_file_and_its_values(tmp_path: Path) -> None:
     path = tmp_path / "a.toml"
     path.write_text(

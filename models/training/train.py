@@ -18,12 +18,12 @@ from typing import Any
 import torch
 
 from ...constructions.errors import InputError
-from ...constructions.files import read_text, write_text
+from ...constructions.files import read_json, write_text
 from ..evaluation import check_size, length_text, longest_of
 from ..tasks.contract import TaskContract, read_contract
 from .checkpoints import first_difference
 from .experiment import Experiment, TrainSettings
-from .memory import check_memory
+from .memory import check_batch, check_memory
 from .processes import Processes
 from .run import Progress, TrainingRun
 
@@ -92,10 +92,7 @@ def read_result(folder: Path) -> dict[str, Any] | None:
     path = folder / "result.json"
     if not path.exists():
         return None
-    try:
-        result: dict[str, Any] = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}: not JSON ({error.msg}); remove it") from None
+    result: dict[str, Any] = read_json(path)
     missing = [k for k in ("seeds", "accuracy", "exact") if not isinstance(result, dict) or k not in result]
     if missing:
         raise InputError(f"{path}: not the result of a training: it has no {missing[0]!r}; remove it")
@@ -106,11 +103,7 @@ def _claim(place: Path, settings: dict[str, Any], contract: TaskContract) -> Non
     """The folder is this training's: new, or begun with the same settings."""
     path = place / "settings.json"
     if path.exists():
-        try:
-            before = json.loads(read_text(path))
-        except json.JSONDecodeError as error:
-            raise InputError(f"{path}: not JSON ({error.msg}); choose another folder") from None
-        if different := first_difference(before, settings):
+        if different := first_difference(read_json(path), settings):
             raise InputError(
                 f"{place}: holds another training: {different}; choose another folder, or the same settings"
             )
