@@ -108,6 +108,10 @@ MUTATIONS = [
         lambda table: dict.fromkeys(table, ((1, 0), (0, 1))), "angle: 0 in place of 2π/m",
     ),
     Mutation(
+        "G.T2", "theory.impossibility.cast_rotations:reflections",
+        lambda f: lambda order: f(order)[:1] * 2, "order: the same reflection twice in the second layer",
+    ),
+    Mutation(
         "G.T2.printed", "theory.claims.g_t2_printed:two_projections", _transposed_transition,
         "order: the second factor applied first",
     ),

@@ -16,10 +16,10 @@ from ..impossibility.cast_theorems import Tally, passed_over, theorem
 from ..impossibility.certificate import cast_impossibility, positive_delta_layer
 from ..impossibility.orbits import AffineHead
 from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import instances, proved
+from ..verifying.evidence import instances
 from ..verifying.further import further
 from ..verifying.subject import Subject
-from ..verifying.subject_letters import letters_with, turning_letter
+from ..verifying.subject_letters import turning_needs
 from ..verifying.verdict import Verdict
 from .g_l1 import FORMATS
 
@@ -88,24 +88,15 @@ def verify(effort: Effort = QUICK) -> Verdict:
 
 def applies(subject: Subject) -> Verdict | None:
     """Which letters of the model have an eigenvalue outside [0, ∞), and whether its automaton needs one."""
-    beyond = letters_with(subject, lambda x: not (x.spectrum.is_real and x.spectrum.has_negative is False))
-    if beyond is None:
-        return None
-    needed = turning_letter(subject.automaton, lambda length: length > 1)
-    have = f"{len(beyond)} letters have an eigenvalue outside [0, ∞)"
-    need = "nothing here needs one" if needed is None else f"letter {needed} turns states, which needs one"
-    return proved(
+    return turning_needs(
         CLAIM,
-        computed=len(beyond),
-        claimed=int(needed is not None),
-        relation=">=",
-        evidence={
-            "says": f"{have}; {need}",
-            "letters_with_an_eigenvalue_outside_0_inf": beyond,
-            "letter_that_turns_states": needed,
-            "without_such_letters": "no (1^m)*, m ≥ 2, in model cast",
-        },
-        witness={"letter": needed, "letters_with_an_eigenvalue_outside_0_inf": beyond},
+        subject,
+        lambda x: not (x.spectrum.is_real and x.spectrum.has_negative is False),
+        lambda length: length > 1,
+        eigenvalue="an eigenvalue outside [0, ∞)",
+        turns="turns states",
+        without="no (1^m)*, m ≥ 2, in model cast",
+        key="letters_with_an_eigenvalue_outside_0_inf",
     )
 
 

@@ -10,10 +10,10 @@ from ..counters.counters import ripple_period
 from ..impossibility.cast_rotations import ROTATIONS, rotations
 from ..impossibility.cast_theorems import Tally, passed_over, theorem
 from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import instances, proved
+from ..verifying.evidence import instances
 from ..verifying.further import further
 from ..verifying.subject import Subject
-from ..verifying.subject_letters import letters_with, turning_letter
+from ..verifying.subject_letters import turning_needs
 from ..verifying.verdict import Verdict
 from .g_l1 import FORMATS
 
@@ -27,7 +27,10 @@ CLAIM = Claim(
 
 
 class Stack(NamedTuple):
-    """Random layers, by their seed; `order` 0: real eigenvalues, else one layer whose letter has this finite order."""
+    """Random layers, by their seed; `order` 0: real eigenvalues, else the last layer turns by this finite order.
+
+    With one layer its letter does, with two a product of two letters with real eigenvalues.
+    """
 
     arithmetic: str
     layers: int
@@ -47,7 +50,8 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Source: G, Theorem 2, as the final version states it
     Method: Random stacks of one and two layers with triangular letters of rational eigenvalues, of either sign, are
         decided for ever on 1^k; how many attain 2^L is counted. The same check is given letters of order 3, 4 and 6,
-        which have non-real eigenvalues, and must find other periods. That 2^L is attained at every L is own.T2tight.
+        which have non-real eigenvalues, and second layers of two reflections each, real letters whose product is such a
+        matrix; it must find other periods of both. That 2^L is attained at every L is own.T2tight.
         Stacks that settle beyond the limits of the computation are passed over; their share is reported.
     Example:
         >>> print(verify().line())
@@ -73,7 +77,11 @@ def verify(effort: Effort = QUICK) -> Verdict:
             "periods of 1 to 6 sign layers": (
                 [ripple_period(n) for n in range(1, 7)],
                 [2**n for n in range(1, 7)],
-            )
+            ),
+            "orders of two reflections whose second layer is found to break the bound": (
+                [m for m in ROTATIONS if tally_of(Stack(FORMATS[0], 2, 0, m)).violations],
+                [3, 4, 6],
+            ),
         },
     )
 
@@ -82,35 +90,22 @@ def applies(subject: Subject) -> Verdict | None:
     """Which letters of a one-layer model have non-real eigenvalues, and whether its automaton needs one."""
     if subject.lrnn is not None and len(subject.lrnn.layers) > 1:
         return None
-    beyond = letters_with(subject, lambda x: not x.spectrum.is_real)
-    if beyond is None:
-        return None
-    needed = turning_letter(subject.automaton, lambda length: length > 2)
-    have = f"{len(beyond)} letters have a non-real eigenvalue"
-    need = (
-        "nothing here needs one"
-        if needed is None
-        else f"letter {needed} turns more than two states, which needs one"
-    )
-    return proved(
+    return turning_needs(
         CLAIM,
-        computed=len(beyond),
-        claimed=int(needed is not None),
-        relation=">=",
-        evidence={
-            "says": f"{have}; {need}",
-            "letters_with_a_non-real_eigenvalue": beyond,
-            "letter_that_turns_more_than_two_states": needed,
-            "without_such_letters": "no (1^m)*, m > 2, in model cast and one layer",
-        },
-        witness={"letter": needed, "letters_with_a_non-real_eigenvalue": beyond},
+        subject,
+        lambda x: not x.spectrum.is_real,
+        lambda length: length > 2,
+        eigenvalue="a non-real eigenvalue",
+        turns="turns more than two states",
+        without="no (1^m)*, m > 2, in model cast and one layer",
+        key="letters_with_a_non-real_eigenvalue",
     )
 
 
 def tally_of(case: Stack) -> Tally:
     """One stack of layers, decided for ever on 1^k."""
     if case.order:
-        return rotations(case.arithmetic, case.order, 1, case.seed)
+        return rotations(case.arithmetic, case.order, 1, case.seed, case.layers)
     return theorem(case.arithmetic, 1, case.layers, case.seed, negative=True)
 
 
@@ -121,4 +116,5 @@ def _real(generator: np.random.Generator) -> Stack:
 
 def _turning(generator: np.random.Generator) -> Stack:
     order: Any = generator.choice(list(ROTATIONS))
-    return Stack(FORMATS[generator.integers(3)], 1, int(generator.integers(2**31)), int(order))
+    layers = int(generator.integers(1, 3))
+    return Stack(FORMATS[generator.integers(3)], layers, int(generator.integers(2**31)), int(order))

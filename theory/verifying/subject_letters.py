@@ -7,7 +7,10 @@ from collections.abc import Callable
 from ...constructions.automaton import Automaton
 from ..planning.bounds import proper_cycles
 from ..spectra.model import LetterSpectrum, model_spectrum
+from .claim import Claim
+from .evidence import proved
 from .subject import Subject
+from .verdict import Verdict
 
 
 def letters_with(subject: Subject, has: Callable[[LetterSpectrum], bool]) -> list[str] | None:
@@ -26,3 +29,39 @@ def turning_letter(automaton: Automaton | None, wanted: Callable[[int], bool]) -
             if any(wanted(len(cycle)) for cycle in proper_cycles(row)):
                 return str(x)
     return None
+
+
+def turning_needs(
+    claim: Claim,
+    subject: Subject,
+    has: Callable[[LetterSpectrum], bool],
+    wanted: Callable[[int], bool],
+    *,
+    eigenvalue: str,
+    turns: str,
+    without: str,
+    key: str,
+) -> Verdict | None:
+    """Holds where the model has a letter that `has` the eigenvalue, or no letter's cycle of states is `wanted`.
+
+    `eigenvalue`, `turns`: in words what is had, and what a letter with such a cycle does. `without`: what letters of other
+    eigenvalues do not do. `key`: of the letters in the evidence. None where there is no model of matrices.
+    """
+    beyond = letters_with(subject, has)
+    if beyond is None:
+        return None
+    needed = turning_letter(subject.automaton, wanted)
+    need = "nothing here needs one" if needed is None else f"letter {needed} {turns}, which needs one"
+    return proved(
+        claim,
+        computed=len(beyond),
+        claimed=int(needed is not None),
+        relation=">=",
+        evidence={
+            "says": f"{len(beyond)} letters have {eigenvalue}; {need}",
+            key: beyond,
+            f"letter_that_{turns.replace(' ', '_')}": needed,
+            "without_such_letters": without,
+        },
+        witness={"letter": needed, key: beyond},
+    )
