@@ -78,7 +78,17 @@ def test_limits_are_said() -> None:
     assert [i.slug for i in whole.items] == ["automaton-facts"]
     wide = mirrors_section(lrnn, ShownLimits(dimension=4))
     assert "not drawn, as a head has dimension 5" in wide.text
-    assert "--" not in wide.text
+    assert "; --max-wires 5 draws it." in wide.text
+    many = mirrors_section(lrnn_of("S6"), ShownLimits(letters=1_000))
+    assert "not drawn, as 720 panels, at most 400 are drawn; give a smaller --max-drawn." in many.text
+
+
+def test_a_picture_names_the_option_of_the_report() -> None:
+    (picture,) = (
+        i for i in mirrors_section(lrnn_of("S4"), ShownLimits(letters=3)).items if isinstance(i, Picture)
+    )
+    assert "--max-drawn 24 draws them all" in " ".join(re.findall(r">([^<]+)<", picture.svg))
+    assert "--max-letters" not in picture.svg
 
 
 @pytest.mark.parametrize("spec", ["S4", "S5", "T3"])

@@ -19,6 +19,8 @@ from .limits import ShownLimits, some_of
 from .parts import Cell, Picture, Section, Table
 
 LOWER = "Below the first layer, #5 is letter 5 of those that the layer above makes."
+OPTIONS = ("--max-drawn", "--max-wires")
+"""Of a report, for letters and dimensions that are drawn."""
 COLUMNS = ("head", "letter", "step", "β", "key k", "β‖k‖²", "eigenvalue on k", "what it is")
 
 
@@ -120,7 +122,9 @@ def _factor(f: GHFactor, number: int, count: int) -> tuple[Cell, ...]:
 
 
 def _mirrors(lrnn: LRNN, limits: ShownLimits) -> Callable[[Path], None]:
-    return lambda path: draw_mirrors(lrnn, path, max_letters=limits.letters, max_dim=limits.dimension)
+    return lambda path: draw_mirrors(
+        lrnn, path, max_letters=limits.letters, max_dim=limits.dimension, options=OPTIONS
+    )
 
 
 def _cascade(lrnn: LRNN, limits: ShownLimits) -> Callable[[Path], None]:
@@ -136,7 +140,7 @@ def _drawing(
         try:
             draw(path)
         except (InputError, LimitError) as error:
-            reason = str(error).removeprefix(f"{path}: ").partition(";")[0]
+            reason = str(error).removeprefix(f"{path}: ")
             return [], [f"{title}: not drawn, as {reason}."]
         svg = path.read_text("utf-8")
     return [Picture(slug, title, description, svg[svg.index("<svg") :], _source(lrnn))], []

@@ -8,8 +8,10 @@ from .mirror_head import TOLERANCE, DrawnHead
 from .mirror_words import why_so_many
 
 
-def explanation(lrnn: LRNN, heads: list[DrawnHead], chosen: list[list[int]], kinds: int) -> list[str]:
-    """What one sees, why fewer factors do not do, and what was left out."""
+def explanation(
+    lrnn: LRNN, heads: list[DrawnHead], chosen: list[list[int]], kinds: int, option: str
+) -> list[str]:
+    """What one sees, why fewer factors do not do, and what was left out, which `option` shows."""
     forms = {head.form for head in heads}
     parts = []
     if forms - {"wires"}:
@@ -62,17 +64,17 @@ def explanation(lrnn: LRNN, heads: list[DrawnHead], chosen: list[list[int]], kin
                 "A doubled head is at u, and also holds v, its point before the last reset"
                 + (" (dots u v)." if forms - {"wires"} else ".")
             )
-        return parts + _cut_transitions(heads, chosen)
+        return parts + _cut_transitions(heads, chosen, option)
     parts += why_so_many(heads)
     count, kept = len(heads[0].letters), len(chosen[0])
     if kept < count:
         which = "one of each kind" if kept == kinds else f"of {kinds} kinds"
-        parts.append(f"{kept} of {count} letters are drawn, {which}; --max-letters {count} draws them all.")
+        parts.append(f"{kept} of {count} letters are drawn, {which}; {option} {count} draws them all.")
     return parts
 
 
-def _cut_transitions(heads: list[DrawnHead], chosen: list[list[int]]) -> list[str]:
-    """What was left out of the heads of several layers."""
+def _cut_transitions(heads: list[DrawnHead], chosen: list[list[int]], option: str) -> list[str]:
+    """What was left out of the heads of several layers, which `option` shows."""
     cut = [
         (head.title, len(letters), len(head.letters))
         for head, letters in zip(heads, chosen, strict=True)
@@ -83,7 +85,7 @@ def _cut_transitions(heads: list[DrawnHead], chosen: list[list[int]]) -> list[st
     some = ", ".join(f"{kept} of {count} transitions of {title}" for title, kept, count in cut[:4])
     more = f", and of {counted(len(cut) - 4, 'more head')}" if len(cut) > 4 else ""
     most = max(count for _, _, count in cut)
-    return [f"Drawn are {some}{more}, one of each kind; --max-letters {most} draws them all."]
+    return [f"Drawn are {some}{more}, one of each kind; {option} {most} draws them all."]
 
 
 def _projects(head: DrawnHead, letters: list[int]) -> bool:

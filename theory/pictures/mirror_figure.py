@@ -64,14 +64,16 @@ def _panel_size(head: DrawnHead, several: bool) -> tuple[float, float]:
     return {"line": (1.4 if several else 1.9, 0.75), "plane": (2.5, 2.5), "space": (2.5, 2.5)}[head.form]
 
 
-def mirror_figure(lrnn: LRNN, heads: list[DrawnHead], chosen: list[list[int]], kinds: int) -> Figure:
-    """The figure of the chosen letters (indices by head), out of `kinds` kinds of letters."""
+def mirror_figure(
+    lrnn: LRNN, heads: list[DrawnHead], chosen: list[list[int]], kinds: int, option: str
+) -> Figure:
+    """The figure of the chosen letters (indices by head), out of `kinds` kinds of letters; `option` gives more of them."""
     blocks = _blocks(heads, chosen)
     widest = max(block.columns * (block.width + GAP) - GAP for block in blocks)
     inside = max(6.6, widest)
     head_title = 0.3 if len(heads) > 1 else 0.0
     down = sum(head_title + block.rows * (block.height + block.caption + 0.1) for block in blocks)
-    words = wrap(" ".join(explanation(lrnn, heads, chosen, kinds)), int(inside * 16.5))
+    words = wrap(" ".join(explanation(lrnn, heads, chosen, kinds, option)), int(inside * 16.5))
     title = wrap(f"{label_text(lrnn.automaton.name)}: {lrnn.construction}", int(inside * 9.5))
     top, handles = MARGIN + 0.24 * len(title) + 0.4, _legend(heads, chosen)
     legend = 0.34 if handles else 0.1

@@ -42,13 +42,19 @@ MAX_PANELS = 400
 
 
 def draw_mirrors(
-    lrnn: LRNN, path: str | Path, *, max_letters: int = 12, max_dim: int = 40, max_points: int = 500
+    lrnn: LRNN,
+    path: str | Path,
+    *,
+    max_letters: int = 12,
+    max_dim: int = 40,
+    max_points: int = 500,
+    options: tuple[str, str] = ("--max-letters", "--max-drawn-dim"),
 ) -> None:
     """Draw the construction to an `.svg` or `.png` file, whole or not at all.
 
     `max_letters`: with more letters (of several layers: with more transitions in a head) than this, one of each kind
     is drawn (see `kinds_of_letters`), and the picture says so. `max_dim`: widest head drawn as wires. `max_points`:
-    most states drawn as points.
+    most states drawn as points. `options`: what the caller's user gives for `max_letters` and `max_dim`.
     Raises `InputError` for another extension or `max_letters` below 1, `LimitError` for a head too wide or more
     than 400 panels.
     """
@@ -58,7 +64,7 @@ def draw_mirrors(
     wide = max((head.dim for head in heads if head.form == "wires"), default=0)
     if wide > max_dim:
         raise LimitError(
-            f"{path}: a head has dimension {wide}, a picture of wires is drawn to {max_dim}; --max-drawn-dim {wide} draws it"
+            f"{path}: a head has dimension {wide}, a picture of wires is drawn to {max_dim}; {options[1]} {wide} draws it"
         )
     if len(lrnn.layers) == 1:
         picks = [kinds_of_letters(lrnn, heads, max_letters)] * len(heads)
@@ -67,9 +73,9 @@ def draw_mirrors(
     chosen = [letters for letters, _ in picks]
     if (panels := sum(len(c) for c in chosen)) > MAX_PANELS:
         raise LimitError(
-            f"{path}: {panels} panels, at most {MAX_PANELS} are drawn; give a smaller --max-letters"
+            f"{path}: {panels} panels, at most {MAX_PANELS} are drawn; give a smaller {options[0]}"
         )
-    write_figure(lambda: mirror_figure(lrnn, heads, chosen, picks[0][1]), path, kind)
+    write_figure(lambda: mirror_figure(lrnn, heads, chosen, picks[0][1], options[0]), path, kind)
 
 
 def picture_format(path: str | Path) -> str:
