@@ -11,7 +11,7 @@ from torch import Tensor
 from .backends import choose_backend
 from .delta_product_arguments import accepted_sequences, sequence_bounds
 from .normalise import l2_normalise
-from .reference import arithmetic_of, delta_product_recurrence
+from .reference import arithmetic_of, delta_product_recurrence, without_tokens
 from .torch_chunk import delta_product_chunks
 
 Mode = Literal["auto", "recurrent", "chunk", "scan"]
@@ -135,6 +135,9 @@ def _run(
     assert k is not None
     assert v is not None
     assert beta is not None
+    if q.shape[1] == 0:
+        o, final = without_tokens(v, initial_state, *inputs)
+        return o, final, final[:, None][:, :0] if keep_states else None
     if mode == "recurrent":
         return delta_product_recurrence(
             q, k, v, beta, a, initial_state, householders=householders, scale=scale, keep_states=keep_states

@@ -13,7 +13,7 @@ from .delta_product_passes import backward_pass, forward_pass
 from .delta_product_plan import choose_mode, kernel_width
 from .delta_product_problem import Problem
 from .delta_product_shapes import forward_shapes
-from .reference import arithmetic_of
+from .reference import arithmetic_of, without_tokens
 
 MAX_HOUSEHOLDERS = 16
 """More micro-steps a token than this are given to the chunk kernels as tokens of their own."""
@@ -42,7 +42,7 @@ def delta_product_triton(
     if T == 0 or B * H == 0:
         wide = arithmetic_of(q)
         state = q.new_zeros(N, H, K, V, dtype=wide) if initial_state is None else initial_state.to(wide)
-        o = v[:, :T]  # without values; autograd follows a slice
+        o, state = without_tokens(v[:, :T], state, q, k, v, beta, a)
         return o, state if output_final_state else None
     every = 1
     if mode != "recurrent" and householders > MAX_HOUSEHOLDERS:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .backends import KernelInputError, choose_backend
-from .reference import arithmetic_of
+from .reference import arithmetic_of, without_tokens
 from .scan_segments import Segments, cut, segment_length
 from .scan_sequences import check_packing, check_shape, check_tensors
 
@@ -96,7 +96,9 @@ def diagonal_scan_reference(
     for t in reversed(order) if reverse else order:
         state = times(a[:, t], state, a.dim() == 4) + b[:, t]
         states.append(state)
-    return torch.stack(states[::-1] if reverse else states, 1) if states else b.clone(), state
+    if not states:
+        return without_tokens(b, state, a, b)
+    return torch.stack(states[::-1] if reverse else states, 1), state
 
 
 def _check(

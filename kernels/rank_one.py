@@ -10,7 +10,7 @@ from torch import Tensor
 
 from . import scan_torch_rank_one as in_torch
 from .backends import KernelInputError, choose_backend
-from .reference import arithmetic_of, tree_sum
+from .reference import arithmetic_of, tree_sum, without_tokens
 from .scan_segments import cut
 from .scan_sequences import check_packing, check_shape, check_tensors
 
@@ -99,7 +99,7 @@ def rank_one_reference(
         s = tree_sum(zt * state)[..., None, :]
         state = (wt * state + ut * s) + kt * v[:, t, :, None, :]
         outputs.append(scale * tree_sum(qt * state))
-    return torch.stack(outputs, 1) if outputs else v.clone(), state
+    return (torch.stack(outputs, 1), state) if outputs else without_tokens(v, state, *inputs)
 
 
 def _check(

@@ -36,6 +36,12 @@ def arithmetic_of(*tensors: Tensor | None) -> torch.dtype:
     return torch.float64 if wide else torch.float32
 
 
+def without_tokens(o: Tensor, state: Tensor, *inputs: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Outputs that have no entries, and the state that stays, both differentiable in inputs that have none either."""
+    nothing = sum((x.sum() for x in inputs if x is not None), start=state.new_zeros(()))
+    return o + nothing, state - nothing  # which leaves -0 as it is
+
+
 def delta_product_recurrence(
     q: Tensor,
     k: Tensor,
@@ -48,7 +54,7 @@ def delta_product_recurrence(
     scale: float,
     keep_states: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Outputs `[B,T,H,V]`, final state `[B,H,K,V]` and, if kept, every state `[B,T,H,K,V]`.
+    """Outputs `[B,T,H,V]`, final state `[B,H,K,V]` and, if kept, every state `[B,T,H,K,V]`; T is 1 or more.
 
     All tensors have one dtype, and every operation is rounded to it.  Shapes: q `[B,T,H,K]`, k `[B,T·n_h,H,K]`,
     v `[B,T·n_h,H,V]`, beta `[B,T·n_h,H]`, a `[B,T,H]` or None, initial_state `[B,H,K,V]`.
@@ -65,8 +71,4 @@ def delta_product_recurrence(
         outputs.append(scale * tree_sum(q[:, t, :, :, None] * S))
         if keep_states:
             states.append(S)
-    empty = v.new_zeros(v.shape[0], 0, *v.shape[2:])
-    o = torch.stack(outputs, 1) if outputs else empty
-    if not keep_states:
-        return o, S, None
-    return o, S, torch.stack(states, 1) if states else S.new_zeros(S.shape[0], 0, *S.shape[1:])
+    return torch.stack(outputs, 1), S, torch.stack(states, 1) if keep_states else None

@@ -95,9 +95,6 @@ def delta_product_chunks(
     """As `delta_product_recurrence`; `parallel` takes the states before the chunks by `prefix_states` (mode `scan`)."""
     batch, T, H, K = q.shape
     n_h, V = householders, v.shape[-1]
-    if T == 0:
-        states = initial_state.new_zeros(batch, 0, H, K, V) if keep_states else None
-        return v.new_zeros(batch, 0, H, V), initial_state, states
     R = min(max(1, rows // n_h), T)
     chunks, C = -(-T // R), R * n_h
     Q, K_, V_ = by_chunks(q, R, chunks), by_chunks(k, C, chunks), by_chunks(v, C, chunks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -136,3 +137,16 @@ def swaps(T: int, n_h: int, seed: int, points: int = 5) -> tuple[Inputs, np.ndar
     v = torch.zeros(1, T * n_h, 1, points, dtype=torch.float64)
     initial = torch.eye(points, dtype=torch.float64)[None, None]
     return Inputs(q, torch.tensor(k), v, torch.tensor(beta), None, initial, n_h), np.array(states)
+
+
+def assert_gradients_without_tokens(
+    outputs: Sequence[Tensor], inputs: Sequence[Tensor], state: Tensor
+) -> None:
+    """Of no tokens: zeros of all inputs, and the last output's of the initial state; `outputs` ends with the last states."""
+    assert all(x.requires_grad for x in outputs)
+    weights = [torch.randn_like(x) for x in outputs]
+    *others, last = torch.autograd.grad(outputs, [*inputs, state], weights, retain_graph=True)
+    assert [x.shape for x in others] == [x.shape for x in inputs]
+    assert torch.equal(last, weights[-1].to(last.dtype))
+    for output in outputs:  # without the initial state too
+        assert torch.autograd.grad(output.sum(), list(inputs), retain_graph=True)[0].numel() == 0

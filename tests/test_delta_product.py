@@ -19,7 +19,14 @@ from mirrormata.kernels import (
     triton_available,
 )
 from mirrormata.kernels.reference import tree_sum
-from mirrormata.tests.delta_product_cases import largest_error, problem, relative, results, swaps
+from mirrormata.tests.delta_product_cases import (
+    assert_gradients_without_tokens,
+    largest_error,
+    problem,
+    relative,
+    results,
+    swaps,
+)
 
 
 def test_recurrence_is_the_product_of_its_matrices() -> None:
@@ -177,11 +184,22 @@ def test_many_householders() -> None:
     assert largest_error(problem(70, 3, K=3, V=3), torch.float64, backend="torch", mode="chunk") < 1e-11
 
 
-def test_no_tokens() -> None:
-    x = problem(2, 0)
-    o, final = x.run()
-    assert o.shape == (2, 0, 2, 16)
+@pytest.mark.parametrize("bounds", [None, [0, 0, 0]], ids=["dense", "packed"])
+@pytest.mark.parametrize(
+    "how", [("reference", "recurrent"), ("torch", "recurrent"), ("torch", "chunk"), ("torch", "scan")]
+)
+def test_no_tokens(how: tuple[str, str], bounds: list[int] | None) -> None:
+    x = problem(2, 0, gated=True, bounds=bounds).to(torch.float64)
+    o, final, states = x.run(backend=how[0], mode=how[1], output_states="all")
+    assert o.shape == (x.q.shape[0], 0, 2, 16)
+    assert states.shape == (x.q.shape[0], 0, 2, 16, 16)
     assert torch.equal(final, x.initial)
+    inputs = [y for y in x.tensors() if y is not x.initial]
+    assert_gradients_without_tokens((o, states, final), inputs, x.initial)
+    _, final = delta_product(
+        x.q, x.k, x.v, x.beta, householders=2, output_final_state=True, mode=how[1], backend=how[0]
+    )
+    assert final.requires_grad
 
 
 def test_autocast_casts_values_and_keeps_states() -> None:
