@@ -1,11 +1,13 @@
 """Hypothesis without deadlines, since tests run side by side, in continuous integration the same examples each time;
-and the fixture `call`, the command line.
+and the fixtures `call`, the command line, and `certificates`, a folder of them for it.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -21,3 +23,18 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 def call(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
     """`call("plan", "S5")`: the command in this process."""
     return caller(capsys)
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with certificates of several kinds, for the tests of the command line; `broken.json` is invalid."""
+    from mirrormata.constructions.certificate import write_certificate
+    from mirrormata.tests.certified import document
+
+    made = tmp_path_factory.mktemp("certificates")
+    for name in ("parity", "S4", "S5", "mod:9", "mod:60", "mod:12", "Mealy", "full_t3 G.A3", "identity_only"):
+        write_certificate(document(name), made / f"{name}.json")
+    broken = json.loads((made / "S4.json").read_text())
+    broken["automaton"]["transitions"][1][1] = 5
+    (made / "broken.json").write_text(json.dumps(broken))
+    return made

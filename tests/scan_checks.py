@@ -40,6 +40,30 @@ def launches(backend: str) -> Iterator[None]:
     assert bool(launch_counts()) == (backend == "triton"), launch_counts()
 
 
+def diagonal_inputs(
+    seed: int,
+    tokens: int,
+    width: int,
+    *,
+    pairs: bool = False,
+    bounds: list[int] | None = None,
+    dtype: torch.dtype = torch.float64,
+) -> tuple[list[Tensor], Tensor | None]:
+    """a with zeros, ones and minus ones among it, b, initial states; and the packing."""
+    g = torch.Generator().manual_seed(seed)
+    rows, N = (2, 2) if bounds is None else (1, len(bounds) - 1)
+    pair = (2,) if pairs else ()
+    a = torch.rand(rows, tokens, width, *pair, generator=g, dtype=torch.float64) * 2 - 1
+    a = a / 2**0.5 if pairs else a
+    for i, special in enumerate((0.0, 1.0, -1.0)):
+        a[:, 1 + i :: 6] = special
+    if pairs:
+        a[:, 2::3, :, 1] = 0.0
+    b = torch.randn(rows, tokens, width, *pair, generator=g, dtype=torch.float64)
+    h = torch.randn(N, width, *pair, generator=g, dtype=torch.float64)
+    return [x.to(dtype) for x in (a, b, h)], None if bounds is None else torch.tensor(bounds)
+
+
 def results_and_gradients(
     scan: Callable[..., tuple[Tensor | None, Tensor | None]], inputs: Sequence[Tensor], seed: int = 1
 ) -> list[Tensor]:

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import re
-import subprocess
-import sys
 from functools import partial
 from typing import Any
 
@@ -17,13 +12,13 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from mirrormata.kernels import scan_segments
-from mirrormata.kernels.backends import BackendUnavailableError, KernelInputError
-from mirrormata.kernels.diagonal import _scan, _scan_backward, diagonal_scan
+from mirrormata.kernels.diagonal import diagonal_scan
 
 from .delta_product_cases import assert_gradients_without_tokens
 from .scan_checks import (
     BACKENDS,
     assert_all_close,
+    diagonal_inputs,
     interpreted,
     launches,
     poisoned_memory,
@@ -40,30 +35,6 @@ def _poison() -> Any:
         yield
 
 
-def random_inputs(
-    seed: int,
-    tokens: int,
-    width: int,
-    *,
-    pairs: bool = False,
-    bounds: list[int] | None = None,
-    dtype: torch.dtype = F64,
-) -> tuple[list[Tensor], Tensor | None]:
-    """a with zeros, ones and minus ones among it, b, initial states; and the packing."""
-    g = torch.Generator().manual_seed(seed)
-    rows, N = (2, 2) if bounds is None else (1, len(bounds) - 1)
-    pair = (2,) if pairs else ()
-    a = torch.rand(rows, tokens, width, *pair, generator=g, dtype=F64) * 2 - 1
-    a = a / 2**0.5 if pairs else a
-    for i, special in enumerate((0.0, 1.0, -1.0)):
-        a[:, 1 + i :: 6] = special
-    if pairs:
-        a[:, 2::3, :, 1] = 0.0
-    b = torch.randn(rows, tokens, width, *pair, generator=g, dtype=F64)
-    h = torch.randn(N, width, *pair, generator=g, dtype=F64)
-    return [x.to(dtype) for x in (a, b, h)], None if bounds is None else torch.tensor(bounds)
-
-
 @pytest.mark.parametrize(
     ("backend", "segment"),
     [
@@ -77,7 +48,7 @@ def random_inputs(
 def test_outputs_and_gradients_are_the_loop_s(
     backend: str, pairs: bool, reverse: bool, bounds: list[int] | None, segment: int | str | None
 ) -> None:
-    inputs, cu = random_inputs(0, 23, 3, pairs=pairs, bounds=bounds)
+    inputs, cu = diagonal_inputs(0, 23, 3, pairs=pairs, bounds=bounds)
     scan = partial(diagonal_scan, output_final_state=True, reverse=reverse, cu_seqlens=cu)
     wanted = results_and_gradients(partial(scan, backend="reference"), inputs)
     how: dict[str, Any] = (
@@ -96,7 +67,7 @@ def test_segments_of_segments(
 ) -> None:
     monkeypatch.setattr(scan_segments, "SERIAL", 4)
     monkeypatch.setattr(scan_segments, "STEP", 8)
-    inputs, cu = random_inputs(1, 150, 2, bounds=bounds)
+    inputs, cu = diagonal_inputs(1, 150, 2, bounds=bounds)
     inputs[0] = torch.where(
         inputs[0] == 0, 0.9, inputs[0]
     )  # what enters the first segment matters in the last
@@ -110,7 +81,7 @@ def test_segments_of_segments(
 @pytest.mark.parametrize("pairs", [False, True], ids=["real", "pairs"])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_gradients_are_finite_differences(backend: str, pairs: bool, bounds: list[int] | None) -> None:
-    inputs, cu = random_inputs(2, 5, 1, pairs=pairs, bounds=bounds)
+    inputs, cu = diagonal_inputs(2, 5, 1, pairs=pairs, bounds=bounds)
     inputs = [x.requires_grad_() for x in inputs]
 
     def scan(a: Tensor, b: Tensor, h: Tensor) -> Any:
@@ -124,7 +95,7 @@ def test_gradients_are_finite_differences(backend: str, pairs: bool, bounds: lis
 @pytest.mark.parametrize("pairs", [False, True], ids=["real", "pairs"])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_recurrent_has_the_bits_of_the_written_order(backend: str, pairs: bool) -> None:
-    (a, b, h), _ = random_inputs(3, 50, 7, pairs=pairs, dtype=torch.float32)
+    (a, b, h), _ = diagonal_inputs(3, 50, 7, pairs=pairs, dtype=torch.float32)
     found, final = diagonal_scan(a, b, h, output_final_state=True, mode="recurrent", backend=backend)
     assert final is not None
     for t in range(50):
@@ -137,7 +108,7 @@ def test_recurrent_has_the_bits_of_the_written_order(backend: str, pairs: bool) 
             h = product + b[:, t]
         assert torch.equal(found[:, t], h)
     assert torch.equal(final, h)
-    fused, (a, b, h) = torch.zeros(()), random_inputs(3, 50, 7, dtype=torch.float32)[0]
+    fused, (a, b, h) = torch.zeros(()), diagonal_inputs(3, 50, 7, dtype=torch.float32)[0]
     fused = (a[:, 0].double() * h.double() + b[:, 0].double()).float()
     assert not torch.equal(fused, a[:, 0] * h + b[:, 0])  # the order can be seen in these numbers
 
@@ -146,7 +117,7 @@ def test_recurrent_has_the_bits_of_the_written_order(backend: str, pairs: bool) 
 @pytest.mark.parametrize("pairs", [False, True], ids=["real", "pairs"])
 @pytest.mark.parametrize("bounds", [None, RAGGED], ids=["dense", "packed"])
 def test_equal_segments_give_equal_bits_on_both_backends(pairs: bool, bounds: list[int] | None) -> None:
-    inputs, cu = random_inputs(4, 23, 5, pairs=pairs, bounds=bounds, dtype=torch.float32)
+    inputs, cu = diagonal_inputs(4, 23, 5, pairs=pairs, bounds=bounds, dtype=torch.float32)
     scan = partial(diagonal_scan, output_final_state=True, mode="parallel", segment=4, cu_seqlens=cu)
     in_torch = results_and_gradients(partial(scan, backend="torch"), inputs)
     in_triton = results_and_gradients(partial(scan, backend="triton"), inputs)
@@ -221,7 +192,7 @@ def test_rotations(backend: str) -> None:
 @pytest.mark.parametrize("reverse", [False, True], ids=["forward", "reverse"])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_sequence_may_be_cut_anywhere(backend: str, reverse: bool) -> None:
-    (a, b, h), _ = random_inputs(8, 9, 3, dtype=torch.float32)
+    (a, b, h), _ = diagonal_inputs(8, 9, 3, dtype=torch.float32)
     scan = partial(diagonal_scan, output_final_state=True, reverse=reverse, mode="recurrent", backend=backend)
     whole, final = scan(a, b, h)
     assert final is not None
@@ -237,7 +208,7 @@ def test_a_sequence_may_be_cut_anywhere(backend: str, reverse: bool) -> None:
 @pytest.mark.parametrize("segment", [3, 100])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_packed_sequences_know_nothing_of_each_other(backend: str, segment: int) -> None:
-    (a, b, h), cu = random_inputs(9, 23, 2, bounds=RAGGED)
+    (a, b, h), cu = diagonal_inputs(9, 23, 2, bounds=RAGGED)
     b[0, 6:17] = float("nan")
     inputs = [a.requires_grad_(), b.requires_grad_(), h.requires_grad_()]
     states, final = diagonal_scan(
@@ -270,7 +241,7 @@ def test_no_tokens(backend: str) -> None:
 def test_random_shapes_in_torch(data: st.DataObject) -> None:
     lengths = data.draw(st.lists(st.integers(0, 40), min_size=1, max_size=5))
     bounds = [sum(lengths[:i]) for i in range(len(lengths) + 1)] if data.draw(st.booleans()) else None
-    inputs, cu = random_inputs(data.draw(st.integers(0, 99)), sum(lengths), 2, bounds=bounds)
+    inputs, cu = diagonal_inputs(data.draw(st.integers(0, 99)), sum(lengths), 2, bounds=bounds)
     scan = partial(diagonal_scan, output_final_state=True, cu_seqlens=cu, reverse=data.draw(st.booleans()))
     how = {"mode": "parallel", "segment": data.draw(st.integers(1, 50)), "backend": "torch"}
     wanted = results_and_gradients(partial(scan, backend="reference"), inputs)
@@ -278,7 +249,7 @@ def test_random_shapes_in_torch(data: st.DataObject) -> None:
 
 
 def test_low_precision_is_rounded_at_the_output_only() -> None:
-    (a, b, h), _ = random_inputs(10, 60, 4, dtype=torch.bfloat16)
+    (a, b, h), _ = diagonal_inputs(10, 60, 4, dtype=torch.bfloat16)
     for decay in (a, a.float()):
         states, final = diagonal_scan(decay, b, h, output_final_state=True, mode="recurrent", backend="torch")
         wide, last = diagonal_scan(
@@ -290,114 +261,3 @@ def test_low_precision_is_rounded_at_the_output_only() -> None:
         assert last is not None
         assert final.dtype == torch.float32
         assert torch.equal(final, last)
-
-
-def test_autocast_changes_nothing() -> None:
-    inputs, _ = random_inputs(11, 20, 4, dtype=torch.float32)
-    scan = partial(diagonal_scan, output_final_state=True)
-    plain = results_and_gradients(scan, inputs)
-    with torch.autocast("cpu", torch.bfloat16):
-        cast = results_and_gradients(scan, inputs)
-    for x, y in zip(plain, cast, strict=True):
-        assert torch.equal(x, y)
-
-
-@pytest.mark.parametrize("bounds", [None, RAGGED], ids=["dense", "packed"])
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_the_operators_keep_torch_s_rules(backend: str, bounds: list[int] | None) -> None:
-    (a, b, h), cu = random_inputs(12, 23, 2, bounds=bounds)
-    leaves = [x.requires_grad_() for x in (a, b, h)]
-    tests = ("test_schema", "test_faketensor", "test_autograd_registration", "test_aot_dispatch_static")
-    torch.library.opcheck(_scan, (*leaves, cu, 4, False, False, backend), test_utils=tests)
-    plain = [x.detach() for x in (a, b, b, h, h)]
-    torch.library.opcheck(_scan_backward, (*plain, cu, 4, False, False, backend), test_utils=tests[:2])
-
-
-def test_compiled_as_one_graph() -> None:
-    inputs, _ = random_inputs(13, 40, 3)
-
-    def scan(*x: Tensor) -> tuple[Tensor, Tensor | None]:
-        return diagonal_scan(*x, output_final_state=True, mode="parallel", segment=8)
-
-    compiled = torch.compile(scan, backend="aot_eager", fullgraph=True)
-    assert_all_close(results_and_gradients(compiled, inputs), results_and_gradients(scan, inputs), 0.0)
-
-
-X = torch.zeros(2, 4, 3)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        ((torch.zeros(4, 3), X), {}, r"a has shape \[4, 3\]: it must be \[B, T, D\]"),
-        ((torch.zeros(2, 4, 3, 3), X), {}, r"a has shape \[2, 4, 3, 3\]"),
-        ((X, X[:, 1:]), {}, r"b has shape \[2, 3, 3\]"),
-        ((X, X.long()), {}, "b is torch.int64: cast it"),
-        (
-            (X, X.long(), torch.zeros(2, 3, dtype=torch.int32)),
-            {},
-            "b is torch.int64.*; initial_state is torch.int32",
-        ),
-        ((X, X, torch.zeros(3, 3)), {}, r"initial_state has shape \[3, 3\]"),
-        ((X, X), {"mode": "fast"}, 'mode="fast": use one of auto, recurrent, parallel'),
-        ((X, X), {"backend": "cuda"}, 'backend="cuda": use one of'),
-        ((X, X), {"segment": 0}, "segment is 0"),
-        ((X, X), {"cu_seqlens": torch.tensor([0, 4])}, "B = 2"),
-        ((X[:1], X[:1]), {"cu_seqlens": torch.tensor([0, 5])}, "from 0 to T = 4"),
-        ((X[:1], X[:1]), {"cu_seqlens": torch.tensor([0, 3, 2, 4])}, "never fall"),
-        ((X[:1], X[:1]), {"cu_seqlens": torch.tensor([0.0, 4.0])}, "integers"),
-    ],
-)
-def test_wrong_arguments_are_named(
-    arguments: tuple[Tensor, ...], options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(KernelInputError) as caught:
-        diagonal_scan(*arguments, **options)
-    assert re.search(message, str(caught.value))
-    assert "\n" not in str(caught.value)
-
-
-def in_a_fresh_process(code: str) -> None:
-    environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
-    subprocess.run([sys.executable, "-P", "-c", code], check=True, timeout=120, env=environment)
-
-
-def test_without_triton_all_but_triton_works() -> None:
-    in_a_fresh_process(
-        "import sys; sys.modules['triton'] = None\n"
-        "import mirrormata.kernels as kernels\n"
-        "assert 'torch' not in sys.modules\n"
-        "import torch\n"
-        "x = torch.rand(1, 70, 4, requires_grad=True)\n"
-        "kernels.diagonal_scan(x, x)[0].sum().backward()\n"
-        "y = torch.rand(1, 70, 2, 4, requires_grad=True)\n"
-        "kernels.rank_one_scan(y, y, y, y, y, y)[0].sum().backward()\n"
-        "try: kernels.diagonal_scan(x, x, backend='triton')\n"
-        "except kernels.BackendUnavailableError as error: assert 'triton is not installed' in str(error)\n"
-        "else: raise AssertionError\n"
-    )
-    assert issubclass(BackendUnavailableError, RuntimeError)
-
-
-def compiled_for_hopper(which: str) -> list[dict[str, Any]]:
-    environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
-    outcome = subprocess.run(
-        [sys.executable, "-P", "-m", "mirrormata.tests.scan_variants", which],
-        capture_output=True, text=True, timeout=600, env=environment, check=False,
-    )  # fmt: skip
-    assert outcome.returncode == 0, outcome.stderr[-2000:]
-    print(outcome.stdout)
-    return [json.loads(line) for line in outcome.stdout.splitlines()]
-
-
-@interpreted
-@pytest.mark.parametrize(
-    ("which", "kernels"), [("quick", 8), pytest.param("long", 46, marks=pytest.mark.long)]
-)
-def test_kernels_compile_for_hopper(which: str, kernels: int) -> None:
-    compiled = compiled_for_hopper(which)
-    assert len(compiled) == kernels
-    for figures in compiled:
-        assert figures["registers"] <= 255
-        assert figures["fused"] == 0
-        assert figures["spilled"] <= (0 if figures["dtype"] == "float32" else 64), figures
