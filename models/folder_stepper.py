@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Unpack
 
 import torch
 
@@ -14,7 +15,7 @@ from ..theory.arithmetic.names import parse_arithmetic
 from ..theory.proofs.answers import Answers, answers_of, output_answers, same_letters
 from ..theory.proofs.file import prove_file
 from ..theory.proofs.proof import Proof
-from ..theory.proofs.prove import MAX_STATES, prove
+from ..theory.proofs.prove import Limits, prove
 from .automaton_model import automaton_model
 from .fla.learned import prove_fla
 from .fla.shapes import is_fla
@@ -27,10 +28,7 @@ def prove_model(
     path: str,
     automaton: Automaton,
     arithmetic: str | None = None,
-    *,
-    max_states: int = MAX_STATES,
-    max_seconds: float | None = None,
-    resume: str | None = None,
+    **limits: Unpack[Limits],
 ) -> Proof:
     """`prove` for a model folder, an FLA checkpoint, a certificate or an `.npz`.
 
@@ -38,14 +36,9 @@ def prove_model(
     kernels, with its weights rounded once to the dtype. `InputError` for another arithmetic of a folder.
     """
     if is_fla(path):
-        return prove_fla(
-            path, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume
-        )
+        return prove_fla(path, automaton, arithmetic, **limits)
     if not Path(path).is_dir():
-        return prove_file(
-            path, automaton, arithmetic or "per_step:bf16",
-            max_states=max_states, max_seconds=max_seconds, resume=resume,
-        )  # fmt: skip
+        return prove_file(path, automaton, arithmetic or "per_step:bf16", **limits)
     kernel = parse_arithmetic(arithmetic or "kernel:recurrent:fp32")
     if not isinstance(kernel, Kernel) or kernel.mode != "recurrent":
         raise InputError(
@@ -53,10 +46,7 @@ def prove_model(
             "kernel:recurrent:fp32 (or fp64, bf16, fp16), with :cuda for the GPU"
         )
     stepper, answers = load_stepper(path, automaton, kernel.dtype, kernel.device or "cpu")
-    return prove(
-        stepper, automaton, kernel.name,
-        answers=answers, max_states=max_states, max_seconds=max_seconds, resume=resume,
-    )  # fmt: skip
+    return prove(stepper, automaton, kernel.name, answers=answers, **limits)
 
 
 def load_stepper(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ...constructions.errors import InputError
 from ...theory.arithmetic.rounding import Floats
 from ...theory.proofs.answers import Answers
 from ...theory.proofs.proof import Proof
-from ...theory.proofs.prove import MAX_STATES, prove
+from ...theory.proofs.prove import Limits, prove
 from ...theory.spectra.model import ModelSpectrum, model_spectrum
 from ..learned.learned import Learned, output_target
 from .folder import load_fla
@@ -58,10 +58,7 @@ def prove_fla(
     folder: str,
     automaton: Automaton,
     arithmetic: str | None = None,
-    *,
-    max_states: int = MAX_STATES,
-    max_seconds: float | None = None,
-    resume: str | None = None,
+    **limits: Unpack[Limits],
 ) -> Proof:
     """`prove` for a checkpoint, with its own read-out. `arithmetic`: `fla:naive:DTYPE`, by default bf16.
 
@@ -75,10 +72,7 @@ def prove_fla(
             f"(or {', '.join(d for d in DTYPES if d != 'bf16')})"
         )
     model, answers, _ = _model(folder, automaton, dtype, None)
-    return prove(
-        model, automaton, name,
-        answers=answers, max_states=max_states, max_seconds=max_seconds, resume=resume,
-    )  # fmt: skip
+    return prove(model, automaton, name, answers=answers, **limits)
 
 
 def fla_spectrum(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Unpack
 
 from ...constructions.automaton import Automaton
 from ...constructions.block_delay import BlockDelay
@@ -12,17 +13,14 @@ from ...constructions.lrnn import LRNN
 from ..check import check
 from ..running.file import lrnn_of
 from .proof import Proof
-from .prove import prove
+from .prove import Limits, prove
 
 
 def prove_file(
     path: str,
     automaton: Automaton,
     arithmetic: str,
-    *,
-    max_states: int = 5_000_000,
-    max_seconds: float | None = None,
-    resume: str | None = None,
+    **limits: Unpack[Limits],
 ) -> Proof:
     """See `prove`; certificates are checked first. `InputError` for a file that is neither."""
     model: LRNN | BlockDelay | Path
@@ -32,4 +30,4 @@ def prove_file(
         model = block_delay_from_certificate(document, path)
     else:
         model = lrnn_of(path)
-    return prove(model, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume)
+    return prove(model, automaton, arithmetic, **limits)

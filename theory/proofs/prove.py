@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from ...constructions.automaton import Automaton
 from ...constructions.block_delay import BlockDelay
@@ -33,6 +33,14 @@ from .state_search import INTERRUPTED, Outcome, Progress, StateSearch
 from .state_search_file import resume_search, save_search
 
 MAX_STATES = 5_000_000
+
+
+class Limits(TypedDict, total=False):
+    """Of the search, as `prove` takes them: for functions in front of it, which hand them on."""
+
+    max_states: int
+    max_seconds: float | None
+    resume: str | None
 
 
 def prove(
