@@ -48,7 +48,9 @@ def verify(
     path: Paths = None,
     budget: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help="For all together; what is not through is unknown."),
+        typer.Option(
+            metavar="SECONDS", help="For all together, short checks first; what is not through is unknown."
+        ),
     ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default one a core.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random instances.")] = 0,

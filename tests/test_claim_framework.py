@@ -25,7 +25,7 @@ import time
 from mirrormata.theory.verifying.claim import QUICK, Claim
 from mirrormata.theory.verifying.evidence import proved
 
-CLAIM = Claim({id!r}, "what", "proved", uses={uses!r})
+CLAIM = Claim({id!r}, "what", "proved", uses={uses!r}, seconds={seconds!r})
 
 
 def verify(effort=QUICK):
@@ -47,9 +47,15 @@ def verify(effort=QUICK):
 
 
 def write(
-    folder: Path, claim: str, *, uses: tuple[str, ...] = (), direction: str = "tight", body: str = ""
+    folder: Path,
+    claim: str,
+    *,
+    uses: tuple[str, ...] = (),
+    direction: str = "tight",
+    body: str = "",
+    seconds: float = 1.0,
 ) -> None:
-    text = FILE.format(id=claim, uses=uses, direction=direction, body=body)
+    text = FILE.format(id=claim, uses=uses, direction=direction, body=body, seconds=seconds)
     (folder / f"{file_stem(claim)}.py").write_text(text, encoding="utf-8")
 
 
@@ -143,6 +149,24 @@ def test_exceptions_and_spent_budgets_are_outcomes(tmp_path: Path) -> None:
     dead = verify_claims([registry["my.dead"], registry["my.dead"]], jobs=2)
     assert all("its process died" in str(o.error) for o in dead)
     assert verify_one(registry["my.fine"], QUICK, deadline=time.time() - 1).verdict.status == "unknown"
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_within_a_budget_short_checks_are_first(tmp_path: Path, jobs: int) -> None:
+    write(tmp_path, "my.a", seconds=9, body="time.sleep(30)")
+    write(tmp_path, "my.b", seconds=9, body="time.sleep(30)")
+    write(tmp_path, "my.c", seconds=2)
+    write(tmp_path, "my.d")
+    came: list[str] = []
+    entries = [e for e in load_claims([tmp_path]) if e.claim.source == "my"]
+    found = verify_claims(entries, budget=4, jobs=jobs, done=lambda o: came.append(o.claim.id))
+    assert [o.claim.id for o in found] == ["my.a", "my.b", "my.c", "my.d"]
+    assert [o.verdict.status for o in found] == ["unknown", "unknown", "holds", "holds"]
+    if jobs == 1:
+        assert came == ["my.d", "my.c", "my.a", "my.b"]
+        came.clear()
+        verify_claims(entries[:1:-1], jobs=1, done=lambda o: came.append(o.claim.id))
+        assert came == ["my.d", "my.c"]  # without a budget in their order
 
 
 def test_a_verdict_of_another_kind_or_status_is_not_as_expected(tmp_path: Path) -> None:

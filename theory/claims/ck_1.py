@@ -24,7 +24,9 @@ from ..verifying.parts import drawn_factors, figures, letter_matrices, proved_in
 from ..verifying.subject import Subject
 from ..verifying.verdict import Verdict
 
-CLAIM = Claim("CK.1", "Orthogonal diagonal-plus-rank-one matrices are a reflection times signs", "proved")
+CLAIM = Claim(
+    "CK.1", "Orthogonal diagonal-plus-rank-one matrices are a reflection times signs", "proved", seconds=6
+)
 TWO = Fraction(2)
 MAX_DIM = 64
 """Of a user's letters: larger matrices are passed over."""

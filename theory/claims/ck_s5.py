@@ -25,6 +25,7 @@ CLAIM = Claim(
     "proved",
     uses=("H.rank",),
     arithmetic="exact",
+    seconds=4,
 )
 
 

@@ -15,7 +15,10 @@ from ..verifying.parts import drawn_factors, eighths
 from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
-    "DP.eq3", "A token's transition is C_n···C_1, and B has the later factors on the left", "instances"
+    "DP.eq3",
+    "A token's transition is C_n···C_1, and B has the later factors on the left",
+    "instances",
+    seconds=3,
 )
 Case = tuple[list[GHFactor], list[Matrix], Matrix, str]
 """Factors with β and key, the values v_j as columns, H_0, and the order in which the factors are multiplied."""

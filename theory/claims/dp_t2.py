@@ -14,7 +14,11 @@ from ..verifying.verdict import Verdict
 from .g_t4 import random_automaton
 
 CLAIM = Claim(
-    "DP.T2", "Any automaton in gated DeltaProduct, resets by the gate 0", "instances", uses=("DP.L4", "G.T4")
+    "DP.T2",
+    "Any automaton in gated DeltaProduct, resets by the gate 0",
+    "instances",
+    uses=("DP.L4", "G.T4"),
+    seconds=3,
 )
 
 

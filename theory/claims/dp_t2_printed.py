@@ -16,6 +16,7 @@ CLAIM = Claim(
     uses=("DP.T2",),
     repair="A reset by the gate 0 erases the old state, so it serves where no later component reads it; elsewhere the "
     "state is doubled, or a layer with a buffer of two places keeps it.",
+    seconds=3,
 )
 
 

@@ -22,6 +22,7 @@ CLAIM = Claim(
     "Groups of isometries in one layer: Z_m, D_m, A_4, S_4, A_5 with two factors",
     "proved",
     uses=("H.rank", "G.P1.2"),
+    seconds=9,
 )
 
 

@@ -13,7 +13,11 @@ from ..verifying.evidence import exhaustive
 from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
-    "DP.T7", "D_m in two layers, one reflection a token, two heads below", "exhaustive", uses=("G.T6",)
+    "DP.T7",
+    "D_m in two layers, one reflection a token, two heads below",
+    "exhaustive",
+    uses=("G.T6",),
+    seconds=12,
 )
 
 Side = Literal["left", "right"]

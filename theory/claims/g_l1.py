@@ -13,7 +13,11 @@ from ..verifying.further import further
 from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
-    "G.L1", "Cast powers of real numbers settle on either parity of the index", "instances", arithmetic="cast"
+    "G.L1",
+    "Cast powers of real numbers settle on either parity of the index",
+    "instances",
+    arithmetic="cast",
+    seconds=13,
 )
 FORMATS = ("cast:bf16", "cast:fp8_e4m3", "cast:int:-128..127")
 

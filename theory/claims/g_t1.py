@@ -29,6 +29,7 @@ CLAIM = Claim(
     "instances",
     uses=("G.L1",),
     arithmetic="cast",
+    seconds=16,
 )
 
 

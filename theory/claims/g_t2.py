@@ -23,6 +23,7 @@ CLAIM = Claim(
     "instances",
     uses=("G.L1", "own.T2tight"),
     arithmetic="cast",
+    seconds=6,
 )
 
 

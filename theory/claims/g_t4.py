@@ -18,6 +18,7 @@ CLAIM = Claim(
     "Any automaton as a cascade of permutation-reset automata, one layer a level",
     "instances",
     uses=("KR", "G.P1.1"),
+    seconds=6,
 )
 
 

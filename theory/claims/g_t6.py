@@ -10,7 +10,7 @@ from ..verifying.claim import QUICK, Claim, Effort
 from ..verifying.evidence import exhaustive
 from ..verifying.verdict import Verdict
 
-CLAIM = Claim("G.T6", "Z_m in two layers with single reflections", "exhaustive", uses=("G.P1.2",))
+CLAIM = Claim("G.T6", "Z_m in two layers with single reflections", "exhaustive", uses=("G.P1.2",), seconds=60)
 
 
 def verify(effort: Effort = QUICK) -> Verdict:

@@ -26,7 +26,11 @@ from ..verifying.subject import Subject
 from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
-    "H.open-beta", "Finite groups in finitely many states need β = 2", "instances", arithmetic="exact"
+    "H.open-beta",
+    "Finite groups in finitely many states need β = 2",
+    "instances",
+    arithmetic="exact",
+    seconds=10,
 )
 GROUPS = ("parity", "mod:3", "S3", "A4", "S4", "dihedral:5")
 SHRINKING = {1.9921875: (0.528, 0.0777), 1.98: (0.195, 1.44e-3), 1.95: (0.017, 7.9e-8)}

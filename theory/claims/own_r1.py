@@ -17,6 +17,7 @@ CLAIM = Claim(
     "Positive semidefinite transitions settle under every monotone rounding",
     "exhaustive",
     arithmetic="per_step",
+    seconds=11,
 )
 
 

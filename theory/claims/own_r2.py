@@ -16,6 +16,7 @@ CLAIM = Claim(
     "Symmetric transitions have periods 1 and 2 under every monotone rounding",
     "exhaustive",
     arithmetic="per_step",
+    seconds=12,
 )
 BROKEN = (
     Systems("int:0..1", "any", 2, "int:-1..1"),

@@ -18,6 +18,7 @@ CLAIM = Claim(
     "proved",
     uses=("own.R1", "own.R2"),
     arithmetic="per_step",
+    seconds=4,
 )
 
 

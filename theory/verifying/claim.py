@@ -26,7 +26,7 @@ class Claim:
     `title`: a few words. `kind`, `expected`: the kind of its verdict, and the status. `uses`: the claims it builds on.
     `arithmetic`: the model in which it is stated (`parse_arithmetic`'s names, or several with commas).
     `repair`: of a printed claim, what is true in its place, in one sentence. `models`: does its check train or load
-    torch models? Raises `ValueError` where these do not fit.
+    torch models? `seconds`: about what its check takes with full effort; within a budget short checks are first. Raises `ValueError` where these do not fit.
     """
 
     id: str
@@ -37,6 +37,7 @@ class Claim:
     arithmetic: str = "exact"
     repair: str = ""
     models: bool = False
+    seconds: float = 1.0
 
     def __post_init__(self) -> None:
         problems = []

@@ -70,19 +70,22 @@ def verify_claims(
 ) -> list[Outcome]:
     """Each claim's outcome, in the order of `entries`; `done` is called as they come in.
 
-    `budget`: seconds for all together; a claim that is not through by then is `unknown`. (Where the system has no
-    interval timer, a claim that has begun is finished.) `jobs`: processes, default one a core; 1: in this process.
-    An exception in a check is its outcome, not this function's.
+    `budget`: seconds for all together; short checks are begun first (`Claim.seconds`), and a claim that is not through by
+    then is `unknown`. (Where the system has no interval timer, a claim that has begun is finished.) `jobs`: processes,
+    default one a core; 1: in this process. An exception in a check is its outcome, not this function's.
     """
     deadline = None if budget is None else time.time() + budget
     jobs = min(jobs or cpu_count() or 1, len(entries))
-    if jobs <= 1:
-        return [_finished(verify_one(entry, effort, deadline), done) for entry in entries]
+    begun = entries if budget is None else sorted(entries, key=lambda entry: entry.claim.seconds)
     outcomes: dict[str, Outcome] = {}
+    if jobs <= 1:
+        for entry in begun:
+            outcomes[entry.claim.id] = _finished(verify_one(entry, effort, deadline), done)
+        return [outcomes[entry.claim.id] for entry in entries]
     others = active_children()
     with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_leave_interrupts_to_the_parent) as pool:
         running: dict[Future[Outcome], Entry] = {
-            pool.submit(_verify_file, str(entry.path), effort, deadline): entry for entry in entries
+            pool.submit(_verify_file, str(entry.path), effort, deadline): entry for entry in begun
         }
         try:
             for future in as_completed(running):
