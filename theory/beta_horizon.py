@@ -98,15 +98,16 @@ def _scaled(lrnn: LRNN, t: Transition, size: Fraction) -> Transition:
 
 def _drift(head: Head, other: Head) -> Fraction:
     """max ‖(Ã(x) - A(x)) C‖, rounded up."""
-    most = 0
+    squares: set[Number] = set()
     for D in _differences(head, other):
+        columns = [[(i, row[k]) for i, row in enumerate(D) if row[k] != 0] for k in range(head.dim)]
         for code in head.codes:
             moved: dict[tuple[int, int], Number] = {}
             for k, j, x in code:
-                for i in range(head.dim):
-                    moved[i, j] = moved.get((i, j), 0) + D[i][k] * x
-            most = max(most, on_grid(squared_norm(moved.values()), up=True))
-    return norm_up(most)
+                for i, d in columns[k]:
+                    moved[i, j] = moved.get((i, j), 0) + d * x
+            squares.add(squared_norm(moved.values()))
+    return norm_up(max((on_grid(square, up=True) for square in squares), default=0))
 
 
 def _distance(head: Head, other: Head, dtype: str) -> Fraction:

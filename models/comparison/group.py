@@ -110,11 +110,12 @@ def representation_of(head: LearnedHead, basis: Floats, table: CharacterTable) -
 
 
 def _homomorphism_error(made: Floats, basis: Floats, group: TransitionGroup) -> tuple[float, tuple[int, int]]:
-    """The largest spectral norm over pairs; only those whose Frobenius norm, never less, could still be larger."""
+    """The largest spectral norm over pairs; only those whose Schatten 8-norm, never less, could still be larger."""
     worst, pair = 0.0, (0, 0)
     for g in range(group.size):
         D = made @ (made[g] @ basis) - made[group.table[g]] @ basis
-        sizes = np.sqrt((D**2).sum(axis=(1, 2)))
+        squares = D.swapaxes(1, 2) @ D
+        sizes = ((squares @ squares) ** 2).sum(axis=(1, 2)) ** 0.125
         for h in np.argsort(-sizes).tolist():
             if sizes[h] <= worst:
                 break

@@ -50,9 +50,7 @@ def align_letters(
     draw = np.random.default_rng(seed)
     for Q in _first(A, C, starts, draw):
         for step in count():
-            moved = _polar(
-                np.einsum("xij,jk,xlk->il", C, Q, A) + np.einsum("xji,jk,xkl->il", C, Q, A) + shift * Q
-            )
+            moved = _polar((C @ Q @ A.swapaxes(1, 2) + C.swapaxes(1, 2) @ Q @ A).sum(axis=0) + shift * Q)
             change = np.abs(moved - Q).max()
             Q = moved
             if change < tolerance or step >= steps:
@@ -84,12 +82,7 @@ def disparity(X: Floats, Y: Floats) -> float:
 
 def _first(A: Floats, C: Floats, starts: int, draw: np.random.Generator) -> list[Floats]:
     n = A.shape[1]
-    eye = np.eye(n)
-    gram = np.zeros((n * n, n * n))
-    for a, c in zip(A, C, strict=True):
-        M = np.kron(c, eye) - np.kron(eye, a.T)  # X ↦ C X - X A, row by row
-        gram += M.T @ M
-    values, vectors = np.linalg.eigh(gram)
+    values, vectors = np.linalg.eigh(_gram(C, A))
     near = vectors[:, values <= 100 * values[0] + 1e-9 * values[-1]]
     if near.shape[1] == 1:
         return [_polar(near[:, 0].reshape(n, n))]
@@ -97,21 +90,28 @@ def _first(A: Floats, C: Floats, starts: int, draw: np.random.Generator) -> list
     return [_polar(x.reshape(n, n)) for x in mixed.T]
 
 
+def _gram(C: Floats, A: Floats) -> Floats:
+    """LᵀL, `[n², n²]`, of the linear map L: X ↦ (C(x) X - X A(x)) for all letters x; X row by row."""
+    letters, n, _ = A.shape
+    flat = C.reshape(letters, n * n).T @ A.reshape(letters, n * n)
+    mixed = flat.reshape(n, n, n, n).transpose(1, 3, 0, 2).reshape(n * n, n * n)  # Σ Cᵀ ⊗ A
+    left = (C.swapaxes(1, 2) @ C).sum(axis=0)
+    right = (A @ A.swapaxes(1, 2)).sum(axis=0)
+    gram: Floats = np.kron(left, np.eye(n)) + np.kron(np.eye(n), right) - mixed - mixed.T
+    return gram
+
+
 def _newton(Q: Floats, A: Floats, C: Floats) -> Floats:
     """A few Gauss-Newton steps Q ← exp(S) Q, S skew; kept where the square does not grow."""
     n = len(Q)
-    pairs = [(i, j) for i in range(n) for j in range(i)]
-    for _ in range(10 if 0 < len(pairs) <= 200 else 0):
+    i, j = np.tril_indices(n, -1)
+    skew = np.eye(n * n)[i * n + j] - np.eye(n * n)[j * n + i]
+    for _ in range(10 if 0 < len(i) <= 200 else 0):
         M = Q @ A @ Q.T
-        columns = []
-        for i, j in pairs:
-            S = np.zeros((n, n))
-            S[i, j], S[j, i] = 1.0, -1.0
-            columns.append((S @ M - M @ S).reshape(-1))
-        x = np.linalg.lstsq(np.array(columns).T, (C - M).reshape(-1), rcond=1e-10)[0]
-        S = np.zeros((n, n))
-        for (i, j), value in zip(pairs, x, strict=True):
-            S[i, j], S[j, i] = value, -value
+        slope = (C @ M.swapaxes(1, 2) - M.swapaxes(1, 2) @ C).sum(axis=0)  # M parts cancel in its skew part
+        # normal equations of S M - M S = C - M: as many as S has entries, where the letters have far more
+        x = np.linalg.lstsq(skew @ _gram(M, M) @ skew.T, skew @ slope.reshape(-1), rcond=1e-12)[0]
+        S = (x @ skew).reshape(n, n)
         moved = _polar((np.eye(n) + S / 2) @ np.linalg.inv(np.eye(n) - S / 2) @ Q)
         if not _square(moved, A, C) < _square(Q, A, C):
             break

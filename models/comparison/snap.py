@@ -26,7 +26,7 @@ from ...theory.arithmetic.rounding import Floats
 from ..learned.learned import LearnedHead
 from .group import Representation
 from .procrustes import align_letters
-from .snap_offers import Offer, conjugate_offers, offer_of, side_by_side, sums_of
+from .snap_offers import Offer, conjugate_offers, offers_of, side_by_side, sums_of
 from .states import ClassGeometry
 
 MAX_SUMS = 8
@@ -113,10 +113,14 @@ def snap(
         return Snapped((), None, "no head carries states")
     action = transitive_action(automaton, max_group)
     candidates = [c for c in head_candidates(action, max_degree) if not c.lifted]
-    offers = [offer_of(c, heads[0][2].table) for c in candidates]
-    offers = [o for o in offers if o.rank]
+    table = heads[0][2].table
     wanted = [representation.multiplicities for _, _, representation in heads]
-    offers += conjugate_offers(offers, wanted, heads[0][2].table)
+    degrees = [chi.degree for chi in table.irreducibles]
+    most = max(
+        max(geometry.rank, int(np.dot(degrees, m))) for (_, geometry, _), m in zip(heads, wanted, strict=True)
+    )
+    offers = offers_of(candidates, table, most)
+    offers += conjugate_offers(offers, wanted, table)
     found: list[SnappedHead] = []
     missing = []
     for head, geometry, representation in heads:

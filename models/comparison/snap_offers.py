@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from ...constructions.automaton import Indices
 from ...constructions.candidates import HeadCandidate
 from ...constructions.conjugates import conjugates
-from ...constructions.head_plan import MatrixPlan
-from ...constructions.householder import GHFactor
+from ...constructions.head_plan import HeadPlan, MatrixPlan, SignedPermutationPlan
+from ...constructions.real_cyclotomic import Number
 from ...theory.arithmetic.rounding import Floats, round_number
 from .characters import CharacterTable
 
@@ -34,20 +35,17 @@ class Offer:
         return int(self.letters.shape[1])
 
 
-def offer_of(candidate: HeadCandidate, table: CharacterTable) -> Offer:
-    """A candidate with all parts of its initial state, and its character's multiplicities."""
-    plan = candidate.plan(tuple(range(candidate.mark_count)))
-    factors = plan.factors()
-    C = np.array([_matrix(f, plan.dim) for f in factors])
-    codes = np.zeros((len(plan.orbit().codes), plan.dim, plan.value_dim))
-    for c, code in enumerate(plan.orbit().codes):
-        for i, j, x in code:
-            codes[c, i, j] = round_number(x, "fp64")
-    differences = (codes - codes.mean(axis=0)).transpose(1, 0, 2).reshape(plan.dim, -1)
-    U, s, _ = np.linalg.svd(differences, full_matrices=False)
-    U = U[:, s > 1e-9 * max(s[0], 1e-300)]
-    letters = U.T @ C @ U
-    return Offer(candidate, letters, tuple(len(f) for f in factors), _multiplicities(letters, table))
+def offers_of(candidates: Iterable[HeadCandidate], table: CharacterTable, most: int) -> list[Offer]:
+    """The candidates, with all parts of their initial states, whose span has 1 to `most` dimensions."""
+    found = []
+    for candidate in candidates:
+        plan = candidate.plan(tuple(range(candidate.mark_count)))
+        U = _span(plan)
+        if 0 < U.shape[1] <= most:
+            letters = U.T @ _letters(plan) @ U
+            ranks = tuple(len(f) for f in plan.factors())
+            found.append(Offer(candidate, letters, ranks, _multiplicities(letters, table)))
+    return found
 
 
 def conjugate_offers(
@@ -59,13 +57,11 @@ def conjugate_offers(
     for offer in offers:
         for candidate in conjugates(offer.candidate):
             plan = candidate.plan(tuple(range(candidate.mark_count)))
-            assert isinstance(plan, MatrixPlan)
-            letters = np.array([[[round_number(x, "fp64") for x in row] for row in A] for A in plan.matrices])
-            of_whole = _multiplicities(letters, table)
+            of_whole = _multiplicities(_letters(plan), table)
             if of_whole in known or not any(all(np.less_equal(of_whole, w)) for w in wanted):
                 continue
             known.add(of_whole)
-            found.append(offer_of(candidate, table))
+            found += offers_of([candidate], table, plan.dim)
     return found
 
 
@@ -74,14 +70,34 @@ def _multiplicities(letters: Floats, table: CharacterTable) -> tuple[int, ...]:
     return tuple(int(m) for m in np.rint(table.multiplicities(character).real))
 
 
-def _matrix(factors: Sequence[GHFactor], n: int) -> Floats:
-    A = np.eye(n)
-    for factor in factors:
-        v = np.zeros(n)
-        for i, x in factor.vector:
-            v[i] = round_number(x, "fp64")
-        A -= round_number(factor.beta, "fp64") * np.outer(v, v @ A)
-    return A
+def _span(plan: HeadPlan) -> Floats:
+    """Of the differences of states, `[dim, rank]`, orthonormal."""
+    orbit = plan.orbit().codes
+    codes = np.zeros((len(orbit), plan.dim, plan.value_dim))
+    for c, code in enumerate(orbit):
+        for i, j, x in code:
+            codes[c, i, j] = _float(x)
+    differences = (codes - codes.mean(axis=0)).transpose(1, 0, 2).reshape(plan.dim, -1)
+    U, s, _ = np.linalg.svd(differences, full_matrices=False)
+    span: Floats = U[:, s > 1e-9 * max(s[0], 1e-300)]
+    return span
+
+
+def _letters(plan: HeadPlan) -> Floats:
+    """`[letters, dim, dim]`."""
+    if isinstance(plan, SignedPermutationPlan):
+        C = np.zeros((*plan.image.shape, plan.dim))
+        letters, entries = np.indices(plan.image.shape)
+        C[letters, plan.image, entries] = 1 - 2 * plan.negative
+        return C
+    assert isinstance(plan, MatrixPlan)
+    return np.array([[[_float(x) for x in row] for row in A] for A in plan.matrices])
+
+
+@lru_cache(maxsize=4096)
+def _float(x: Number) -> float:
+    """The few numbers of a construction occur in all its letters and codes."""
+    return round_number(x, "fp64")
 
 
 def sums_of(offers: Sequence[Offer], wanted: Indices) -> Iterator[tuple[Offer, ...]]:

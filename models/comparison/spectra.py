@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ...constructions.errors import LimitError
 from ...theory.arithmetic.rounding import Floats
 from ...theory.spectra.eigenvalues import Spectrum, eigenvalue_json, eigenvalue_report
+from ...theory.spectra.matrix import ExactMatrix, exact_matrix, from_flint
 from ...theory.spectra.texts import eigenvalues_text
 from ..learned.learned import Factors, LearnedHead
 
@@ -93,11 +93,8 @@ def letter_facts(
 def _spectrum(head: LearnedHead, x: int, max_dim: int) -> tuple[Spectrum | None, int, float]:
     if head.exact is None and head.factors is not None and head.factors.beta.shape[1] < head.dim:
         gate = float(head.factors.gate[x])
-        rows = _compressed(head.factors, x)
-        if not rows:
-            rows = [[Fraction(gate)]]
-        others = head.dim - len(rows)
-        return eigenvalue_report(rows, max_dim=max_dim), others, gate
+        small = _compressed(head.factors, x) if head.factors.beta[x].any() else exact_matrix([[gate]])
+        return eigenvalue_report(small, max_dim=max_dim), head.dim - small.n, gate
     matrix: Any = head.A[x] if head.exact is None else head.exact[x]
     try:
         return eigenvalue_report(matrix, max_dim=max_dim), 0, 1.0
@@ -105,26 +102,24 @@ def _spectrum(head: LearnedHead, x: int, max_dim: int) -> tuple[Spectrum | None,
         return None, 0, 1.0
 
 
-def _compressed(factors: Factors, x: int) -> list[list[Fraction]]:
+def _compressed(factors: Factors, x: int) -> ExactMatrix:
     """gate·(I - W K), m × m, for A = gate·(I - K W), K the m keys as columns: eigenvalues of A beside the gate's.
 
     A v = gate·v where W v = 0, and for the others I - K W and I - W K agree.
     """
-    used = [j for j in range(factors.beta.shape[1]) if factors.beta[x, j] != 0]
-    keys = [[Fraction(v) for v in factors.keys[x, j].tolist()] for j in used]
-    beta = [Fraction(float(factors.beta[x, j])) for j in used]
-    gram = [[sum((a * b for a, b in zip(k, m, strict=True)), Fraction(0)) for m in keys] for k in keys]
-    # W row j = β_j (k_jᵀ - Σ_{i<j} (k_jᵀ k_i) W row i), so that Π (I - β_j k_j k_jᵀ) = I - K W
+    from flint import fmpq_mat
+
+    used = np.flatnonzero(factors.beta[x])
     size = len(used)
-    WK: list[list[Fraction]] = []
-    for j in range(size):
-        row = [
-            beta[j] * (gram[j][c] - sum((gram[j][i] * WK[i][c] for i in range(j)), Fraction(0)))
-            for c in range(size)
-        ]
-        WK.append(row)
-    gate = Fraction(float(factors.gate[x]))
-    return [[gate * (int(i == j) - WK[i][j]) for j in range(size)] for i in range(size)]
+    keys = exact_matrix(factors.keys[x, used], square=False).flint()
+    beta = exact_matrix(np.diag(factors.beta[x, used])).flint()
+    eye = exact_matrix(np.eye(size)).flint()
+    # W row j = β_j (k_jᵀ - Σ_{i<j} (k_jᵀ k_i) W row i), so that Π (I - β_j k_j k_jᵀ) = I - K W
+    weighted = beta * (keys * keys.transpose())
+    before = fmpq_mat(size, size, [weighted[j, i] if i < j else 0 for j in range(size) for i in range(size)])
+    WK = (eye + before).solve(weighted)
+    gate = exact_matrix([[factors.gate[x]]]).flint()[0, 0]
+    return from_flint((eye - WK) * gate)
 
 
 def numeric_eigenvalues(A: Floats) -> list[complex]:

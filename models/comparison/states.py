@@ -174,9 +174,14 @@ def class_geometry(trace: Trace, head: int, states: int, tolerance: float) -> Cl
     group_of = np.full(states, -1)
     group_of[seen] = groups
     spread, margin = np.zeros(len(H)), np.zeros(len(H))
+    own = means.reshape(states, -1) @ span.T
+    lengths = np.linalg.norm(own[seen][None] - own[:, None], axis=2)
+    lengths[group_of[:, None] == group_of[seen][None]] = np.inf
     codes = means.reshape(states, -1)
     for i, (here, classes) in enumerate(zip(flat, trace.classes, strict=True)):
-        spread[i], margin[i] = _worst(here, classes, codes, span, seen, group_of)
+        known = np.isin(classes, seen)
+        away = (here[known] - codes[classes[known]]) @ span.T
+        spread[i], margin[i] = _worst(away, classes[known], own, seen, lengths)
     return ClassGeometry(means, seen, U[:, :rank], s, tolerance, spread, margin, groups)
 
 
@@ -190,26 +195,21 @@ def _means(H: Floats, q: Indices, states: int) -> tuple[Floats, Indices]:
     return means, seen
 
 
-def _worst(
-    H: Floats, q: Indices, means: Floats, span: Floats, seen: Indices, group_of: Indices
-) -> tuple[float, float]:
-    """Deviation and margin of the state and the line where deviation / margin is largest; states `[words, entries]`.
+def _worst(away: Floats, q: Indices, own: Floats, seen: Indices, lengths: Floats) -> tuple[float, float]:
+    """Deviation and margin of the state and the line where deviation / margin is largest.
 
-    States of classes whose mean is not known do not count.
+    `away` `[words, r]`: deviations of states of classes `q` whose mean is known; `own` `[states, r]`: all means.
+    `lengths` `[states, seen]`: of lines between means, inf for those of one group.
     """
-    known = np.isin(q, seen)
-    own = means @ span.T
-    away = (H[known] - means[q[known]]) @ span.T
-    lines = own[seen][None] - own[q[known]][:, None]
-    lengths = np.linalg.norm(lines, axis=2)
-    apart = group_of[q[known]][:, None] != group_of[seen][None]
+    long = lengths[q]
+    apart = np.isfinite(long)
     if not apart.any():
         return float(np.sqrt((away**2).sum(axis=1)).max(initial=0.0)), np.inf
-    lengths[~apart] = np.inf
-    along = np.maximum(np.einsum("wr,wpr->wp", away, lines) / lengths, 0)
-    quotient = np.where(along > 0, 2 * along / lengths, -1 / lengths)  # without deviations the least margin
+    along = away @ own[seen].T - (away * own[q]).sum(axis=1)[:, None]
+    along = np.maximum(along / long, 0)
+    quotient = np.where(along > 0, 2 * along / long, -1 / long)  # without deviations the least margin
     word, other = np.unravel_index(int(np.where(apart, quotient, -np.inf).argmax()), quotient.shape)
-    return float(along[word, other]), float(lengths[word, other]) / 2
+    return float(along[word, other]), float(long[word, other]) / 2
 
 
 def _distances(means: Floats) -> Floats:

@@ -142,13 +142,16 @@ def _reader(model: Model, heads: Sequence[LearnedHead], meaning: ArrayLike | Non
         for head, value in zip(heads, states, strict=True):
             H[:, list(head.copies)] = torch.from_numpy(value).to(dtype)[:, None]
 
+        _, first, again = np.unique(letters, return_index=True, return_inverse=True)
+
         def given_states(x: Any, state: Any = None) -> Any:
+            once = x[:, first]  # what comes before the states depends on the letter alone
             q = (
-                mixer.controls(x, {}, {})[0]
+                mixer.controls(once, {}, {})[0]
                 if config.family != "matrix"
-                else by_heads(mixer.query(x, {}, "query", {}), config.heads)
+                else by_heads(mixer.query(once, {}, "query", {}), config.heads)
             )
-            o = torch.einsum("sbthk,bhkv->sbthv", q.to(dtype), H)
+            o = torch.einsum("sbthk,bhkv->sbthv", q.to(dtype)[:, again], H)
             return mixer.read_out(o, x), {}
 
         mixer.forward = given_states  # of this object alone; the recurrence itself is not run
