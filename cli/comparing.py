@@ -73,7 +73,7 @@ def compare(
     from ..theory.arithmetic.rounding import float_format
 
     lrnn, automaton = _target(constructed, alphabet, track, start, group, product)
-    with working("comparing"):
+    with working("comparing") as progress:
         found = compare_learned(
             load_learned(learned, automaton),
             lrnn,
@@ -84,6 +84,7 @@ def compare(
             dtype=float_format(dtype).name,
             arithmetic=None if output is None else arithmetic,
             extract=_methods(extract),
+            progress=progress,
         )
     written = None
     if output is not None and found.failure.certificate is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from .arithmetic.rounding import FORMATS, float_format, round_number
 from .horizon import extent, head_horizon, norm_up, on_grid, squared_norm
 from .running.stepper import LRNNStepper, only_layer
 from .running.words import random_words
+
+Pairs: TypeAlias = list[tuple[Matrix, Matrix]]
+"""A(x) and Ã(x) of each letter."""
 
 
 def largest_beta(dtype: str) -> Fraction:
@@ -52,14 +56,17 @@ def beta_horizons(lrnn: LRNN, size: Fraction) -> dict[str, int | None]:
         Fraction(0),
     )
     several = [len(head.codes) > 1 for head, _ in heads]
-    drifts = [_drift(head, other) for head, other in heads]
+    letters = [list(zip(_matrices(head), _matrices(other), strict=True)) for head, other in heads]
+    drifts = [_drift(head, pairs) for (head, _), pairs in zip(heads, letters, strict=True)]
     limits = [ceil(m / c) - 1 for c, (_, m), many in zip(drifts, extents, several, strict=True) if c and many]
     result: dict[str, int | None] = {"exact": min(limits, default=None)}
     for dtype, fmt in FORMATS.items():
         result[dtype] = min(
             (
-                head_horizon(head, head.codes[start], _distance(head, other, dtype), R, m, load, fmt)
-                for (head, other), start, (R, m), many in zip(heads, starts, extents, several, strict=True)
+                head_horizon(head, head.codes[start], _distance(pairs, dtype), R, m, load, fmt)
+                for (head, _), pairs, start, (R, m), many in zip(
+                    heads, letters, starts, extents, several, strict=True
+                )
                 if many
             ),
             default=None,
@@ -96,10 +103,11 @@ def _scaled(lrnn: LRNN, t: Transition, size: Fraction) -> Transition:
     )
 
 
-def _drift(head: Head, other: Head) -> Fraction:
+def _drift(head: Head, pairs: Pairs) -> Fraction:
     """max ‖(Ã(x) - A(x)) C‖, rounded up."""
     squares: set[Number] = set()
-    for D in _differences(head, other):
+    for A, B in pairs:
+        D = [[b - a for a, b in zip(row, near, strict=True)] for row, near in zip(A, B, strict=True)]
         columns = [[(i, row[k]) for i, row in enumerate(D) if row[k] != 0] for k in range(head.dim)]
         for code in head.codes:
             moved: dict[tuple[int, int], Number] = {}
@@ -110,9 +118,8 @@ def _drift(head: Head, other: Head) -> Fraction:
     return norm_up(max((on_grid(square, up=True) for square in squares), default=0))
 
 
-def _distance(head: Head, other: Head, dtype: str) -> Fraction:
+def _distance(pairs: Pairs, dtype: str) -> Fraction:
     """max ‖rnd(Ã(x)) - A(x)‖, rounded up."""
-    pairs = zip(_matrices(head), _matrices(other), strict=True)
     squares = (
         on_grid(
             squared_norm(
@@ -125,13 +132,6 @@ def _distance(head: Head, other: Head, dtype: str) -> Fraction:
         for A, B in pairs
     )
     return norm_up(max(squares, default=0))
-
-
-def _differences(head: Head, other: Head) -> list[list[list[Number]]]:
-    return [
-        [[b - a for a, b in zip(row, near, strict=True)] for row, near in zip(A, B, strict=True)]
-        for A, B in zip(_matrices(head), _matrices(other), strict=True)
-    ]
 
 
 def _matrices(head: Head) -> list[Matrix]:

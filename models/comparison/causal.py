@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -36,10 +36,16 @@ class Causal:
         return asdict(self)
 
 
-def causal_check(learned: Learned, snapped: Sequence[SnappedHead], sampling: Sampling) -> list[Causal]:
+def causal_check(
+    learned: Learned,
+    snapped: Sequence[SnappedHead],
+    sampling: Sampling,
+    progress: Callable[[float], None] | None = None,
+) -> list[Causal]:
     """With no head replaced, each alone (at most `MOST_ALONE`), and all; empty where the model has no read-out of given states.
 
     All runs share the words, and learned and snapped heads are followed once: a run is a choice among them.
+    `progress` is told the share that is done.
     """
     if learned.read is None or not snapped:
         return []
@@ -55,12 +61,16 @@ def causal_check(learned: Learned, snapped: Sequence[SnappedHead], sampling: Sam
         [number[h.name] if h.name in chosen else i for i, h in enumerate(learned.heads)] for _, chosen in sets
     ]
     letters = random_words(learned.target.automaton, sampling.words, sampling.length, sampling.seed)[:WORDS]
-    wrong, asked = _wrong(learned, AffineStepper(heads, learned.read), choices, letters)
+    wrong, asked = _wrong(learned, AffineStepper(heads, learned.read), choices, letters, progress)
     return [_causal(label, here, asked) for (label, _), here in zip(sets, wrong, strict=True)]
 
 
 def _wrong(
-    learned: Learned, stepper: AffineStepper, choices: Sequence[Sequence[int]], letters: Indices
+    learned: Learned,
+    stepper: AffineStepper,
+    choices: Sequence[Sequence[int]],
+    letters: Indices,
+    progress: Callable[[float], None] | None,
 ) -> tuple[Any, Any]:
     """Which answers are wrong, `[choices, tokens, words]`, and where something is asked, `[tokens, words]`."""
     words, tokens = letters.shape
@@ -82,6 +92,8 @@ def _wrong(
         for i, choice in enumerate(choices):
             given = read([together[h] for h in choice], read_letters).reshape(-1, words)
             wrong[i, here] = asked[here] & (given != wanted[here])
+        if progress is not None:
+            progress(here.stop / tokens)
     return wrong, asked
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,9 @@ from .sources import of_lrnn
 from .spectra import LetterFacts, letter_facts
 from .states import ClassGeometry, Sampling, Trace, class_geometry, follow_words
 
+FOLLOWED, FOUND = 0.4, 0.75
+"""Shares of the time, about, at which the model has run on all words, and the causal check begins."""
+
 
 def compare(
     learned: Learned,
@@ -35,18 +38,19 @@ def compare(
     dtype: str = "fp32",
     arithmetic: str | None = None,
     extract: Sequence[Method] = ("exact", "clusters"),
+    progress: Callable[[float], None] | None = None,
 ) -> Comparison:
     """Hold a learned layer against a construction of its target automaton (default: what `construct` chooses).
 
     `dtype`: of the rounding horizon. `arithmetic`: of a certificate that the model must fail, None: none is looked for.
     `extract`: ways to extract the automaton, of `extraction.METHODS`; `exact` is left out, with a note, where it does not
-    apply.
+    apply. `progress` is told the share that is done, from time to time.
     """
     sampling, tolerances = sampling or Sampling(), tolerances or Tolerances()
     automaton = learned.target.automaton
     notes = [*learned.notes]
     beside = _constructed(learned, constructed, notes)
-    trace = follow_words(learned, sampling)
+    trace = follow_words(learned, sampling, _part(progress, 0, FOLLOWED))
     table = _characters(learned, tolerances, notes)
     heads = tuple(_head(learned, trace, h, table, tolerances) for h in range(len(learned.heads)))
     other_facts: tuple[tuple[LetterFacts, ...], ...] = ()
@@ -92,12 +96,20 @@ def compare(
         if arithmetic is None
         else why_it_fails(learned, below, arithmetic, max_steps=tolerances.max_steps)
     )
+    causal = causal_check(learned, snapped.heads, sampling, _part(progress, FOUND, 1))
     extracted = [_extracted(learned, m, snapped, tolerances, sampling.seed, notes) for m in extract]
     return Comparison(
         learned, beside, other_facts, trace, heads, snapped, horizon,
-        tuple(causal_check(learned, snapped.heads, sampling)), failure,
+        tuple(causal), failure,
         tuple(e for e in extracted if e is not None), tolerances, tuple(notes),
     )  # fmt: skip
+
+
+def _part(
+    progress: Callable[[float], None] | None, begin: float, end: float
+) -> Callable[[float], None] | None:
+    """Tells of the whole what is told of the work between two shares of it."""
+    return None if progress is None else lambda share: progress(begin + (end - begin) * share)
 
 
 def _constructed(learned: Learned, given: LRNN | None, notes: list[str]) -> Learned | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,8 +114,10 @@ class ClassGeometry:
         return result
 
 
-def follow_words(learned: Learned, sampling: Sampling) -> Trace:
-    """Run the model beside the automaton on random words."""
+def follow_words(
+    learned: Learned, sampling: Sampling, progress: Callable[[float], None] | None = None
+) -> Trace:
+    """Run the model beside the automaton on random words. `progress` is told the share that is done."""
     target = learned.target
     letters = random_words(target.automaton, sampling.words, sampling.length, sampling.seed)
     kept = [t for t in range(1, sampling.length + 1) if t <= sampling.fit or t & (t - 1) == 0]
@@ -133,6 +135,8 @@ def follow_words(learned: Learned, sampling: Sampling) -> Trace:
         if t in kept:
             snapshots.append(learned.head_states(states))
             classes.append(q)
+        if progress is not None:
+            progress(t / sampling.length)
     stacked = tuple(np.array([s[h] for s in snapshots]) for h in range(len(learned.heads)))
     return Trace(sampling, right, failure, tuple(kept), stacked, np.array(classes))
 
