@@ -12,16 +12,16 @@ from mirrormata.constructions.minimise import separating_word
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.models.comparison.compare import compare
 from mirrormata.models.comparison.extraction import Extracted, extract_clusters, extract_learning
-from mirrormata.models.comparison.extraction_clusters import spanning_tree
-from mirrormata.models.comparison.sources import of_matrices
+from mirrormata.models.comparison.extraction_clusters import clusters_of, observed, principal, spanning_tree
+from mirrormata.models.comparison.sources import of_lrnn, of_matrices
 from mirrormata.models.comparison.states import Sampling, follow_words
 from mirrormata.models.constructed import from_construction
-from mirrormata.models.learned.learned import Learned
+from mirrormata.models.learned.learned import AffineStepper, Learned, LearnedHead
 from mirrormata.models.learned.model import of_model
 from mirrormata.theory.check import check
 
 from .comparison_models import trained
-from .test_comparison import lrnn_of
+from .test_comparison import lrnn_of, rotation
 
 QUICK = Sampling(words=32, length=64, fit=16)
 
@@ -106,6 +106,49 @@ def test_a_finite_wrong_automaton_is_found_whole() -> None:
     clusters = extract_clusters(learned)
     assert len(clusters.automaton.states) == 7
     assert clusters.counterexample == found.counterexample
+
+
+def wandering(scale: float) -> Learned:
+    """S3 by its constructed head, with directions on which small counts of letters are added up, beside a counting head."""
+    lrnn = lrnn_of("S3")
+    (head,) = of_lrnn(lrnn).heads
+    draw, n, more = np.random.default_rng(0), head.dim, 40
+    width = head.H0.shape[1]
+    A = np.repeat(np.eye(n + more)[None], len(head.A), axis=0)
+    A[:, :n, :n] = head.A
+    H0 = np.concatenate([head.H0, np.zeros((more, width))])
+    B = np.zeros((len(A), n + more, width))
+    B[:, n:] = scale * draw.standard_normal((len(A), more, width))
+    carrying = LearnedHead("carrying", A, B, H0)
+    counted = draw.standard_normal((len(A), 8, 1))
+    counting = LearnedHead("counting", np.repeat(np.eye(8)[None], len(A), axis=0), counted, np.zeros((8, 1)))
+    alone = of_lrnn(lrnn)
+    read = alone.read
+    assert read is not None
+    stepper = AffineStepper((carrying, counting), lambda H, x: read([H[0][:, :n]], x))
+    return Learned(
+        "wandering", alone.letters, (carrying, counting), alone.target, stepper, list, stepper.read, "fp64"
+    )
+
+
+def test_the_head_that_carries_the_states_is_found_among_wandering_ones() -> None:
+    learned = wandering(0.02)
+    points, moves, answers = observed(learned, 20, 40, 0, 4_000)
+    together = clusters_of(learned, points, moves, answers, 0.5, 200)
+    assert not together.complete  # a radius that is right for the carrying head
+    found = extract_clusters(learned, words=20, length=40)
+    assert "carrying" in found.strength
+    assert found.is_target, found.text
+
+
+def test_principal_directions_end_before_the_widest_gap() -> None:
+    draw = np.random.default_rng(0)
+    wide, thin = draw.standard_normal((3_000, 3)) * [5, 4, 3], draw.standard_normal((3_000, 20))
+    turn = rotation(23, 1)
+    points, gap = principal(7 + np.concatenate([wide, thin], axis=1) @ turn)
+    assert points.shape == (3_000, 3)
+    assert 2.5 < gap < 3.2
+    assert np.allclose(points.std(axis=0), [5, 4, 3], rtol=0.1)
 
 
 def test_the_spanning_tree_is_minimal_and_keeps_short_edges() -> None:

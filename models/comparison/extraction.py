@@ -15,7 +15,7 @@ from ...constructions.automaton import Automaton, Indices
 from ...constructions.errors import InputError
 from ...constructions.minimise import minimise, separating_word
 from ..learned.learned import Learned, answer_names
-from .extraction_clusters import components, observed, spanning_tree, widest_gap
+from .extraction_clusters import clusters_of, observed
 from .extraction_oracle import Answering, learn
 from .snap import SnappedHead
 
@@ -141,38 +141,28 @@ def extract_clusters(
     """States within `radius` of each other, directly or by steps, are one; moves and answers by majority.
 
     `radius`: default in the widest gap, by quotient, of the lengths of the minimal spanning tree that leaves at most
-    `max_clusters`. `complete` where every
-    observed move and answer agrees with the majority.
+    `max_clusters`. `complete` where every observed move and answer agrees with the majority. Where those of all heads
+    together do not agree, those of single heads are tried: `clusters_of`.
     """
     if not learned.heads:
         raise InputError(f"{learned.name}: it has no heads whose states could be clustered; take kv or lstar")
     points, moves, answers = observed(learned, words, length, seed, max_points)
-    edges = spanning_tree(points)
-    used, gap = widest_gap(edges, max_clusters) if radius is None else (radius, np.nan)
-    label = components(len(points), edges, used)
-    k = len(np.unique(label))
-    letters = learned.target.automaton.letters
-    votes = np.zeros((len(letters), k, k), dtype=np.int64)
-    said = np.zeros((len(letters), k, len(learned.target.names) + 1), dtype=np.int64)
-    np.add.at(votes, (moves[:, 1], label[moves[:, 0]], label[moves[:, 2]]), 1)
-    np.add.at(said, (moves[:, 1], label[moves[:, 0]], answers), 1)
-    agreed = votes.max(axis=2).sum() + said.max(axis=2).sum()
-    share = float(agreed / max(votes.sum() + said.sum(), 1))
-    seen = votes.sum(axis=2) > 0
-    table = np.where(seen, votes.argmax(axis=2), np.arange(k))
+    found = clusters_of(learned, points, moves, answers, radius, max_clusters)
+    k = found.votes.shape[1]
+    seen = found.votes.sum(axis=2) > 0
     machine = Automaton(
         tuple(range(k)),
-        letters,
-        table,
-        int(label[0]),
-        answer_names(said.argmax(axis=2), learned.target.names),
+        learned.target.automaton.letters,
+        np.where(seen, found.votes.argmax(axis=2), np.arange(k)),
+        int(found.label[0]),
+        answer_names(found.said.argmax(axis=2), learned.target.names),
         f"{learned.name}, clusters",
     )
     strength = (
-        f"{k} clusters of {len(points):,} states, radius {used:.3g} (the gap is {gap:.3g} wide), {share:.2%} of moves "
-        f"and answers agree"
+        f"{k} clusters of {len(points):,} states of {found.where}, radius {found.radius:.3g} (the gap is {found.gap:.3g} "
+        f"wide), {found.share:.2%} of moves and answers agree"
     )
-    return _compared("clusters", learned, machine, strength, share == 1 and bool(seen.all()))
+    return _compared("clusters", learned, machine, strength, found.complete)
 
 
 def _compared(

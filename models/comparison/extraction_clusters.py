@@ -1,8 +1,14 @@
-"""Clusters of a model's states: components of the minimal spanning tree below a length."""
+"""Clusters of a model's states: components of the minimal spanning tree below a length, and how well moves agree on them.
+
+A head that adds up what it reads, and whose states no answer needs, wanders without bound. Then states of one class lie
+further apart than classes in the space of all heads, and only a head that carries the states shows clusters.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +19,10 @@ from ...theory.running.words import random_words
 from ..learned.learned import Learned
 from .states import side_by_side
 
+POINTS = 1_024
+"""At most about so many states decide which directions are principal ones."""
+_NOISE = 1e-3
+"""Singular values below this part of the largest are taken for that."""
 _CANCELLED = 1e-6
 """Squared distances below this part of the largest squared norm lose more than about ten of 16 digits."""
 
@@ -43,6 +53,92 @@ def observed(
 
 def _flat(states: Sequence[Floats]) -> Floats:
     return np.concatenate([H.reshape(len(H), -1) for H in states], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """`label` of each point, the first is the start's. `where`: in which space. `radius`, and how wide its `gap` is.
+
+    `votes` `[letters, clusters, clusters]` counts moves, `said` `[letters, clusters, answers]` answers (the last: not asked).
+    """
+
+    where: str
+    label: Indices
+    radius: float
+    gap: float
+    votes: Indices
+    said: Indices
+
+    @cached_property
+    def share(self) -> float:
+        """Of moves and answers that agree with the majority of their cluster and letter."""
+        agreed = self.votes.max(axis=2).sum() + self.said.max(axis=2).sum()
+        return float(agreed / max(self.votes.sum() + self.said.sum(), 1))
+
+    @property
+    def complete(self) -> bool:
+        """All agree, and every cluster was left with every letter."""
+        return self.share == 1 and bool((self.votes.sum(axis=2) > 0).all())
+
+
+def clusters_of(
+    learned: Learned, points: Floats, moves: Indices, answers: Indices, radius: float | None, most: int
+) -> Clusters:
+    """The first on which all agree: of all heads' states together, or of one head's on its principal directions.
+
+    Heads come by their gaps of singular values, the widest first. If there is none, that of the largest `share`. With
+    a given `radius` only all heads together.
+    """
+    shape = (len(learned.letters), len(learned.target.names) + 1)
+    best = _clusters("all heads", points, moves, answers, shape, radius, most)
+    if radius is not None or best.share == 1:
+        return best
+    names = [h.name for h in learned.heads]
+    ends = np.cumsum([h.H0.size for h in learned.heads])[:-1]
+    found = [
+        (*principal(part), name) for part, name in zip(np.split(points, ends, axis=1), names, strict=True)
+    ]
+    for part, _, name in sorted(found, key=lambda f: -f[1]):
+        one = _clusters(f"{name}, {part.shape[1]} directions", part, moves, answers, shape, None, most)
+        if one.share > best.share:
+            best = one
+        if best.share == 1:
+            break
+    return best
+
+
+def _clusters(
+    where: str,
+    points: Floats,
+    moves: Indices,
+    answers: Indices,
+    shape: tuple[int, int],
+    radius: float | None,
+    most: int,
+) -> Clusters:
+    edges = spanning_tree(points)
+    used, gap = widest_gap(edges, most) if radius is None else (radius, np.nan)
+    label = components(len(points), edges, used)
+    letters, said_apart = shape
+    k = int(label.max()) + 1
+    votes = np.zeros((letters, k, k), dtype=np.int64)
+    said = np.zeros((letters, k, said_apart), dtype=np.int64)
+    np.add.at(votes, (moves[:, 1], label[moves[:, 0]], label[moves[:, 2]]), 1)
+    np.add.at(said, (moves[:, 1], label[moves[:, 0]], answers), 1)
+    return Clusters(where, label, used, gap, votes, said)
+
+
+def principal(points: Floats) -> tuple[Floats, float]:
+    """Points on the principal directions before the widest gap, by quotient, of their singular values; and that quotient."""
+    centred = points - points.mean(axis=0)
+    few = centred[:: -(-len(points) // POINTS)]
+    squares, U = np.linalg.eigh(few @ few.T)
+    s = np.sqrt(np.maximum(squares[::-1], 0))[: min(few.shape)]
+    s = np.maximum(s, max(_NOISE * s[0], 1e-300))
+    quotients = np.append(s[:-1], s[-1]) / np.append(s[1:], s[-1])  # 1 after the last: none is left out
+    r = int(quotients.argmax()) + 1
+    result: Floats = centred @ (few.T @ (U[:, ::-1][:, :r] / s[:r]))
+    return result, float(quotients[r - 1])
 
 
 def spanning_tree(points: Floats) -> list[tuple[float, int, int]]:
