@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -145,3 +148,56 @@ def test_a_head_that_tells_only_the_sign_gives_no_linear_rnn() -> None:
     (extracted,) = c.extracted
     assert not extracted.is_target
     assert extracted.confirmed
+
+
+def sylow_action(word: tuple[int, ...]) -> list[int]:
+    """How a permutation of five points moves the six cyclic subgroups of order 5, by conjugation."""
+    cycles = [(0, *rest) for rest in permutations(range(1, 5))]
+
+    def steps(cycle: tuple[int, ...]) -> frozenset[tuple[int, ...]]:
+        """The non-trivial powers of i -> the next in the cycle."""
+        turn = {cycle[i]: cycle[(i + 1) % 5] for i in range(5)}
+        powers = [tuple(range(5))]
+        for _ in range(4):
+            powers.append(tuple(turn[i] for i in powers[-1]))
+        return frozenset(powers[1:])
+
+    groups = list(dict.fromkeys(steps(c) for c in cycles))
+    assert len(groups) == 6
+    back = [word.index(i) for i in range(5)]
+    return [groups.index(frozenset(tuple(word[p[back[i]]] for i in range(5)) for p in g)) for g in groups]
+
+
+@pytest.mark.parametrize(
+    ("points", "name"),
+    [
+        (list, "signed permutations of 5 axes, in a component of degree 4"),
+        (sylow_action, "signed permutations of 6 axes, in a component of degree 5"),
+    ],
+)
+def test_components_of_what_constructions_have_are_on_offer(
+    points: Callable[[tuple[int, ...]], list[int]], name: str
+) -> None:
+    """S_5 on points whose coordinates have the sum 0, times its sign: transpositions act as -P."""
+    automaton = automaton_from_spec("S5[transpositions]")
+    images = np.array([points(g) for g in automaton.letters if isinstance(g, tuple)])
+    n = images.shape[1]
+    A = np.zeros((len(images), n, n))
+    A[np.arange(len(images))[:, None], images, np.arange(n)] = -1
+    sums = np.linalg.svd(np.ones((1, n)))[2][1:]
+    R = rotation(n - 1, 4)
+    H0 = R @ sums @ np.random.default_rng(0).standard_normal((n, 2))
+    given = of_matrices(R @ sums @ A @ sums.T @ R.T, automaton, H0=H0)
+    c = compare(given, sampling=QUICK, extract=("exact",))
+    (h,) = c.heads
+    assert h.geometry.rank == n - 1
+    assert h.snapped is not None
+    assert h.snapped.name == name
+    assert h.snapped.transitions_moved < 1e-9
+    assert h.snapped.plane_moved < 1e-6
+    assert c.snapped.lrnn is not None
+    assert c.snapped.lrnn.layers[0].heads[0].dim == n
+    assert check(c.snapped.lrnn).verdict == "valid"
+    assert prove(c.snapped.lrnn, automaton, "exact").verdict == "equivalent"
+    assert c.extracted[0].is_target
+    assert c.causal[-1].accuracy == 1

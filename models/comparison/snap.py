@@ -1,8 +1,9 @@
 """Snap: the nearest exact representation to a learned head, among those that constructions offer; certified again.
 
 Each head on offer for the transition group (permutations, signed permutations, rotations of the plane, the cube, the
-icosahedron, and their Galois conjugates) is carried onto the learned one by an orthogonal matrix; the nearest is taken. Where none has the dimension
-of the learned subspace, several side by side whose characters add up to its character are.
+icosahedron, their Galois conjugates and irreducible components) is carried onto the learned one by an orthogonal matrix; the
+nearest is taken. Where none has the dimension of the learned subspace, several side by side whose characters add up to its
+character are.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ...theory.arithmetic.rounding import Floats
 from ..learned.learned import LearnedHead
 from .group import Representation
 from .procrustes import align_letters
-from .snap_offers import Offer, conjugate_offers, offers_of, side_by_side, sums_of
+from .snap_offers import Offer, component_offers, conjugate_offers, offers_of, side_by_side, sums_of
 from .states import ClassGeometry
 
 MAX_SUMS = 8
@@ -121,6 +122,8 @@ def snap(
     )
     offers = offers_of(candidates, table, most)
     offers += conjugate_offers(offers, wanted, table)
+    if action.regular:
+        offers += component_offers(candidates, offers, wanted, table, action)
     found: list[SnappedHead] = []
     missing = []
     for head, geometry, representation in heads:

@@ -10,14 +10,20 @@ import numpy as np
 
 from ...constructions.automaton import Indices
 from ...constructions.candidates import HeadCandidate
+from ...constructions.components import started_at
 from ...constructions.conjugates import conjugates
+from ...constructions.groups.transitive_action import TransitiveAction
 from ...constructions.head_plan import HeadPlan, MatrixPlan, SignedPermutationPlan
 from ...constructions.real_cyclotomic import Number
 from ...theory.arithmetic.rounding import Floats, round_number
-from .characters import CharacterTable
+from .characters import CharacterTable, TransitionGroup
 
 MAX_PARTS = 3
 """Most constructed heads side by side in one learned head."""
+SPAN = 1e-9
+"""Singular values of exact heads in float64 that count; those that are not 0 are far larger."""
+INTEGER = 1e-6
+"""How near a value of the character table is to a whole number that it is meant to be."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +49,7 @@ def offers_of(candidates: Iterable[HeadCandidate], table: CharacterTable, most: 
         U = _span(plan)
         if 0 < U.shape[1] <= most:
             letters = U.T @ _letters(plan) @ U
-            ranks = tuple(len(f) for f in plan.factors())
-            found.append(Offer(candidate, letters, ranks, _multiplicities(letters, table)))
+            found.append(Offer(candidate, letters, _ranks(letters), _multiplicities(letters, table)))
     return found
 
 
@@ -65,6 +70,70 @@ def conjugate_offers(
     return found
 
 
+def component_offers(
+    candidates: Iterable[HeadCandidate],
+    offers: Sequence[Offer],
+    wanted: Sequence[Sequence[int]],
+    table: CharacterTable,
+    action: TransitiveAction,
+) -> list[Offer]:
+    """Signed permutations started within one irreducible component: of characters of integers that no offer has alone.
+
+    They must be part of a wanted character (multiplicities) and occur once in the candidate's. The columns of the initial
+    state are Σ_g χ(g) C_g e_i, projections of unit vectors times |G| / χ(1), without common divisors.
+    """
+    known = {o.multiplicities for o in offers}
+    found = []
+    for i, chi in enumerate(table.irreducibles):
+        alone = tuple(int(j == i) for j in range(len(table.irreducibles)))
+        whole = np.rint(chi.values.real).astype(np.int64)
+        if alone in known or not any(w[i] for w in wanted) or np.abs(chi.values - whole).max() > INTEGER:
+            continue
+        values = whole[table.group.classes]
+        for candidate in candidates:
+            plan = candidate.plan(tuple(range(candidate.mark_count)))
+            if not isinstance(plan, SignedPermutationPlan):
+                continue
+            image, sign = _elements(plan, table.group)
+            character = np.where(image == np.arange(plan.dim), sign, 0).sum(axis=1)
+            if values @ character != table.group.size:
+                continue
+            projection = np.zeros((plan.dim, plan.dim), dtype=np.int64)
+            np.add.at(projection, (np.arange(plan.dim), image), values[:, None] * sign)
+            starts = _independent(projection // np.gcd.reduce(projection, axis=None), chi.degree)
+            component = started_at(candidate, action, starts, f"in a component of degree {chi.degree}")
+            found += offers_of([component], table, chi.degree)
+            break
+    return found
+
+
+def _elements(plan: SignedPermutationPlan, group: TransitionGroup) -> tuple[Indices, Indices]:
+    """Where each element takes e_i, and its sign there, `[elements, dim]`."""
+    image = np.tile(np.arange(plan.dim), (group.size, 1))
+    sign = np.ones_like(image)
+    parents, last = group.monoid.generated.parents, group.monoid.generated.last_letters
+    for g in range(1, group.size):
+        before = image[parents[g]]
+        image[g] = plan.image[last[g], before]
+        sign[g] = sign[parents[g]] * (1 - 2 * plan.negative[last[g], before])
+    return image, sign
+
+
+def _independent(rows: Indices, rank: int) -> list[list[int]]:
+    """The first `rank` rows, of so many, that are linearly independent."""
+    chosen: list[list[int]] = []
+    for row in rows.tolist():
+        if len(chosen) < rank and np.linalg.matrix_rank(np.array([*chosen, row])) > len(chosen):
+            chosen.append(row)
+    return chosen
+
+
+def _ranks(letters: Floats) -> tuple[int, ...]:
+    """rank(C - I) of each letter."""
+    values = np.linalg.svd(letters - np.eye(letters.shape[1]), compute_uv=False)
+    return tuple((values > SPAN).sum(axis=1).tolist())
+
+
 def _multiplicities(letters: Floats, table: CharacterTable) -> tuple[int, ...]:
     character = np.einsum("gii->g", table.group.represented(letters))
     return tuple(int(m) for m in np.rint(table.multiplicities(character).real))
@@ -79,7 +148,7 @@ def _span(plan: HeadPlan) -> Floats:
             codes[c, i, j] = _float(x)
     differences = (codes - codes.mean(axis=0)).transpose(1, 0, 2).reshape(plan.dim, -1)
     U, s, _ = np.linalg.svd(differences, full_matrices=False)
-    span: Floats = U[:, s > 1e-9 * max(s[0], 1e-300)]
+    span: Floats = U[:, s > SPAN * max(s[0], 1e-300)]
     return span
 
 
