@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     from .constructions.inspection import inspect_automaton as inspect_automaton
     from .constructions.lrnn import LRNN as LRNN
     from .constructions.spec import automaton_from_spec as automaton_from_spec
+    from .models.comparison.compare import compare as compare
+    from .models.training.train import train as train
     from .theory.check import check as check
     from .theory.horizon import full_certificate as full_certificate
+    from .theory.planning.plan import plan as plan
+    from .theory.proofs.prove import prove as prove
     from .theory.running.run import run as run
     from .theory.running.words import random_words as random_words
 
@@ -35,11 +39,15 @@ _HOME = {
     "NotRealisableError": ".constructions.errors",
     "automaton_from_spec": ".constructions.spec",
     "check": ".theory.check",
+    "compare": ".models.comparison.compare",
     "construct": ".constructions.construct",
     "full_certificate": ".theory.horizon",
     "inspect_automaton": ".constructions.inspection",
+    "plan": ".theory.planning.plan",
+    "prove": ".theory.proofs.prove",
     "random_words": ".theory.running.words",
     "run": ".theory.running.run",
+    "train": ".models.training.train",
     "write_certificate": ".constructions.certificate",
 }
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from mirrormata import automaton_from_spec, check, construct, random_words, run
-from mirrormata.theory.planning.plan import plan
+from mirrormata import automaton_from_spec, check, construct, plan, random_words, run
 from mirrormata.theory.running.refutation import refute_printed
 
 # no 000 anywhere: aperiodic, but its letters merge states, so no group and no single layer here

@@ -6,8 +6,7 @@ from typing import Any
 
 import torch
 
-from mirrormata.constructions.spec import automaton_from_spec
-from mirrormata.theory.proofs.prove import prove
+from mirrormata import automaton_from_spec, prove
 
 
 class Flip:

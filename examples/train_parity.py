@@ -3,8 +3,8 @@
 import sys
 import tempfile
 
+from mirrormata import train
 from mirrormata.models.training.experiment import experiment_of
-from mirrormata.models.training.train import train
 
 experiment = experiment_of(
     {
