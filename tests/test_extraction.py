@@ -108,9 +108,9 @@ def test_a_finite_wrong_automaton_is_found_whole() -> None:
     assert clusters.counterexample == found.counterexample
 
 
-def wandering(scale: float) -> Learned:
-    """S3 by its constructed head, with directions on which small counts of letters are added up, beside a counting head."""
-    lrnn = lrnn_of("S3")
+def wandering(scale: float, spec: str = "S3") -> Learned:
+    """A group by its constructed head, with directions on which small counts of letters are added up, beside a counting head."""
+    lrnn = lrnn_of(spec)
     (head,) = of_lrnn(lrnn).heads
     draw, n, more = np.random.default_rng(0), head.dim, 40
     width = head.H0.shape[1]
@@ -145,7 +145,9 @@ def test_principal_directions_end_before_the_widest_gap() -> None:
     draw = np.random.default_rng(0)
     wide, thin = draw.standard_normal((3_000, 3)) * [5, 4, 3], draw.standard_normal((3_000, 20))
     turn = rotation(23, 1)
-    points, gap = principal(7 + np.concatenate([wide, thin], axis=1) @ turn)
+    given = 7 + np.concatenate([wide, thin], axis=1) @ turn
+    centre, basis, gap = principal(given)
+    points = (given - centre) @ basis
     assert points.shape == (3_000, 3)
     assert 2.5 < gap < 3.2
     assert np.allclose(points.std(axis=0), [5, 4, 3], rtol=0.1)
@@ -178,7 +180,7 @@ def test_states_of_many_entries_are_clustered_in_seconds() -> None:
 
 
 def test_limits() -> None:
-    with pytest.raises(LimitError, match="--max-points"):
+    with pytest.raises(LimitError, match="max_points"):
         extract_clusters(slow_drift(1, 3), words=100, length=100)
 
 

@@ -17,6 +17,7 @@ from ...constructions.minimise import minimise, separating_word
 from ..learned.learned import Learned, answer_names
 from .extraction_clusters import clusters_of, observed
 from .extraction_oracle import Answering, learn
+from .extraction_unseen import with_unseen_moves
 from .snap import SnappedHead
 
 Method = Literal["exact", "kv", "lstar", "clusters"]
@@ -137,32 +138,37 @@ def extract_clusters(
     radius: float | None = None,
     max_points: int = 4_000,
     max_clusters: int = 200,
+    max_unseen: int = 30_000,
 ) -> Extracted:
     """States within `radius` of each other, directly or by steps, are one; moves and answers by majority.
 
     `radius`: default in the widest gap, by quotient, of the lengths of the minimal spanning tree that leaves at most
-    `max_clusters`. `complete` where every observed move and answer agrees with the majority. Where those of all heads
-    together do not agree, those of single heads are tried: `clusters_of`.
+    `max_clusters`. Where moves of all heads together do not agree, those of single heads are tried: `clusters_of`. Then each
+    letter that no word showed at a cluster is read there, at most `max_unseen`: `with_unseen_moves`. `complete` where every
+    observed move and answer agrees with the majority, and every letter leads from each cluster to one of them.
     """
     if not learned.heads:
         raise InputError(f"{learned.name}: it has no heads whose states could be clustered; take kv or lstar")
     points, moves, answers = observed(learned, words, length, seed, max_points)
     found = clusters_of(learned, points, moves, answers, radius, max_clusters)
-    k = found.votes.shape[1]
-    seen = found.votes.sum(axis=2) > 0
+    closed = with_unseen_moves(learned, points, moves, found, max_unseen)
+    k = closed.votes.shape[1]
+    seen = closed.votes.sum(axis=2) > 0
+    added, unknown = int(closed.votes.sum() - found.votes.sum()), int((~seen).sum())
     machine = Automaton(
         tuple(range(k)),
         learned.target.automaton.letters,
-        np.where(seen, found.votes.argmax(axis=2), np.arange(k)),
+        np.where(seen, closed.votes.argmax(axis=2), np.arange(k)),
         int(found.label[0]),
-        answer_names(found.said.argmax(axis=2), learned.target.names),
+        answer_names(closed.said.argmax(axis=2), learned.target.names),
         f"{learned.name}, clusters",
     )
     strength = (
-        f"{k} clusters of {len(points):,} states of {found.where}, radius {found.radius:.3g} (the gap is {found.gap:.3g} "
-        f"wide), {found.share:.2%} of moves and answers agree"
+        f"{k} clusters of {len(points):,} states of {found.space.name} on words of up to {length} letters, radius "
+        f"{found.radius:.3g} (the gap is {found.gap:.3g} wide), {found.share:.2%} of moves and answers agree"
+        f"{f'; unseen moves: {added:,} added, {unknown:,} to no cluster' if added or unknown else ''}"
     )
-    return _compared("clusters", learned, machine, strength, found.complete)
+    return _compared("clusters", learned, machine, strength, closed.complete)
 
 
 def _compared(

@@ -30,39 +30,61 @@ _CANCELLED = 1e-6
 def observed(
     learned: Learned, words: int, length: int, seed: int, max_points: int
 ) -> tuple[Floats, Indices, Indices]:
-    """States `[points, entries]`, the start first; moves `[observed, 3]` point, letter, point; the answers."""
+    """States `[points, entries]`, the start first; moves `[observed, 3]` point, letter, point; the answers.
+
+    Move i leads to point i + 1, and points come by the lengths of their words.
+    """
     if words * length + 1 > max_points:
         raise LimitError(
             f"{learned.name}: {words} words of {length} letters give {words * length + 1:,} states to cluster, more than "
-            f"{max_points:,}: ask for fewer, or raise --max-points"
+            f"{max_points:,}: ask for fewer, or raise max_points"
         )
     target = learned.target
     letters = random_words(target.automaton, words, length, seed)
-    rows = [_flat(learned.head_states(learned.stepper.initial(1)))]
+    rows = [flat(learned.head_states(learned.stepper.initial(1)))]
     before = np.zeros(words, dtype=np.int64)
     moves, answers = [], []
     for t, (x, states, _, asked, _) in enumerate(side_by_side(target, learned.stepper, letters)):
         given = np.where(asked, learned.stepper.decode(states, x), -1)
         after = 1 + t * words + np.arange(words)
-        rows.append(_flat(learned.head_states(states)))
+        rows.append(flat(learned.head_states(states)))
         moves.append(np.stack([before, x, after], axis=1))
         answers.append(given)
         before = after
     return np.concatenate(rows), np.concatenate(moves), np.concatenate(answers)
 
 
-def _flat(states: Sequence[Floats]) -> Floats:
+def flat(states: Sequence[Floats]) -> Floats:
+    """States of all heads side by side, `[sequences, entries]`."""
     return np.concatenate([H.reshape(len(H), -1) for H in states], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
+class Space:
+    """Where points are compared: all `columns` given, or from `centre` along the columns of `basis`."""
+
+    name: str
+    columns: slice
+    centre: Floats | None = None
+    basis: Floats | None = None
+
+    def of(self, points: Floats) -> Floats:
+        """Points `[points, entries]` in this space."""
+        mine = points[:, self.columns]
+        if self.centre is None or self.basis is None:
+            return mine
+        result: Floats = (mine - self.centre) @ self.basis
+        return result
+
+
+@dataclass(frozen=True, eq=False)
 class Clusters:
-    """`label` of each point, the first is the start's. `where`: in which space. `radius`, and how wide its `gap` is.
+    """`label` of each point, the first is the start's. `space`: where they were found. `radius`, and how wide its `gap` is.
 
     `votes` `[letters, clusters, clusters]` counts moves, `said` `[letters, clusters, answers]` answers (the last: not asked).
     """
 
-    where: str
+    space: Space
     label: Indices
     radius: float
     gap: float
@@ -90,16 +112,18 @@ def clusters_of(
     a given `radius` only all heads together.
     """
     shape = (len(learned.letters), len(learned.target.names) + 1)
-    best = _clusters("all heads", points, moves, answers, shape, radius, most)
+    best = _clusters(Space("all heads", slice(None)), points, moves, answers, shape, radius, most)
     if radius is not None or best.share == 1:
         return best
-    names = [h.name for h in learned.heads]
-    ends = np.cumsum([h.H0.size for h in learned.heads])[:-1]
-    found = [
-        (*principal(part), name) for part, name in zip(np.split(points, ends, axis=1), names, strict=True)
-    ]
-    for part, _, name in sorted(found, key=lambda f: -f[1]):
-        one = _clusters(f"{name}, {part.shape[1]} directions", part, moves, answers, shape, None, most)
+    found = []
+    end = 0
+    for head in learned.heads:
+        columns = slice(end, end + head.H0.size)
+        end = columns.stop
+        centre, basis, gap = principal(points[:, columns])
+        found.append((gap, Space(f"{head.name}, {basis.shape[1]} directions", columns, centre, basis)))
+    for _, space in sorted(found, key=lambda f: -f[0]):
+        one = _clusters(space, points, moves, answers, shape, None, most)
         if one.share > best.share:
             best = one
         if best.share == 1:
@@ -108,7 +132,7 @@ def clusters_of(
 
 
 def _clusters(
-    where: str,
+    space: Space,
     points: Floats,
     moves: Indices,
     answers: Indices,
@@ -116,7 +140,7 @@ def _clusters(
     radius: float | None,
     most: int,
 ) -> Clusters:
-    edges = spanning_tree(points)
+    edges = spanning_tree(space.of(points))
     used, gap = widest_gap(edges, most) if radius is None else (radius, np.nan)
     label = components(len(points), edges, used)
     letters, said_apart = shape
@@ -125,20 +149,20 @@ def _clusters(
     said = np.zeros((letters, k, said_apart), dtype=np.int64)
     np.add.at(votes, (moves[:, 1], label[moves[:, 0]], label[moves[:, 2]]), 1)
     np.add.at(said, (moves[:, 1], label[moves[:, 0]], answers), 1)
-    return Clusters(where, label, used, gap, votes, said)
+    return Clusters(space, label, used, gap, votes, said)
 
 
-def principal(points: Floats) -> tuple[Floats, float]:
-    """Points on the principal directions before the widest gap, by quotient, of their singular values; and that quotient."""
-    centred = points - points.mean(axis=0)
+def principal(points: Floats) -> tuple[Floats, Floats, float]:
+    """Mean and principal directions, as columns, before the widest gap of the singular values; and that gap, a quotient."""
+    centre = points.mean(axis=0)
+    centred = points - centre
     few = centred[:: -(-len(points) // POINTS)]
     squares, U = np.linalg.eigh(few @ few.T)
     s = np.sqrt(np.maximum(squares[::-1], 0))[: min(few.shape)]
     s = np.maximum(s, max(_NOISE * s[0], 1e-300))
     quotients = np.append(s[:-1], s[-1]) / np.append(s[1:], s[-1])  # 1 after the last: none is left out
     r = int(quotients.argmax()) + 1
-    result: Floats = centred @ (few.T @ (U[:, ::-1][:, :r] / s[:r]))
-    return result, float(quotients[r - 1])
+    return centre, few.T @ (U[:, ::-1][:, :r] / s[:r]), float(quotients[r - 1])
 
 
 def spanning_tree(points: Floats) -> list[tuple[float, int, int]]:
