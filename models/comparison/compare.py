@@ -199,6 +199,6 @@ def _extracted(
         return extract_learning(
             learned, method, seed=seed, max_states=tolerances.max_states, max_queries=tolerances.max_queries
         )
-    except InputError as error:
+    except (InputError, LimitError) as error:
         notes.append(str(error))
         return None
