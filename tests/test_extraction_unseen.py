@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from mirrormata.constructions.automaton import Automaton
 from mirrormata.constructions.errors import LimitError
+from mirrormata.models.comparison import compare as comparison
 from mirrormata.models.comparison.extraction import extract_clusters
 from mirrormata.models.comparison.extraction_clusters import observed
 from mirrormata.models.comparison.extraction_unseen import word_to
 from mirrormata.models.comparison.sources import of_lrnn, of_matrices
+from mirrormata.models.comparison.states import Sampling
 from mirrormata.models.learned.learned import Learned
 from mirrormata.theory.running.words import random_words
 
@@ -104,3 +108,14 @@ def test_words_to_points_are_shortest_first() -> None:
 def test_more_runs_than_allowed() -> None:
     with pytest.raises(LimitError, match="max_unseen"):
         extract_clusters(counter(), **FEW, max_unseen=10)
+
+
+def test_within_a_comparison_the_limit_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = partial(extract_clusters, words=1, length=2, max_unseen=3)
+    monkeypatch.setattr(comparison, "extract_clusters", few)
+    lrnn = lrnn_of("S3")
+    c = comparison.compare(
+        of_lrnn(lrnn), lrnn, sampling=Sampling(words=8, length=8, fit=4), extract=("clusters",)
+    )
+    assert c.extracted == ()
+    assert "raise max_unseen" in c.notes[-1]
