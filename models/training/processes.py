@@ -114,8 +114,8 @@ class Processes:
         if self.accelerator is None:
             return
         self.accelerator.end_training()
-        if self._mesh is not None:
-            self._mesh._pg_registry.clear()  # caches of DTensor keep the mesh, which would keep the group
+        # caches of DTensor keep the mesh for good, and in newer versions of torch the mesh keeps the group
+        getattr(self._mesh, "_pg_registry", {}).clear()
         gc.collect()  # the modules that FSDP wrapped are in cycles
 
     def __enter__(self) -> Self:
