@@ -26,7 +26,8 @@ class Claim:
     `title`: a few words. `kind`, `expected`: the kind of its verdict, and the status. `uses`: the claims it builds on.
     `arithmetic`: the model in which it is stated (`parse_arithmetic`'s names, or several with commas).
     `repair`: of a printed claim, what is true in its place, in one sentence. `models`: does its check train or load
-    torch models? `seconds`: about what its check takes with full effort; within a budget short checks are first. Raises `ValueError` where these do not fit.
+    torch models? `seconds`: about what its check takes with full effort; within a budget short checks are first. Raises
+    `ValueError` where these do not fit.
     """
 
     id: str
