@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-import numpy as np
-
 from .automaton import Indices
 from .candidates import HeadCandidate, Marks
 from .groups.transitive_action import TransitiveAction
@@ -33,11 +31,7 @@ def started_at(
 
     @cache
     def classes(marks: Marks) -> Indices:
-        transitions = plan(marks).orbit().transitions
-        code = np.zeros(action.size, dtype=np.int64)
-        for points, parents, letters in action.levels:
-            code[points] = transitions[letters, code[parents]]
-        return code
+        return action.followed(plan(marks).orbit().transitions)
 
     return HeadCandidate(
         candidate.theorem,

@@ -46,13 +46,17 @@ class TransitiveAction:
         rank[order] = np.arange(len(order))
         return np.asarray(rank[inverse.reshape(-1)[self.letters[:, first[order]]]], dtype=np.int64)
 
+    def followed(self, table: Indices, start: int = 0) -> Indices:
+        """Where each point's word leads from `start`, `[points]`; `table[x, i]` is where letter x takes i."""
+        result = np.empty(self.size, dtype=np.int64)
+        result[0] = start
+        for points, parents, letters in self.levels:
+            result[points] = table[letters, result[parents]]
+        return result
+
     def right(self, point: int) -> Indices:
         """Right multiplication p ↦ p·k by the element k at `point`, `[points]` (regular actions only)."""
-        result = np.empty(self.size, dtype=np.int64)
-        result[0] = point
-        for points, parents, letters in self.levels:
-            result[points] = self.letters[letters, result[parents]]
-        return result
+        return self.followed(self.letters, point)
 
     @cached_property
     def table(self) -> Indices:

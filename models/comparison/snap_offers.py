@@ -83,28 +83,29 @@ def component_offers(
     state are Σ_g χ(g) C_g e_i, projections of unit vectors times |G| / χ(1), without common divisors.
     """
     known = {o.multiplicities for o in offers}
-    found = []
+    missing: dict[int, Indices] = {}
     for i, chi in enumerate(table.irreducibles):
         alone = tuple(int(j == i) for j in range(len(table.irreducibles)))
         whole = np.rint(chi.values.real).astype(np.int64)
-        if alone in known or not any(w[i] for w in wanted) or np.abs(chi.values - whole).max() > INTEGER:
-            continue
-        values = whole[table.group.classes]
-        for candidate in candidates:
-            plan = candidate.plan(tuple(range(candidate.mark_count)))
-            if not isinstance(plan, SignedPermutationPlan):
-                continue
-            image, sign = _elements(plan, table.group)
-            character = np.where(image == np.arange(plan.dim), sign, 0).sum(axis=1)
-            if values @ character != table.group.size:
-                continue
-            projection = np.zeros((plan.dim, plan.dim), dtype=np.int64)
-            np.add.at(projection, (np.arange(plan.dim), image), values[:, None] * sign)
-            starts = _independent(projection // np.gcd.reduce(projection, axis=None), chi.degree)
-            component = started_at(candidate, action, starts, f"in a component of degree {chi.degree}")
-            found += offers_of([component], table, chi.degree)
+        if alone not in known and any(w[i] for w in wanted) and np.abs(chi.values - whole).max() <= INTEGER:
+            missing[i] = whole[table.group.classes]
+    found: dict[int, list[Offer]] = {}
+    for candidate in candidates:
+        if not missing:
             break
-    return found
+        plan = candidate.plan(tuple(range(candidate.mark_count)))
+        if not isinstance(plan, SignedPermutationPlan):
+            continue
+        image, sign = _elements(plan, table.group)
+        character = np.where(image == np.arange(plan.dim), sign, 0).sum(axis=1)
+        for i in [i for i, values in missing.items() if values @ character == table.group.size]:
+            projection = np.zeros((plan.dim, plan.dim), dtype=np.int64)
+            np.add.at(projection, (np.arange(plan.dim), image), missing.pop(i)[:, None] * sign)
+            degree = table.irreducibles[i].degree
+            starts = _independent(projection // np.gcd.reduce(projection, axis=None), degree)
+            component = started_at(candidate, action, starts, f"in a component of degree {degree}")
+            found[i] = offers_of([component], table, degree)
+    return [offer for i in sorted(found) for offer in found[i]]
 
 
 def _elements(plan: SignedPermutationPlan, group: TransitionGroup) -> tuple[Indices, Indices]:
