@@ -30,10 +30,10 @@ CONSTRUCTIONS = (
 HORIZONS = ("A5", "dihedral:7", "cycle:5", "A4_x_Z5", "mod:60", "mod:1000")
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PACKAGES: list[str] = SETTINGS["tool"]["setuptools"]["packages"]
+"""Every package that is installed."""
 FOLDERS = tuple(
-    package.removeprefix("mirrormata.").replace(".", "/")
-    for package in SETTINGS["tool"]["setuptools"]["packages"]
-    if package != "mirrormata"
+    package.removeprefix("mirrormata.").replace(".", "/") for package in PACKAGES if package != "mirrormata"
 )
 """Every package in the root, as a folder."""
 DTYPES = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")

@@ -81,6 +81,25 @@ def results_and_gradients(
     return [x.detach() for x in outputs] + list(gradients)
 
 
+def assert_autocast_changes_nothing(
+    scan: Callable[..., tuple[Tensor | None, Tensor | None]], inputs: Sequence[Tensor]
+) -> None:
+    """The same bits under autocast to bfloat16."""
+    plain = results_and_gradients(scan, inputs)
+    with torch.autocast("cpu", torch.bfloat16):
+        cast = results_and_gradients(scan, inputs)
+    for x, y in zip(plain, cast, strict=True):
+        assert torch.equal(x, y)
+
+
+def assert_compiles_as_one_graph(
+    scan: Callable[..., tuple[Tensor | None, Tensor | None]], inputs: Sequence[Tensor]
+) -> None:
+    """And the compiled one gives the same."""
+    compiled = torch.compile(scan, backend="aot_eager", fullgraph=True)
+    assert_all_close(results_and_gradients(compiled, inputs), results_and_gradients(scan, inputs), 0.0)
+
+
 def assert_all_close(found: Sequence[Tensor], wanted: Sequence[Tensor], tolerance: float) -> None:
     """Relative to each tensor's norm; NaN never passes."""
     assert len(found) == len(wanted)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import doctest
 import importlib
 import re
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import mirrormata
 from mirrormata.cli import app
 from mirrormata.tests.documented_pages import PAGES, ROOT, agrees, blocks, documented, refreshed
 from mirrormata.tests.documented_pictures import IMAGES, PICTURES, SCREENSHOTS
+from mirrormata.tests.generated_tables import PACKAGES
 
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in [*NAMES, "CHANGELOG.md"]}
@@ -149,9 +149,8 @@ def test_a_picture_is_what_the_package_draws(name: str, tmp_path: Path) -> None:
 
 def modules() -> list[str]:
     """Every module of the installed packages."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     found = []
-    for package in settings["tool"]["setuptools"]["packages"]:
+    for package in PACKAGES:
         folder = ROOT.joinpath(*package.split(".")[1:])
         found += [package, *(f"{package}.{path.stem}" for path in sorted(folder.glob("[!_]*.py")))]
     return found

@@ -19,6 +19,8 @@ from .delta_product_cases import assert_gradients_without_tokens
 from .scan_checks import (
     BACKENDS,
     assert_all_close,
+    assert_autocast_changes_nothing,
+    assert_compiles_as_one_graph,
     launches,
     poisoned_memory,
     results_and_gradients,
@@ -200,11 +202,7 @@ def test_random_shapes_in_torch(data: st.DataObject) -> None:
 def test_autocast_changes_nothing() -> None:
     inputs, _ = random_inputs(8, 10, (2, 4, 4), dtype=torch.float32)
     scan = partial(rank_one_scan, output_final_state=True)
-    plain = results_and_gradients(scan, inputs)
-    with torch.autocast("cpu", torch.bfloat16):
-        cast = results_and_gradients(scan, inputs)
-    for x, y in zip(plain, cast, strict=True):
-        assert torch.equal(x, y)
+    assert_autocast_changes_nothing(scan, inputs)
 
 
 @pytest.mark.parametrize("bounds", [None, RAGGED], ids=["dense", "packed"])
@@ -223,8 +221,7 @@ def test_compiled_as_one_graph() -> None:
     def scan(*x: Tensor) -> tuple[Tensor | None, Tensor | None]:
         return rank_one_scan(*x, output_final_state=True)
 
-    compiled = torch.compile(scan, backend="aot_eager", fullgraph=True)
-    assert_all_close(results_and_gradients(compiled, inputs), results_and_gradients(scan, inputs), 0.0)
+    assert_compiles_as_one_graph(scan, inputs)
 
 
 X = torch.zeros(2, 4, 1, 3)
