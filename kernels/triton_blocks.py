@@ -76,6 +76,14 @@ def row_gates(a, row, tokens, H, NH: tl.constexpr, ACC: tl.constexpr):
 
 
 @triton.jit
+def chunk_gates(a, o_c, o_r, tokens, H, NH: tl.constexpr, ACC: tl.constexpr):
+    """The gates of a chunk of so many tokens: before each row, before the row after it, and before each token."""
+    gate = row_gates(a, o_c, tokens, H, NH, ACC)
+    after = row_gates(a, o_c + 1, tokens, H, NH, ACC)
+    return gate, after, row_gates(a, o_r * NH, tokens, H, NH, ACC)
+
+
+@triton.jit
 def row_decay(gate, late, early):
     """`[late, early]` products of the gates of the rows after `early` up to `late`; zero where early is later.
 

@@ -20,7 +20,16 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from .triton_blocks import chunk_inverse, load_rows, product, row_decay, row_gates, sequence, store_rows
+from .triton_blocks import (
+    chunk_gates,
+    chunk_inverse,
+    load_rows,
+    product,
+    row_decay,
+    row_gates,
+    sequence,
+    store_rows,
+)
 from .triton_gates import gate_gradient
 
 
@@ -83,7 +92,10 @@ def chunk_forward(
     S = tl.zeros([BV, K], dtype=ACC)
     if INITIAL:
         S += tl.load(initial + at_state).to(ACC)
+    # what is no operand of a product is loaded a chunk ahead here: the compiler does not do so
     bn = tl.load(p_b, mask=(o_c < TC * NH) & (o_c < length * NH), other=0.0)
+    if GATED:
+        gate_n, after_n, token_gate_n = chunk_gates(p_a, o_c, o_r, tl.minimum(length, TC), H, NH, ACC)
     for i in range(tl.cdiv(length, TC)):
         left = length - i * TC
         used = (o_c < TC * NH) & (o_c < left * NH)
@@ -99,14 +111,14 @@ def chunk_forward(
         bn = tl.load(p_b, mask=(o_c < TC * NH) & (o_c < (left - TC) * NH), other=0.0)
         att = tl.where(seen, product(Qc, tl.trans(Kc), tl.zeros([R, C], dtype=ACC), PREC), 0.0)
         if GATED:
-            tokens = tl.minimum(left, TC)
-            gate = row_gates(p_a, o_c, tokens, H, NH, ACC)
-            c = tl.cumprod(gate, 0)
-            d = tl.cumprod(row_gates(p_a, o_c + 1, tokens, H, NH, ACC), 0, reverse=True)
-            token_gate = row_gates(p_a, o_r * NH, tokens, H, NH, ACC)
+            c = tl.cumprod(gate_n, 0)
+            c_r = tl.cumprod(token_gate_n, 0)
+            d = tl.cumprod(after_n, 0, reverse=True)
             c_last = tl.sum(tl.where(o_c == C - 1, c, 0.0), 0)
-            att *= row_decay(token_gate, o_r, o_c // NH)
-            D = row_decay(gate, o_c, o_c)
+            att *= row_decay(token_gate_n, o_r, o_c // NH)
+            D = row_decay(gate_n, o_c, o_c)
+            p_a += TC * H
+            gate_n, after_n, token_gate_n = chunk_gates(p_a, o_c, o_r, tl.minimum(left - TC, TC), H, NH, ACC)
         else:
             D = 0.0
         X, _Xt = chunk_inverse(Kc, bt, D, C, GATED, IPREC, PREC, ACC)
@@ -116,7 +128,7 @@ def chunk_forward(
         QS = product(Sd, tl.trans(Qc), tl.zeros([BV, R], dtype=ACC), PREC)
         if GATED:
             KS *= c[None, :]
-            QS *= tl.cumprod(token_gate, 0)[None, :]
+            QS *= c_r[None, :]
         U = product((Vt - KS).to(DT), tl.trans(X.to(DT)), tl.zeros([BV, C], dtype=ACC), PREC) * bt[None, :]
         Ud = U.to(DT)
         out = product(Ud, tl.trans(att.to(DT)), QS, PREC) * scale
@@ -131,7 +143,6 @@ def chunk_forward(
         p_v += TC * NH * H * V
         p_q += TC * H * K
         p_o += TC * H * V
-        p_a += TC * H
         p_s += H * V * K
     if FINAL:
         tl.store(final + at_state, S)

@@ -15,6 +15,7 @@ import triton
 import triton.language as tl
 
 from .triton_blocks import (
+    chunk_gates,
     chunk_inverse,
     load_rows,
     lower_tiles,
@@ -112,12 +113,11 @@ def write_outputs(
     p_q,
     p_g,
     p_o,
-    p_a,
+    c_r,
     o_r,
     o_c,
     left,
     scale,
-    H,
     NH: tl.constexpr,
     TC: tl.constexpr,
     PREC: tl.constexpr,
@@ -125,14 +125,14 @@ def write_outputs(
     EVEN: tl.constexpr,
     GATED: tl.constexpr,
 ):
-    """Outputs of a chunk's tokens from the state at its start and U, both transposed and in the tensors' dtype."""
+    """Outputs of a chunk's tokens from the state at its start and U, both transposed and in the tensors' dtype; c_r `[R]`."""
     R: tl.constexpr = o_r.shape[0]
     read = (o_r < TC) & (o_r < left)
     Qc = load_rows(p_q, read, EVEN and R == TC)
     att = tl.load(p_g, mask=seen_tiles(o_r, o_c, NH), other=0.0)
     out = product(Sd, tl.trans(Qc), tl.zeros([Sd.shape[0], R], dtype=ACC), PREC)
     if GATED:
-        out *= tl.cumprod(row_gates(p_a, o_r * NH, tl.minimum(left, TC), H, NH, ACC), 0)[None, :]
+        out *= c_r[None, :]
     out = product(Ud, tl.trans(att), out, PREC) * scale
     store_rows(p_o, tl.trans(out), read, EVEN and R == TC)
 
@@ -205,11 +205,14 @@ def advance(
         p_s = states + (chunk * H + h) * V * K + o_v[:, None] * K + o_k[None, :]
     if INITIAL:
         S += tl.load(initial + at_state).to(ACC)
-    # values and beta are no operands of products, so the compiler does not load them ahead
+    # values, beta and gates are no operands of products, so the compiler does not load them ahead
     following = (o_c < TC * NH) & (o_c < length * NH)
     has_values = (o_v < V)[:, None]
     Vn = tl.load(p_v, mask=following[None, :] & has_values, other=0.0)
     bn = tl.load(p_b, mask=following, other=0.0)
+    c_r = tl.full([R], 1.0, dtype=ACC)
+    if GATED:
+        gate_n, after_n, token_gate_n = chunk_gates(p_a, o_c, o_r, tl.minimum(length, TC), H, NH, ACC)
     for i in range(tl.cdiv(length, TC)):
         left = length - i * TC
         used = (o_c < TC * NH) & (o_c < left * NH)
@@ -225,11 +228,13 @@ def advance(
         Sd = S.to(DT)
         KS = product(Sd, tl.trans(Kc), tl.zeros([BV, C], dtype=ACC), PREC)
         if GATED:
-            tokens = tl.minimum(left, TC)
-            c = tl.cumprod(row_gates(p_a, o_c, tokens, H, NH, ACC), 0)
-            d = tl.cumprod(row_gates(p_a, o_c + 1, tokens, H, NH, ACC), 0, reverse=True)
+            c = tl.cumprod(gate_n, 0)
+            c_r = tl.cumprod(token_gate_n, 0)
+            d = tl.cumprod(after_n, 0, reverse=True)
             c_last = tl.sum(tl.where(o_c == C - 1, c, 0.0), 0)
             KS *= c[None, :]
+            p_a += TC * H
+            gate_n, after_n, token_gate_n = chunk_gates(p_a, o_c, o_r, tl.minimum(left - TC, TC), H, NH, ACC)
         e = product((Vt - KS).to(DT), tl.trans(X), tl.zeros([BV, C], dtype=ACC), PREC)
         U = e * bt[None, :]
         Ud = U.to(DT)
@@ -237,9 +242,7 @@ def advance(
             tl.store(p_s, Sd)
             store_rows(p_e, tl.trans(e.to(DT)), used, EVEN)
         if not SUMMARY and R < C:
-            write_outputs(
-                Sd, Ud, p_q, p_g, p_o, p_a, o_r, o_c, left, scale, H, NH, TC, PREC, ACC, EVEN, GATED
-            )
+            write_outputs(Sd, Ud, p_q, p_g, p_o, c_r, o_r, o_c, left, scale, NH, TC, PREC, ACC, EVEN, GATED)
         if GATED:
             S = product((U * d[None, :]).to(DT), Kc, S * c_last, PREC)
         else:
@@ -248,7 +251,7 @@ def advance(
             # with as many tokens as rows the chain comes first: the outputs are much work that it need not wait for
             if R == C:
                 write_outputs(
-                    Sd, Ud, p_q, p_g, p_o, p_a, o_r, o_c, left, scale, H, NH, TC, PREC, ACC, EVEN, GATED
+                    Sd, Ud, p_q, p_g, p_o, c_r, o_r, o_c, left, scale, NH, TC, PREC, ACC, EVEN, GATED
                 )
             p_q += TC * H * K
             p_o += TC * H * V
@@ -256,7 +259,6 @@ def advance(
             p_g += H * R * C
             p_s += H * V * K
         p_k += TC * NH * H * K
-        p_a += TC * H
         p_x += H * C * C
     if FINAL:
         tl.store(final + at_state, S)

@@ -7,6 +7,7 @@ import triton
 import triton.language as tl
 
 from .triton_blocks import (
+    chunk_gates,
     load_rows,
     lower_tiles,
     product,
@@ -79,6 +80,11 @@ def retreat(
     dS = tl.zeros([BV, K], dtype=ACC)
     if DFINAL:
         dS += tl.load(dfinal + at_state).to(ACC)
+    # beta and gates are no operands of products, so the compiler does not load them ahead
+    last = length - tl.maximum(NT - 1, 0) * TC
+    bn = tl.load(p_b, mask=(o_c < TC * NH) & (o_c < last * NH), other=0.0)
+    if GATED:
+        gate_n, after_n, token_gate_n = chunk_gates(p_a, o_c, o_r, last, H, NH, ACC)
     for i in range(NT):
         left = length - (NT - 1 - i) * TC
         used = (o_c < TC * NH) & (o_c < left * NH)
@@ -89,7 +95,10 @@ def retreat(
             dOt = tl.load(p_do)
         else:
             dOt = tl.load(p_do, mask=read[None, :], other=0.0)
-        bt = tl.load(p_b, mask=used, other=0.0).to(ACC)
+        bt = bn.to(ACC)
+        p_b -= TC * NH * H
+        earlier = tl.where(i + 1 < NT, TC, 0)
+        bn = tl.load(p_b, mask=o_c < earlier * NH, other=0.0)
         X = tl.load(p_x, mask=lower_tiles(o_c), other=0.0)
         att = tl.load(p_g, mask=seen_tiles(o_r, o_c, NH), other=0.0)
         Sd = dS.to(DT)
@@ -98,11 +107,12 @@ def retreat(
         dUt = product(dOt, att, tl.zeros([BV, C], dtype=ACC), PREC) * scale
         Qs = Qc.to(ACC) * scale
         if GATED:
-            tokens = tl.minimum(left, TC)
-            c = tl.cumprod(row_gates(p_a, o_c, tokens, H, NH, ACC), 0)
-            d = tl.cumprod(row_gates(p_a, o_c + 1, tokens, H, NH, ACC), 0, reverse=True)
+            c = tl.cumprod(gate_n, 0)
+            d = tl.cumprod(after_n, 0, reverse=True)
             c_last = tl.sum(tl.where(o_c == C - 1, c, 0.0), 0)
-            Qs *= tl.cumprod(row_gates(p_a, o_r * NH, tokens, H, NH, ACC), 0)[:, None]
+            Qs *= tl.cumprod(token_gate_n, 0)[:, None]
+            p_a -= TC * H
+            gate_n, after_n, token_gate_n = chunk_gates(p_a, o_c, o_r, earlier, H, NH, ACC)
             dUt += product(Sd, tl.trans(Kc), tl.zeros([BV, C], dtype=ACC), PREC) * d[None, :]
             dS *= c_last
         else:
@@ -118,8 +128,6 @@ def retreat(
         p_do -= TC * H * V
         p_k -= TC * NH * H * K
         p_r -= TC * NH * H * V
-        p_b -= TC * NH * H
-        p_a -= TC * H
         p_x -= H * C * C
         p_g -= H * R * C
         p_s -= H * V * K
