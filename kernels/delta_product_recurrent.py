@@ -88,7 +88,7 @@ def recurrent_backward(problem: Problem, do: Tensor, dfinal: Tensor | None, erro
     )
     partial = x.new(*x.k.shape, dtype=wide)
     groups, rows = place_chunks(x, GROUP), form.batch * form.tokens * H
-    kept = x.new(groups.count, H, K, V, dtype=wide) if form.gated else None
+    kept = x.new(groups.count, H, V, K, dtype=wide) if form.gated else None
     da = x.new(K // BK, rows, dtype=wide) if form.gated else None
     keys(
         (N * H * (K // BK),),

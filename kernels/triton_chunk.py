@@ -115,8 +115,8 @@ def chunk_forward(
             c_r = tl.cumprod(token_gate_n, 0)
             d = tl.cumprod(after_n, 0, reverse=True)
             c_last = tl.sum(tl.where(o_c == C - 1, c, 0.0), 0)
-            att *= row_decay(token_gate_n, o_r, o_c // NH)
-            D = row_decay(gate_n, o_c, o_c)
+            att *= row_decay(token_gate_n, gate_n, o_r, o_c // NH, PREC)
+            D = row_decay(gate_n, gate_n, o_c, o_c, PREC)
             p_a += TC * H
             gate_n, after_n, token_gate_n = chunk_gates(p_a, o_c, o_r, tl.minimum(left - TC, TC), H, NH, ACC)
         else:
@@ -239,8 +239,8 @@ def chunk_backward(
             token_gate = row_gates(p_a, o_r * NH, tokens, H, NH, ACC)
             c_r = tl.cumprod(token_gate, 0)
             c_last = tl.sum(tl.where(o_c == C - 1, c, 0.0), 0)
-            D = row_decay(gate, o_c, o_c)
-            Dr = row_decay(token_gate, o_r, o_c // NH)
+            D = row_decay(gate, gate, o_c, o_c, PREC)
+            Dr = row_decay(token_gate, gate, o_r, o_c // NH, PREC)
             att_t *= tl.trans(Dr)
         else:
             D = 0.0
@@ -286,6 +286,7 @@ def chunk_backward(
                 D,
                 Dr,
                 d,
+                gate,
                 row_gates(p_a, o_c - 1, tokens, H, NH, ACC),
                 o_c,
                 PREC,

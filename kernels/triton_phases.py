@@ -87,8 +87,9 @@ def prepare(
     if GATED:
         tokens = tl.minimum(left, TC)
         p_a = a + start * H + h
-        att *= row_decay(row_gates(p_a, o_r * NH, tokens, H, NH, ACC), o_r, o_c // NH)
-        D = row_decay(row_gates(p_a, o_c, tokens, H, NH, ACC), o_c, o_c)
+        gate = row_gates(p_a, o_c, tokens, H, NH, ACC)
+        att *= row_decay(row_gates(p_a, o_r * NH, tokens, H, NH, ACC), gate, o_r, o_c // NH, PREC)
+        D = row_decay(gate, gate, o_c, o_c, PREC)
     else:
         D = 0.0
     at = (tl.cast(index, tl.int64) * H + h) * R

@@ -225,8 +225,8 @@ def gradients(
         d = tl.cumprod(row_gates(p_a, o_c + 1, tokens, H, NH, ACC), 0, reverse=True)
         token_gate = row_gates(p_a, o_r * NH, tokens, H, NH, ACC)
         c_r = tl.cumprod(token_gate, 0)
-        D = row_decay(gate, o_c, o_c)
-        Dr = row_decay(token_gate, o_r, o_c // NH)
+        D = row_decay(gate, gate, o_c, o_c, PREC)
+        Dr = row_decay(token_gate, gate, o_r, o_c // NH, PREC)
         M *= D
         Mt *= tl.trans(D)
         E *= Dr

@@ -74,6 +74,7 @@ def gate_gradients(
     tokens = tl.minimum(left, TC)
     p_a = a + start * H + h
     p_w = weights + (tl.cast(index, tl.int64) * H + h) * 4 * C
+    gate = row_gates(p_a, o_c, tokens, H, NH, ACC)
     gate_rows = gate_gradient(
         W,
         W_read,
@@ -81,9 +82,10 @@ def gate_gradients(
         tl.load(p_w + C + o_r),
         tl.load(p_w + 2 * C + o_c),
         tl.load(p_w + 3 * C),
-        row_decay(row_gates(p_a, o_c, tokens, H, NH, ACC), o_c, o_c),
-        row_decay(row_gates(p_a, o_r * NH, tokens, H, NH, ACC), o_r, o_c // NH),
+        row_decay(gate, gate, o_c, o_c, PREC),
+        row_decay(row_gates(p_a, o_r * NH, tokens, H, NH, ACC), gate, o_r, o_c // NH, PREC),
         tl.cumprod(row_gates(p_a, o_c + 1, tokens, H, NH, ACC), 0, reverse=True),
+        gate,
         row_gates(p_a, o_c - 1, tokens, H, NH, ACC),
         o_c,
         PREC,

@@ -237,7 +237,8 @@ def recurrent_backward_keys(
 ):
     """dq, dk and the gates' part of each block `[K/BK, rows]`, rows = all tokens and heads.
 
-    partial (laid out as k) and kept `[groups,H,K,V]` are scratch in ACC.
+    partial (laid out as k) and kept `[groups,H,V,K]` are scratch in ACC.  The state is held transposed, `[V,BK]`, since sums
+    over the first dimension stay within a thread.
     """
     NK: tl.constexpr = K // BK
     pid = tl.program_id(0)
@@ -250,9 +251,9 @@ def recurrent_backward_keys(
         group = tl.cast(n, tl.int64) * tl.cdiv(T, GROUP)
     o_k = (pid % NK) * BK + tl.arange(0, BK)
     o_v = tl.arange(0, V)
-    tile = o_k[:, None] * V + o_v[None, :]
-    at_state = (tl.cast(n, tl.int64) * H + h) * K * V + tile
-    S = tl.zeros([BK, V], dtype=ACC)
+    at_state = (tl.cast(n, tl.int64) * H + h) * K * V + o_k[None, :] * V + o_v[:, None]
+    at_kept = o_v[:, None] * K + o_k[None, :]
+    S = tl.zeros([V, BK], dtype=ACC)
     if INITIAL:
         S += tl.load(initial + at_state).to(ACC)
     some = length > 0
@@ -288,16 +289,16 @@ def recurrent_backward_keys(
         if GATED and i % NH == 0:
             t = i // NH
             if t % GROUP == 0:
-                tl.store(kept + ((group + t // GROUP) * H + h) * K * V + tile, S)
+                tl.store(kept + ((group + t // GROUP) * H + h) * K * V + at_kept, S)
             S *= tl.load(a + (start + t) * H + h).to(ACC)
-        tl.store(p_p, -tl.sum(S * det[None, :], 1))
+        tl.store(p_p, -tl.sum(S * det[:, None], 0))
         p_p += H * K
-        S += kt[:, None] * ut[None, :]
+        S += ut[:, None] * kt[None, :]
         if last:
-            tl.store(p_q, (tl.sum(S * ot[None, :], 1) * scale).to(dq.dtype.element_ty))
+            tl.store(p_q, (tl.sum(S * ot[:, None], 0) * scale).to(dq.dtype.element_ty))
             p_q += H * K
     tl.debug_barrier()
-    dS = tl.zeros([BK, V], dtype=ACC)
+    dS = tl.zeros([V, BK], dtype=ACC)
     if DFINAL:
         dS += tl.load(dfinal + at_state).to(ACC)
     micro = ((start + length) * NH - 1) * H + h
@@ -337,21 +338,21 @@ def recurrent_backward_keys(
         qn = tl.load(p_q).to(ACC)
         on = tl.load(p_do).to(ACC)
         if i % NH == 0:
-            dS += (qt * scale)[:, None] * ot[None, :]
-        tl.store(p_d, (pt + tl.sum(dS * ut[None, :], 1)).to(dk.dtype.element_ty))
+            dS += ot[:, None] * (qt * scale)[None, :]
+        tl.store(p_d, (pt + tl.sum(dS * ut[:, None], 0)).to(dk.dtype.element_ty))
         p_d -= H * K
-        dS -= kt[:, None] * det[None, :]
+        dS -= det[:, None] * kt[None, :]
         if GATED and i % NH == NH - 1:
             t = length - 1 - i // NH
             row = (start + t) * H + h
-            S = tl.load(kept + ((group + t // GROUP) * H + h) * K * V + tile)
+            S = tl.load(kept + ((group + t // GROUP) * H + h) * K * V + at_kept)
             for s in range(t // GROUP * GROUP, t):
                 S *= tl.load(a + (start + s) * H + h).to(ACC)
                 for j in range(NH):
                     past = ((start + s) * NH + j) * H + h
                     kp = tl.load(k + past * K + o_k).to(ACC)
                     up = tl.load(beta + past).to(ACC) * tl.load(errors + past * V + o_v)
-                    S += kp[:, None] * up[None, :]
+                    S += up[:, None] * kp[None, :]
             gate = tl.sum(tl.sum(dS * S, 1), 0)
             tl.store(da + tl.cast(pid % NK, tl.int64) * rows + row, gate)
             dS *= tl.load(a + row).to(ACC)

@@ -142,6 +142,42 @@ def test_integer_swaps_are_exact(kind: str, dtype: torch.dtype, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("kind", ALL)
+def test_integers_with_gates_of_zero_and_both_signs_are_exact(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mode = use(kind, monkeypatch)
+    inputs, _states = swaps(21, 2, seed=4)
+    generator = torch.Generator().manual_seed(5)
+    signs = torch.randint(0, 2, (1, 21, 1), generator=generator) * 2.0 - 1
+    signs[:, [4, 5, 17]] = 0
+    inputs = replace(
+        inputs,
+        q=torch.randint(-2, 3, inputs.q.shape, generator=generator).double(),
+        v=torch.randint(-1, 2, inputs.v.shape, generator=generator).double(),
+        a=signs.double(),
+    )
+    wanted = inputs.run(backend="reference", scale=1.0)
+    assert 2 < float(wanted[1].abs().max()) < 2048
+    for dtype in (torch.float16, torch.float32):
+        found = inputs.to(dtype).run(backend="triton", mode=mode, scale=1.0)
+        assert all(torch.equal(x.double(), y) for x, y in zip(found, wanted, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["chunk", "phases"])
+def test_very_small_gates_in_half_precision(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = problem(1, 33, gated=True, B=1, H=1)
+    sizes = torch.tensor([1e-30, -1e-4, 0.9999, 0.5, -1e-12, 0.99])
+    x = replace(x, a=sizes[torch.arange(33) % 6].double()[None, :, None])
+    mode = use(kind, monkeypatch)
+    wide = replace(x.to(torch.float16), a=x.a.float())  # gates are read in float32, as log-space ones are
+    o = wide.run(backend="triton", mode=mode)[0]
+    assert (
+        relative(o, replace(wide.to(torch.float64), a=x.a.float().double()).run(backend="reference")[0])
+        < 2e-3
+    )
+
+
+@pytest.mark.parametrize("kind", ALL)
 def test_a_sequence_may_be_cut(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mode, cut = use(kind, monkeypatch), 7
     x = problem(1, 18, B=1, H=1)
