@@ -96,7 +96,7 @@ def chunk_plan(
         elif householders == 1:
             forward = Tile(min(V, 64), 4, 4)
     # one stage: with two, triton 3.6 compiles this kernel wrongly for Hopper at K = 128 (dk off by several per cent)
-    gradients = Tile(min(K, 32 if gated else 64), 4, 1)
+    gradients = Tile(min(K, 32 if gated and few else 64), 4, 1)
     return Plan(False, 64, inverse, precision, forward, saving, backward, prepare, gradients, V)
 
 

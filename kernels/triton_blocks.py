@@ -84,32 +84,29 @@ def chunk_gates(a, o_c, o_r, tokens, H, NH: tl.constexpr, ACC: tl.constexpr):
 
 
 @triton.jit
-def gate_logs(gate):
-    """Base-2 logarithms of the products of |gates| up to each row, zeros left out; and 128 zeros + negatives so far."""
-    zero = gate == 0.0
-    logs = tl.cumsum(tl.log2(tl.where(zero, 1.0, tl.abs(gate))), 0)
-    return logs, tl.cumsum(tl.where(zero, 128, tl.where(gate < 0.0, 1, 0)), 0)
+def row_decay(gate, late, early):
+    """`[late, early]` products of the gates of the rows after `early` up to `late`; zero where early is later.
+
+    gate `[rows]` belongs to the rows `late`, which rise by one.  The products are direct, so a zero or a sign is exact.
+    """
+    steps = tl.where(late[:, None] > early[None, :], gate[:, None], 1.0)
+    return tl.where(late[:, None] >= early[None, :], tl.cumprod(steps, 0), 0.0)
 
 
 @triton.jit
-def row_decay(late_gate, early_gate, late, early, PREC: tl.constexpr):
-    """`[late, early]` products of the gates of the rows after `early` up to `late`; zero where early is later.
-
-    late_gate and early_gate belong to these rows, so that a product up to a row is the same in both.  A zero or a sign is
-    exact, and so are products of 0, 1 and -1.  Of 16-bit tensors the sizes come from differences of logarithms, which takes
-    much less time than the products themselves.
-    """
-    seen = late[:, None] >= early[None, :]
-    if PREC == "cast":
-        late_logs, late_marks = gate_logs(late_gate)
-        early_logs, early_marks = gate_logs(early_gate)
-        marks = late_marks[:, None] - early_marks[None, :]
-        size = tl.exp2(tl.where(seen, late_logs[:, None] - early_logs[None, :], 0.0))
-        size = tl.where((marks & 1) == 1, -size, size)
-        return tl.where(seen & (marks < 128), size, 0.0)
+def chunk_decay(gate, token_gate, o_r, o_c, NH: tl.constexpr):
+    """`row_decay` between a chunk's rows `[C,C]`, and from rows to outputs `[R,C]`; only gates of tokens differ from 1."""
+    C: tl.constexpr = o_c.shape[0]
+    R: tl.constexpr = o_r.shape[0]
+    if R * NH == C:
+        tokens = row_decay(token_gate, o_r, o_r)
+        read = tl.reshape(tl.broadcast_to(tokens[:, :, None], (R, R, NH)), (R, C))
+        rows = tl.reshape(tl.broadcast_to(read[:, None, :], (R, NH, C)), (C, C))
+        rows = tl.where(o_c[:, None] >= o_c[None, :], rows, 0.0)
     else:
-        steps = tl.where(late[:, None] > early[None, :], late_gate[:, None], 1.0)
-        return tl.where(seen, tl.cumprod(steps, 0), 0.0)
+        read = row_decay(token_gate, o_r, o_c // NH)
+        rows = row_decay(gate, o_c, o_c)
+    return rows, read
 
 
 @triton.jit

@@ -21,11 +21,11 @@ import triton
 import triton.language as tl
 
 from .triton_blocks import (
+    chunk_decay,
     chunk_gates,
     chunk_inverse,
     load_rows,
     product,
-    row_decay,
     row_gates,
     sequence,
     store_rows,
@@ -115,8 +115,8 @@ def chunk_forward(
             c_r = tl.cumprod(token_gate_n, 0)
             d = tl.cumprod(after_n, 0, reverse=True)
             c_last = tl.sum(tl.where(o_c == C - 1, c, 0.0), 0)
-            att *= row_decay(token_gate_n, gate_n, o_r, o_c // NH, PREC)
-            D = row_decay(gate_n, gate_n, o_c, o_c, PREC)
+            D, D_read = chunk_decay(gate_n, token_gate_n, o_r, o_c, NH)
+            att *= D_read
             p_a += TC * H
             gate_n, after_n, token_gate_n = chunk_gates(p_a, o_c, o_r, tl.minimum(left - TC, TC), H, NH, ACC)
         else:
@@ -233,14 +233,12 @@ def chunk_backward(
         att_t = tl.where(seen_t, product(Kc, tl.trans(Qc), tl.zeros([C, R], dtype=ACC), PREC), 0.0) * scale
         if GATED:
             tokens = tl.minimum(left, TC)
-            gate = row_gates(p_a, o_c, tokens, H, NH, ACC)
+            gate, after, token_gate = chunk_gates(p_a, o_c, o_r, tokens, H, NH, ACC)
             c = tl.cumprod(gate, 0)
-            d = tl.cumprod(row_gates(p_a, o_c + 1, tokens, H, NH, ACC), 0, reverse=True)
-            token_gate = row_gates(p_a, o_r * NH, tokens, H, NH, ACC)
+            d = tl.cumprod(after, 0, reverse=True)
             c_r = tl.cumprod(token_gate, 0)
             c_last = tl.sum(tl.where(o_c == C - 1, c, 0.0), 0)
-            D = row_decay(gate, gate, o_c, o_c, PREC)
-            Dr = row_decay(token_gate, gate, o_r, o_c // NH, PREC)
+            D, Dr = chunk_decay(gate, token_gate, o_r, o_c, NH)
             att_t *= tl.trans(Dr)
         else:
             D = 0.0
@@ -286,7 +284,6 @@ def chunk_backward(
                 D,
                 Dr,
                 d,
-                gate,
                 row_gates(p_a, o_c - 1, tokens, H, NH, ACC),
                 o_c,
                 PREC,

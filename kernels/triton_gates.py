@@ -26,7 +26,6 @@ def gate_gradient(
     D,
     D_read,
     d,
-    gate,
     previous_gate,
     o_c,
     PREC: tl.constexpr,
@@ -35,10 +34,10 @@ def gate_gradient(
     """Gradient `[C]` of the gate before each row (that of a token before its first micro-step is the token's).
 
     W `[C,C]`: of D between rows; W_read `[R,C]`: of D from rows to outputs; w_start `[C]`, w_read_start `[R]`: of c at rows
-    and outputs; w_end `[C]`: of d; w_whole: of the whole chunk's product.  gate and previous_gate `[C]`: before row i and before row i - 1.
+    and outputs; w_end `[C]`: of d; w_whole: of the whole chunk's product.  previous_gate `[C]`: the gate before row i - 1.
     """
     IPREC: tl.constexpr = "tf32" if PREC == "cast" else PREC
-    D_before = row_decay(previous_gate, gate, o_c - 1, o_c, PREC)
+    D_before = row_decay(previous_gate, o_c - 1, o_c)
     c_before = tl.cumprod(previous_gate, 0)
     between = tl.dot(
         W, tl.trans(D_before), tl.zeros(W.shape, dtype=ACC), input_precision=IPREC, out_dtype=ACC

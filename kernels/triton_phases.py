@@ -15,13 +15,12 @@ import triton
 import triton.language as tl
 
 from .triton_blocks import (
+    chunk_decay,
     chunk_gates,
     chunk_inverse,
     load_rows,
     lower_tiles,
     product,
-    row_decay,
-    row_gates,
     seen_tiles,
     sequence,
     store_rows,
@@ -87,9 +86,9 @@ def prepare(
     if GATED:
         tokens = tl.minimum(left, TC)
         p_a = a + start * H + h
-        gate = row_gates(p_a, o_c, tokens, H, NH, ACC)
-        att *= row_decay(row_gates(p_a, o_r * NH, tokens, H, NH, ACC), gate, o_r, o_c // NH, PREC)
-        D = row_decay(gate, gate, o_c, o_c, PREC)
+        gate, _after, token_gate = chunk_gates(p_a, o_c, o_r, tokens, H, NH, ACC)
+        D, D_read = chunk_decay(gate, token_gate, o_r, o_c, NH)
+        att *= D_read
     else:
         D = 0.0
     at = (tl.cast(index, tl.int64) * H + h) * R
@@ -212,8 +211,8 @@ def advance(
     Vn = tl.load(p_v, mask=following[None, :] & has_values, other=0.0)
     bn = tl.load(p_b, mask=following, other=0.0)
     c_r = tl.full([R], 1.0, dtype=ACC)
-    if GATED:
-        gate_n, after_n, token_gate_n = chunk_gates(p_a, o_c, o_r, tl.minimum(length, TC), H, NH, ACC)
+    if GATED and SAVE:
+        gates_n = chunk_gates(p_a, o_c, o_r, tl.minimum(length, TC), H, NH, ACC)
     for i in range(tl.cdiv(length, TC)):
         left = length - i * TC
         used = (o_c < TC * NH) & (o_c < left * NH)
@@ -229,13 +228,17 @@ def advance(
         Sd = S.to(DT)
         KS = product(Sd, tl.trans(Kc), tl.zeros([BV, C], dtype=ACC), PREC)
         if GATED:
-            c = tl.cumprod(gate_n, 0)
-            c_r = tl.cumprod(token_gate_n, 0)
-            d = tl.cumprod(after_n, 0, reverse=True)
+            if SAVE:
+                gate, after, token_gate = gates_n
+                gates_n = chunk_gates(p_a + TC * H, o_c, o_r, tl.minimum(left - TC, TC), H, NH, ACC)
+            else:  # without the stores between, loads ahead only cost registers
+                gate, after, token_gate = chunk_gates(p_a, o_c, o_r, tl.minimum(left, TC), H, NH, ACC)
+            p_a += TC * H
+            c = tl.cumprod(gate, 0)
+            c_r = tl.cumprod(token_gate, 0)
+            d = tl.cumprod(after, 0, reverse=True)
             c_last = tl.sum(tl.where(o_c == C - 1, c, 0.0), 0)
             KS *= c[None, :]
-            p_a += TC * H
-            gate_n, after_n, token_gate_n = chunk_gates(p_a, o_c, o_r, tl.minimum(left - TC, TC), H, NH, ACC)
         e = product((Vt - KS).to(DT), tl.trans(X), tl.zeros([BV, C], dtype=ACC), PREC)
         U = e * bt[None, :]
         Ud = U.to(DT)

@@ -7,12 +7,11 @@ import triton
 import triton.language as tl
 
 from .triton_blocks import (
+    chunk_decay,
     chunk_gates,
     load_rows,
     lower_tiles,
     product,
-    row_decay,
-    row_gates,
     seen_tiles,
     sequence,
     store_rows,
@@ -220,13 +219,11 @@ def gradients(
     if GATED:
         tokens = tl.minimum(left, TC)
         p_a = a + start * H + h
-        gate = row_gates(p_a, o_c, tokens, H, NH, ACC)
+        gate, after, token_gate = chunk_gates(p_a, o_c, o_r, tokens, H, NH, ACC)
         c = tl.cumprod(gate, 0)
-        d = tl.cumprod(row_gates(p_a, o_c + 1, tokens, H, NH, ACC), 0, reverse=True)
-        token_gate = row_gates(p_a, o_r * NH, tokens, H, NH, ACC)
+        d = tl.cumprod(after, 0, reverse=True)
         c_r = tl.cumprod(token_gate, 0)
-        D = row_decay(gate, gate, o_c, o_c, PREC)
-        Dr = row_decay(token_gate, gate, o_r, o_c // NH, PREC)
+        D, Dr = chunk_decay(gate, token_gate, o_r, o_c, NH)
         M *= D
         Mt *= tl.trans(D)
         E *= Dr

@@ -6,7 +6,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from .triton_blocks import load_rows, product, row_decay, row_gates
+from .triton_blocks import chunk_decay, chunk_gates, load_rows, product, row_gates
 from .triton_gates import gate_gradient
 from .triton_phases import chunk_place
 
@@ -74,7 +74,8 @@ def gate_gradients(
     tokens = tl.minimum(left, TC)
     p_a = a + start * H + h
     p_w = weights + (tl.cast(index, tl.int64) * H + h) * 4 * C
-    gate = row_gates(p_a, o_c, tokens, H, NH, ACC)
+    gate, after, token_gate = chunk_gates(p_a, o_c, o_r, tokens, H, NH, ACC)
+    D, Dr = chunk_decay(gate, token_gate, o_r, o_c, NH)
     gate_rows = gate_gradient(
         W,
         W_read,
@@ -82,10 +83,9 @@ def gate_gradients(
         tl.load(p_w + C + o_r),
         tl.load(p_w + 2 * C + o_c),
         tl.load(p_w + 3 * C),
-        row_decay(gate, gate, o_c, o_c, PREC),
-        row_decay(row_gates(p_a, o_r * NH, tokens, H, NH, ACC), gate, o_r, o_c // NH, PREC),
-        tl.cumprod(row_gates(p_a, o_c + 1, tokens, H, NH, ACC), 0, reverse=True),
-        gate,
+        D,
+        Dr,
+        tl.cumprod(after, 0, reverse=True),
         row_gates(p_a, o_c - 1, tokens, H, NH, ACC),
         o_c,
         PREC,
