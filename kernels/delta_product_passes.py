@@ -5,8 +5,8 @@ from __future__ import annotations
 from torch import Tensor
 
 from .delta_product_fused import fused_backward, fused_forward
-from .delta_product_phases import phase_advance, phase_gradients, phase_prepare, phase_retreat
-from .delta_product_problem import Gradients, Problem, place_chunks
+from .delta_product_phases import phase_advance, phase_gradients, phase_place, phase_prepare, phase_retreat
+from .delta_product_problem import Gradients, Problem
 from .delta_product_recurrent import recurrent_backward, run_recurrent
 from .delta_product_scan import scan_backward, scan_forward
 
@@ -38,7 +38,7 @@ def backward_pass(problem: Problem, do: Tensor, dfinal: Tensor | None, saved: li
         return fused_backward(problem, do, dfinal, saved[0])
     inverses, scores, errors, states = saved
     out = Gradients.of(problem)
-    chunks = place_chunks(problem, form.plan.rows // form.householders)
+    chunks = phase_place(problem)
     dstates = phase_retreat(problem, chunks, inverses, scores, do, dfinal, out.initial, out.v)
     assert dstates is not None
     phase_gradients(problem, chunks, do, errors, states, dstates, out)

@@ -14,7 +14,7 @@ from .delta_product_plan import Tile, token_rows
 from .delta_product_problem import Chunks, Form, Gradients, Problem, place_chunks
 from .launching import Launcher, launcher, pointers
 from .triton_chain import chain
-from .triton_phases import advance, prepare
+from .triton_phases import advance, gate_products, prepare
 from .triton_phases_backward import gradients, retreat
 from .triton_phases_gates import gate_gradients
 
@@ -26,10 +26,30 @@ def _prepare(form: Form) -> Launcher:
     return launcher(prepare, form.plan.prepare, **constants, IPREC=form.plan.inverse_precision)
 
 
+@lru_cache(maxsize=1024)
+def _products(form: Form) -> Launcher:
+    names = ("NH", "C", "R", "ACC", "PACKED")
+    constants = chunk_constants(form)
+    return launcher(gate_products, Tile(form.plan.rows, 1, 1), **{name: constants[name] for name in names})
+
+
+def phase_place(problem: Problem) -> Chunks:
+    """Chunk tables, with the products of gates."""
+    x, form, C = problem, problem.form, problem.form.plan.rows
+    chunks = place_chunks(x, C // form.householders)
+    if form.gated:
+        chunks.products = x.new(chunks.count, form.heads, 3, C, dtype=form.state_dtype)
+        _products(form)(
+            (chunks.count, form.heads),
+            *(x.gates, chunks.products, x.cu, chunks.start, chunks.sequence, form.tokens, form.heads),
+        )
+    return chunks
+
+
 def phase_prepare(problem: Problem) -> tuple[Chunks, Tensor, Tensor]:
     """Chunk tables, inverses and scores."""
     x, form, C = problem, problem.form, problem.form.plan.rows
-    chunks = place_chunks(x, C // form.householders)
+    chunks = phase_place(x)
     inverses = x.new(chunks.count, form.heads, C, C)
     scores = x.new(chunks.count, form.heads, token_rows(C, form.householders), C)
     _prepare(form)(
@@ -77,7 +97,17 @@ def phase_advance(
     initial = None if summary else x.initial
     _advance(form, initial is not None, final, save, summary)(
         (N * H * (width // tile.width),),
-        *(x.q, x.k, x.v, x.beta, x.gates, inverses, scores, *pointers(x.q, o), initial),
+        *(
+            x.q,
+            x.k,
+            x.v,
+            x.beta,
+            *pointers(x.q, chunks.products),
+            inverses,
+            scores,
+            *pointers(x.q, o),
+            initial,
+        ),
         *pointers(x.q, last, errors, states),
         *(x.cu, chunks.start, x.scale, form.tokens, H),
     )
@@ -114,7 +144,8 @@ def phase_retreat(
     dstates = None if dv is None else x.new(chunks.count, H, V, K)
     _retreat(form, dfinal is not None, dinitial is not None, dv is not None)(
         (N * H * (V // form.plan.backward.width),),
-        *(x.q, x.k, x.beta, x.gates, inverses, scores, do, dfinal, dinitial, *pointers(do, dv, dstates)),
+        *(x.q, x.k, x.beta, *pointers(do, chunks.products), inverses, scores, do, dfinal, dinitial),
+        *pointers(do, dv, dstates),
         *(x.cu, chunks.start, x.scale, form.tokens, H),
     )
     return dstates

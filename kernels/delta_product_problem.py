@@ -116,12 +116,16 @@ class Problem:
 
 @dataclass(slots=True)
 class Chunks:
-    """Where chunks of `tokens` tokens lie: their number (at most), each sequence's first, each chunk's sequence or -1."""
+    """Where chunks of `tokens` tokens lie: their number (at most), each sequence's first, each chunk's sequence or -1.
+
+    `products`: of each chunk's gates, for the kernels in phases.
+    """
 
     tokens: int
     count: int
     start: Tensor | None
     sequence: Tensor | None
+    products: Tensor | None = None
 
 
 def place_chunks(problem: Problem, tokens: int) -> Chunks:

@@ -84,6 +84,16 @@ def chunk_gates(a, o_c, o_r, tokens, H, NH: tl.constexpr, ACC: tl.constexpr):
 
 
 @triton.jit
+def load_products(products, o_c, o_r, some):
+    """What `gate_products` keeps of a chunk: c and d of its rows, c of its outputs, the whole product; 1 without `some`."""
+    C: tl.constexpr = o_c.shape[0]
+    c = tl.load(products + o_c, mask=some & (o_c >= 0), other=1.0)
+    d = tl.load(products + C + o_c, mask=some & (o_c >= 0), other=1.0)
+    c_r = tl.load(products + 2 * C + o_r, mask=some & (o_r >= 0), other=1.0)
+    return c, d, c_r, tl.load(products + C - 1, mask=some, other=1.0)
+
+
+@triton.jit
 def row_decay(gate, late, early):
     """`[late, early]` products of the gates of the rows after `early` up to `late`; zero where early is later.
 

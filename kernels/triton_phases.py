@@ -1,6 +1,7 @@
 """DeltaProduct by chunks in phases, for wide heads: only the serial chain is serial, the rest is parallel over chunks.
 
     prepare     a program a chunk: the inverses X and the scores Q Kᵀ ∘ D (see `triton_chunk` for the letters)
+    products    a program a chunk, with gates only: c and d, which would hold up the chains
     advance     a program a block of value columns: S0 -> S1 through all chunks, outputs; keeps e and the states for later
     retreat     a program a block of value columns: dS1 -> dS0 through all chunks; dV, and keeps the dS1
     gradients   a program a chunk: everything that needs only the chunk's e, dV, S0 and dS1
@@ -18,6 +19,7 @@ from .triton_blocks import (
     chunk_decay,
     chunk_gates,
     chunk_inverse,
+    load_products,
     load_rows,
     lower_tiles,
     product,
@@ -107,6 +109,35 @@ def prepare(
 
 
 @triton.jit
+def gate_products(
+    a,
+    products,
+    cu,
+    chunk_start,
+    chunk_sequence,
+    T,
+    H,
+    NH: tl.constexpr,
+    C: tl.constexpr,
+    R: tl.constexpr,
+    ACC: tl.constexpr,
+    PACKED: tl.constexpr,
+):
+    """products `[chunks,H,3,C]`: of the gates from the chunk's start to each row, from each row to its end, to each output."""
+    TC: tl.constexpr = C // NH
+    index = tl.program_id(0)
+    h = tl.program_id(1)
+    start, left = chunk_place(cu, chunk_start, chunk_sequence, index, T, TC, PACKED)
+    o_c = tl.arange(0, C)
+    o_r = tl.arange(0, R)
+    gate, after, token_gate = chunk_gates(a + start * H + h, o_c, o_r, tl.minimum(left, TC), H, NH, ACC)
+    at = products + (tl.cast(index, tl.int64) * H + h) * 3 * C
+    tl.store(at + o_c, tl.cumprod(gate, 0))
+    tl.store(at + C + o_c, tl.cumprod(after, 0, reverse=True))
+    tl.store(at + 2 * C + o_r, tl.cumprod(token_gate, 0))
+
+
+@triton.jit
 def write_outputs(
     Sd,
     Ud,
@@ -143,7 +174,7 @@ def advance(
     k,
     v,
     beta,
-    a,
+    products,
     inverses,
     scores,
     o,
@@ -191,7 +222,7 @@ def advance(
     p_k = k + (start * NH * H + h) * K + o_c[:, None] * H * K + o_k[None, :]
     p_v = v + (start * NH * H + h) * V + o_c[None, :] * H * V + o_v[:, None]
     p_b = beta + start * NH * H + h + o_c * H
-    p_a = a + start * H + h
+    p_p = products + (chunk * H + h) * 3 * C
     p_x = inverses + (chunk * H + h) * C * C + o_c[:, None] * C + o_c[None, :]
     at_state = (tl.cast(n, tl.int64) * H + h) * K * WIDTH + o_k[None, :] * WIDTH + o_v[:, None]
     S = tl.zeros([BV, K], dtype=ACC)
@@ -205,14 +236,14 @@ def advance(
         p_s = states + (chunk * H + h) * V * K + o_v[:, None] * K + o_k[None, :]
     if INITIAL:
         S += tl.load(initial + at_state).to(ACC)
-    # values, beta and gates are no operands of products, so the compiler does not load them ahead
+    # values, beta and products of gates are no operands of products, so the compiler does not load them ahead
     following = (o_c < TC * NH) & (o_c < length * NH)
     has_values = (o_v < V)[:, None]
     Vn = tl.load(p_v, mask=following[None, :] & has_values, other=0.0)
     bn = tl.load(p_b, mask=following, other=0.0)
     c_r = tl.full([R], 1.0, dtype=ACC)
-    if GATED and SAVE:
-        gates_n = chunk_gates(p_a, o_c, o_r, tl.minimum(length, TC), H, NH, ACC)
+    if GATED:
+        products_n = load_products(p_p, o_c, o_r, length > 0)
     for i in range(tl.cdiv(length, TC)):
         left = length - i * TC
         used = (o_c < TC * NH) & (o_c < left * NH)
@@ -228,16 +259,9 @@ def advance(
         Sd = S.to(DT)
         KS = product(Sd, tl.trans(Kc), tl.zeros([BV, C], dtype=ACC), PREC)
         if GATED:
-            if SAVE:
-                gate, after, token_gate = gates_n
-                gates_n = chunk_gates(p_a + TC * H, o_c, o_r, tl.minimum(left - TC, TC), H, NH, ACC)
-            else:  # without the stores between, loads ahead only cost registers
-                gate, after, token_gate = chunk_gates(p_a, o_c, o_r, tl.minimum(left, TC), H, NH, ACC)
-            p_a += TC * H
-            c = tl.cumprod(gate, 0)
-            c_r = tl.cumprod(token_gate, 0)
-            d = tl.cumprod(after, 0, reverse=True)
-            c_last = tl.sum(tl.where(o_c == C - 1, c, 0.0), 0)
+            c, d, c_r, c_last = products_n
+            p_p += H * 3 * C
+            products_n = load_products(p_p, o_c, o_r, left > TC)
             KS *= c[None, :]
         e = product((Vt - KS).to(DT), tl.trans(X), tl.zeros([BV, C], dtype=ACC), PREC)
         U = e * bt[None, :]

@@ -9,6 +9,7 @@ import triton.language as tl
 from .triton_blocks import (
     chunk_decay,
     chunk_gates,
+    load_products,
     load_rows,
     lower_tiles,
     product,
@@ -24,7 +25,7 @@ def retreat(
     q,
     k,
     beta,
-    a,
+    products,
     inverses,
     scores,
     do,
@@ -71,7 +72,7 @@ def retreat(
     p_k = k + (token * NH * H + h) * K + o_c[:, None] * H * K + o_k[None, :]
     p_r = dv + (token * NH * H + h) * V + o_c[:, None] * H * V + o_v[None, :]
     p_b = beta + token * NH * H + h + o_c * H
-    p_a = a + token * H + h
+    p_p = products + ((chunk + NT - 1) * H + h) * 3 * C
     p_x = inverses + ((chunk + NT - 1) * H + h) * C * C + o_c[:, None] * C + o_c[None, :]
     p_g = scores + ((chunk + NT - 1) * H + h) * R * C + o_r[:, None] * C + o_c[None, :]
     p_s = dstates + ((chunk + NT - 1) * H + h) * V * K + o_v[:, None] * K + o_k[None, :]
@@ -79,11 +80,11 @@ def retreat(
     dS = tl.zeros([BV, K], dtype=ACC)
     if DFINAL:
         dS += tl.load(dfinal + at_state).to(ACC)
-    # beta and gates are no operands of products, so the compiler does not load them ahead
+    # beta and products of gates are no operands of products, so the compiler does not load them ahead
     last = length - tl.maximum(NT - 1, 0) * TC
     bn = tl.load(p_b, mask=(o_c < TC * NH) & (o_c < last * NH), other=0.0)
     if GATED:
-        gate_n, after_n, token_gate_n = chunk_gates(p_a, o_c, o_r, last, H, NH, ACC)
+        products_n = load_products(p_p, o_c, o_r, NT > 0)
     for i in range(NT):
         left = length - (NT - 1 - i) * TC
         used = (o_c < TC * NH) & (o_c < left * NH)
@@ -106,12 +107,10 @@ def retreat(
         dUt = product(dOt, att, tl.zeros([BV, C], dtype=ACC), PREC) * scale
         Qs = Qc.to(ACC) * scale
         if GATED:
-            c = tl.cumprod(gate_n, 0)
-            d = tl.cumprod(after_n, 0, reverse=True)
-            c_last = tl.sum(tl.where(o_c == C - 1, c, 0.0), 0)
-            Qs *= tl.cumprod(token_gate_n, 0)[:, None]
-            p_a -= TC * H
-            gate_n, after_n, token_gate_n = chunk_gates(p_a, o_c, o_r, earlier, H, NH, ACC)
+            c, d, c_r, c_last = products_n
+            p_p -= H * 3 * C
+            products_n = load_products(p_p, o_c, o_r, i + 1 < NT)
+            Qs *= c_r[:, None]
             dUt += product(Sd, tl.trans(Kc), tl.zeros([BV, C], dtype=ACC), PREC) * d[None, :]
             dS *= c_last
         else:

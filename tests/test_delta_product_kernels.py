@@ -31,6 +31,10 @@ KERNELS = {
 }
 
 
+GATES = {"gate_products", "gate_gradients"}
+"""With gates, in phases and by scan."""
+
+
 @pytest.fixture(autouse=True)
 def poisoned(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every buffer that kernels are to fill starts as NaN."""
@@ -69,7 +73,7 @@ def check(
 ) -> None:
     mode = use(kind, monkeypatch)
     assert largest_error(inputs, dtype, backend="triton", mode=mode) < bound
-    gates = {"gate_gradients"} if kind in ("phases", "scan") and inputs.a is not None else set()
+    gates = GATES if kind in ("phases", "scan") and inputs.a is not None else set()
     assert set(launch_counts()) == KERNELS[kind] | gates
 
 
@@ -127,7 +131,7 @@ def test_scan_over_many_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     use("scan", monkeypatch, segment=1)
     inputs = problem(2, 35, gated=True, bounds=[0, 20, 35], H=1)
     assert largest_error(inputs, torch.float64, backend="triton", mode="scan") < 1e-13
-    assert set(launch_counts()) == KERNELS["scan"] | {"gate_gradients"}
+    assert set(launch_counts()) == KERNELS["scan"] | GATES
 
 
 @pytest.mark.parametrize("kind", ALL)
