@@ -86,7 +86,7 @@ def chunk_plan(
         tile, width = Tile(min(V, 32), 4), min(K, V, 64)
         return Plan(False, 32, inverse, precision, tile, tile, tile, Tile(K, 4, 1), Tile(width, 4, 1), width)
     few, warps, stages = programs < 512, 4 if wide > 32 else 2, 2 if wide <= 64 else 3
-    prepare = Tile(K, 4, 1, None if wide <= 64 else 168 if gated else 128)
+    prepare = Tile(K, 4, 1, None if wide <= 64 else 128)
     forward = Tile(min(V, 32 if few and (gated or wide <= 64) else 64), warps, stages)
     saving, backward = forward, Tile(min(V, 64), warps, stages)
     if wide > 64:

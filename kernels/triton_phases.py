@@ -242,8 +242,6 @@ def advance(
     Vn = tl.load(p_v, mask=following[None, :] & has_values, other=0.0)
     bn = tl.load(p_b, mask=following, other=0.0)
     c_r = tl.full([R], 1.0, dtype=ACC)
-    if GATED:
-        products_n = load_products(p_p, o_c, o_r, length > 0)
     for i in range(tl.cdiv(length, TC)):
         left = length - i * TC
         used = (o_c < TC * NH) & (o_c < left * NH)
@@ -259,9 +257,8 @@ def advance(
         Sd = S.to(DT)
         KS = product(Sd, tl.trans(Kc), tl.zeros([BV, C], dtype=ACC), PREC)
         if GATED:
-            c, d, c_r, c_last = products_n
+            c, d, c_r, c_last = load_products(p_p, o_c, o_r, True)
             p_p += H * 3 * C
-            products_n = load_products(p_p, o_c, o_r, left > TC)
             KS *= c[None, :]
         e = product((Vt - KS).to(DT), tl.trans(X), tl.zeros([BV, C], dtype=ACC), PREC)
         U = e * bt[None, :]
