@@ -117,13 +117,15 @@ def test_half_precision(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check(kind, problem(1, 20, gated=True, B=1, H=1), torch.float16, 5e-3, monkeypatch)
 
 
-@pytest.mark.parametrize("rows", [32, 64])
-def test_longer_chunks(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("rows", "n_h", "gated"), [(32, 1, True), (64, 1, False), (32, 2, True), (64, 4, True)]
+)
+def test_longer_chunks(rows: int, n_h: int, gated: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     use("phases", monkeypatch)
     monkeypatch.setattr(
         problems, "chunk_plan", lambda *x, **y: replace(chunk_plan(*x, **(y | {"phases": True})), rows=rows)
     )
-    inputs = problem(1, rows + 9, gated=rows == 32, beta=2.0, repeat=rows == 64, B=1, H=1)
+    inputs = problem(n_h, rows // n_h + 9, gated=gated, beta=2.0, repeat=not gated, B=1, H=1)
     assert largest_error(inputs, torch.float64, backend="triton", mode="chunk") < 1e-12
 
 
@@ -171,14 +173,11 @@ def test_integers_with_gates_of_zero_and_both_signs_are_exact(
 def test_very_small_gates_in_half_precision(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     x = problem(1, 33, gated=True, B=1, H=1)
     sizes = torch.tensor([1e-30, -1e-4, 0.9999, 0.5, -1e-12, 0.99])
-    x = replace(x, a=sizes[torch.arange(33) % 6].double()[None, :, None])
+    gates = sizes[torch.arange(33) % 6][None, :, None]  # float32, as those made from logarithms are
     mode = use(kind, monkeypatch)
-    wide = replace(x.to(torch.float16), a=x.a.float())  # gates are read in float32, as log-space ones are
-    o = wide.run(backend="triton", mode=mode)[0]
-    assert (
-        relative(o, replace(wide.to(torch.float64), a=x.a.float().double()).run(backend="reference")[0])
-        < 2e-3
-    )
+    short = replace(x.to(torch.float16), a=gates)
+    o = short.run(backend="triton", mode=mode)[0]
+    assert relative(o, replace(short.to(torch.float64), a=gates.double()).run(backend="reference")[0]) < 2e-3
 
 
 @pytest.mark.parametrize("kind", ALL)
