@@ -129,9 +129,8 @@ def compile_variant(variant: Variant) -> list[Any]:
             unit_rows_of(x.k, x.k, True)
         else:
             scan = variant.mode == "scan"
-            if (
-                variant.mode == "chunk" and not variant.packed
-            ):  # packed ones differ in masks, which saving passes have too
+            # packed sequences and four factors differ in masks and constants, which saving passes have too
+            if variant.mode == "chunk" and not variant.packed and variant.householders < 4:
                 forward_pass(x, final=False, save=False)
             _o, _final, *saved = forward_pass(x, final=scan, save=True)
             backward_pass(x, torch.empty_like(x.q), None, [kept for kept in saved if kept is not None])

@@ -17,8 +17,8 @@ MOST_SPILLED = {
     "advance": 320,
     "retreat": 704,
     "gradients": 320,
-    "gate_gradients": 1536,
-    "prepare": 64,
+    "gate_gradients": 64,
+    "prepare": 192,
     "chain": 320,
 }
 """Bytes a thread; other kernels spill nothing."""
