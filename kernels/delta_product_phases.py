@@ -34,9 +34,10 @@ def _products(form: Form) -> Launcher:
 
 
 def phase_place(problem: Problem) -> Chunks:
-    """Chunk tables, with the products of gates."""
+    """Chunk tables, with the products of gates, or any tensor where there are none: kernels then do not read it."""
     x, form, C = problem, problem.form, problem.form.plan.rows
     chunks = place_chunks(x, C // form.householders)
+    chunks.products = x.q
     if form.gated:
         chunks.products = x.new(chunks.count, form.heads, 3, C, dtype=form.state_dtype)
         _products(form)(
@@ -97,17 +98,7 @@ def phase_advance(
     initial = None if summary else x.initial
     _advance(form, initial is not None, final, save, summary)(
         (N * H * (width // tile.width),),
-        *(
-            x.q,
-            x.k,
-            x.v,
-            x.beta,
-            *pointers(x.q, chunks.products),
-            inverses,
-            scores,
-            *pointers(x.q, o),
-            initial,
-        ),
+        *(x.q, x.k, x.v, x.beta, chunks.products, inverses, scores, *pointers(x.q, o), initial),
         *pointers(x.q, last, errors, states),
         *(x.cu, chunks.start, x.scale, form.tokens, H),
     )
@@ -144,7 +135,7 @@ def phase_retreat(
     dstates = None if dv is None else x.new(chunks.count, H, V, K)
     _retreat(form, dfinal is not None, dinitial is not None, dv is not None)(
         (N * H * (V // form.plan.backward.width),),
-        *(x.q, x.k, x.beta, *pointers(do, chunks.products), inverses, scores, do, dfinal, dinitial),
+        *(x.q, x.k, x.beta, chunks.products, inverses, scores, do, dfinal, dinitial),
         *pointers(do, dv, dstates),
         *(x.cu, chunks.start, x.scale, form.tokens, H),
     )

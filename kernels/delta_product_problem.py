@@ -118,7 +118,7 @@ class Problem:
 class Chunks:
     """Where chunks of `tokens` tokens lie: their number (at most), each sequence's first, each chunk's sequence or -1.
 
-    `products`: of each chunk's gates, for the kernels in phases.
+    `products`: of each chunk's gates; only the kernels in phases take them from here.
     """
 
     tokens: int

@@ -1,10 +1,10 @@
 """DeltaProduct by chunks in phases, for wide heads: only the serial chain is serial, the rest is parallel over chunks.
 
-    prepare     a program a chunk: the inverses X and the scores Q Kᵀ ∘ D (see `triton_chunk` for the letters)
-    products    a program a chunk, with gates only: c and d, which would hold up the chains
-    advance     a program a block of value columns: S0 -> S1 through all chunks, outputs; keeps e and the states for later
-    retreat     a program a block of value columns: dS1 -> dS0 through all chunks; dV, and keeps the dS1
-    gradients   a program a chunk: everything that needs only the chunk's e, dV, S0 and dS1
+    prepare        a program a chunk: the inverses X and the scores Q Kᵀ ∘ D (see `triton_chunk` for the letters)
+    gate_products  a program a chunk, with gates only: c and d, which would hold up the chains
+    advance        a program a block of value columns: S0 -> S1 through all chunks, outputs; keeps e and the states for later
+    retreat        a program a block of value columns: dS1 -> dS0 through all chunks; dV, and keeps the dS1
+    gradients      a program a chunk: everything that needs only the chunk's e, dV, S0 and dS1
 
 Value columns never meet in `advance` and `retreat`, so a sequence and head fill several programs.
 """
@@ -236,7 +236,7 @@ def advance(
         p_s = states + (chunk * H + h) * V * K + o_v[:, None] * K + o_k[None, :]
     if INITIAL:
         S += tl.load(initial + at_state).to(ACC)
-    # values, beta and products of gates are no operands of products, so the compiler does not load them ahead
+    # values and beta are no operands of products, so the compiler does not load them ahead; products of gates need not be
     following = (o_c < TC * NH) & (o_c < length * NH)
     has_values = (o_v < V)[:, None]
     Vn = tl.load(p_v, mask=following[None, :] & has_values, other=0.0)
