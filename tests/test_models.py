@@ -54,6 +54,21 @@ def test_later_tokens_do_not_change_earlier_outputs(family: str) -> None:
     assert not torch.allclose(a[:, :, 6:], b[:, :, 6:], atol=1e-4)
 
 
+@pytest.mark.parametrize("family", LINEAR)
+@pytest.mark.parametrize("conv", [0, 3])
+def test_the_activation_of_keys_is_chosen_with_a_convolution_too(family: str, conv: int) -> None:
+    chosen: dict[str, Tensor] = {}
+    for activation in ("silu", "none"):
+        torch.manual_seed(0)
+        model = Model(config(family, conv=conv, key_activation=activation, key_norm=False))
+        mixer: Any = model.blocks[0].mixer
+        projection = mixer.input if family == "mamba" else mixer.key
+        x = torch.randn(1, 1, 9, 16, generator=torch.Generator().manual_seed(1)) * 9
+        chosen[activation] = projection(x, State(), "key", State())
+    torch.testing.assert_close(chosen["silu"], torch.nn.functional.silu(chosen["none"]))
+    assert float(chosen["none"].min()) < -1  # where SiLU is at least -0.28
+
+
 @pytest.mark.parametrize("family", [f for f in LINEAR if f != "mamba"])
 @pytest.mark.parametrize("limits", RANGES)
 def test_the_state_follows_the_transitions(family: str, limits: tuple[int, int]) -> None:

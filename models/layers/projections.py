@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from ..config import ModelConfig
 from .seeded import SeededConv, SeededLinear, SeededRMSNorm
 
+Activation: TypeAlias = Literal["silu", "none"]
 State: TypeAlias = dict[str, Tensor]
 """What a mixer carries from token to token, by name; every tensor begins with `[seeds, batch]`."""
 
@@ -18,9 +19,7 @@ State: TypeAlias = dict[str, Tensor]
 class ShortProjection(nn.Module):
     """A linear map, the short convolution where the model has one, an activation."""
 
-    def __init__(
-        self, config: ModelConfig, outputs: int, activation: Literal["silu", "none"] = "none"
-    ) -> None:
+    def __init__(self, config: ModelConfig, outputs: int, activation: Activation = "none") -> None:
         super().__init__()
         self.linear = SeededLinear(config.width, outputs)
         self.conv = SeededConv(outputs, config.conv) if config.conv else None
@@ -31,7 +30,6 @@ class ShortProjection(nn.Module):
         y: Tensor = self.linear(x)
         if self.conv is not None:
             y, after[name] = self.conv(y, state.get(name))
-            return y
         return F.silu(y) if self.activation == "silu" else y
 
 

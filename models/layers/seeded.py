@@ -81,4 +81,4 @@ class SeededConv(nn.Module):
             padded[:, :, j : j + tokens] * self.weight[:, None, None, :, j].to(x.dtype)
             for j in range(self.taps)
         ]
-        return F.silu(torch.stack(taps).sum(0)), padded[:, :, tokens:]
+        return torch.stack(taps).sum(0), padded[:, :, tokens:]
