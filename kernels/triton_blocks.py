@@ -84,6 +84,12 @@ def chunk_gates(a, o_c, o_r, tokens, H, NH: tl.constexpr, ACC: tl.constexpr):
 
 
 @triton.jit
+def products_of(gate, after, token_gate):
+    """Products of a chunk's gates as `chunk_gates` gives them: c to each row, d from each row to the end, c to each output."""
+    return tl.cumprod(gate, 0), tl.cumprod(after, 0, reverse=True), tl.cumprod(token_gate, 0)
+
+
+@triton.jit
 def load_products(products, o_c, o_r, some):
     """What `gate_products` keeps of a chunk: c and d of its rows, c of its outputs, the whole product; 1 without `some`."""
     C: tl.constexpr = o_c.shape[0]

@@ -26,6 +26,7 @@ from .triton_blocks import (
     chunk_inverse,
     load_rows,
     product,
+    products_of,
     row_gates,
     sequence,
     store_rows,
@@ -111,9 +112,7 @@ def chunk_forward(
         bn = tl.load(p_b, mask=(o_c < TC * NH) & (o_c < (left - TC) * NH), other=0.0)
         att = tl.where(seen, product(Qc, tl.trans(Kc), tl.zeros([R, C], dtype=ACC), PREC), 0.0)
         if GATED:
-            c = tl.cumprod(gate_n, 0)
-            c_r = tl.cumprod(token_gate_n, 0)
-            d = tl.cumprod(after_n, 0, reverse=True)
+            c, d, c_r = products_of(gate_n, after_n, token_gate_n)
             c_last = tl.sum(tl.where(o_c == C - 1, c, 0.0), 0)
             D, D_read = chunk_decay(gate_n, token_gate_n, o_r, o_c, NH)
             att *= D_read
@@ -234,9 +233,7 @@ def chunk_backward(
         if GATED:
             tokens = tl.minimum(left, TC)
             gate, after, token_gate = chunk_gates(p_a, o_c, o_r, tokens, H, NH, ACC)
-            c = tl.cumprod(gate, 0)
-            d = tl.cumprod(after, 0, reverse=True)
-            c_r = tl.cumprod(token_gate, 0)
+            c, d, c_r = products_of(gate, after, token_gate)
             c_last = tl.sum(tl.where(o_c == C - 1, c, 0.0), 0)
             D, Dr = chunk_decay(gate, token_gate, o_r, o_c, NH)
             att_t *= tl.trans(Dr)

@@ -23,6 +23,7 @@ from .triton_blocks import (
     load_rows,
     lower_tiles,
     product,
+    products_of,
     seen_tiles,
     sequence,
     store_rows,
@@ -132,9 +133,10 @@ def gate_products(
     o_r = tl.arange(0, R)
     gate, after, token_gate = chunk_gates(a + start * H + h, o_c, o_r, tl.minimum(left, TC), H, NH, ACC)
     at = products + (tl.cast(index, tl.int64) * H + h) * 3 * C
-    tl.store(at + o_c, tl.cumprod(gate, 0))
-    tl.store(at + C + o_c, tl.cumprod(after, 0, reverse=True))
-    tl.store(at + 2 * C + o_r, tl.cumprod(token_gate, 0))
+    c, d, c_r = products_of(gate, after, token_gate)
+    tl.store(at + o_c, c)
+    tl.store(at + C + o_c, d)
+    tl.store(at + 2 * C + o_r, c_r)
 
 
 @triton.jit

@@ -13,6 +13,7 @@ from .triton_blocks import (
     load_rows,
     lower_tiles,
     product,
+    products_of,
     seen_tiles,
     sequence,
     store_rows,
@@ -219,9 +220,7 @@ def gradients(
         tokens = tl.minimum(left, TC)
         p_a = a + start * H + h
         gate, after, token_gate = chunk_gates(p_a, o_c, o_r, tokens, H, NH, ACC)
-        c = tl.cumprod(gate, 0)
-        d = tl.cumprod(after, 0, reverse=True)
-        c_r = tl.cumprod(token_gate, 0)
+        c, d, c_r = products_of(gate, after, token_gate)
         D, Dr = chunk_decay(gate, token_gate, o_r, o_c, NH)
         M *= D
         Mt *= tl.trans(D)

@@ -59,14 +59,13 @@ def test_later_tokens_do_not_change_earlier_outputs(family: str) -> None:
 def test_the_activation_of_keys_is_chosen_with_a_convolution_too(family: str, conv: int) -> None:
     chosen: dict[str, Tensor] = {}
     for activation in ("silu", "none"):
-        torch.manual_seed(0)
         model = Model(config(family, conv=conv, key_activation=activation, key_norm=False))
         mixer: Any = model.blocks[0].mixer
         projection = mixer.input if family == "mamba" else mixer.key
         x = torch.randn(1, 1, 9, 16, generator=torch.Generator().manual_seed(1)) * 9
         chosen[activation] = projection(x, State(), "key", State())
     torch.testing.assert_close(chosen["silu"], torch.nn.functional.silu(chosen["none"]))
-    assert float(chosen["none"].min()) < -1  # where SiLU is at least -0.28
+    assert float(chosen["none"].detach().min()) < -1  # where SiLU is at least -0.28
 
 
 @pytest.mark.parametrize("family", [f for f in LINEAR if f != "mamba"])

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ..config import ModelConfig
-from .projections import Activation, InitialState, ReadOut, ShortProjection, State, by_heads
+from .projections import InitialState, ReadOut, ShortProjection, State, by_heads, value_projection
 from .seeded import SeededLinear
 
 
@@ -23,8 +23,7 @@ class FullMatrix(nn.Module):
         heads, K, V = config.heads, config.head_dim, config.value_dim
         self.query = ShortProjection(config, heads * K, config.key_activation)
         self.key = ShortProjection(config, heads * K, config.key_activation)
-        activation: Activation = "silu" if config.conv else "none"  # as usual behind a convolution
-        self.value = ShortProjection(config, heads * V, activation) if config.additive else None
+        self.value = value_projection(config, heads * V)
         self.matrix = SeededLinear(config.width, heads * K * K, bias=True)
         self.initial = InitialState(config, heads, K, V)
         self.read_out = ReadOut(config, heads, V)

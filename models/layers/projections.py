@@ -11,7 +11,6 @@ from torch.nn import functional as F
 from ..config import ModelConfig
 from .seeded import SeededConv, SeededLinear, SeededRMSNorm
 
-Activation: TypeAlias = Literal["silu", "none"]
 State: TypeAlias = dict[str, Tensor]
 """What a mixer carries from token to token, by name; every tensor begins with `[seeds, batch]`."""
 
@@ -19,7 +18,9 @@ State: TypeAlias = dict[str, Tensor]
 class ShortProjection(nn.Module):
     """A linear map, the short convolution where the model has one, an activation."""
 
-    def __init__(self, config: ModelConfig, outputs: int, activation: Activation = "none") -> None:
+    def __init__(
+        self, config: ModelConfig, outputs: int, activation: Literal["silu", "none"] = "none"
+    ) -> None:
         super().__init__()
         self.linear = SeededLinear(config.width, outputs)
         self.conv = SeededConv(outputs, config.conv) if config.conv else None
@@ -31,6 +32,13 @@ class ShortProjection(nn.Module):
         if self.conv is not None:
             y, after[name] = self.conv(y, state.get(name))
         return F.silu(y) if self.activation == "silu" else y
+
+
+def value_projection(config: ModelConfig, outputs: int) -> ShortProjection | None:
+    """That of the values, with SiLU behind a convolution, as usual; None without the additive path."""
+    if not config.additive:
+        return None
+    return ShortProjection(config, outputs, "silu" if config.conv else "none")
 
 
 def beginning(mixer: Any, x: Tensor) -> State:

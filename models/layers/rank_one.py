@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from ...kernels import l2_normalise, rank_one_scan
 from ..config import ModelConfig
 from .projections import (
-    Activation,
     InitialState,
     ReadOut,
     ShortProjection,
@@ -17,6 +16,7 @@ from .projections import (
     by_heads,
     in_range,
     together,
+    value_projection,
 )
 from .seeded import SeededLinear
 
@@ -36,8 +36,7 @@ class RankOne(nn.Module):
         heads, K, V = config.heads, config.head_dim, config.value_dim
         self.query = ShortProjection(config, heads * K, config.key_activation)
         self.key = ShortProjection(config, heads * K, config.key_activation)
-        activation: Activation = "silu" if config.conv else "none"  # as usual behind a convolution
-        self.value = ShortProjection(config, heads * V, activation) if config.additive else None
+        self.value = value_projection(config, heads * V)
         self.decay = SeededLinear(config.width, heads * K, bias=True)
         if config.family != "rwkv7" and config.strength == "sigmoid":
             assert self.decay.bias is not None
