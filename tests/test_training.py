@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -210,6 +211,22 @@ def test_a_training_starts_small_if_told(tmp_path: Path) -> None:
     assert torch.allclose(embedding[1], 0.02 * embedding[0])
 
 
+def test_smoothed_labels_ask_for_a_mixture(tmp_path: Path) -> None:
+    """A share e of the loss is the mean over all classes: (1 - e) a + e b, a line in e through both ends."""
+
+    def first_losses(smoothing: float) -> list[float]:
+        folder = tmp_path / str(smoothing)
+        train(experiment(train__steps=1, train__label_smoothing=smoothing), folder)
+        losses: list[float] = logged(folder)[0]["loss"]
+        return losses
+
+    plain, uniform = first_losses(0.0), first_losses(1.0)
+    assert plain != pytest.approx(uniform, rel=1e-3)
+    mixed = [0.9 * a + 0.1 * b for a, b in zip(plain, uniform, strict=True)]
+    assert first_losses(0.1) == pytest.approx(mixed, rel=1e-5)
+    assert all(loss > math.log(6) for loss in uniform)  # of six classes, least where all are alike
+
+
 def test_another_training_is_refused(undisturbed: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"holds another training: train.lr was 0.001 and is 0.01"):
         train(experiment(train__lr=0.01), undisturbed)
@@ -257,6 +274,7 @@ def test_broken_checkpoints_are_refused_in_one_line(undisturbed: Path, tmp_path:
         ({"train__lengths": [5, 3]}, "train.lengths is [5, 3]"),
         ({"train__seeds": [1, 1]}, "train.seeds is [1, 1]"),
         ({"train__warmup": 2}, "train.warmup is 2"),
+        ({"train__label_smoothing": -0.1}, "train.label_smoothing is -0.1: a fraction from 0 to 1"),
         ({"eval__lengths": [0]}, "eval.lengths has 0"),
         ({"train__batch": 0}, "train.batch is 0"),
         ({"model__letters": 3}, "letters comes from the task"),

@@ -22,8 +22,9 @@ class TrainSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_
     `curriculum_from`; 0: from the shortest, or 2.
     `even_tokens`: more words where they are shorter, so that steps have as many letters; `batch` is that of the longest.
     `seeds`: one model each. `initializer_range`: standard deviation of linear maps and embeddings at first; 0: the layers' own.
-    `lr`, `final_lr`, `warmup`: see `schedule`. `weight_decay`: of linear maps only. `clip`: largest gradient norm of
-    a seed, 0 for none. `precision`: fp32, or bf16 by autocast. `tf32`: allow it in float32 products on a GPU.
+    `lr`, `final_lr`, `warmup`: see `schedule`. `weight_decay`: of linear maps only. `label_smoothing`: probability that is
+    spread over all classes in what the loss asks for, so that training goes on where all answers are right. `clip`:
+    largest gradient norm of a seed, 0 for none. `precision`: fp32, or bf16 by autocast. `tf32`: allow it in float32 products on a GPU.
     `graphs`: record a step's kernels on one GPU for each length of words, and replay them.
     `threads`: of the CPU, 0 for as many as torch takes; small models are fastest with one.
     """
@@ -40,6 +41,7 @@ class TrainSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_
     final_lr: float = 1e-6
     warmup: float = 0.1
     weight_decay: float = 0.1
+    label_smoothing: float = 0.0
     betas: tuple[float, float] = (0.9, 0.95)
     clip: float = 1.0
     precision: Literal["fp32", "bf16"] = "fp32"
@@ -136,7 +138,7 @@ def _problems(found: Experiment) -> Any:
         yield f"eval.seed is {test.seed}: give a number from 0, below 2^63"
     if not all(0 <= beta < 1 for beta in train.betas):
         yield f"train.betas is {list(train.betas)}: two numbers from 0, below 1, are needed"
-    for entry in ("curriculum", "warmup"):
+    for entry in ("curriculum", "warmup", "label_smoothing"):
         if not 0 <= getattr(train, entry) <= 1:
             yield f"train.{entry} is {getattr(train, entry)}: a fraction from 0 to 1 is needed"
     for entry in (

@@ -127,7 +127,11 @@ class TrainingRun:
         with self._autocast():
             logits, _ = self.trained(letters)
         by_token = F.cross_entropy(
-            logits.float().flatten(0, 2), labels.flatten(), ignore_index=IGNORED, reduction="none"
+            logits.float().flatten(0, 2),
+            labels.flatten(),
+            ignore_index=IGNORED,
+            reduction="none",
+            label_smoothing=train.label_smoothing,
         )
         losses = by_token.view(len(train.seeds), -1).sum(1) / asked
         self.optimizer.zero_grad(set_to_none=True)
