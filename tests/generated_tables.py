@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from mirrormata.benchmarks.kernel_counters import table_rows as counter_rows
 from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows, results, time_rows
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.realisations import Builder
@@ -148,6 +149,23 @@ def kernel_further_table() -> str:
     return table(head, further_rows(results()), range(4, 7))
 
 
+def kernel_counters_table() -> str:
+    """Hardware counters of every kernel of the phases and fused chunks."""
+    head = (
+        "shape",
+        "passes",
+        "kernel",
+        "ms",
+        "MB",
+        "bandwidth",
+        "warps",
+        "issue",
+        "registers",
+        "longest waits",
+    )
+    return table(head, counter_rows(measured_results("kernel_counters_nvidia_h200")), range(3, 9))
+
+
 def kernel_errors_table() -> str:
     """Errors of `delta_product` and its peer against float64, by β, length and dtype."""
     return table(("β", "T", "dtype", *ERRORS), error_rows(results()), range(1, 8))
@@ -224,6 +242,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "kernel-times": kernel_times_table,
     "kernel-further-times": kernel_further_table,
     "kernel-errors": kernel_errors_table,
+    "kernel-counters": kernel_counters_table,
     **{f"files-{folder.replace('/', '-')}": partial(files_list, folder) for folder in FOLDERS},
 }
 """The function that computes what stands between `<!-- generated: NAME -->` and `<!-- end -->`."""
