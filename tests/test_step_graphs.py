@@ -21,6 +21,8 @@ FAMILIES = {
     "complex_kda": {},
     "transformer": {},
     "lstm": {},
+    "slstm": {"conv": 4},
+    "mlstm": {"conv": 4},
 }
 
 
@@ -44,6 +46,8 @@ def trained(
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_recorded_steps_are_the_same(family: str, tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    if family in ("slstm", "mlstm"):
+        pytest.importorskip("xlstm")
     recorded, plain = (trained(tmp_path / str(graphs), family, graphs) for graphs in (True, False))
     assert not [str(w.message) for w in recwarn if "recorded" in str(w.message)]
     assert recorded == plain

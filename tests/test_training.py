@@ -23,8 +23,12 @@ from mirrormata.models.config import ModelConfig
 from mirrormata.models.model import Model
 from mirrormata.models.model_file import load_model
 from mirrormata.models.training.batches import training_batches
-from mirrormata.models.training.checkpoints import first_difference
-from mirrormata.models.training.experiment import experiment_of, read_experiment
+from mirrormata.models.training.experiment import (
+    experiment_of,
+    first_difference,
+    read_experiment,
+    settings_difference,
+)
 from mirrormata.models.training.metrics import read_metrics
 from mirrormata.models.training.optimizing import adamw, clip_by_seed, gradient_norms, start_small
 from mirrormata.models.training.schedule import word_length
@@ -336,6 +340,25 @@ def test_differences_of_settings() -> None:
     assert first_difference({"a": {"b": 1}}, {"a": {"b": 1}}) is None
     assert first_difference({"a": {"b": 1}}, {"a": {"b": 2}}) == "a.b was 1 and is 2"
     assert first_difference({"a": 1}, {}) == "a was 1 and is None"
+    assert settings_difference("no settings", {"train": {}}) is not None
+
+
+def test_files_of_a_version_without_an_entry_are_gone_on_with(undisturbed: Path, tmp_path: Path) -> None:
+    """Neither the settings nor the checkpoint of an older version name what came later: it has its default."""
+    folder = tmp_path / "older"
+    shutil.copytree(undisturbed, folder)
+    (folder / "result.json").unlink()
+    settings_file, checkpoint = folder / "settings.json", folder / "checkpoint.safetensors"
+    older = json.loads(settings_file.read_text())
+    assert older["train"].pop("label_smoothing") == 0.0
+    assert older["eval"].pop("seed") == 0
+    settings_file.write_text(json.dumps(older))
+    metadata = {"format": "mirrormata-checkpoint/1", "step": "12", "settings": json.dumps(older)}
+    save_file(load_file(checkpoint), checkpoint, metadata=metadata)
+    train(experiment(), folder)
+    assert (folder / "result.json").read_text() == (undisturbed / "result.json").read_text()
+    with pytest.raises(InputError, match=r"train.label_smoothing was 0.0 and is 0.1"):
+        train(experiment(train__label_smoothing=0.1), folder)
 
 
 def _start(folder: Path, file: Path) -> subprocess.Popen[bytes]:

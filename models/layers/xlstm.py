@@ -1,4 +1,4 @@
-"""sLSTM and mLSTM mixers, baselines: those of the `xlstm` package (an extra), one for each seed."""
+"""sLSTM and mLSTM mixers, baselines: those of the `xlstm` package (an extra)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from ...constructions.errors import InputError
 from ..config import ModelConfig
@@ -24,7 +25,11 @@ def _package() -> Any:
 
 
 class SLSTM(nn.Module):
-    """`xlstm.sLSTMLayer` in plain torch (its CUDA kernels would be compiled on the spot)."""
+    """`xlstm.sLSTMLayer`: its parameters and projections; its recurrence here, all seeds at once.
+
+    The package's plain torch reads from the device at every token and takes the seeds one by one; its CUDA kernels would be
+    compiled on the spot.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -42,28 +47,65 @@ class SLSTM(nn.Module):
     def begin(self, x: Tensor) -> State:
         """Zeros."""
         seeds, batch, _, width = x.shape
-        state = State(slstm=x.new_zeros(seeds, batch, 4, width))
+        wide = torch.promote_types(x.dtype, torch.float32)
+        state = State(slstm=x.new_zeros(seeds, batch, 4, width, dtype=wide))
         if self.taps:
             state["conv"] = x.new_zeros(seeds, batch, self.taps - 1, width)
         return state
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """`[seeds, batch, tokens, width]` to the same; `state["slstm"]`: `[seeds, batch, 4, width]`."""
-        outputs, kept, convs = [], [], []
-        for s, layer in enumerate(self.by_seed):
-            y, after = layer(
-                x[s],
-                conv_state=state["conv"][s].contiguous() if state and self.taps else None,
-                slstm_state=state["slstm"][s].transpose(0, 1).contiguous() if state else None,
-                return_last_state=True,
+        """`[seeds, batch, tokens, width]` to the same; `state["slstm"]`: y, c, n, m, `[seeds, batch, 4, width]`."""
+        state = state or self.begin(x)
+        seeds, batch, tokens, width = x.shape
+        layers: list[Any] = list(self.by_seed)
+        heads = layers[0].config.num_heads
+        inputs, convs = [], []
+        for s, layer in enumerate(layers):
+            near = x[s]
+            if self.taps:
+                near, conv = layer.conv1d(x[s], state["conv"][s].contiguous(), return_last_state=True)
+                near = layer.conv_act_fn(near)
+                convs.append(conv)
+            # the package's names of the first two are exchanged
+            gates = layer.fgate(near), layer.igate(near), layer.zgate(x[s]), layer.ogate(x[s])
+            inputs.append(torch.stack(gates, 2) + layer.slstm_cell._bias_.view(4, width))
+        before = state["slstm"]
+        by_head = before.view(seeds, batch, 4, heads, -1).permute(2, 0, 3, 1, 4).flatten(1, 2)
+        driven = torch.stack(inputs).to(before.dtype).view(seeds, batch, tokens, 4, heads, -1)
+        recurrent = torch.cat([layer.slstm_cell._recurrent_kernel_ for layer in layers]).transpose(1, 2)
+        with torch.autocast(x.device.type, enabled=False):
+            y, last = slstm(
+                driven.permute(2, 0, 4, 1, 3, 5).flatten(1, 2).flatten(3), recurrent.to(before.dtype), by_head
             )
-            outputs.append(y)
-            kept.append(after["slstm_state"].transpose(0, 1))
-            convs.append(after["conv_state"])
-        result = State(slstm=torch.stack(kept))
+        y = y.view(tokens, seeds, heads, batch, -1).permute(1, 3, 2, 0, 4)
+        outputs = [layer.group_norm(y[s]).transpose(1, 2).flatten(2) for s, layer in enumerate(layers)]
+        after = State(slstm=last.view(4, seeds, heads, batch, -1).permute(1, 3, 0, 2, 4).flatten(3))
         if self.taps:
-            result["conv"] = torch.stack(convs)
-        return torch.stack(outputs), result
+            after["conv"] = torch.stack(convs)
+        return torch.stack(outputs), after
+
+
+def slstm(driven: Tensor, recurrent: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+    """The recurrence of an sLSTM, heads side by side (arXiv 2405.04517, section 2.2, with its stabiliser m).
+
+    driven: what inputs and biases add to the gates i, f, z, o before their functions, `[tokens, heads, batch, 4·D]`;
+    recurrent: `[heads, D, 4·D]`; state: y, c, n, m, `[4, heads, batch, D]`, n zero before a first token. Outputs
+    `[tokens, heads, batch, D]` and the last state. Nothing is read from the device.
+    """
+    y, c, n, m = state.unbind(0)
+    outputs = []
+    for t, at_t in enumerate(driven):
+        i, f, z, o = torch.baddbmm(at_t, y, recurrent).chunk(4, -1)
+        kept = m + F.logsigmoid(f)
+        m = torch.maximum(i, kept)
+        if t == 0:
+            m = torch.where(n == 0, i, m)  # nothing is kept of no state
+        write, keep = (i - m).exp(), (kept - m).exp().clamp(max=1)
+        c = keep * c + write * z.tanh()
+        n = keep * n + write
+        y = o.sigmoid() * c / n
+        outputs.append(y)
+    return torch.stack(outputs), torch.stack([y, c, n, m])
 
 
 class MLSTM(nn.Module):

@@ -20,7 +20,7 @@ import torch
 
 from ...constructions.errors import InputError, MirrormataError
 from ...constructions.files import read_text, write_text
-from ..training.checkpoints import first_difference
+from ..training.experiment import settings_difference
 from ..training.train import check_minutes, train
 from .file import Cell, Sweep
 
@@ -54,7 +54,7 @@ class SweepFolder:
             return None
         try:
             found: dict[str, Any] = json.loads(read_text(path))
-            different = first_difference(found["settings"], _settings(cell))
+            different = settings_difference(found["settings"], _settings(cell))
         except (json.JSONDecodeError, KeyError):
             raise InputError(f"{path}: not a cell's result; remove it to run the cell again") from None
         if different:

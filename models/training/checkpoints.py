@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_dict, set_state_dict
 
 from ...constructions.errors import InputError
+from .experiment import settings_difference
 
 FORMAT = "mirrormata-checkpoint/1"
 _WRITING = StateDictOptions(
@@ -71,7 +72,7 @@ def load_checkpoint(
         step, saved = int(metadata["step"]), json.loads(metadata["settings"])
     except (KeyError, ValueError):
         raise InputError(f"{path}: its step or settings cannot be read; remove it to start again") from None
-    if different := first_difference(saved, settings):
+    if different := settings_difference(saved, settings):
         raise InputError(
             f"{path}: is of another training: {different}; choose another folder, or the same settings"
         )
@@ -93,17 +94,6 @@ def load_checkpoint(
         options=_READING,
     )
     return step
-
-
-def first_difference(old: Any, new: Any, place: str = "") -> str | None:
-    """Where two settings differ, in words; None where they are equal."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted(set(old) | set(new)):
-            here = f"{place}.{key}" if place else str(key)
-            if found := first_difference(old.get(key), new.get(key), here):
-                return found
-        return None
-    return None if old == new else f"{place} was {old!r} and is {new!r}"
 
 
 def _tensors(

@@ -155,3 +155,39 @@ def _problems(found: Experiment) -> Any:
 def _seeds(*seeds: int) -> bool:
     """Whether torch and numpy take them."""
     return all(0 <= seed < 2**63 for seed in seeds)
+
+
+def settings_difference(old: Any, new: Any) -> str | None:
+    """Where two experiments' settings differ, in words, None where they are equal; an entry left out has its default.
+
+    So files of a version that did not have an entry yet are gone on with.
+    """
+    return first_difference(_with_defaults(old), _with_defaults(new))
+
+
+def _with_defaults(settings: Any) -> Any:
+    if not isinstance(settings, dict):
+        return settings
+    sections = {"model": ModelConfig().as_json(), **_DEFAULTS}
+    return {
+        name: {**sections[name], **section} if name in sections and isinstance(section, dict) else section
+        for name, section in settings.items()
+    }
+
+
+def first_difference(old: Any, new: Any, place: str = "") -> str | None:
+    """Where two settings differ, in words; None where they are equal."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(set(old) | set(new)):
+            here = f"{place}.{key}" if place else str(key)
+            if found := first_difference(old.get(key), new.get(key), here):
+                return found
+        return None
+    return None if old == new else f"{place} was {old!r} and is {new!r}"
+
+
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "task": msgspec.to_builtins(TaskSettings(spec="")),
+    "train": msgspec.to_builtins(TrainSettings()),
+    "eval": msgspec.to_builtins(EvalSettings()),
+}

@@ -21,8 +21,7 @@ from ...constructions.errors import InputError
 from ...constructions.files import read_json, write_text
 from ..evaluation import check_size, length_text, longest_of
 from ..tasks.contract import TaskContract, read_contract
-from .checkpoints import first_difference
-from .experiment import Experiment, TrainSettings
+from .experiment import Experiment, TrainSettings, first_difference, settings_difference
 from .memory import check_batch, check_memory
 from .processes import Processes
 from .run import Progress, TrainingRun
@@ -103,7 +102,7 @@ def _claim(place: Path, settings: dict[str, Any], contract: TaskContract) -> Non
     """The folder is this training's: new, or begun with the same settings."""
     path = place / "settings.json"
     if path.exists():
-        if different := first_difference(read_json(path), settings):
+        if different := settings_difference(read_json(path), settings):
             raise InputError(
                 f"{place}: holds another training: {different}; choose another folder, or the same settings"
             )
