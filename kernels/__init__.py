@@ -12,23 +12,23 @@ if TYPE_CHECKING:
     from .backends import launch_counts as launch_counts
     from .backends import reset_launch_counts as reset_launch_counts
     from .backends import triton_available as triton_available
-    from .delta import delta_product as delta_product
-    from .diagonal import diagonal_scan as diagonal_scan
-    from .normalise import l2_normalise as l2_normalise
-    from .rank_one import rank_one_scan as rank_one_scan
-    from .rms import rms_normalise as rms_normalise
+    from .delta.front import delta_product as delta_product
+    from .norms.l2 import l2_normalise as l2_normalise
+    from .norms.rms import rms_normalise as rms_normalise
+    from .scans.diagonal import diagonal_scan as diagonal_scan
+    from .scans.rank_one import rank_one_scan as rank_one_scan
 
 _HOME = {
     "BackendUnavailableError": ".backends",
     "KernelError": ".backends",
     "KernelInputError": ".backends",
-    "delta_product": ".delta",
-    "diagonal_scan": ".diagonal",
-    "l2_normalise": ".normalise",
+    "delta_product": ".delta.front",
+    "diagonal_scan": ".scans.diagonal",
+    "l2_normalise": ".norms.l2",
     "launch_counts": ".backends",
-    "rank_one_scan": ".rank_one",
+    "rank_one_scan": ".scans.rank_one",
     "reset_launch_counts": ".backends",
-    "rms_normalise": ".rms",
+    "rms_normalise": ".norms.rms",
     "triton_available": ".backends",
 }
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .backends import count_launch
-from .delta_product_plan import Tile
+from .tiles import Tile
 
 
 def empty(*shape: int, dtype: torch.dtype, device: torch.device) -> Tensor:

@@ -20,10 +20,10 @@ import torch
 import triton
 from triton.backends.compiler import GPUTarget
 
-from mirrormata.kernels.delta_product_passes import backward_pass, forward_pass
-from mirrormata.kernels.delta_product_problem import Problem
+from mirrormata.kernels.delta.passes import backward_pass, forward_pass
+from mirrormata.kernels.delta.problem import Problem
 from mirrormata.kernels.launching import Launcher
-from mirrormata.kernels.normalise_launch import rms_gradients, rms_rows_of, unit_rows_of
+from mirrormata.kernels.norms.launch import rms_gradients, rms_rows_of, unit_rows_of
 
 
 @dataclass(frozen=True)

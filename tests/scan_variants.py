@@ -20,10 +20,10 @@ import triton
 from torch import Tensor
 from triton.backends.compiler import GPUTarget
 
-from mirrormata.kernels.scan_segments import Segments, cut
+from mirrormata.kernels.scans.segments import Segments, cut
 
-diagonal: Any = import_module("mirrormata.kernels.scan_triton_diagonal_launch")
-rank_one: Any = import_module("mirrormata.kernels.scan_triton_rank_one_launch")
+diagonal: Any = import_module("mirrormata.kernels.scans.triton_diagonal_launch")
+rank_one: Any = import_module("mirrormata.kernels.scans.triton_rank_one_launch")
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,10 @@ pytest.importorskip("triton")
 
 import mirrormata.kernels
 from mirrormata.kernels import delta_product, launch_counts, reset_launch_counts
-from mirrormata.kernels import delta_product_fused as fused
-from mirrormata.kernels import delta_product_phases as phases
-from mirrormata.kernels import delta_product_recurrent as recurrent
-from mirrormata.kernels.delta_product_plan import Tile
-from mirrormata.kernels.delta_product_problem import form_of
+from mirrormata.kernels.delta import fused, phases, recurrent
+from mirrormata.kernels.delta.problem import form_of
 from mirrormata.kernels.launching import Launcher, launcher
+from mirrormata.kernels.tiles import Tile
 
 KERNELS = str(Path(mirrormata.kernels.__file__).parent)
 

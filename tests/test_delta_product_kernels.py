@@ -15,12 +15,11 @@ import torch
 pytest.importorskip("triton")
 
 from mirrormata.kernels import delta_product, launch_counts, launching, reset_launch_counts
-from mirrormata.kernels import delta_product_problem as problems
-from mirrormata.kernels import delta_product_scan as scan
-from mirrormata.kernels import delta_product_shapes as shapes
-from mirrormata.kernels.delta_product_operator import delta_product_forward
-from mirrormata.kernels.delta_product_plan import chunk_plan
-from mirrormata.kernels.delta_product_problem import form_of
+from mirrormata.kernels.delta import problem as problems
+from mirrormata.kernels.delta import scan, shapes
+from mirrormata.kernels.delta.operator import delta_product_forward
+from mirrormata.kernels.delta.plan import chunk_plan
+from mirrormata.kernels.delta.problem import form_of
 from mirrormata.tests.delta_product_cases import Inputs, largest_error, problem, relative, swaps
 
 KERNELS = {

@@ -15,10 +15,10 @@ import torch
 from mirrormata.kernels import (
     KernelInputError,
     delta_product,
-    delta_product_arguments,
     l2_normalise,
     triton_available,
 )
+from mirrormata.kernels.delta import arguments as checks
 from mirrormata.tests.delta_product_cases import problem
 
 BACKENDS = ["torch", "reference", *(["triton"] if triton_available("cpu") else [])]
@@ -54,11 +54,11 @@ def test_refusals_are_one_line(change: dict[str, Any], said: str) -> None:
 
 
 def test_accepted_calls_are_remembered_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delta_product_arguments, "_accepted", {})
-    monkeypatch.setattr(delta_product_arguments, "MOST_ACCEPTED", 2)
+    monkeypatch.setattr(checks, "_accepted", {})
+    monkeypatch.setattr(checks, "MOST_ACCEPTED", 2)
     for T, remembered in ((1, 1), (2, 2), (1, 2), (3, 1), (3, 1)):
         assert problem(1, T).run(backend="torch")[0].shape[1] == T
-        assert len(delta_product_arguments._accepted) == remembered
+        assert len(checks._accepted) == remembered
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

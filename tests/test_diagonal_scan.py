@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from mirrormata.kernels import scan_segments
-from mirrormata.kernels.diagonal import diagonal_scan
+from mirrormata.kernels.scans import segments as scan_segments
+from mirrormata.kernels.scans.diagonal import diagonal_scan
 
 from .delta_product_cases import assert_gradients_without_tokens
 from .scan_checks import (
@@ -141,7 +141,7 @@ def test_parity_of_many_tokens(
     backend: str, mode: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if backend == "triton":
-        monkeypatch.setattr("mirrormata.kernels.scan_triton_diagonal_launch.BLOCK", 2048)
+        monkeypatch.setattr("mirrormata.kernels.scans.triton_diagonal_launch.BLOCK", 2048)
     tokens = 100_000 if mode == "parallel" or dtype == torch.float32 else 20_000
     ones = torch.randint(0, 2, (1, tokens, 1), generator=torch.Generator().manual_seed(5))
     a = (1 - 2 * ones).to(dtype)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from mirrormata.kernels.backends import BackendUnavailableError, KernelInputError
-from mirrormata.kernels.diagonal import _scan, _scan_backward, diagonal_scan
+from mirrormata.kernels.scans.diagonal import _scan, _scan_backward, diagonal_scan
 
 from .scan_checks import (
     BACKENDS,

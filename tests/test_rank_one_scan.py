@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from mirrormata.kernels.backends import KernelInputError
-from mirrormata.kernels.rank_one import _scan, rank_one_scan
+from mirrormata.kernels.scans.rank_one import _scan, rank_one_scan
 
 from .delta_product_cases import assert_gradients_without_tokens
 from .scan_checks import (
@@ -32,7 +32,7 @@ F64 = torch.float64
 
 @pytest.fixture(autouse=True)
 def _poison(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr("mirrormata.kernels.rank_one.SEGMENT", 4)
+    monkeypatch.setattr("mirrormata.kernels.scans.rank_one.SEGMENT", 4)
     with poisoned_memory():
         yield
 

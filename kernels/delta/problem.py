@@ -10,8 +10,8 @@ import torch
 import triton.language as tl
 from torch import Tensor
 
-from . import launching
-from .delta_product_plan import Plan, chunk_plan
+from .. import launching
+from .plan import Plan, chunk_plan
 
 
 @dataclass(frozen=True, eq=False)

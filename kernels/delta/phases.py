@@ -8,11 +8,12 @@ import torch
 import triton.language as tl
 from torch import Tensor
 
-from . import launching
-from .delta_product_fused import chunk_constants
-from .delta_product_plan import Tile, token_rows
-from .delta_product_problem import Chunks, Form, Gradients, Problem, place_chunks
-from .launching import Launcher, launcher, pointers
+from .. import launching
+from ..launching import Launcher, launcher, pointers
+from ..tiles import Tile
+from .fused import chunk_constants
+from .plan import token_rows
+from .problem import Chunks, Form, Gradients, Problem, place_chunks
 from .triton_chain import chain
 from .triton_phases import advance, gate_products, prepare
 from .triton_phases_backward import gradients, retreat

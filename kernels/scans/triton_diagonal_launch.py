@@ -9,10 +9,10 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .backends import count_launch
-from .launching import on_device_of
-from .scan_segments import Segments, next_length
-from .scan_triton_diagonal import segment_states, segment_summaries
+from ..backends import count_launch
+from ..launching import on_device_of
+from .segments import Segments, next_length
+from .triton_diagonal import segment_states, segment_summaries
 
 BLOCK, WARPS, UNROLL = 256, 4, 8
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .delta_product_plan import chunk_plan, segment_tokens, token_rows
+from .plan import chunk_plan, segment_tokens, token_rows
 
 
 def forward_shapes(

@@ -8,10 +8,10 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from .backends import choose_backend
-from .delta_product_arguments import accepted_sequences, sequence_bounds
-from .normalise import l2_normalise
-from .reference import arithmetic_of, delta_product_recurrence, without_tokens
+from ..backends import choose_backend
+from ..norms.l2 import l2_normalise
+from ..reference import arithmetic_of, delta_product_recurrence, without_tokens
+from .arguments import accepted_sequences, sequence_bounds
 from .torch_chunk import delta_product_chunks
 
 Mode = Literal["auto", "recurrent", "chunk", "scan"]
@@ -74,7 +74,7 @@ def delta_product(
     if g is not None:
         a = g.to(arithmetic_of(q)).exp()
     if chosen == "triton":
-        from .delta_product_operator import delta_product_triton
+        from .operator import delta_product_triton
 
         return delta_product_triton(
             q, k, v, beta, a, initial_state, cu_seqlens, householders, scale, mode, output_final_state

@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import scan_torch_rank_one as in_torch
-from .backends import KernelInputError, choose_backend
-from .reference import arithmetic_of, tree_sum, without_tokens
-from .scan_segments import cut
-from .scan_sequences import check_packing, check_shape, check_tensors
+from ..backends import KernelInputError, choose_backend
+from ..reference import arithmetic_of, tree_sum, without_tokens
+from . import torch_rank_one as in_torch
+from .segments import cut
+from .sequences import check_packing, check_shape, check_tensors
 
 MAX_WIDTH = 256
 SEGMENT = 32
@@ -153,7 +153,7 @@ def _scan(
 ) -> tuple[Tensor, Tensor, Tensor]:
     inputs = (q, w, u, z, k, v)
     if backend == "triton":
-        from .scan_triton_rank_one_launch import rank_one_forward
+        from .triton_rank_one_launch import rank_one_forward
 
         return rank_one_forward(inputs, state, scale, cut(v.shape[0], v.shape[1], SEGMENT, cu_seqlens), keep)
     wide, padding = _in_rows(inputs, state.dtype, cu_seqlens)
@@ -209,7 +209,7 @@ def _scan_backward(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     inputs = (q, w, u, z, k, v)
     if backend == "triton":
-        from .scan_triton_rank_one_launch import rank_one_backward
+        from .triton_rank_one_launch import rank_one_backward
 
         segments = cut(v.shape[0], v.shape[1], SEGMENT, cu_seqlens)
         gradients, d_state = rank_one_backward(inputs, checkpoints, do, d_final, scale, segments)

@@ -7,9 +7,9 @@ from typing import Any
 
 from torch import Tensor
 
-from .delta_product_plan import token_rows
-from .delta_product_problem import Form, Gradients, Problem, place_chunks
-from .launching import Launcher, launcher, pointers
+from ..launching import Launcher, launcher, pointers
+from .plan import token_rows
+from .problem import Form, Gradients, Problem, place_chunks
 from .triton_chunk import chunk_backward, chunk_forward
 
 

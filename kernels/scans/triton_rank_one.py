@@ -1,6 +1,6 @@
 """Triton kernels of the diagonal-plus-rank-one scan: a program holds a block of value columns of one head's state.
 
-The formulas are those of `scan_torch_rank_one`, without fused products and sums.  The order in which the sums over K
+The formulas are those of `torch_rank_one`, without fused products and sums.  The order in which the sums over K
 (and, for the gradients, over V) are taken is Triton's.
 """
 

@@ -9,9 +9,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from . import launching
-from .delta_product_plan import Tile
-from .triton_normalise import unit_rows, unit_rows_backward
+from .. import launching
+from ..tiles import Tile
+from .triton_l2 import unit_rows, unit_rows_backward
 from .triton_rms import rms_rows, rms_rows_backward
 
 ENTRIES = 2048

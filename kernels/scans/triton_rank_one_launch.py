@@ -7,11 +7,11 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .backends import count_launch
-from .launching import on_device_of
-from .scan_segments import Segments
-from .scan_torch_rank_one import Inputs
-from .scan_triton_rank_one import rank_one_backward_kernel, rank_one_forward_kernel
+from ..backends import count_launch
+from ..launching import on_device_of
+from .segments import Segments
+from .torch_rank_one import Inputs
+from .triton_rank_one import rank_one_backward_kernel, rank_one_forward_kernel
 
 FORWARD, BACKWARD, PER_THREAD = 512, 2048, 16
 """Entries of a program's tile of the state, and of a thread's part of it in the backward pass."""

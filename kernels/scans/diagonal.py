@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .backends import KernelInputError, choose_backend
-from .reference import arithmetic_of, without_tokens
-from .scan_segments import Segments, cut, segment_length
-from .scan_sequences import check_packing, check_shape, check_tensors
+from ..backends import KernelInputError, choose_backend
+from ..reference import arithmetic_of, without_tokens
+from .segments import Segments, cut, segment_length
+from .sequences import check_packing, check_shape, check_tensors
 
 MODES = ("auto", "recurrent", "parallel")
 
@@ -82,7 +82,7 @@ def diagonal_scan_reference(
     a: Tensor, b: Tensor, initial_state: Tensor, cu_seqlens: Tensor | None = None, reverse: bool = False
 ) -> tuple[Tensor, Tensor]:
     """The plain loop, differentiable by autograd; all tensors in one dtype, the arithmetic's."""
-    from .scan_torch_diagonal import times
+    from .torch_diagonal import times
 
     if cu_seqlens is not None:
         bounds = cu_seqlens.tolist()
@@ -127,12 +127,12 @@ def _check(
 
 def _implementation(backend: str) -> ModuleType:
     if backend == "triton":
-        from . import scan_triton_diagonal_launch
+        from . import triton_diagonal_launch
 
-        return scan_triton_diagonal_launch
-    from . import scan_torch_diagonal
+        return triton_diagonal_launch
+    from . import torch_diagonal
 
-    return scan_torch_diagonal
+    return torch_diagonal
 
 
 def _segments(b: Tensor, cu_seqlens: Tensor | None, length: int) -> Segments:

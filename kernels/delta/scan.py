@@ -15,17 +15,17 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from . import launching
-from .delta_product_phases import (
+from .. import launching
+from .phases import (
     chain_segments,
     phase_advance,
     phase_gradients,
     phase_prepare,
     phase_retreat,
 )
-from .delta_product_plan import segment_tokens
-from .delta_product_problem import Form, Gradients, Problem
-from .delta_product_shapes import segment_count
+from .plan import segment_tokens
+from .problem import Form, Gradients, Problem
+from .shapes import segment_count
 
 
 def segment_bounds(problem: Problem) -> tuple[Tensor, Tensor]:

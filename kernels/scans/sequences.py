@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .backends import KernelInputError
+from ..backends import KernelInputError
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from .delta_product_passes import backward_pass, forward_pass
-from .delta_product_problem import Problem
+from .passes import backward_pass, forward_pass
+from .problem import Problem
 
 
 def given(do: Tensor | None, inputs: tuple[Any, ...]) -> Tensor:

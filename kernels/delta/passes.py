@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from .delta_product_fused import fused_backward, fused_forward
-from .delta_product_phases import phase_advance, phase_gradients, phase_place, phase_prepare, phase_retreat
-from .delta_product_problem import Gradients, Problem
-from .delta_product_recurrent import recurrent_backward, run_recurrent
-from .delta_product_scan import scan_backward, scan_forward
+from .fused import fused_backward, fused_forward
+from .phases import phase_advance, phase_gradients, phase_place, phase_prepare, phase_retreat
+from .problem import Gradients, Problem
+from .recurrent import recurrent_backward, run_recurrent
+from .scan import scan_backward, scan_forward
 
 
 def forward_pass(problem: Problem, *, final: bool, save: bool) -> tuple[Tensor | None, ...]:

@@ -7,10 +7,11 @@ from typing import Any
 
 from torch import Tensor
 
-from . import launching
-from .delta_product_plan import Tile, recurrent_width
-from .delta_product_problem import Form, Gradients, Problem, place_chunks
-from .launching import Launcher, launcher, pointers
+from .. import launching
+from ..launching import Launcher, launcher, pointers
+from ..tiles import Tile
+from .plan import recurrent_width
+from .problem import Form, Gradients, Problem, place_chunks
 from .triton_recurrent import recurrent_backward_keys, recurrent_backward_values, recurrent_forward
 
 GROUP = 16

@@ -7,23 +7,10 @@ from functools import lru_cache
 
 import torch
 
+from ..tiles import Tile
+
 KERNEL_WIDTHS = (16, 32, 64, 128, 256)
 """Widths of keys and values that kernels are compiled for; others are filled up with zeros."""
-
-
-@dataclass(frozen=True)
-class Tile:
-    """One kernel's launch: block width (value columns or key rows), warps, pipeline stages, most registers a thread."""
-
-    width: int
-    warps: int
-    stages: int = 2
-    registers: int | None = None
-
-    def options(self) -> dict[str, int]:
-        """Launch options."""
-        options = {"num_warps": self.warps, "num_stages": self.stages}
-        return options if self.registers is None else options | {"maxnreg": self.registers}
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .scan_segments import Segments, next_length
+from .segments import Segments, next_length
 
 
 def times(a: Tensor, h: Tensor, pairs: bool) -> Tensor:

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from .backends import choose_backend
+from ..backends import choose_backend
 
 
 def rms_normalise(
@@ -37,7 +37,7 @@ class _RMS(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, eps: float, dtype: torch.dtype) -> Tensor:
-        from .normalise_launch import rms_rows_of
+        from .launch import rms_rows_of
 
         x, weight = x.contiguous(), weight.contiguous()
         ctx.save_for_backward(x, weight)
@@ -47,7 +47,7 @@ class _RMS(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        from .normalise_launch import rms_gradients
+        from .launch import rms_gradients
 
         x, weight = ctx.saved_tensors
         return *rms_gradients(x, weight, gradient.contiguous(), ctx.eps), None, None

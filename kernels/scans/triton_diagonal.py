@@ -1,6 +1,6 @@
 """The diagonal scan as Triton kernels: a lane is one channel of one segment and walks through it step by step.
 
-The order of operations is that of `scan_torch_diagonal`: the same segments give the same bits in float32 and float64
+The order of operations is that of `torch_diagonal`: the same segments give the same bits in float32 and float64
 (products and sums are not fused).  `adjoint` kernels run the scan of the gradients: the decay is the conjugate of the
 one of the step before, and is 1 at the first step.
 """

@@ -7,13 +7,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .delta_product_arguments import sequence_bounds
-from .delta_product_autograd import Eager, as_inputs, given
-from .delta_product_passes import backward_pass, forward_pass
-from .delta_product_plan import choose_mode, kernel_width
-from .delta_product_problem import Problem
-from .delta_product_shapes import forward_shapes
-from .reference import arithmetic_of, without_tokens
+from ..reference import arithmetic_of, without_tokens
+from .arguments import sequence_bounds
+from .autograd import Eager, as_inputs, given
+from .passes import backward_pass, forward_pass
+from .plan import choose_mode, kernel_width
+from .problem import Problem
+from .shapes import forward_shapes
 
 MAX_HOUSEHOLDERS = 16
 """More micro-steps a token than this are given to the chunk kernels as tokens of their own."""

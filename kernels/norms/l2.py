@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from .backends import KernelInputError, choose_backend
+from ..backends import KernelInputError, choose_backend
 
 
 def l2_normalise(x: Tensor, *, silu: bool = False, backend: str = "auto") -> Tensor:
@@ -35,7 +35,7 @@ class _Kernels(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, silu: bool) -> Tensor:
-        from .normalise_launch import unit_rows_of
+        from .launch import unit_rows_of
 
         x = x.contiguous()
         ctx.save_for_backward(x)
@@ -45,7 +45,7 @@ class _Kernels(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        from .normalise_launch import unit_rows_of
+        from .launch import unit_rows_of
 
         return unit_rows_of(ctx.saved_tensors[0], gradient.contiguous(), ctx.silu), None
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .backends import KernelInputError
+from ..backends import KernelInputError
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 MODES = ("auto", "recurrent", "chunk", "scan")

@@ -1,0 +1,1 @@
+"""DeltaProduct: the function in front, plain torch chunks, Triton kernels and their launches."""
