@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-RUN := TRITON_INTERPRET=1 $(BIN)/python -m pytest -n 2 -q
+RUN := $(BIN)/python -m pytest -n 2 -q
 
 .PHONY: help demo test test-quick test-long lint docs clean
 

@@ -1,11 +1,15 @@
-"""Hypothesis without deadlines, since tests run side by side, in continuous integration the same examples each time;
-and the fixtures `call`, the command line, and `certificates`, a folder of them for it.
+"""Triton's kernels in its interpreter, unless TRITON_INTERPRET=0 says that they are to run on a GPU; Hypothesis without
+deadlines, since tests run side by side, in continuous integration the same examples each time; and the fixtures `call`, the
+command line, and `certificates`, a folder of them for it.
 """
 
 from __future__ import annotations
 
 import json
 import os
+
+os.environ.setdefault("TRITON_INTERPRET", "1")  # before anything imports triton
+
 from collections.abc import Callable
 from pathlib import Path
 

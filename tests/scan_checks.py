@@ -6,8 +6,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-os.environ.setdefault("TRITON_INTERPRET", "1")
-
 import pytest
 import torch
 from torch import Tensor

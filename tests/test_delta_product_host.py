@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("TRITON_INTERPRET", "1")
-
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path

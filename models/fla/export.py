@@ -81,7 +81,7 @@ def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoi
     K = max(16, 2 ** math.ceil(math.log2(max(p.size for p in places))))
     V = max(16, 2 ** math.ceil(math.log2(max(p.head.value_dim for p in places))))
     outputs = sum(p.head.dim * p.head.value_dim for p in places)
-    D = 4 ** math.ceil(math.log(letters + 1 + outputs, 4) - 1e-9)
+    D = 4 ** ((letters + outputs).bit_length() + 1 >> 1)  # the least power of 4 from letters + 1 + outputs on
     vocabulary = letters + 1 + len(lrnn.decode)
     largest = max(D * factors * heads * max(K, V), D * vocabulary)
     if largest > max_entries:

@@ -21,7 +21,7 @@ class DeltaProduct(nn.Module):
         super().__init__()
         self.config = config
         heads, K, V, factors = config.heads, config.head_dim, config.value_dim, config.householders
-        self.late_silu = config.key_norm and not config.conv and config.key_activation == "silu"
+        self.late_silu = config.key_norm and config.key_activation == "silu"
         activation = "none" if self.late_silu else config.key_activation  # one pass over memory fewer
         self.query = ShortProjection(config, heads * K, activation)
         self.key = ShortProjection(config, factors * heads * K, activation)
