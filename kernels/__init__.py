@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .backends import launch_counts as launch_counts
     from .backends import reset_launch_counts as reset_launch_counts
     from .backends import triton_available as triton_available
+    from .convolution.short import short_convolution as short_convolution
     from .delta.front import delta_product as delta_product
     from .norms.l2 import l2_normalise as l2_normalise
     from .norms.rms import rms_normalise as rms_normalise
@@ -29,6 +30,7 @@ _HOME = {
     "rank_one_scan": ".scans.rank_one",
     "reset_launch_counts": ".backends",
     "rms_normalise": ".norms.rms",
+    "short_convolution": ".convolution.short",
     "triton_available": ".backends",
 }
 

@@ -20,6 +20,7 @@ import torch
 import triton
 from triton.backends.compiler import GPUTarget
 
+from mirrormata.kernels.convolution.launch import short_gradients, short_rows_of
 from mirrormata.kernels.delta.passes import backward_pass, forward_pass
 from mirrormata.kernels.delta.problem import Problem
 from mirrormata.kernels.launching import Launcher
@@ -63,7 +64,7 @@ SHIPPED = (
     Variant("chunk", 32, 3, packed=True, even=False),
     Variant("chunk", 128, 2, gated=True, packed=True, even=False),
     Variant("scan", 32, 4),
-    Variant("normalise", 128, 1),
+    Variant("rows", 128, 1),
 )
 """Each compiles two to nine kernels."""
 
@@ -121,16 +122,21 @@ def compile_variant(variant: Variant) -> list[Any]:
     compiled: list[Any] = []
     x = problem_of(variant)
     with collecting(compiled):
-        if variant.mode == "normalise":
+        if variant.mode == "rows":
             weight = torch.ones_like(x.q[0, 0])[None]
             rms_rows_of(x.q, weight, 1e-6, x.q.dtype)
             rms_gradients(x.q, weight, x.q, 1e-6)
             unit_rows_of(x.k, None, True)
             unit_rows_of(x.k, x.k, True)
+            taps = x.q.new_empty(x.q.shape[0], variant.width, 4)
+            short_rows_of(x.q, taps)
+            short_gradients(x.q, taps, x.q)
         else:
             scan = variant.mode == "scan"
-            # packed sequences and four factors differ in masks and constants, which saving passes have too
-            if variant.mode == "chunk" and not variant.packed and variant.householders < 4:
+            # packed sequences and four factors differ in masks and constants, which saving passes have too, and up to a
+            # width of 32 saving is one more store
+            apart = not variant.packed and variant.householders < 4 and variant.width > 32
+            if variant.mode == "chunk" and apart:
                 forward_pass(x, final=False, save=False)
             _o, _final, *saved = forward_pass(x, final=scan, save=True)
             backward_pass(x, torch.empty_like(x.q), None, [kept for kept in saved if kept is not None])

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ...kernels import rms_normalise
+from ...kernels import rms_normalise, short_convolution
 
 
 class SeededLinear(nn.Module):
@@ -73,12 +73,8 @@ class SeededConv(nn.Module):
 
     def forward(self, x: Tensor, before: Tensor | None) -> tuple[Tensor, Tensor]:
         """`[seeds, batch, tokens, width]` and the last taps - 1 inputs before it; the same of the present ones."""
+        y = short_convolution(x, self.weight, before)
         if before is None:
             before = x.new_zeros(*x.shape[:2], self.taps - 1, x.shape[3])
-        padded = torch.cat([before.to(x.dtype), x], 2)
-        tokens = x.shape[2]
-        taps = [
-            padded[:, :, j : j + tokens] * self.weight[:, None, None, :, j].to(x.dtype)
-            for j in range(self.taps)
-        ]
-        return torch.stack(taps).sum(0), padded[:, :, tokens:]
+        kept = torch.cat([before.to(x.dtype), x[:, :, 1 - self.taps :]], 2)
+        return y, kept[:, :, 1 - self.taps :]

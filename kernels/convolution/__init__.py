@@ -1,0 +1,1 @@
+"""Short causal convolutions of channels, in plain torch and as Triton kernels."""
