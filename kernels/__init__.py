@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .norms.rms import rms_normalise as rms_normalise
     from .scans.diagonal import diagonal_scan as diagonal_scan
     from .scans.rank_one import rank_one_scan as rank_one_scan
+    from .scans.selective import selective_scan as selective_scan
 
 _HOME = {
     "BackendUnavailableError": ".backends",
@@ -30,6 +31,7 @@ _HOME = {
     "rank_one_scan": ".scans.rank_one",
     "reset_launch_counts": ".backends",
     "rms_normalise": ".norms.rms",
+    "selective_scan": ".scans.selective",
     "short_convolution": ".convolution.short",
     "triton_available": ".backends",
 }

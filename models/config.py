@@ -78,7 +78,7 @@ class ModelConfig:
 
     @property
     def states_written_out(self) -> int:
-        """Numbers of states or transitions that a layer writes out for every token of a word; 0 where a kernel keeps them."""
+        """Numbers of states or transitions that a layer writes out for every token in plain torch; 0 where nothing does."""
         columns = {"mamba": self.value_dim, "matrix": self.head_dim}.get(self.family, 0)
         return self.heads * self.head_dim * columns
 

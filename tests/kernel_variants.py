@@ -25,6 +25,7 @@ from mirrormata.kernels.delta.passes import backward_pass, forward_pass
 from mirrormata.kernels.delta.problem import Problem
 from mirrormata.kernels.launching import Launcher
 from mirrormata.kernels.norms.launch import rms_gradients, rms_rows_of, unit_rows_of
+from mirrormata.kernels.scans.triton_selective_launch import selective_backward, selective_forward
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,10 @@ SHIPPED = (
     Variant("chunk", 32, 3, packed=True, even=False),
     Variant("chunk", 128, 2, gated=True, packed=True, even=False),
     Variant("scan", 32, 4),
-    Variant("rows", 128, 1),
 )
-"""Each compiles two to nine kernels."""
+"""Of `delta_product`; each compiles two to nine kernels."""
+OTHERS = (Variant("rows", 128, 1), Variant("selective", 64, 1))
+"""Norms and the short convolution; the selective scan."""
 
 
 class StandIn:
@@ -131,12 +133,17 @@ def compile_variant(variant: Variant) -> list[Any]:
             taps = x.q.new_empty(x.q.shape[0], variant.width, 4)
             short_rows_of(x.q, taps)
             short_gradients(x.q, taps, x.q)
+        elif variant.mode == "selective":
+            step, states = torch.empty_like(x.q, dtype=torch.float32), x.q.new_empty(2, 192, 2, 16)
+            rates, initial = (step.new_empty(2, *size, 64, 16) for size in ((), (192,)))
+            given = x.q, step, rates, states, states, initial
+            for signed in (False, True):
+                y, final, kept = selective_forward(given, signed, torch.float32, keep=True)
+                selective_backward(given, kept, y, final, signed, torch.float32)
         else:
             scan = variant.mode == "scan"
-            # packed sequences and four factors differ in masks and constants, which saving passes have too, and up to a
-            # width of 32 saving is one more store
-            apart = not variant.packed and variant.householders < 4 and variant.width > 32
-            if variant.mode == "chunk" and apart:
+            # packed sequences and four factors differ in masks and constants, which saving passes have too
+            if variant.mode == "chunk" and not variant.packed and variant.householders < 4:
                 forward_pass(x, final=False, save=False)
             _o, _final, *saved = forward_pass(x, final=scan, save=True)
             backward_pass(x, torch.empty_like(x.q), None, [kept for kept in saved if kept is not None])
@@ -161,7 +168,7 @@ def figures(kernel: Any) -> Compiled:
 
 
 if __name__ == "__main__":
-    for variant in SHIPPED:
+    for variant in SHIPPED + OTHERS:
         if sys.argv[1:] and variant.mode not in sys.argv[1:]:
             continue
         for compiled in compile_variant(variant):

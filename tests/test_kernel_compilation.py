@@ -55,8 +55,15 @@ def test_the_recurrent_kernels_compile() -> None:
     check(kernels)
 
 
+@pytest.mark.parametrize(("mode", "number"), [("rows", 6), ("selective", 4)])
+def test_the_other_kernels_compile(mode: str, number: int) -> None:
+    kernels = compiled(mode)
+    assert len(kernels) == number
+    check(kernels)
+
+
 @pytest.mark.long
 def test_all_shipped_variants_compile() -> None:
-    kernels = compiled()
+    kernels = compiled("chunk", "recurrent", "scan")
     assert 50 <= len(kernels) <= 60
     check(kernels)

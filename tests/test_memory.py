@@ -59,6 +59,14 @@ def test_the_estimate_is_below_what_torch_keeps_and_not_far(family: str, shape: 
     assert estimate <= a_word <= most * estimate
 
 
+def test_mamba_s_kernels_keep_every_sixteenth_state() -> None:
+    config = ModelConfig(
+        family="mamba", letters=3, classes=4, width=32, layers=2, heads=4, head_dim=8, value_dim=16
+    )
+    assert activations(config) - activations(config, kernels=True) == 2 * 4 * 8 * 15
+    assert activations(ModelConfig(), kernels=True) == activations(ModelConfig())
+
+
 def test_the_limit_is_the_memory_of_all_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     one = experiment()
     config, processes = one.config(one.built_task()), Processes("cpu", "fp32")

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ...kernels import diagonal_scan
+from ...kernels import selective_scan
+from ...kernels.scans.selective import selective_decays
 from ..config import ModelConfig
-from .projections import InitialState, ShortProjection, State, together
+from .projections import InitialState, ShortProjection, State
 from .seeded import SeededLinear
 
 
@@ -42,30 +43,20 @@ class Selective(nn.Module):
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
         """`[seeds, batch, tokens, width]` to the same; `state["H"]`: `[seeds, batch, channels, states]`."""
         state, after = state or {}, State()
-        seeds, batch, tokens, _ = x.shape
         u = self.input(x, state, "input", after)
         step = F.softplus(self.step(x).float())
-        a = self.decays(step)
-        b = torch.zeros_like(a)
-        if self.config.additive:
-            b = (step * u.float())[..., None] * self.write(x).float()[..., None, :]
-        h, final = diagonal_scan(
-            together(a).flatten(2), together(b).flatten(2),
-            together(self.initial(x, state)).flatten(1), output_final_state=True,
+        write = self.write(x)
+        y, after["H"] = selective_scan(
+            u, step, self.rate.exp(), write if self.config.additive else torch.zeros_like(write), self.read(x),
+            self.initial(x, state), signed=self.config.range == (-1, 1),
         )  # fmt: skip
-        assert final is not None
-        after["H"] = final.view(seeds, batch, *a.shape[3:])
-        h = h.view(seeds, batch, tokens, *a.shape[3:])
-        y = torch.einsum("sbtcn,sbtn->sbtc", h, self.read(x).float())
         y = (y + self.skip[:, None, None] * u) * F.silu(self.gate(x))
         result: Tensor = self.output(y.to(x.dtype))
         return result, after
 
-    def decays(self, step: Tensor) -> Tensor:
-        """a `[seeds, batch, tokens, channels, states]` for steps Δ `[seeds, batch, tokens, channels]`."""
-        a = torch.exp(-step[..., None] * self.rate[:, None, None].exp())
-        return a if self.config.range == (0, 1) else 2 * a - 1
-
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
         """A(x): a diagonal matrix a channel, `[seeds, batch, tokens, channels, states, states]`, in float64."""
-        return torch.diag_embed(self.decays(F.softplus(self.step(x).float())).double())
+        step = F.softplus(self.step(x).float())
+        return torch.diag_embed(
+            selective_decays(step, self.rate.exp(), self.config.range == (-1, 1)).double()
+        )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 
 from ...constructions.errors import LimitError
+from ...kernels.scans.selective import KEPT_EVERY
 from ..config import KEYED, ModelConfig
 from ..model import Model
 from .experiment import TrainSettings
@@ -34,7 +35,7 @@ def check_batch(config: ModelConfig, train: TrainSettings, longest: int, process
     """`LimitError` where what a step keeps for its gradients, by `activations`, is more than the devices have in all."""
     seeds = len(train.seeds)
     size = 2 if train.precision == "bf16" else 4
-    needed = size * activations(config) * seeds * train.batch * longest
+    needed = size * activations(config, processes.device.type == "cuda") * seeds * train.batch * longest
     there = memory_of(processes.device)
     if needed > there * processes.count:  # which share a batch's words
         raise LimitError(
@@ -44,15 +45,17 @@ def check_batch(config: ModelConfig, train: TrainSettings, longest: int, process
         )
 
 
-def activations(config: ModelConfig) -> int:
+def activations(config: ModelConfig, kernels: bool = False) -> int:
     """Numbers that are kept for the gradients for each token of a seed's words, at least.
 
     layers · (4 width + 4 hidden + mixer) + classes: of a layer what its mixer and its MLP (`hidden` wide) read and give, the
     MLP's two halves, their activation and product; mixer: queries, and keys and values of every factor, for each head, or the
-    states that are written out.
+    states that are written out, of which Mamba's kernels keep every sixteenth token's.
     """
     hidden = round(config.mlp * config.width)
     mixer = config.states_written_out
+    if kernels and config.family == "mamba":
+        mixer //= KEPT_EVERY
     if config.family in KEYED:
         mixer = config.heads * (config.head_dim + config.householders * (config.head_dim + config.value_dim))
     return config.layers * (4 * config.width + 4 * hidden + mixer) + config.classes
