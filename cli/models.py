@@ -144,6 +144,13 @@ def sweep(
     ],
     minutes: Minutes = None,
     table: Annotated[bool, typer.Option("--table", help="Only show what is there; train nothing.")] = False,
+    picture: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw a line for each row, the median over seeds at every position: .png or .pdf.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Train a grid of models, and show their table; exit status 1 while rows are missing."""
@@ -153,12 +160,18 @@ def sweep(
 
     wanted = read_sweep(file)
     place = SweepFolder(Path(output))
+    if picture is not None:
+        from ..models.sweeps.picture import draw_sweep, picture_format
+
+        picture_format(picture)  # refused before anything is trained
     if not table:
         run_sweep(wanted, place, minutes=minutes, say=lambda line: print(line, file=sys.stderr))
     if as_json:
         print_json(sweep_json(wanted, place))
     else:
         print_columns(sweep_caption(wanted), sweep_table(wanted, place))
+    if picture is not None and not draw_sweep(wanted, place, picture):
+        print(f"{picture}: not drawn, for no row is finished", file=sys.stderr)
     if any(place.result(cell) is None for cell in wanted.cells):
         raise typer.Exit(1)
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import pytest
 from mirrormata.constructions.errors import InputError
 from mirrormata.models.sweeps import run as sweep_module
 from mirrormata.models.sweeps.file import Sweep, read_sweep
+from mirrormata.models.sweeps.picture import draw_sweep, sweep_chart
 from mirrormata.models.sweeps.run import SweepFolder, run_sweep
 from mirrormata.models.sweeps.table import sweep_caption, sweep_table
 from mirrormata.models.tasks.automaton import Task, TaskSettings, task_of
@@ -119,6 +121,45 @@ def test_a_sweep_goes_on_where_it_stopped(
     assert run_sweep(small, place)
     assert [row[1] for row in sweep_table(small, place)[1:]] == ["3 of 3"] * 4
     assert all(place.claimant(cell) is None for cell in cells)
+
+
+def finished(*accuracy: list[float | None]) -> dict[str, Any]:
+    """A cell's result: accuracies of each seed at 1, 2 and 4 letters; at 3 nothing is asked."""
+    curve = {
+        "positions": [1, 2, 3, 4], "accuracy": [[*a[:2], None, a[2]] for a in accuracy], "exact": [[0.5] * 4 for _ in accuracy],
+    }  # fmt: skip
+    return {"status": "done", "result": {"seeds": list(range(len(accuracy))), "chance": 0.2, "curve": curve}}
+
+
+def test_a_picture_has_the_median_of_all_seeds(small: Sweep, tmp_path: Path) -> None:
+    place, file = SweepFolder(tmp_path / "out"), tmp_path / "curves.png"
+    assert sweep_chart(small, place) is None
+    assert not draw_sweep(small, place, file)
+    assert not file.exists()
+    one, two = small.rows[0].cells  # two seeds and one
+    place.write(one, finished([1.0, 0.6, 0.2], [1.0, 0.7, None]))
+    place.write(two, finished([0.6, 1.0, 0.4]))
+    place.write(small.rows[1].cells[0], {"status": "failed", "error": "no memory"})
+    scaled = sweep_chart(replace(small, measure="scaled_accuracy"), place)
+    assert scaled is not None
+    [line] = scaled.series
+    assert (line.name, line.x) == ("one factor, range [0,1] (3 seeds)", (1, 2, 4))
+    assert line.y == pytest.approx((1.0, 0.625, 0.125))  # of 1, .7 and .3 where .2 is chance
+    plain = sweep_chart(replace(small, measure="exact"), place)
+    assert plain is not None
+    assert plain.series[0].y == (0.5,) * 4
+    assert [(mark.axis, mark.at) for mark in plain.marks] == [("x", 6)]
+    assert draw_sweep(small, place, file)
+    assert file.read_bytes().startswith(b"\x89PNG")
+    assert draw_sweep(small, place, tmp_path / "curves.pdf")
+
+
+def test_other_pictures_are_refused_before_the_training(call: Callable[..., Outcome], tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(TEXT)
+    outcome = call("sweep", str(tmp_path / "s.toml"), "-o", str(tmp_path / "o"), "--picture", "curves.svg")
+    assert outcome.status == 2
+    assert outcome.err == "error: --picture curves.svg: pictures of sweeps are .png or .pdf\n"
+    assert not (tmp_path / "o").exists()
 
 
 def test_cells_of_others_are_looked_at_again(
