@@ -148,7 +148,7 @@ def sweep(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Draw a line for each row, the median over seeds at every position: .png or .pdf.",
+            help="Draw a line for each row, the median over seeds at every position: .png, .pdf or .svg.",
         ),
     ] = None,
     as_json: Json = False,

@@ -10,6 +10,8 @@ from mirrormata import automaton_from_spec, construct, random_words, run
 from mirrormata.benchmarks.cascade_levels_picture import draw_cascade_levels
 from mirrormata.benchmarks.kernel_roofline import draw_roofline
 from mirrormata.benchmarks.kernel_tables import results
+from mirrormata.models.report.paper import draw_chart
+from mirrormata.models.sweeps.picture import WIDTH, curves_chart
 from mirrormata.theory.horizon import horizons
 from mirrormata.theory.pictures.automaton import draw_automaton
 from mirrormata.theory.pictures.cascade import draw_cascade
@@ -21,7 +23,8 @@ from mirrormata.theory.spectra.picture import draw_spectrum
 from mirrormata.theory.verifying.picture import draw_claims
 from mirrormata.theory.verifying.registry import load_claims
 
-IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
+ROOT = Path(__file__).resolve().parent.parent
+IMAGES, RESULTS = ROOT / "docs" / "images", ROOT / "benchmarks" / "results"
 
 
 def mod5_run(path: Path) -> None:
@@ -35,8 +38,7 @@ def mod5_run(path: Path) -> None:
 
 def cascade_levels(path: Path) -> None:
     """Levels of cascades against states, from the committed results."""
-    results = IMAGES.parent.parent / "benchmarks" / "results" / "cascade_levels.json"
-    draw_cascade_levels(json.loads(results.read_text(encoding="utf-8")), path)
+    draw_cascade_levels(json.loads((RESULTS / "cascade_levels.json").read_text(encoding="utf-8")), path)
 
 
 def claims(path: Path) -> None:
@@ -45,6 +47,17 @@ def claims(path: Path) -> None:
     draw_claims(
         [entry.claim for entry in load_claims()], {row["claim"]: row["status"] for row in recorded}, path
     )
+
+
+def modular_arithmetic(path: Path) -> None:
+    """Accuracy by length of every row that was run, from the committed results."""
+    found = json.loads((RESULTS / "sweep_modular_arithmetic_nvidia_h200.json").read_text(encoding="utf-8"))
+    rows = [
+        (row["row"], [cell["result"] for cell in row["cells"] if "result" in cell]) for row in found["rows"]
+    ]
+    chart = curves_chart(found["name"], found["measure"], rows, 40, found["sweep"])
+    assert chart is not None
+    path.write_bytes(draw_chart(chart, "svg", WIDTH))
 
 
 PICTURES: dict[str, Callable[[Path], None]] = {
@@ -56,6 +69,7 @@ PICTURES: dict[str, Callable[[Path], None]] = {
     "cascade_levels.svg": cascade_levels,
     "kernels-roofline.svg": lambda path: draw_roofline(results(), path),
     "claims.svg": claims,
+    "modular-arithmetic.svg": modular_arithmetic,
     "mod_arith5.svg": lambda path: draw_cascade(construct("mod_arith:5"), path),
 }
 """What draws each picture."""

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ import pytest
 from mirrormata.constructions.errors import InputError
 from mirrormata.models.sweeps import run as sweep_module
 from mirrormata.models.sweeps.file import Sweep, read_sweep
-from mirrormata.models.sweeps.picture import draw_sweep, sweep_chart
+from mirrormata.models.sweeps.picture import curves_chart, draw_sweep
 from mirrormata.models.sweeps.run import SweepFolder, run_sweep
 from mirrormata.models.sweeps.table import sweep_caption, sweep_table
 from mirrormata.models.tasks.automaton import Task, TaskSettings, task_of
@@ -131,34 +130,42 @@ def finished(*accuracy: list[float | None]) -> dict[str, Any]:
     return {"status": "done", "result": {"seeds": list(range(len(accuracy))), "chance": 0.2, "curve": curve}}
 
 
-def test_a_picture_has_the_median_of_all_seeds(small: Sweep, tmp_path: Path) -> None:
-    place, file = SweepFolder(tmp_path / "out"), tmp_path / "curves.png"
-    assert sweep_chart(small, place) is None
-    assert not draw_sweep(small, place, file)
-    assert not file.exists()
-    one, two = small.rows[0].cells  # two seeds and one
-    place.write(one, finished([1.0, 0.6, 0.2], [1.0, 0.7, None]))
-    place.write(two, finished([0.6, 1.0, 0.4]))
-    place.write(small.rows[1].cells[0], {"status": "failed", "error": "no memory"})
-    scaled = sweep_chart(replace(small, measure="scaled_accuracy"), place)
+def test_a_picture_has_the_median_of_all_seeds() -> None:
+    cells = [finished([1.0, 0.6, 0.2], [1.0, 0.7, None]), finished([0.6, 1.0, 0.4])]  # two seeds and one
+    rows = [("one factor", [cell["result"] for cell in cells]), ("two factors", [])]
+    scaled = curves_chart("S_3", "scaled_accuracy", rows, 6, "here")
     assert scaled is not None
     [line] = scaled.series
-    assert (line.name, line.x) == ("one factor, range [0,1] (3 seeds)", (1, 2, 4))
+    assert (line.name, line.x) == ("one factor (3 seeds)", (1, 2, 4))
     assert line.y == pytest.approx((1.0, 0.625, 0.125))  # of 1, .7 and .3 where .2 is chance
-    plain = sweep_chart(replace(small, measure="exact"), place)
-    assert plain is not None
-    assert plain.series[0].y == (0.5,) * 4
-    assert [(mark.axis, mark.at) for mark in plain.marks] == [("x", 6)]
-    assert draw_sweep(small, place, file)
-    assert file.read_bytes().startswith(b"\x89PNG")
-    assert draw_sweep(small, place, tmp_path / "curves.pdf")
+    exact = curves_chart("S_3", "exact", rows, 6, "here")
+    assert exact is not None
+    assert exact.series[0].y == (0.5,) * 4
+    assert [(mark.axis, mark.at) for mark in exact.marks] == [("x", 6)]
+    assert curves_chart("S_3", "bits", rows[1:], 6, "here") is None
+
+
+def test_rows_that_are_finished_are_drawn(small: Sweep, tmp_path: Path) -> None:
+    place = SweepFolder(tmp_path / "out")
+    assert not draw_sweep(small, place, tmp_path / "curves.png")
+    assert not (tmp_path / "curves.png").exists()
+    place.write(small.rows[0].cells[0], finished([1.0, 0.6, 0.2], [1.0, 0.7, 0.2]))
+    place.write(small.rows[1].cells[0], {"status": "failed", "error": "no memory"})
+    place.write(small.rows[2].cells[1], finished([1.0, 0.6, 0.2]))
+    for end, start in (("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")):
+        assert draw_sweep(small, place, tmp_path / f"curves.{end}")
+        assert (tmp_path / f"curves.{end}").read_bytes().startswith(start)
+    drawn = (tmp_path / "curves.svg").read_text()
+    names = [f"{row.name} ({seeds} seeds)" for row, seeds in zip(small.rows, (2, 0, 1, 0), strict=True)]
+    assert [name in drawn for name in names] == [True, False, True, False]
+    assert drawn.count(" seeds)<") == 2
 
 
 def test_other_pictures_are_refused_before_the_training(call: Callable[..., Outcome], tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(TEXT)
-    outcome = call("sweep", str(tmp_path / "s.toml"), "-o", str(tmp_path / "o"), "--picture", "curves.svg")
+    outcome = call("sweep", str(tmp_path / "s.toml"), "-o", str(tmp_path / "o"), "--picture", "curves.gif")
     assert outcome.status == 2
-    assert outcome.err == "error: --picture curves.svg: pictures of sweeps are .png or .pdf\n"
+    assert outcome.err == "error: --picture curves.gif: pictures of sweeps are .png, .pdf or .svg\n"
     assert not (tmp_path / "o").exists()
 
 

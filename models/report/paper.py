@@ -19,7 +19,7 @@ from .chart_data import csv_of, short
 from .drawing import drawn_marks, mode_of, names_of, share, side
 from .parts import Chart, Item, Picture, Section, Series
 
-Format = Literal["png", "pdf"]
+Format = Literal["png", "pdf", "svg"]
 COLUMN = 3.25
 """Inches: a single column."""
 NARROWEST, WIDEST = 1.5, 20.0
@@ -28,7 +28,12 @@ _STYLE: Any = {
     "font.size": 8, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7, "legend.fontsize": 7,
     "pdf.fonttype": 42, "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6,
     "axes.spines.top": False, "axes.spines.right": False, "savefig.dpi": 300, "hatch.linewidth": 0.5,
+    "svg.fonttype": "none", "svg.hashsalt": "mirrormata",
 }  # fmt: skip
+_METADATA: dict[Format, dict[str, None]] = {
+    "png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None, "Creator": None},
+}  # fmt: skip
+"""Nothing that differs from run to run."""
 _DASHES = {"solid": "-", "dash": "--", "dot": ":"}
 _CHARACTER = 0.062
 """Inches a letter of the legend takes, about."""
@@ -53,8 +58,7 @@ def draw_chart(chart: Chart, kind: Format, width: float = COLUMN) -> bytes:
     with matplotlib.rc_context(_STYLE):
         figure = _figure(chart, width)
         stream = io.BytesIO()
-        metadata = {"Software": None} if kind == "png" else {"CreationDate": None, "Title": chart.title}
-        figure.savefig(stream, format=kind, metadata=metadata)
+        figure.savefig(stream, format=kind, metadata={**_METADATA[kind], "Title": chart.title})
     return stream.getvalue()
 
 

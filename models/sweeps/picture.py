@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any, get_args
@@ -24,38 +25,44 @@ _LABELS = {
 
 
 def picture_format(path: str | Path) -> Format:
-    """By the name's end; `InputError` for others than .png and .pdf."""
+    """By the name's end; `InputError` for others than .png, .pdf and .svg."""
     suffix = Path(path).suffix[1:]
     for known in get_args(Format):
         if suffix == known:
             return known  # type: ignore[no-any-return]
-    raise InputError(f"--picture {path}: pictures of sweeps are .png or .pdf")
+    raise InputError(f"--picture {path}: pictures of sweeps are .png, .pdf or .svg")
 
 
 def draw_sweep(sweep: Sweep, folder: SweepFolder, path: str | Path) -> bool:
-    """Write `sweep_chart` as .png or .pdf; whether there was anything to draw."""
-    kind, chart = picture_format(path), sweep_chart(sweep, folder)
+    """Write the curves of all rows with results; whether there were any."""
+    kind = picture_format(path)
+    first = sweep.rows[0].cells[0].experiment
+    trained = first.train_lengths(first.built_task())[1]
+    rows = [(row.name, _results(row, folder)) for row in sweep.rows]
+    chart = curves_chart(sweep.name, sweep.measure, rows, trained, str(folder.path))
     if chart is not None:
         write_bytes(path, draw_chart(chart, kind, WIDTH))
     return chart is not None
 
 
-def sweep_chart(sweep: Sweep, folder: SweepFolder) -> Chart | None:
-    """Lines of the rows with results, None without any; seeds that failed are not in them."""
-    measure = "accuracy" if sweep.measure == "longest_90" else sweep.measure
-    found = [(row, _results(row, folder)) for row in sweep.rows]
-    series = tuple(
-        Series(f"{row.name} ({sum(len(r['seeds']) for r in results)} seeds)", *_line(results, measure), "line", 4 + i)
-        for i, (row, results) in enumerate(found)
-        if results
-    )  # fmt: skip
+def curves_chart(
+    name: str, measure: str, rows: Sequence[tuple[str, list[dict[str, Any]]]], trained: int, source: str
+) -> Chart | None:
+    """A line for each row, a name and the results of its cells; seeds that failed are in none. None without any results.
+
+    `measure`: of a sweep. `trained`: letters of the longest training words. `source`: as in `Chart`.
+    """
+    measure = "accuracy" if measure == "longest_90" else measure
+    series = []
+    for i, (row, results) in enumerate(rows):
+        if results:
+            seeds = sum(len(result["seeds"]) for result in results)
+            series.append(Series(f"{row} ({seeds} seeds)", *_line(results, measure), "line", 4 + i))
     if not series:
         return None
-    first = sweep.rows[0].cells[0].experiment
-    trained = first.train_lengths(first.built_task())[1]
     return Chart(
-        "sweep", sweep.name, "A line for each row, the median over its seeds.", "letters read", _LABELS[measure],
-        series, str(folder.path), (Mark("x", trained, "training length"),), log_x=True,
+        "sweep", name, "A line for each row, the median over its seeds.", "letters read", _LABELS[measure],
+        tuple(series), source, (Mark("x", trained, "training length"),), log_x=True,
     )  # fmt: skip
 
 
