@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mirrormata.benchmarks.machine import driver_version, installed
+from mirrormata.benchmarks.machine import driver_version, installed, results_file
 
 Row = dict[str, Any]
 
@@ -158,8 +158,7 @@ def main() -> None:
     versions = {name: installed(name) for name in ("torch", "triton")}
     rows = [row for case in CASES for row in profiled(ncu, case)]
     document = {"card": card, "driver": driver_version(), **versions, "rows": rows}
-    name = "_".join(card.lower().split())
-    output = options.output or Path(__file__).parent / "results" / f"kernel_counters_{name}.json"
+    output = options.output or results_file("kernel_counters", card)
     output.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     for cells in table_rows(document):
         print("  ".join(cells))

@@ -37,7 +37,7 @@ from mirrormata.benchmarks.kernel_timing import (
     milliseconds,
     product_rate,
 )
-from mirrormata.benchmarks.machine import driver_version
+from mirrormata.benchmarks.machine import driver_version, results_file
 from mirrormata.kernels import delta_product
 
 SCALE = 0.125
@@ -250,8 +250,7 @@ def main() -> None:
         "bfloat16 operations a second": product_rate(),
         "targets": TARGETS,
     }
-    name = "_".join(card.lower().split())
-    output = options.output or Path(__file__).parent / "results" / f"kernels_{name}.json"
+    output = options.output or results_file("kernels", card)
     if output.exists():
         before = json.loads(output.read_text())
         same = all(before[key] == report[key] for key in ("card", "driver", "torch", "triton"))

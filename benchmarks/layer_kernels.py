@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mirrormata.benchmarks.machine import driver_version, installed
+from mirrormata.benchmarks.machine import driver_version, installed, results_file
 from mirrormata.kernels import selective_scan, short_convolution
 
 Row = dict[str, Any]
@@ -88,10 +88,7 @@ def main() -> None:
     card = torch.cuda.get_device_name()
     versions = {name: installed(name) for name in ("torch", "triton")}
     report: Row = {"card": card, "driver": driver_version(), **versions, "rows": []}
-    output = (
-        options.output
-        or Path(__file__).parent / "results" / f"layer_kernels_{'_'.join(card.lower().split())}.json"
-    )
+    output = options.output or results_file("layer_kernels", card)
     for name, (_, _, shapes) in OPERATORS.items():
         for shape in shapes:
             report["rows"].append(compare(name, shape, "cuda", milliseconds))

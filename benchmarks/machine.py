@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 
 def driver_version() -> str:
     """As nvidia-smi says, which has a line for each card."""
     command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.partition("\n")[0]
+
+
+def results_file(what: str, card: str) -> Path:
+    """Where a benchmark's results of this card are kept: benchmarks/results/WHAT_CARD.json."""
+    return Path(__file__).parent / "results" / f"{what}_{'_'.join(card.lower().split())}.json"
 
 
 def installed(package: str) -> str | None:

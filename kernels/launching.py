@@ -34,6 +34,17 @@ def pointers(other: Tensor, *buffers: Tensor | None) -> list[Tensor]:
     return [other if x is None else x for x in buffers]
 
 
+PROGRAMS = 2048
+"""Of kernels that add up gradients of weights over rows, about: enough for every multiprocessor, few enough for their partial
+sums to be small."""
+
+
+def divided(rows: int, groups: int, tall: int) -> tuple[int, int]:
+    """Programs for the rows of each of `groups` weights, and rows of each program, a multiple of `tall`."""
+    share = tall * max(1, -(-rows * groups // (PROGRAMS * tall)))
+    return -(-rows // share), share
+
+
 class Launcher:
     """A kernel with its tile and constants.  Triton's own look-up takes longer than a small kernel runs, so that what it
     compiled is kept, by all that it compiles anew for beside those.

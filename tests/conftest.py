@@ -1,6 +1,6 @@
 """Triton's kernels in its interpreter, unless TRITON_INTERPRET=0 says that they are to run on a GPU; Hypothesis without
 deadlines, since tests run side by side, in continuous integration the same examples each time; and the fixtures `call`, the
-command line, and `certificates`, a folder of them for it.
+command line, `certificates`, a folder of them for it, and `poisoned_buffers`, for kernels.
 """
 
 from __future__ import annotations
@@ -27,6 +27,20 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 def call(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
     """`call("plan", "S5")`: the command in this process."""
     return caller(capsys)
+
+
+@pytest.fixture
+def poisoned_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every buffer that kernels are to fill starts as NaN."""
+    import torch
+
+    from mirrormata.kernels import launching
+
+    def poison(*shape: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+        return torch.full(shape, float("nan"), dtype=dtype, device=device)
+
+    monkeypatch.setattr(launching, "empty", poison)
+    monkeypatch.setattr(launching, "empty_like", lambda x: torch.full_like(x, float("nan")))
 
 
 @pytest.fixture(scope="session")

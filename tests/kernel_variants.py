@@ -139,7 +139,7 @@ def compile_variant(variant: Variant) -> list[Any]:
             given = x.q, step, rates, states, states, initial
             for signed in (False, True):
                 y, final, kept = selective_forward(given, signed, torch.float32, keep=True)
-                selective_backward(given, kept, y, final, signed, torch.float32)
+                selective_backward(given, kept, y, final, signed)
         else:
             scan = variant.mode == "scan"
             # packed sequences and four factors differ in masks and constants, which saving passes have too

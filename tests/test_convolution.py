@@ -9,22 +9,14 @@ from torch import Tensor
 from mirrormata.kernels import (
     KernelInputError,
     launch_counts,
-    launching,
     reset_launch_counts,
     short_convolution,
     triton_available,
 )
 
+pytestmark = pytest.mark.usefixtures("poisoned_buffers")
 interpreted = pytest.mark.skipif(not triton_available("cpu"), reason="needs TRITON_INTERPRET=1")
 BACKENDS = ["torch", pytest.param("triton", marks=interpreted)]
-
-
-@pytest.fixture(autouse=True)
-def poisoned(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*shape: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return torch.full(shape, float("nan"), dtype=dtype, device=device)
-
-    monkeypatch.setattr(launching, "empty", full)
 
 
 def random(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:

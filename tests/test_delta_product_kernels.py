@@ -10,7 +10,7 @@ import torch
 
 pytest.importorskip("triton")
 
-from mirrormata.kernels import delta_product, launch_counts, launching, reset_launch_counts
+from mirrormata.kernels import delta_product, launch_counts, reset_launch_counts
 from mirrormata.kernels.delta import problem as problems
 from mirrormata.kernels.delta import scan, shapes
 from mirrormata.kernels.delta.operator import delta_product_forward
@@ -31,14 +31,8 @@ GATES = {"gate_products", "gate_gradients"}
 
 
 @pytest.fixture(autouse=True)
-def poisoned(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every buffer that kernels are to fill starts as NaN."""
-
-    def poison(*shape: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-        return torch.full(shape, float("nan"), dtype=dtype, device=device)
-
-    monkeypatch.setattr(launching, "empty", poison)
-    monkeypatch.setattr(launching, "empty_like", lambda x: torch.full_like(x, float("nan")))
+def fresh(poisoned_buffers: None) -> Iterator[None]:
+    """Buffers as NaN, no launches yet, and no forms kept from test to test."""
     reset_launch_counts()
     form_of.cache_clear()
     yield

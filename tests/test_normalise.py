@@ -10,22 +10,16 @@ from torch.nn import functional as F
 from mirrormata.kernels import (
     l2_normalise,
     launch_counts,
-    launching,
     reset_launch_counts,
     rms_normalise,
     triton_available,
 )
 
-pytestmark = pytest.mark.skipif(not triton_available("cpu"), reason="needs TRITON_INTERPRET=1")
+pytestmark = [
+    pytest.mark.skipif(not triton_available("cpu"), reason="needs TRITON_INTERPRET=1"),
+    pytest.mark.usefixtures("poisoned_buffers"),
+]
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
-
-
-@pytest.fixture(autouse=True)
-def poisoned(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*shape: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return torch.full(shape, float("nan"), dtype=dtype, device=device)
-
-    monkeypatch.setattr(launching, "empty", full)
 
 
 def vectors(dtype: torch.dtype, width: int) -> Tensor:

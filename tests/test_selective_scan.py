@@ -8,19 +8,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from mirrormata.kernels import KernelInputError, launching, selective_scan
+from mirrormata.kernels import KernelInputError, selective_scan
 from mirrormata.tests.scan_checks import BACKENDS, assert_all_close, launches, results_and_gradients
 
+pytestmark = pytest.mark.usefixtures("poisoned_buffers")
 SHAPES = [(1, 2, 9, 5, 3), (2, 3, 16, 4, 16), (2, 1, 33, 20, 16), (1, 1, 1, 1, 1), (3, 2, 40, 130, 2)]
 """S, B, T, C, N."""
-
-
-@pytest.fixture(autouse=True)
-def poisoned(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*shape: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return torch.full(shape, float("nan"), dtype=dtype, device=device)
-
-    monkeypatch.setattr(launching, "empty", full)
 
 
 def inputs(shape: tuple[int, ...], dtype: torch.dtype = torch.float64) -> list[Tensor]:

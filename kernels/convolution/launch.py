@@ -16,8 +16,6 @@ ENTRIES = 2048
 """Of a program's tile."""
 CHANNELS = 128
 """Most of a program."""
-PROGRAMS = 2048
-"""About: enough for every multiprocessor, few enough for their partial sums to be small."""
 
 
 def short_rows_of(x: Tensor, weight: Tensor) -> Tensor:
@@ -46,10 +44,7 @@ def _width(C: int) -> int:
 def _divided(x: Tensor) -> tuple[int, int]:
     """Programs for the rows of each seed and block of channels, and rows of each."""
     S, B, T, C = x.shape
-    tall = ENTRIES // _width(C)
-    blocks = S * triton.cdiv(C, _width(C))
-    share = tall * max(1, triton.cdiv(B * T * blocks, PROGRAMS * tall))
-    return triton.cdiv(B * T, share), share
+    return launching.divided(B * T, S * triton.cdiv(C, _width(C)), ENTRIES // _width(C))
 
 
 def _launch(kernel: Any, tensors: tuple[Tensor, ...], x: Tensor, weight: Tensor) -> None:

@@ -16,8 +16,6 @@ from .triton_rms import rms_rows, rms_rows_backward
 
 ENTRIES = 2048
 """Of a program's tile."""
-PROGRAMS = 2048
-"""Of the RMS kernels, about: enough for every multiprocessor, few enough for their partial sums to be small."""
 
 
 def unit_rows_of(x: Tensor, gradient: Tensor | None, silu: bool) -> Tensor:
@@ -65,9 +63,7 @@ def _divided(x: Tensor, weight: Tensor) -> tuple[int, int]:
     """Programs for each weight, and rows of each."""
     each = x.numel() // weight.numel()
     groups = weight.numel() // weight.shape[-1]
-    tall = max(1, ENTRIES // triton.next_power_of_2(weight.shape[-1]))
-    share = tall * max(1, triton.cdiv(each * groups, PROGRAMS * tall))
-    return triton.cdiv(each, share), share
+    return launching.divided(each, groups, max(1, ENTRIES // triton.next_power_of_2(weight.shape[-1])))
 
 
 def _launch_rms(

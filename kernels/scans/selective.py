@@ -57,10 +57,10 @@ def selective_scan(
         check_shape(name, x, shape, meaning)
     check_tensors({"u": u, **{name: x for name, (x, *_) in shapes.items()}}, u.device)
     inputs = u, step, rate, write, read, initial_state
-    wide = arithmetic_of(*inputs)
     if choose_backend(backend, u.device) == "triton" and not torch.compiler.is_compiling():
-        found: tuple[Tensor, Tensor] = _Selective.apply(signed, wide, *inputs)  # type: ignore[no-untyped-call]
+        found: tuple[Tensor, Tensor] = _Selective.apply(signed, *inputs)  # type: ignore[no-untyped-call]
         return found
+    wide = arithmetic_of(*inputs)
     u, step, rate, write, read, initial_state = (x.to(wide) for x in inputs)
     a = selective_decays(step, rate, signed)
     b = (step * u)[..., None] * write[..., None, :]
@@ -83,14 +83,13 @@ class _Selective(torch.autograd.Function):
     """The kernels; the inputs are kept, and states every few tokens."""
 
     @staticmethod
-    def forward(ctx: Any, signed: bool, wide: torch.dtype, *inputs: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(ctx: Any, signed: bool, *inputs: Tensor) -> tuple[Tensor, Tensor]:
         from .triton_selective_launch import selective_forward
 
         inputs = tuple(x.contiguous() for x in inputs)
-        keep = any(ctx.needs_input_grad)
-        y, final, kept = selective_forward(inputs, signed, wide, keep)
+        y, final, kept = selective_forward(inputs, signed, arithmetic_of(*inputs), any(ctx.needs_input_grad))
         ctx.save_for_backward(*inputs, kept)
-        ctx.signed, ctx.wide = signed, wide
+        ctx.signed = signed
         return y, final
 
     @staticmethod
@@ -99,7 +98,5 @@ class _Selective(torch.autograd.Function):
         from .triton_selective_launch import selective_backward
 
         *inputs, kept = ctx.saved_tensors
-        found = selective_backward(
-            tuple(inputs), kept, dy.contiguous(), dfinal.contiguous(), ctx.signed, ctx.wide
-        )
-        return None, None, *(x.to(like.dtype) for x, like in zip(found, inputs, strict=True))
+        found = selective_backward(tuple(inputs), kept, dy.contiguous(), dfinal.contiguous(), ctx.signed)
+        return None, *(x.to(like.dtype) for x, like in zip(found, inputs, strict=True))

@@ -38,13 +38,13 @@ def selective_forward(
 
 
 def selective_backward(
-    inputs: tuple[Tensor, ...], kept: Tensor, dy: Tensor, dfinal: Tensor, signed: bool, wide: torch.dtype
+    inputs: tuple[Tensor, ...], kept: Tensor, dy: Tensor, dfinal: Tensor, signed: bool
 ) -> tuple[Tensor, ...]:
     """Gradients of u, Δ, the rates, w, r and the initial states, in the arithmetic's dtype."""
     *given, initial = inputs
     S, B, T, C = given[0].shape
     N = initial.shape[-1]
-    device = dy.device
+    wide, device = kept.dtype, dy.device
     channels, states = _block(C, N)
     blocks = triton.cdiv(C, channels)
     du, dstep = (launching.empty(S, B, T, C, dtype=wide, device=device) for _ in range(2))
