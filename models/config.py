@@ -14,6 +14,8 @@ FAMILIES = (
 LINEAR = FAMILIES[:6]
 KEYED = ("deltaproduct", "gla", "rwkv7", "complex_kda")
 """Families whose state is a matrix written by keys and values."""
+HARD = ("deltaproduct", "gla", "complex_kda")
+"""Families whose eigenvalues are fractions of their range, which `hard_sigmoid` can take to its ends."""
 WIDEST = 256
 """Rows and columns of a state that the kernels take."""
 
@@ -36,7 +38,8 @@ class ModelConfig:
         conv: width of the short causal convolution in front of queries, keys and values; 0 for none.
         key_activation: `silu` (makes most entries of keys positive) or `none`.
         key_norm: divide queries and keys by their norms. Without it β ‖k‖² has no bound: for constructed weights.
-        strength: of β (and of the gate): `sigmoid` scaled to the range, or `direct`, the projection itself.
+        strength: of β, decays and the gate: `sigmoid` scaled to the range; `hard_sigmoid`, which reaches the range's ends at
+            finite weights, so that reflections can be exact and nothing need be forgotten; `direct`, the projection itself.
         output_gate, output_norm: of the mixer's outputs.
         initial: `zero` or `learned` states before the first token (linear families).
         norm: RMSNorm in front of the mixers, the MLPs and the read-out. residual: add the block's input.
@@ -61,7 +64,7 @@ class ModelConfig:
     conv: int = 0
     key_activation: Literal["silu", "none"] = "silu"
     key_norm: bool = True
-    strength: Literal["sigmoid", "direct"] = "sigmoid"
+    strength: Literal["sigmoid", "hard_sigmoid", "direct"] = "sigmoid"
     output_gate: bool = False
     output_norm: bool = True
     initial: Literal["zero", "learned"] = "zero"
@@ -129,11 +132,13 @@ class ModelConfig:
             yield f"width {self.width} is no multiple of 2 · heads = {2 * self.heads}, as attention needs"
         for name, choices in (
             ("key_activation", ("silu", "none")),
-            ("strength", ("sigmoid", "direct")),
+            ("strength", ("sigmoid", "hard_sigmoid", "direct")),
             ("initial", ("zero", "learned")),
         ):
             if getattr(self, name) not in choices:
                 yield f"{name} is {getattr(self, name)!r}: choose {' or '.join(choices)}"
+        if self.strength == "hard_sigmoid" and self.family not in HARD:
+            yield f"strength hard_sigmoid is a switch of {', '.join(HARD)}; {self.family} has another form"
 
     @property
     def labels(self) -> int:

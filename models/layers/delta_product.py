@@ -10,7 +10,16 @@ from torch.nn import functional as F
 
 from ...kernels import delta_product, l2_normalise
 from ..config import ModelConfig
-from .projections import InitialState, ReadOut, ShortProjection, State, beta_in_range, by_heads, together
+from .projections import (
+    InitialState,
+    ReadOut,
+    ShortProjection,
+    State,
+    beta_in_range,
+    by_heads,
+    fraction,
+    together,
+)
 from .seeded import SeededLinear
 
 
@@ -30,11 +39,15 @@ class DeltaProduct(nn.Module):
             self.value.activation = "none"
         self.beta = SeededLinear(config.width, factors * heads)
         self.decay = SeededLinear(config.width, heads, bias=True) if config.gated else None
-        if self.decay is not None and config.strength == "sigmoid":
-            self.rate = nn.Parameter(torch.empty(1, heads).uniform_(1, 16).log())
+        if self.decay is not None and config.strength != "direct":
+            rate = torch.empty(1, heads).uniform_(1, 16)
             steps = torch.exp(torch.empty(heads).uniform_(math.log(1e-3), math.log(1e-1)))
             assert self.decay.bias is not None
-            self.decay.bias.data[0] = steps + torch.log(-torch.expm1(-steps))  # softplus gives the steps
+            if config.strength == "sigmoid":
+                self.rate = nn.Parameter(rate.log())
+                self.decay.bias.data[0] = steps + torch.log(-torch.expm1(-steps))  # softplus gives the steps
+            else:
+                self.decay.bias.data = 6 * torch.exp(-rate * steps) - 3  # gates begin as with the other form
         self.initial = InitialState(config, heads, K, V)
         self.read_out = ReadOut(config, heads, V)
 
@@ -97,4 +110,6 @@ class DeltaProduct(nn.Module):
         z: Tensor = self.decay(x).float()
         if self.config.strength == "direct":
             return z
+        if self.config.strength == "hard_sigmoid":
+            return fraction(z, self.config)
         return torch.exp(-self.rate[:, None, None].exp() * F.softplus(z))

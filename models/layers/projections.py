@@ -91,21 +91,26 @@ class ReadOut(nn.Module):
         return result
 
 
+def fraction(z: Tensor, config: ModelConfig) -> Tensor:
+    """From 0 to 1: σ(z), which float32 rounds to 1 from 17 on, or `hard_sigmoid`, 0 up to -3, 1 from 3 on and a line between."""
+    return F.hardsigmoid(z) if config.strength == "hard_sigmoid" else z.sigmoid()
+
+
 def in_range(z: Tensor, config: ModelConfig) -> Tensor:
-    """Decays: σ(z) in (0, 1), or 2σ(z) - 1 in (-1, 1); `direct`: z itself."""
+    """Decays from 0 to 1, or from -1 to 1: the fraction that z stands for, shifted; `direct`: z itself."""
     z = z.float()
     if config.strength == "direct":
         return z
-    s = z.sigmoid()
+    s = fraction(z, config)
     return s if config.range == (0, 1) else 2 * s - 1
 
 
 def beta_in_range(z: Tensor, config: ModelConfig) -> Tensor:
-    """β with 1 - β in the range: σ(z), or 2σ(z), which reaches 2 where σ rounds to 1; `direct`: z itself."""
+    """β with 1 - β in the range: the fraction that z stands for, or twice it; `direct`: z itself."""
     z = z.float()
     if config.strength == "direct":
         return z
-    return z.sigmoid() * (1 - config.range[0])
+    return fraction(z, config) * (1 - config.range[0])
 
 
 def together(x: Tensor) -> Tensor:

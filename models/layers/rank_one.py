@@ -38,11 +38,10 @@ class RankOne(nn.Module):
         self.key = ShortProjection(config, heads * K, config.key_activation)
         self.value = value_projection(config, heads * V)
         self.decay = SeededLinear(config.width, heads * K, bias=True)
-        if config.family != "rwkv7" and config.strength == "sigmoid":
+        if config.family != "rwkv7" and config.strength != "direct":
             assert self.decay.bias is not None
-            self.decay.bias.data.fill_(
-                3.0
-            )  # decays begin near .95 (.9 in the range (-1, 1)), so that states last
+            # decays begin near .95 (.9 in the range (-1, 1)), so that states last
+            self.decay.bias.data.fill_(3.0 if config.strength == "sigmoid" else 2.7)
         if config.family == "rwkv7":
             self.rate = SeededLinear(config.width, heads * K, bias=True)
             self.removal = nn.Parameter(torch.ones(1, heads * K))
