@@ -76,6 +76,19 @@ def compare(name: str, shape: tuple[int, ...], device: str, timed: Callable[[Cal
     return row
 
 
+def table_rows(document: Row) -> list[list[str]]:
+    """A row for each shape: times of both backends, their ratio, and the largest error of each."""
+    rows = []
+    for row in document["rows"]:
+        times = [row[backend]["milliseconds"] for backend in BACKENDS]
+        errors = [f"{max(row[backend]['errors']):.1e}" for backend in BACKENDS]
+        shown = [f"{middle:.2f} ({low:.2f} to {high:.2f})" for middle, low, high in times]
+        ratio = f"{times[1][0] / times[0][0]:.1f}"
+        shape = ", ".join(str(n) for n in row["shape"])
+        rows.append([f"`{row['operator']}`", shape, *shown, ratio, *errors])
+    return rows
+
+
 def main() -> None:
     """All shapes, printed and written."""
     from mirrormata.benchmarks.kernel_timing import milliseconds

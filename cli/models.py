@@ -117,6 +117,13 @@ def evaluate(
     ] = None,
     group: Group = None,
     chunk: Annotated[int, typer.Option(help="Tokens in memory at once.")] = 1024,
+    memory: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Test again with layers that remember the last N letters at most, layer by layer.",
+        ),
+    ] = None,
     precision: Precision = None,
     device: Device = None,
     as_json: Json = False,
@@ -127,14 +134,17 @@ def evaluate(
     with working("testing") as progress:
         outcome = evaluate_folder(
             folder, lengths=None if lengths is None else _lengths(lengths, "--lengths"), words=words, seed=seed,
-            data=data, group=group, chunk=chunk, device=device or "auto",
+            data=data, group=group, chunk=chunk, device=device or "auto", memory=memory,
             precision=one_of(precision, "--precision", "fp32", "bf16") or "fp32", progress=progress,
         )  # fmt: skip
     if as_json:
         print_json(outcome.as_json())
         return
     print_table(outcome.contract.task, outcome.contract.rows()[1:])
-    _print_result(outcome.as_json())
+    facts = outcome.as_json()
+    _print_result(facts)
+    if "memory" in facts:
+        _print_memory(facts)
 
 
 def sweep(
@@ -206,6 +216,26 @@ def _print_bits(result: dict[str, Any]) -> None:
             shown = [result[key][span][i] for key in ("bits", "perplexity", "accuracy")]
             rows.append([str(seed), span, *("-" if x is None else f"{x:.3f}" for x in shown)])
     print_columns(f"{result['words']} windows of {result['length']:,} bytes", rows)
+
+
+def _print_memory(result: dict[str, Any]) -> None:
+    key = "bits" if "bits" in result else "accuracy"
+    lengths = list(result[key])
+    rows = [["seed", "short layers", *lengths, "longest ≥ 90 %"]]
+    runs = [{"layers": [], **result}, *result["memory"]["shortened"]]
+    for i, seed in enumerate(result["seeds"]):
+        for run in runs:
+            shown = [run[key][x][i] for x in lengths]
+            rows.append(
+                [
+                    str(seed),
+                    ", ".join(str(n) for n in run["layers"]) or "none",
+                    *("-" if x is None else f"{x:.4f}" for x in shown),
+                    f"{run['longest_90'][i]:,}",
+                ]
+            )
+    letters = f"{result['memory']['letters']:,} letters"
+    print_columns(f"{key} where short layers remember the last {letters} at most", rows)
 
 
 def _numbers(text: str, option: str) -> list[int]:

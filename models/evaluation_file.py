@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +15,7 @@ import torch
 from ..constructions.errors import InputError
 from .evaluation import Evaluation, evaluate, longest_of
 from .model_file import load_model
+from .short_memory import layers_to_shorten, with_short_memory
 from .tasks.automaton import AutomatonTask, Span, Task, task_of
 from .tasks.contract import TaskContract, read_contract
 from .tasks.language import LanguageTask
@@ -23,18 +25,32 @@ from .training.processes import device_of
 
 @dataclass(frozen=True)
 class FolderEvaluation:
-    """What was tested, and what was seen at the lengths asked for."""
+    """What was tested, and what was seen at the lengths asked for.
+
+    `memory`: letters that layers were made to remember, if they were; `shortened`: what was seen then, by these layers from 0.
+    """
 
     folder: str
     contract: TaskContract
     lengths: tuple[int | Span, ...]
     seen: Evaluation
+    memory: int | None = None
+    shortened: tuple[tuple[tuple[int, ...], Evaluation], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """One object."""
-        return {
+        """One object; layers are counted from 1."""
+        facts = {
             "folder": self.folder, "contract": self.contract.as_json(), **self.seen.as_json(self.lengths),
         }  # fmt: skip
+        if self.memory is not None:
+            facts["memory"] = {
+                "letters": self.memory,
+                "shortened": [
+                    {"layers": [i + 1 for i in layers], **seen.as_json(self.lengths)}
+                    for layers, seen in self.shortened
+                ],
+            }
+        return facts
 
 
 def evaluate_folder(
@@ -48,12 +64,14 @@ def evaluate_folder(
     chunk: int = 1024,
     device: str = "auto",
     precision: Literal["fp32", "bf16"] = "fp32",
+    memory: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> FolderEvaluation:
     """Test every model in the folder on the same words; `lengths`: by default those of its task.
 
     `data`: a word-problem CSV whose rows are the words, of `group` where its name does not say it; for a language model
-    a file or folder of text.
+    a file or folder of text. `memory`: test again with each layer, and the lowest layers together, made to remember no more
+    letters than this (`ShortMemory`).
     """
     place = Path(folder)
     if not place.is_dir():
@@ -83,25 +101,37 @@ def evaluate_folder(
         chosen = tuple(lengths or (longest,))
         if longest_of(chosen) > longest:
             raise InputError(f"{data}: its rows have {longest} tokens, fewer than the lengths asked for")
-    where, parts = device_of(device), []
-    for i, one in enumerate(folders):
-        model, _ = load_model(one)
+    models = [load_model(one)[0] for one in folders]
+    for one, model in zip(folders, models, strict=True):
         if (model.config.letters, model.config.labels) != (task.letters, task.classes):
             raise InputError(f"{one}: its model has other letters or classes than the task in task.json")
+    runs: list[tuple[int, ...]] = [()]
+    if memory is not None:
+        runs += layers_to_shorten(models[0].config.layers)
+    where, parts, number = device_of(device), [], len(runs) * len(models)
+    for i, (layers, model) in enumerate(product(runs, models)):
+        tested = with_short_memory(model, layers, memory) if memory is not None else model
         parts.append(
             evaluate(
-                model.to(where), task, longest_of(chosen), words=words, seed=seed, chunk=chunk,
+                tested.to(where), task, longest_of(chosen), words=words, seed=seed, chunk=chunk,
                 autocast=torch.bfloat16 if precision == "bf16" else None,
-                progress=None if progress is None else _share(progress, i, len(folders)),
+                progress=None if progress is None else _share(progress, i, number),
             )
         )  # fmt: skip
+    seen, *shorter = (_together(parts[i : i + len(models)]) for i in range(0, number, len(models)))
+    return FolderEvaluation(
+        folder, contract, chosen, seen, memory, tuple(zip(runs[1:], shorter, strict=True))
+    )
+
+
+def _together(parts: Sequence[Evaluation]) -> Evaluation:
+    """Models of a folder, tested on the same words."""
     first = parts[0]
-    seen = Evaluation(
-        tuple(p.seeds[0] for p in parts), words, first.chance, np.concatenate([p.right for p in parts]), first.asked,
+    return Evaluation(
+        tuple(p.seeds[0] for p in parts), first.words, first.chance, np.concatenate([p.right for p in parts]), first.asked,
         np.concatenate([p.first_failure for p in parts]),
         None if first.bits is None else np.concatenate([p.bits for p in parts if p.bits is not None]),
     )  # fmt: skip
-    return FolderEvaluation(folder, contract, chosen, seen)
 
 
 def _text(task: LanguageTask, contract: TaskContract, data: str | None) -> LanguageTask:

@@ -12,6 +12,7 @@ from typing import Any
 
 from mirrormata.benchmarks.kernel_counters import table_rows as counter_rows
 from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows, results, time_rows
+from mirrormata.benchmarks.layer_kernels import table_rows as layer_rows
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.realisations import Builder
 from mirrormata.constructions.spec import automaton_from_spec
@@ -166,6 +167,12 @@ def kernel_counters_table() -> str:
     return table(head, counter_rows(measured_results("kernel_counters_nvidia_h200")), range(3, 9))
 
 
+def layer_kernels_table() -> str:
+    """Times and errors of the layers' own kernels and of plain torch."""
+    head = ("operator", "shape", "Triton", "torch", "ratio", "error", "torch's error")
+    return table(head, layer_rows(measured_results("layer_kernels_nvidia_h200")), range(2, 7))
+
+
 def kernel_errors_table() -> str:
     """Errors of `delta_product` and its peer against float64, by β, length and dtype."""
     return table(("β", "T", "dtype", *ERRORS), error_rows(results()), range(1, 8))
@@ -243,6 +250,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "kernel-further-times": kernel_further_table,
     "kernel-errors": kernel_errors_table,
     "kernel-counters": kernel_counters_table,
+    "layer-kernels": layer_kernels_table,
     **{f"files-{folder.replace('/', '-')}": partial(files_list, folder) for folder in FOLDERS},
 }
 """The function that computes what stands between `<!-- generated: NAME -->` and `<!-- end -->`."""

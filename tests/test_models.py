@@ -14,7 +14,7 @@ from torch import Tensor
 
 from mirrormata.constructions.errors import InputError
 from mirrormata.models.config import FAMILIES, LINEAR, ModelConfig, config_from_json
-from mirrormata.models.layers.projections import State
+from mirrormata.models.layers.projections import State, beta_in_range
 from mirrormata.models.model import Block, Model
 from mirrormata.models.model_file import load_model, save_model
 
@@ -108,6 +108,64 @@ def test_eigenvalues_are_in_the_range(family: str, limits: tuple[int, int]) -> N
         assert values.real.min() < -0.1
 
 
+@pytest.mark.parametrize("family", ["deltaproduct", "gla", "complex_kda"])
+@pytest.mark.parametrize("limits", RANGES)
+def test_hard_sigmoids_reach_the_ends_of_the_range(family: str, limits: tuple[int, int]) -> None:
+    """At finite weights: exact reflections or projections, and gates and decays that are exactly 0 and 1."""
+    one_factor: dict[str, Any] = {"householders": 1} if family == "deltaproduct" else {}
+    hard = {"strength": "hard_sigmoid", "range": limits, "layers": 1, **one_factor}
+    mixer: Any = Model(config(family, **hard)).double().blocks[0]
+    mixer = mixer.mixer
+    x = 5 * torch.randn(1, 50, 4, 16, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    if family != "gla":
+        z = mixer.beta(x)
+        beta = beta_in_range(z, mixer.config)
+        size = 1 - limits[0]
+        assert (beta[z >= 3] == size).all()
+        assert (beta[z <= -3] == 0).all()
+        inside = z.abs() < 3
+        torch.testing.assert_close(beta[inside], (size * (z / 6 + 0.5))[inside].float(), rtol=1e-6, atol=1e-6)
+        assert {0, size} < set(beta.flatten().tolist())
+    decays = mixer.controls(x, {}, {})[4 if family == "deltaproduct" else 1]
+    lowest = 0 if family == "deltaproduct" else limits[0]  # gates are never negative
+    assert decays.min() == lowest
+    assert decays.max() == 1
+    values = torch.linalg.eigvals(mixer.transitions(x))
+    assert values.abs().max() <= 1 + 1e-6  # keys have unit length in float32
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_hard_gates_begin_where_soft_ones_do(seed: int) -> None:
+    """With a token of zeros in, the gate of each head is that of its bias."""
+    gates = []
+    for strength in ("sigmoid", "hard_sigmoid"):
+        block = Model(config("deltaproduct", strength=strength), [seed]).blocks[0]
+        assert isinstance(block, Block)
+        mixer: Any = block.mixer
+        gates.append(mixer.controls(torch.zeros(1, 1, 1, 16), {}, {})[4])
+    torch.testing.assert_close(*gates)
+
+
+def test_a_gate_of_zero_forgets_and_a_gate_of_one_keeps() -> None:
+    """All gradients are finite there, through the same kernels."""
+    model = Model(config("deltaproduct", strength="hard_sigmoid", layers=1))
+    block = model.blocks[0]
+    assert isinstance(block, Block)
+    mixer: Any = block.mixer
+    with torch.no_grad():
+        mixer.decay.weight.zero_()
+        mixer.decay.bias.copy_(torch.tensor([[-3.0, 3.0]]))  # of two heads
+    x = torch.randn(1, 2, 6, 16, requires_grad=True)
+    one, two = torch.randn(2, 1, 2, 2, 8, 6)
+    y, after = mixer(x, State(H=one))
+    _, other = mixer(x, State(H=two))
+    assert torch.equal(after["H"][:, :, 0], other["H"][:, :, 0])
+    assert not torch.allclose(after["H"][:, :, 1], other["H"][:, :, 1])
+    y.square().sum().backward()
+    assert x.grad is not None
+    assert torch.isfinite(x.grad).all()
+
+
 def test_mamba_follows_its_transitions() -> None:
     model = Model(config("mamba", layers=1)).double()
     block = model.blocks[0]
@@ -178,6 +236,11 @@ def test_states_before_the_first_token(family: str) -> None:
         ({"head_dim": 257}, "at most 256; take more heads"),
         ({"family": "deltanet"}, "DeltaNet is deltaproduct with householders = 1$"),
         ({"family": "gated_deltanet"}, "householders = 1, gated = true$"),
+        (
+            {"family": "rwkv7", "strength": "hard_sigmoid"},
+            "a switch of deltaproduct, gla, complex_kda; rwkv7",
+        ),
+        ({"strength": "tanh"}, "strength is 'tanh'"),
     ],
 )
 def test_a_wrong_configuration_is_one_clear_line(changes: dict[str, Any], words_in_message: str) -> None:
