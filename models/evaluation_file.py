@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -101,24 +100,24 @@ def evaluate_folder(
         chosen = tuple(lengths or (longest,))
         if longest_of(chosen) > longest:
             raise InputError(f"{data}: its rows have {longest} tokens, fewer than the lengths asked for")
-    models = [load_model(one)[0] for one in folders]
-    for one, model in zip(folders, models, strict=True):
+    where, tested = device_of(device), []
+    for i, one in enumerate(folders):  # one model at a time is in memory
+        model, _ = load_model(one)
         if (model.config.letters, model.config.labels) != (task.letters, task.classes):
             raise InputError(f"{one}: its model has other letters or classes than the task in task.json")
-    runs: list[tuple[int, ...]] = [()]
-    if memory is not None:
-        runs += layers_to_shorten(models[0].config.layers)
-    where, parts, number = device_of(device), [], len(runs) * len(models)
-    for i, (layers, model) in enumerate(product(runs, models)):
-        tested = with_short_memory(model, layers, memory) if memory is not None else model
-        parts.append(
-            evaluate(
-                tested.to(where), task, longest_of(chosen), words=words, seed=seed, chunk=chunk,
-                autocast=torch.bfloat16 if precision == "bf16" else None,
-                progress=None if progress is None else _share(progress, i, number),
-            )
+        runs = [()] if memory is None else [(), *layers_to_shorten(model.config.layers)]
+        tested.append(
+            [
+                evaluate(
+                    (model if memory is None else with_short_memory(model, layers, memory)).to(where),
+                    task, longest_of(chosen), words=words, seed=seed, chunk=chunk,
+                    autocast=torch.bfloat16 if precision == "bf16" else None,
+                    progress=None if progress is None else _share(progress, i * len(runs) + j, len(folders) * len(runs)),
+                )
+                for j, layers in enumerate(runs)
+            ]
         )  # fmt: skip
-    seen, *shorter = (_together(parts[i : i + len(models)]) for i in range(0, number, len(models)))
+    seen, *shorter = (_together(parts) for parts in zip(*tested, strict=True))
     return FolderEvaluation(
         folder, contract, chosen, seen, memory, tuple(zip(runs[1:], shorter, strict=True))
     )
