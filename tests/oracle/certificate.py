@@ -1,6 +1,6 @@
 """A certificate of one layer, kind `table` or `horizon`, as a `Layer` and a `Machine`: written from docs/certificates.md.
 
-Irrational numbers, polynomials in θ = 2cos(2π/N), become fractions within 2^-500 or so of them. That is enough to round
+Irrational numbers, polynomials in θ = 2cos(2π/N), become fractions within 2^-300 or so of them. That is enough to round
 them rightly unless a number lies as close as that to a tie, for which there is no reason.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from .search import Head, Layer, Machine, moore
 
-_BITS = 640
+_BITS = 320
 
 
 def _shorter(x: Fraction) -> Fraction:
