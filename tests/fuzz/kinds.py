@@ -30,6 +30,7 @@ from mirrormata.tests.fuzz.draw import (
     closure,
     head,
     identity,
+    matrix,
     merged,
     number,
     random_machine,
@@ -40,7 +41,7 @@ from mirrormata.tests.fuzz.draw import (
 )
 from mirrormata.tests.oracle.arithmetic import is_state
 from mirrormata.tests.oracle.certificate import read_certificate
-from mirrormata.tests.oracle.search import Head, Layer, Machine
+from mirrormata.tests.oracle.search import Head, Joint, Layer, Machine
 from mirrormata.theory.export import export_npz
 from mirrormata.theory.horizon import full_certificate
 
@@ -49,7 +50,7 @@ NAMES = (
     *("parity", "mod:3", "mod:4", "mod:5", "mod:6", "cycle:3", "cycle:4", "flipflop", "permreset:3", "S3", "Z2^2", "Z4"),
     *("dihedral:4", "Q8", "T2", "S3[transpositions]", "tomita:1"),
 )
-Answers = tuple[Any, tuple[int, ...]]
+Closure = tuple[list[Joint], list[list[int]]]
 
 
 def closure_case(draw: random.Random, seed: int, *, letters: int, most: int, kind: str) -> Case:
@@ -68,10 +69,17 @@ def closure_case(draw: random.Random, seed: int, *, letters: int, most: int, kin
             break
     else:
         return random_case(draw, seed)
+    return case_of(draw, seed, kind, name, drawn, found, mealy=draw.random() < 0.35)
+
+
+def case_of(
+    draw: random.Random, seed: int, kind: str, name: str, drawn: Head, found: Closure, *, mealy: bool
+) -> Case:
+    """A head beside the automaton of the states that it reaches, read out anyhow, and perhaps one thing made wrong."""
     states, table = found
-    mealy = draw.random() < 0.35
+    letters = len(table)
     codes, decode = read_out(draw, states, letters, by_letter=mealy)
-    layer = replace(layer, codes=codes, decode=decode)
+    layer = Layer((drawn,), codes, decode)
     at = rounded(layer, name)
     outputs: Any = [at.answer(state, 0) for state in states]
     if mealy:
@@ -87,7 +95,7 @@ def closure_case(draw: random.Random, seed: int, *, letters: int, most: int, kin
     return Case(kind, seed, name, layer, machine, mealy, by_state, planted)
 
 
-IN_AUTOMATON = ("", "", "", "start", "idle", "end", "deep", "transition")
+IN_AUTOMATON = ("", "", "", "", "", "start", "idle", "end", "deep", "transition")
 PLACES = (*IN_AUTOMATON, "decode", "letters", "entry")
 
 
@@ -136,6 +144,24 @@ def closed(draw: random.Random, seed: int) -> Case:
 
 
 def chain(draw: random.Random, seed: int) -> Case:
+    """One letter; or one that moves a pair of numbers beside letters that keep it, in a float format."""
+    if draw.random() < 0.4:
+        return closure_case(draw, seed, letters=1, most=150, kind="chain")
+    letters = draw.choice((1, 1, 2, 3))
+    for _ in range(20):
+        name = f"per_step:{draw.choice(('bf16', 'fp16', 'fp32', *SMALL))}"
+        a, b = draw.choice(((0, 1), (1, 1), (3, 4), (1, 2), (-1, 0))), Fraction(draw.choice((2, 4, 5, 1)))
+        p, q = a[0] / b, a[1] / b
+        p, q = (Fraction(float(x)) for x in (p, q))
+        turn = [[p, -q], [q, p]] if draw.random() < 0.7 else matrix(draw, 2, 2, draw.randrange(5))
+        zero = [[Fraction(0)], [Fraction(0)]]
+        moved = draw.randrange(letters)
+        A = [turn if x == moved else identity(2) for x in range(letters)]
+        B = [matrix(draw, 2, 1, 0) if x == moved and draw.random() < 0.4 else zero for x in range(letters)]
+        drawn = Head(A, B, matrix(draw, 2, 1, draw.choice((0, 1, 3))))
+        found = closure(rounded(Layer((drawn,), ((drawn.H0,),), [[0] * letters]), name), letters, 150)
+        if found is not None and all(is_state(H) for state in found[0] for H in state):
+            return case_of(draw, seed, "chain", name, drawn, found, mealy=draw.random() < 0.15)
     return closure_case(draw, seed, letters=1, most=150, kind="chain")
 
 
@@ -179,7 +205,7 @@ def contracting(draw: random.Random, seed: int) -> Case:
     values, n = draw.choice((2, 2, 3)), draw.choice((1, 2, 2))
     places = draw.sample([(i, j) for i in range(-2, 3) for j in (range(-1, 2) if n == 2 else (0,))], values)
     points = [[[Fraction(x)] for x in place[:n]] for place in places]
-    beta = Fraction(draw.choice((1, 4, 5, 6, 6, 7, 7, 7)), 8) + Fraction(draw.randint(-1, 1), 2 ** draw.randint(5, 9))
+    beta = Fraction(draw.choice((1, 4, 5, 6, 6, 7, 7, 7, 7, 7)), 8) + Fraction(draw.randint(-1, 1), 2 ** draw.randint(5, 9))
     reads = draw.random() < 0.6
     A = [[[(1 - beta) * x for x in row] for row in identity(n)] for _ in range(values)]
     B = [[[beta * x for x in row] for row in p] for p in points]
@@ -195,7 +221,8 @@ def contracting(draw: random.Random, seed: int) -> Case:
         decode = [[draw.randrange(2) for _ in range(letters)] for _ in range(values)]
         outputs = [[decode[q][x] for q in row] for x, row in enumerate(table)]
     layer = Layer((Head(A, B, points[0]),), [[p] for p in points], decode)
-    layer, table, outputs, planted = _planted(draw, layer, table, outputs, mealy=mealy)
+    places = IN_AUTOMATON if draw.random() < 0.7 else PLACES
+    layer, table, outputs, planted = _planted(draw, layer, table, outputs, mealy=mealy, places=places)
     machine, by_state = reachable(table, 0, outputs, mealy=mealy)
     return Case("contracting", seed, name, layer, machine, mealy, by_state, planted)
 

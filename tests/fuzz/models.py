@@ -10,11 +10,13 @@ from pathlib import Path
 
 from mirrormata.tests.fuzz.hold import Holder, write_case
 from mirrormata.tests.fuzz.kinds import CASES
+from mirrormata.tests.fuzz.realised import realised_differences
 from mirrormata.tests.fuzz.spectra import horizon_differences, spectrum_differences
 
 OTHERS: dict[str, tuple[float, Callable[[random.Random], Iterator[str]]]] = {
     "spectrum": (0.06, spectrum_differences),
     "horizon": (0.02, horizon_differences),
+    "realised": (0.05, realised_differences),
 }
 KINDS = {**{kind: weight for kind, (weight, _) in CASES.items()}, **{kind: weight for kind, (weight, _) in OTHERS.items()}}
 

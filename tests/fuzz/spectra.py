@@ -20,7 +20,7 @@ from mirrormata.theory.spectra.norms import norm_at_most_one
 
 Rows = list[list[Fraction]]
 TURNS = ((3, 4, 5), (5, 12, 13), (8, 15, 17), (0, 1, 1), (-1, 0, 1), (1, 0, 1))
-ROTATING = (*(f"mod:{m}" for m in (5, 7, 8, 9, 10, 12)), "cycle:5", "dihedral:5", "dihedral:7")
+ROTATING = (*(f"mod:{m}" for m in (5, 7, 8, 9, 11, 13)), "cycle:5", "dihedral:5", "dihedral:7")
 FORMATS = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")
 MOST_PAIRS = 300
 
@@ -91,7 +91,8 @@ def certified(name: str) -> tuple[Layer, Machine, dict[str, int | None]]:
     assert isinstance(lrnn, LRNN)
     document = json.loads(json.dumps(full_certificate(lrnn)))
     layer, machine = read_certificate(document)
-    return layer, machine, document["horizon"]["lengths"]
+    lengths = document["horizon"]["lengths"] if document["kind"] == "horizon" else dict.fromkeys(FORMATS)
+    return layer, machine, lengths
 
 
 @functools.cache

@@ -95,3 +95,30 @@ def read_certificate(document: Any) -> tuple[Layer, Machine]:
     decode = [[row[0]] * letters for row in rows]
     states = range(automaton["states"])
     return Layer(heads, joint, decode), moore(automaton["transitions"], automaton["start"], states)
+
+
+def read_equivalent(document: Any) -> tuple[Layer, Machine, str]:
+    """A certificate of kind `equivalent` that has a `model` of stored numbers, and its arithmetic."""
+
+    def numbers(entry: Any) -> Any:
+        return [numbers(x) for x in entry] if isinstance(entry, list) else Fraction(entry)
+
+    model, automaton = document["model"], document["automaton"]
+    heads = [Head(numbers(h["A"]), numbers(h["B"]), numbers(h["H0"])) for h in model["heads"]]
+    codes = []
+    for flat in numbers(model["codes"]):
+        joint, first = [], 0
+        for head in heads:
+            n, d = len(head.H0), len(head.H0[0])
+            joint.append([flat[first + i * d : first + (i + 1) * d] for i in range(n)])
+            first += n * d
+        codes.append(joint)
+    table, outputs = automaton["transitions"], automaton["outputs"]
+    equivalence = document["equivalence"]
+    if equivalence["answers"] == "states":
+        machine = moore(table, automaton["start"], range(automaton["states"]))
+    elif isinstance(outputs[0], list):
+        machine = Machine(table, automaton["start"], outputs)
+    else:
+        machine = moore(table, automaton["start"], outputs)
+    return Layer(heads, codes, model["decode"]), machine, equivalence["arithmetic"]

@@ -158,3 +158,22 @@ def _word(came: dict[tuple[Joint, int], tuple[tuple[Joint, int], int] | None], p
         pair, x = link
         word.append(x)
     return word[::-1]
+
+
+def compare(model: Machine, machine: Machine, most: int) -> Found:
+    """The same of a machine in place of a layer: its answers against the other's, after each letter."""
+    first = (model.start, machine.start)
+    words: dict[tuple[int, int], tuple[int, ...]] = {first: ()}
+    queue = [first]
+    for p, q in queue:
+        word = words[p, q]
+        for x in range(len(machine.transitions)):
+            (after, answer), (reached, right) = model.step(p, x), machine.step(q, x)
+            if answer != right:
+                return Found("counterexample", len(words), len(word), (*word, x))
+            if (after, reached) not in words:
+                if len(words) >= most:
+                    return Found("unknown", len(words), len(word))
+                words[after, reached] = (*word, x)
+                queue.append((after, reached))
+    return Found("equivalent", len(words), None)
