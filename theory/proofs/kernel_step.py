@@ -159,7 +159,7 @@ class KernelMachine(StepperMachine):
 
     def first_wrong(self, rows: Rows, letters: Indices, before: Indices, after: Indices) -> int:
         """The first place where the nearest code does not give the right answer, or -1."""
-        states = joint(self._unpacked(rows))
+        states = joint(self.unpacked(rows))
         return self.reader.first_wrong(states, letters, self.answers.right(letters, before, after))
 
 

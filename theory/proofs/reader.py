@@ -95,6 +95,8 @@ class CodeReader:
     def _surely(self, states: Floats, column: int, expected: Indices) -> NDArray[np.bool_]:
         """Where a state lies within the safe margin of a code with the expected answer."""
         own = self._own[column]
+        if not len(states):
+            return np.zeros(0, dtype=bool)
         if own is None:
             size = max(ENTRIES // len(self.codes), 1)
             parts = [states[i : i + size] @ (-2 * self.codes.T) for i in range(0, len(states), size)]

@@ -49,15 +49,23 @@ class LayeredStepper:
     A read-out that the codes do not tell is -1, and the sequence then decodes to -1 as long as that lasts.
     """
 
+    numbers_states = False
+    """In exact numbers true: a state is its number in this run."""
+
     def __init__(
         self, lrnn: LRNN, dtype: str | FloatFormat, start_row: int = 0, *, strict: bool = False
     ) -> None:
         self.lrnn, self.start_row = lrnn, start_row
+        self.numbers_states = dtype == "exact"
         self.engines: list[Engine]
         if dtype == "exact":
             self.engines = [ExactHead(head) for head in lrnn.all_heads]
         else:
             self.engines = [_Float(head, float_format(dtype), strict) for head in lrnn.all_heads]
+
+    def again(self) -> LayeredStepper:
+        """In exact numbers: a run of its own, in which no matrix has been met."""
+        return LayeredStepper(self.lrnn, "exact", self.start_row)
 
     def initial(self, sequences: int) -> list[Any]:
         """The initial state of each head."""
