@@ -112,10 +112,7 @@ class KernelHead:
 
     def codes(self, H: NDArray[Any]) -> Indices:
         """The nearest codes; -1 for a state that is not finite."""
-        flat = H.reshape(len(H), -1).astype(np.float64)
-        with np.errstate(all="ignore"):
-            nearest = self._codes.scores(flat).argmin(axis=1)
-        return np.where(np.isfinite(flat).all(axis=1), nearest, -1)
+        return self._codes.nearest(H.reshape(len(H), -1).astype(np.float64))
 
 
 class KernelLayers(LayeredStepper):

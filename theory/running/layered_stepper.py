@@ -32,10 +32,8 @@ class _Float(FloatHead):
 
     def codes(self, H: Floats) -> Indices:
         """The nearest codes; -1 for a state that is not finite, and if `strict` for one that is not a code."""
-        flat = H.reshape(len(H), -1)
-        with np.errstate(all="ignore"):
-            nearest = self._codes.scores(flat).argmin(axis=1)
-        good = np.isfinite(flat).all(axis=1)
+        nearest = self._codes.nearest(H.reshape(len(H), -1))
+        good = nearest >= 0
         if self._strict:
             good &= (self._codes.dense(nearest) == H).all(axis=(1, 2))
         return np.where(good, nearest, -1)
