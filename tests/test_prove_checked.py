@@ -320,6 +320,22 @@ def test_logits_that_are_not_finite_answer_nothing() -> None:
     assert broken.decode(states, np.array([0, 1])).tolist() == [-1, -1]
 
 
+@pytest.mark.parametrize("arithmetic", ARITHMETICS)
+def test_numbers_that_stand_for_nothing_are_wrong_answers(arithmetic: str) -> None:
+    """An index of no output, and a name that the automaton does not have."""
+    parity = automaton_from_spec("parity")
+    assert prove(sign([[0, 0], [2, 2]]), parity, arithmetic).word == (1,)
+    named = replace(sign([[0, 0], [1, 1]]), outputs=("0", "odd"))
+    found = prove(named, parity, arithmetic)
+    assert (found.word, found.answered, found.right) == ((1,), None, "1")
+
+    class Beyond(Side):
+        def decode(self, states: Any, letters: Any) -> Any:
+            return states["n"] + 7
+
+    assert prove(Beyond(), automaton_from_spec("cycle:5"), "int16").answered is None
+
+
 def test_states_that_are_not_finite() -> None:
     """Everything overflows at once, and an answer has more codes than are compared alone."""
     arrays = {

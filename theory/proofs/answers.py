@@ -43,8 +43,9 @@ class Answers:
         return self.outputs[letters, before] if self.automaton.is_mealy else self.outputs[after]
 
     def of_states(self, states: Indices) -> Indices:
-        """The answers that a model's states stand for; -1 stays -1, and so does what the automaton never answers."""
-        return np.where(states < 0, -1, self.meaning[states])
+        """The answers that a model's states stand for; -1 for none, and for numbers that stand for nothing."""
+        known = (states >= 0) & (states < len(self.meaning))
+        return np.where(known, self.meaning[np.where(known, states, 0)], -1)
 
 
 def answers_of(automaton: Automaton, model: Automaton | None, name: str = "model") -> Answers:
