@@ -14,8 +14,8 @@ from mirrormata.tests.oracle.certificate import read_equivalent
 from mirrormata.tests.oracle.search import search
 from mirrormata.theory.check import check
 
-TOLD = re.compile(r"equivalence\.(states|greatest|regions|radius): .*?it is (.+)$")
-TRIES = 4
+TOLD = re.compile(r"equivalence\.states: there are (more than )?([\d,]+)$")
+TRIES, MANY = 3, 1000
 
 
 def leaves(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -29,7 +29,7 @@ def leaves(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
 
 
 def forge(draw: random.Random, certificate: Any) -> Any:
-    """One number changed, or two exchanged; then the figures that the checker tells are put right."""
+    """One number changed, or two exchanged; then the number of states that the checker tells is put right."""
     document = copy.deepcopy(certificate)
     paths = list(leaves(document))
     first, second = draw.choice(paths), draw.choice(paths)
@@ -63,10 +63,7 @@ def forged_differences(draw: random.Random, certificate: Any, most: int) -> Iter
         told = TOLD.search(result.reason)
         if result.verdict == "valid" or told is None:
             break
-        try:
-            document["equivalence"][told[1]] = json.loads(told[2].replace("'", '"').replace(",", ",") if told[2][0] == "[" else told[2].replace(",", ""))
-        except ValueError:
-            break
+        document["equivalence"]["states"] = MANY if told[1] else int(told[2].replace(",", ""))
     if result.verdict == "valid":
         layer, machine, arithmetic = read_equivalent(document)
         found = search(rounded(layer, arithmetic), machine, most)
