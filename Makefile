@@ -4,13 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/python -m pytest -n 2 -q
 
-.PHONY: help demo test test-quick test-long lint docs clean
+MODELS ?= 20000
+SEED ?= 0
+
+.PHONY: help demo test test-quick test-long fuzz lint docs clean
 
 help:
 	@echo "make demo        construct S_5, check its certificate, track 1,000,000 tokens in bf16, prove parity impossible without negative eigenvalues"
 	@echo "make test        lint, types, docs and all tests but the long ones (15 minutes at most on two cores)"
 	@echo "make test-quick  the quick tests (two minutes)"
 	@echo "make test-long   thousands of random cases (40 minutes at most)"
+	@echo "make fuzz        MODELS=20000 random models held to an oracle of their own (half an hour on two cores)"
 	@echo "make lint        ruff, mypy, import contracts"
 	@echo "make docs        build the documentation site into site/"
 
@@ -37,6 +41,9 @@ test-quick: $(VENV)/.dev
 
 test-long: $(VENV)/.dev
 	$(RUN) -m long
+
+fuzz: $(VENV)/.dev
+	$(BIN)/python -m mirrormata.tests.fuzz --models $(MODELS) --seed $(SEED) --processes 2 --output fuzz-results.json
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

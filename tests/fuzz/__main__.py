@@ -22,13 +22,17 @@ STRIDE = 1_000_000
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m mirrormata.tests.fuzz", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m mirrormata.tests.fuzz", description=(__doc__ or "").split("\n")[0]
+    )
     parser.add_argument("--models", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--only", choices=sorted(KINDS), help="one kind of model")
     parser.add_argument("--model-seed", type=int, help="one model again")
-    parser.add_argument("--folder", type=Path, default=Path("fuzz-differences"), help="where models that differ go")
+    parser.add_argument(
+        "--folder", type=Path, default=Path("fuzz-differences"), help="where models that differ go"
+    )
     parser.add_argument("--output", type=Path, help="the counts as JSON")
     return parser.parse_args()
 
@@ -65,7 +69,13 @@ class Tally:
         self.compared.update(result.compared)
         self.refused.update(result.refused)
         self.differences += [
-            {"seed": result.seed, "kind": result.kind, "arithmetic": result.arithmetic, "planted": result.planted, "what": what}
+            {
+                "seed": result.seed,
+                "kind": result.kind,
+                "arithmetic": result.arithmetic,
+                "planted": result.planted,
+                "what": what,
+            }
             for what in result.differences
         ]
 
@@ -99,7 +109,9 @@ def main() -> int:
     arguments = _arguments()
     if arguments.model_seed is not None:
         result = hold_model(arguments.model_seed, arguments.only, arguments.folder)
-        print(f"{result.kind} in {result.arithmetic or 'exact numbers'} {result.planted}: {result.verdict}, {result.compared}")
+        print(
+            f"{result.kind} in {result.arithmetic or 'exact numbers'} {result.planted}: {result.verdict}, {result.compared}"
+        )
         print("\n".join([*result.differences, *result.files]))
         return int(bool(result.differences))
     began, shown, tally = time.monotonic(), time.monotonic(), Tally()
@@ -108,14 +120,21 @@ def main() -> int:
         tally.add(result)
         if result.differences:
             files = hold_model(result.seed, arguments.only, arguments.folder).files
-            print(f"{result.kind}, seed {result.seed}: {result.differences[0]} {' '.join(files)}", file=sys.stderr)
+            print(
+                f"{result.kind}, seed {result.seed}: {result.differences[0]} {' '.join(files)}",
+                file=sys.stderr,
+            )
         if time.monotonic() - shown > 10:
             shown = time.monotonic()
             print(f"{tally.models:,} models, {len(tally.differences):,} differences", file=sys.stderr)
     report = tally.to_json(arguments.seed, time.monotonic() - began)
     print("\n".join(_table(tally)))
-    print(f"refused with one line: {sum(tally.refused.values()):,}; compared: {sum(tally.compared.values()):,}")
-    print(f"{tally.models:,} models in {report['seconds']:,} s: {report['models_that_differ']:,} differ, {report['exceptions']:,} exceptions")
+    print(
+        f"refused with one line: {sum(tally.refused.values()):,}; compared: {sum(tally.compared.values()):,}"
+    )
+    print(
+        f"{tally.models:,} models in {report['seconds']:,} s: {report['models_that_differ']:,} differ, {report['exceptions']:,} exceptions"
+    )
     if arguments.output:
         arguments.output.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return int(bool(tally.differences))

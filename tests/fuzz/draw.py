@@ -93,7 +93,10 @@ def transition(draw: random.Random, n: int, style: int) -> list[list[Fraction]]:
         return identity(n)
     if place < 0.45:
         images = draw.sample(range(n), n)
-        return [[Fraction(draw.choice((-1, 1, 1))) if images[i] == j else Fraction(0) for j in range(n)] for i in range(n)]
+        return [
+            [Fraction(draw.choice((-1, 1, 1))) if images[i] == j else Fraction(0) for j in range(n)]
+            for i in range(n)
+        ]
     if place < 0.55:
         return [[x * Fraction(draw.choice((0, 0, 1)), 2) for x in row] for row in identity(n)]
     return matrix(draw, n, n, style)
@@ -107,7 +110,9 @@ def head(draw: random.Random, letters: int, n: int, d: int) -> Head:
     return Head(A, B, matrix(draw, n, d, draw.choice((0, 0, 2, style))))
 
 
-def read_out(draw: random.Random, points: Sequence[Joint], letters: int, *, by_letter: bool) -> tuple[Any, list[list[int]]]:
+def read_out(
+    draw: random.Random, points: Sequence[Joint], letters: int, *, by_letter: bool
+) -> tuple[Any, list[list[int]]]:
     """Codes and what they stand for: some of the points, their middles, and others; middles and doubles make ties."""
     codes = []
     for _ in range(draw.choice((1, 2, 3, 4, 6, 9))):
@@ -116,7 +121,12 @@ def read_out(draw: random.Random, points: Sequence[Joint], letters: int, *, by_l
         weight = Fraction(1, 2) if place < 0.3 else Fraction(0)
         moved = shift if place > 0.7 else Fraction(0)
         codes.append(
-            [[[x + weight * (y - x) + moved for x, y in zip(u, v, strict=True)] for u, v in zip(a, b, strict=True)]]
+            [
+                [
+                    [x + weight * (y - x) + moved for x, y in zip(u, v, strict=True)]
+                    for u, v in zip(a, b, strict=True)
+                ]
+            ]
         )
     answers = draw.choice((1, 2, 2, 3))
     rows = [[draw.randrange(answers) for _ in range(letters if by_letter else 1)] for _ in codes]
@@ -141,7 +151,9 @@ def closure(layer: Rounded, letters: int, most: int) -> tuple[list[Joint], list[
     return states, [list(column) for column in zip(*rows, strict=True)]
 
 
-def reachable(transitions: Sequence[Sequence[int]], start: int, outputs: Any, *, mealy: bool) -> tuple[Machine, tuple[int, ...]]:
+def reachable(
+    transitions: Sequence[Sequence[int]], start: int, outputs: Any, *, mealy: bool
+) -> tuple[Machine, tuple[int, ...]]:
     """The reachable part of a machine, numbered breadth first, with its outputs by letter and (Moore) by state."""
     order, number_of = [start], {start: 0}
     for q in order:

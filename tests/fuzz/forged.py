@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from mirrormata.tests.fuzz.draw import rounded
+from mirrormata.tests.fuzz.draw import closure, rounded
 from mirrormata.tests.oracle.certificate import read_equivalent
 from mirrormata.tests.oracle.search import search
 from mirrormata.theory.check import check
 
-TOLD = re.compile(r"equivalence\.states: there are (more than )?([\d,]+)$")
+TOLD = re.compile(r"equivalence\.states: (?:there are more than|.* is not an integer from ([\d,]+) to \1)")
 TRIES, MANY = 3, 1000
 
 
@@ -29,7 +29,7 @@ def leaves(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
 
 
 def forge(draw: random.Random, certificate: Any) -> Any:
-    """One number changed, or two exchanged; then the number of states that the checker tells is put right."""
+    """One number changed, or two exchanged; then the count and the greatest of the states are put right."""
     document = copy.deepcopy(certificate)
     paths = list(leaves(document))
     first, second = draw.choice(paths), draw.choice(paths)
@@ -58,12 +58,21 @@ def _put(document: Any, path: tuple[Any, ...], value: Any) -> None:
 def forged_differences(draw: random.Random, certificate: Any, most: int) -> Iterator[str]:
     """A line where a forged certificate is valid and the oracle finds a wrong word."""
     document = forge(draw, certificate)
+    result = check(document)
     for _ in range(TRIES):
-        result = check(document)
-        told = TOLD.search(result.reason)
-        if result.verdict == "valid" or told is None:
+        told = TOLD.match(result.reason)
+        if told is not None:
+            document["equivalence"]["states"] = int(told[1].replace(",", "")) if told[1] else MANY
+        elif result.reason.startswith("equivalence.greatest"):
+            layer, machine, arithmetic = read_equivalent(document)
+            found = closure(rounded(layer, arithmetic), len(machine.transitions), most)
+            if found is None:
+                return
+            flat = max([x for H in state for row in H for x in row] for state in found[0])
+            document["equivalence"]["greatest"] = [int(x) if x == int(x) else str(x) for x in flat]
+        else:
             break
-        document["equivalence"]["states"] = MANY if told[1] else int(told[2].replace(",", ""))
+        result = check(document)
     if result.verdict == "valid":
         layer, machine, arithmetic = read_equivalent(document)
         found = search(rounded(layer, arithmetic), machine, most)

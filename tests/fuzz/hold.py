@@ -107,7 +107,9 @@ class Holder:
 
     def _arithmetic_proof(self, method: str, **changes: Any) -> Proof:
         limit = changes.pop("max_states", MOST_EXACT_STATES if self.exact else MOST_STATES)
-        return prove(self.model, self.automaton, self.case.arithmetic, method=method, max_states=limit, **changes)
+        return prove(
+            self.model, self.automaton, self.case.arithmetic, method=method, max_states=limit, **changes
+        )
 
     def _prove(self, method: str) -> None:
         self._compare(self._arithmetic_proof(method), f"prove {method}")
@@ -122,21 +124,37 @@ class Holder:
             if wrong is None:
                 self._differ("false counterexample", f"{said}; the word {proof.word} is answered rightly")
             elif wrong < len(proof.word):
-                self._differ("length", f"{said}; a prefix of {wrong} of the {len(proof.word)} letters is wrong already")
+                self._differ(
+                    "length", f"{said}; a prefix of {wrong} of the {len(proof.word)} letters is wrong already"
+                )
             elif found.word is not None and len(found.word) != len(proof.word):
-                self._differ("length", f"{said}; {len(proof.word)} letters where {len(found.word)} are enough")
+                self._differ(
+                    "length", f"{said}; {len(proof.word)} letters where {len(found.word)} are enough"
+                )
             elif found.depth is not None and len(proof.word) <= found.depth:
                 self._differ("length", f"{said}, and that all words of {found.depth} letters are right")
         elif proof.verdict == "equivalent":
             if found.verdict == "counterexample":
                 self._differ("false equivalent", f"{said}, by {proof.method}; wrong on {found.word}")
-            elif found.verdict == "equivalent" and proof.method == "states" and proof.states_explored != found.pairs:
-                self._differ("states", f"{where} explored {proof.states_explored} pairs, the oracle {found.pairs}")
+            elif (
+                found.verdict == "equivalent"
+                and proof.method == "states"
+                and proof.states_explored != found.pairs
+            ):
+                self._differ(
+                    "states", f"{where} explored {proof.states_explored} pairs, the oracle {found.pairs}"
+                )
             self._check(proof, where)
         elif found.verdict == "equivalent":
             self._differ("gave up", f"{said} after {found.pairs} pairs")
-        elif found.word is not None and proof.correct_up_to is not None and proof.correct_up_to >= len(found.word):
-            self._differ("false length", f"{said}; right up to {proof.correct_up_to}, but wrong on {found.word}")
+        elif (
+            found.word is not None
+            and proof.correct_up_to is not None
+            and proof.correct_up_to >= len(found.word)
+        ):
+            self._differ(
+                "false length", f"{said}; right up to {proof.correct_up_to}, but wrong on {found.word}"
+            )
 
     def _check(self, proof: Proof, where: str) -> None:
         """The certificate of what was proved is valid."""
@@ -168,7 +186,9 @@ class Holder:
         else:
             word, upto = self.outcome.expected.word, proof.correct_up_to
             if word is not None and upto is not None and upto >= len(word):
-                self._differ("false length", f"stopped at {few} states: right up to {upto}, but wrong on {word}")
+                self._differ(
+                    "false length", f"stopped at {few} states: right up to {upto}, but wrong on {word}"
+                )
 
     def _run(self) -> None:
         """States and answers on a random word, token by token."""
@@ -195,7 +215,10 @@ class Holder:
                     self._differ("state", f"after {t} letters of {word}: {got}, the oracle {expected}")
                     return
             if is_right != (answer == right):
-                self._differ("answer", f"after {t} letters of {word}: right is {is_right}, the oracle {answer}, {right}")
+                self._differ(
+                    "answer",
+                    f"after {t} letters of {word}: right is {is_right}, the oracle {answer}, {right}",
+                )
                 return
             q = after
 
@@ -225,7 +248,11 @@ def automaton_of(case: Case) -> Automaton:
     if case.labelled:
         own = case.source.automaton
         return Automaton(own.states, own.letters, table, case.machine.start, own.outputs, "drawn")
-    letters = case.source.automaton.letters if case.source is not None else tuple(f"x{i}" for i in range(len(table)))
+    letters = (
+        case.source.automaton.letters
+        if case.source is not None
+        else tuple(f"x{i}" for i in range(len(table)))
+    )
     if case.source is not None:
         texts = list(dict.fromkeys(str(x) for x in case.source.automaton.outputs))
         names = [*texts, *(f"other {i}" for i in range(4))]

@@ -47,7 +47,20 @@ from mirrormata.theory.horizon import full_certificate
 
 MOST_STATES = 60
 NAMES = (
-    *("parity", "mod:3", "mod:4", "mod:5", "mod:6", "cycle:3", "cycle:4", "flipflop", "permreset:3", "S3", "Z2^2", "Z4"),
+    *(
+        "parity",
+        "mod:3",
+        "mod:4",
+        "mod:5",
+        "mod:6",
+        "cycle:3",
+        "cycle:4",
+        "flipflop",
+        "permreset:3",
+        "S3",
+        "Z2^2",
+        "Z4",
+    ),
     *("dihedral:4", "Q8", "T2", "S3[transpositions]", "tomita:1"),
 )
 Closure = tuple[list[Joint], list[list[int]]]
@@ -100,7 +113,13 @@ PLACES = (*IN_AUTOMATON, "decode", "letters", "entry")
 
 
 def _planted(
-    draw: random.Random, layer: Layer, table: Any, outputs: Any, *, mealy: bool, places: tuple[str, ...] = PLACES
+    draw: random.Random,
+    layer: Layer,
+    table: Any,
+    outputs: Any,
+    *,
+    mealy: bool,
+    places: tuple[str, ...] = PLACES,
 ) -> tuple[Layer, Any, Any, str]:
     """One thing made wrong, or nothing."""
     states, letters = len(table[0]), len(table)
@@ -185,7 +204,10 @@ def growing(draw: random.Random, seed: int) -> Case:
     if letters == 2 and draw.random() < 0.5:
         A[1] = identity(1)
     first = [[Fraction(draw.choice((0, 1, 2)))]]
-    codes = [[[[Fraction(i if draw.random() < 0.5 else draw.randint(-9, 9))]]] for i in range(draw.choice((1, 5, 6, 7)))]
+    codes = [
+        [[[Fraction(i if draw.random() < 0.5 else draw.randint(-9, 9))]]]
+        for i in range(draw.choice((1, 5, 6, 7)))
+    ]
     answers = draw.choice((1, 1, 2))
     decode = [[draw.randrange(answers)] * letters for _ in codes]
     layer = Layer((Head(A, B, first),), codes, decode)
@@ -205,7 +227,9 @@ def contracting(draw: random.Random, seed: int) -> Case:
     values, n = draw.choice((2, 2, 3)), draw.choice((1, 2, 2))
     places = draw.sample([(i, j) for i in range(-2, 3) for j in (range(-1, 2) if n == 2 else (0,))], values)
     points = [[[Fraction(x)] for x in place[:n]] for place in places]
-    beta = Fraction(draw.choice((1, 4, 5, 6, 6, 7, 7, 7, 7, 7)), 8) + Fraction(draw.randint(-1, 1), 2 ** draw.randint(5, 9))
+    beta = Fraction(draw.choice((1, 4, 5, 6, 6, 7, 7, 7, 7, 7)), 8) + Fraction(
+        draw.randint(-1, 1), 2 ** draw.randint(5, 9)
+    )
     reads = draw.random() < 0.6
     A = [[[(1 - beta) * x for x in row] for row in identity(n)] for _ in range(values)]
     B = [[[beta * x for x in row] for row in p] for p in points]
@@ -305,11 +329,24 @@ def constructed(draw: random.Random, seed: int) -> Case:
             planted = "transition"
             table[draw.randrange(len(table))][draw.randrange(len(table[0]))] = draw.randrange(len(table[0]))
         machine = Machine(table, 0, table)
-        return Case("constructed", seed, arithmetic, layer, machine, False, tuple(outputs), f"{name} {planted}", lrnn, True)
+        return Case(
+            "constructed",
+            seed,
+            arithmetic,
+            layer,
+            machine,
+            False,
+            tuple(outputs),
+            f"{name} {planted}",
+            lrnn,
+            True,
+        )
     original = replace(layer, decode=decode)
     _, table, outputs, planted = _planted(draw, original, table, outputs, mealy=False, places=IN_AUTOMATON)
     machine, by_state = reachable(table, 0, outputs, mealy=False)
-    return Case("constructed", seed, arithmetic, original, machine, False, by_state, f"{name} {planted}", lrnn)
+    return Case(
+        "constructed", seed, arithmetic, original, machine, False, by_state, f"{name} {planted}", lrnn
+    )
 
 
 CASES: dict[str, tuple[float, Callable[[random.Random, int], Case]]] = {
@@ -321,4 +358,3 @@ CASES: dict[str, tuple[float, Callable[[random.Random, int], Case]]] = {
     "growing": (0.06, growing),
     "random": (0.08, random_case),
 }
-

@@ -18,7 +18,10 @@ OTHERS: dict[str, tuple[float, Callable[[random.Random], Iterator[str]]]] = {
     "horizon": (0.02, horizon_differences),
     "realised": (0.05, realised_differences),
 }
-KINDS = {**{kind: weight for kind, (weight, _) in CASES.items()}, **{kind: weight for kind, (weight, _) in OTHERS.items()}}
+KINDS = {
+    **{kind: weight for kind, (weight, _) in CASES.items()},
+    **{kind: weight for kind, (weight, _) in OTHERS.items()},
+}
 
 
 @dataclass
@@ -47,13 +50,22 @@ def hold_model(seed: int, only: str | None = None, folder: Path | None = None) -
             result.differences = list(OTHERS[kind][1](draw))
         except Exception as error:
             last = traceback.extract_tb(error.__traceback__)[-1]
-            result.differences = [f"exception: {type(error).__name__} in {Path(last.filename).name}:{last.name}: {error}"]
+            result.differences = [
+                f"exception: {type(error).__name__} in {Path(last.filename).name}:{last.name}: {error}"
+            ]
         return result
     case = CASES[kind][1](draw, seed)
     outcome = Holder(case).hold()
-    refused = [line[:120] for line in outcome.refused]
+    refused = [line.replace(case.arithmetic, "NAME")[:90] for line in outcome.refused]
     result = Result(
-        kind, seed, outcome.expected.verdict, case.arithmetic, case.planted, outcome.differences, refused, outcome.compared
+        kind,
+        seed,
+        outcome.expected.verdict,
+        case.arithmetic,
+        case.planted,
+        outcome.differences,
+        refused,
+        outcome.compared,
     )
     if folder is not None:
         result.files = [str(path) for path in write_case(case, folder)]

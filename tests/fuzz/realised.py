@@ -72,11 +72,15 @@ def realised_differences(draw: random.Random) -> Iterator[str]:
     model = realised(place)
     own = model.automaton
     automaton = changed(draw, own)
-    names = {text: i for i, text in enumerate(dict.fromkeys(str(x) for x in (*own.outputs, *automaton.outputs)))}
+    names = {
+        text: i for i, text in enumerate(dict.fromkeys(str(x) for x in (*own.outputs, *automaton.outputs)))
+    }
     first, second = machine_of(own, names), machine_of(automaton, names)
     found = compare(first, second, 10_000)
     formats = [f for f in model.formats if f in FORMATS]
-    arithmetic = draw.choice(("exact", *(f"{k}:{f}" for k in ("per_step", "per_op", "kernel:recurrent") for f in formats)))
+    arithmetic = draw.choice(
+        ("exact", *(f"{k}:{f}" for k in ("per_step", "per_op", "kernel:recurrent") for f in formats))
+    )
     shown = f"{SHAPES[place]} in {arithmetic}, {automaton.transitions.tolist()}, {list(automaton.outputs)}, {automaton.start}"
     for method in ("auto",) if isinstance(model, BlockDelay) else ("auto", "states"):
         try:
@@ -98,10 +102,11 @@ def realised_differences(draw: random.Random) -> Iterator[str]:
                 yield f"length: prove {method} of {shown}: {proof.word}, wrong after {wrong}; shortest {found.word}"
     if draw.random() < 0.3 and len(own.letters) > 1:
         turned = (*automaton.letters[1:], automaton.letters[0])
-        other = Automaton(automaton.states, turned, automaton.transitions, automaton.start, automaton.outputs, "turned")
+        other = Automaton(
+            automaton.states, turned, automaton.transitions, automaton.start, automaton.outputs, "turned"
+        )
         try:
             verdict = prove(model, other, arithmetic).verdict
         except InputError:
             return
         yield f"false {verdict}: prove of {shown} with its letters' names turned round is not refused"
-

@@ -38,7 +38,9 @@ def random_matrix(draw: random.Random) -> Rows:
         return [[Fraction(draw.choice((0, 0, 1, -1, 2))) for _ in row] for row in zero]
     if kind == 3:
         size = draw.choice((1, 1, 1 - Fraction(1, 2**60), 1 + Fraction(1, 2**60)))
-        planes = [tuple(Fraction(x, t[2]) * size for x in t[:2]) for t in (draw.choice(TURNS), draw.choice(TURNS))]
+        planes = [
+            tuple(Fraction(x, t[2]) * size for x in t[:2]) for t in (draw.choice(TURNS), draw.choice(TURNS))
+        ]
         if draw.random() < 0.4:
             planes[1] = planes[0]
         joined = draw.choice((0, 0, 1))
@@ -51,7 +53,10 @@ def random_matrix(draw: random.Random) -> Rows:
         ]
     if kind == 4:
         return [
-            [Fraction(draw.choice((1, -1)) if i == j else draw.choice((0, 0, 1)) if j > i else 0) for j in range(n)]
+            [
+                Fraction(draw.choice((1, -1)) if i == j else draw.choice((0, 0, 1)) if j > i else 0)
+                for j in range(n)
+            ]
             for i in range(n)
         ]
     if kind == 5:
@@ -61,7 +66,9 @@ def random_matrix(draw: random.Random) -> Rows:
             size = sum(x * x for x in v) or Fraction(1)
             beta = draw.choice((Fraction(2), Fraction(1), Fraction(1, 2), Fraction(3, 2))) / size
             along = [sum(v[k] * product[k][j] for k in range(n)) for j in range(n)]
-            product = [[x - beta * v[i] * along[j] for j, x in enumerate(row)] for i, row in enumerate(product)]
+            product = [
+                [x - beta * v[i] * along[j] for j, x in enumerate(row)] for i, row in enumerate(product)
+            ]
         return product
     return [[number(draw, draw.randrange(6)) for _ in row] for row in zero]
 

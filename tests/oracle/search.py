@@ -152,7 +152,9 @@ def search(layer: Rounded, machine: Machine, most: int) -> Found:
     return Found("equivalent", len(came), None)
 
 
-def _word(came: dict[tuple[Joint, int], tuple[tuple[Joint, int], int] | None], pair: tuple[Joint, int]) -> list[int]:
+def _word(
+    came: dict[tuple[Joint, int], tuple[tuple[Joint, int], int] | None], pair: tuple[Joint, int]
+) -> list[int]:
     word = []
     while (link := came[pair]) is not None:
         pair, x = link

@@ -151,7 +151,10 @@ def characteristic_polynomial(A: Rows) -> Polynomial:
     coefficients, M = [Fraction(1)], [[Fraction(0)] * n for _ in range(n)]
     for k in range(1, n + 1):
         M = [
-            [sum((A[i][m] * M[m][j] for m in range(n)), Fraction(0)) + (coefficients[-1] if i == j else 0) for j in range(n)]
+            [
+                sum((A[i][m] * M[m][j] for m in range(n)), Fraction(0)) + (coefficients[-1] if i == j else 0)
+                for j in range(n)
+            ]
             for i in range(n)
         ]
         trace = sum((A[i][m] * M[m][i] for i in range(n) for m in range(n)), Fraction(0))
