@@ -120,14 +120,11 @@ def read_out(
         place, shift = draw.random(), Fraction(draw.randint(-4, 4), 4)
         weight = Fraction(1, 2) if place < 0.3 else Fraction(0)
         moved = shift if place > 0.7 else Fraction(0)
-        codes.append(
-            [
-                [
-                    [x + weight * (y - x) + moved for x, y in zip(u, v, strict=True)]
-                    for u, v in zip(a, b, strict=True)
-                ]
-            ]
-        )
+        middle = [
+            [Fraction(float(x + weight * (y - x) + moved)) for x, y in zip(u, v, strict=True)]
+            for u, v in zip(a, b, strict=True)
+        ]
+        codes.append([middle])
     answers = draw.choice((1, 2, 2, 3))
     rows = [[draw.randrange(answers) for _ in range(letters if by_letter else 1)] for _ in codes]
     return codes, [row if by_letter else row * letters for row in rows]
@@ -199,7 +196,8 @@ def with_entry(draw: random.Random, layer: Layer) -> Layer:
     i = draw.randrange(len(row))
     x = row[i]
     assert isinstance(x, Fraction)
-    row[i] = draw.choice((-x, x + Fraction(1, 2 ** draw.randint(1, 12)), number(draw, draw.randrange(6))))
+    changed = draw.choice((-x, x + Fraction(1, 2 ** draw.randint(1, 12)), number(draw, draw.randrange(6))))
+    row[i] = Fraction(float(changed))
     return replace(layer, heads=(Head(A, B, old.H0),))
 
 
