@@ -27,7 +27,7 @@ def held(seed: int, models: int, only: str | None = None) -> Iterator[Result]:
 
 def test_models_agree_with_oracle() -> None:
     tally = Tally()
-    for result in held(7, 60):
+    for result in held(7, 40):
         tally.add(result)
     assert not tally.differences
     assert {"counterexample", "equivalent"} <= {v for counts in tally.kinds.values() for v in counts}

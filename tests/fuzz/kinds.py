@@ -62,6 +62,7 @@ NAMES = (
         "Z4",
     ),
     *("dihedral:4", "Q8", "T2", "S3[transpositions]", "tomita:1"),
+    *("mod:7", "cycle:5", "dihedral:5"),
 )
 Closure = tuple[list[Joint], list[list[int]]]
 

@@ -199,20 +199,20 @@ def checked_mode(mode: str) -> str:
     return mode
 
 
-def round_number(x: Number, fmt: str | FloatFormat) -> float:
-    """The value of the format nearest to an exact number, ties to even.
+def round_number(x: Number, fmt: str | FloatFormat, mode: str = "rne") -> float:
+    """The value of the format that an exact number is rounded to, by default the nearest, ties to even.
 
-    An irrational number is never a tie (ties are rational), so its enclosure is refined until both ends round
+    An irrational number is no value and no tie (these are rational), so its enclosure is refined until both ends round
     to the same value.
     """
     f = float_format(fmt)
     x = simplest(x)
     if not isinstance(x, Algebraic):
-        return round_fraction(x, f)
+        return round_fraction(x, f, mode)
     bits = f.precision + 16
     while True:
         lower, upper = enclosure(x, bits)
-        low, high = round_fraction(lower, f), round_fraction(upper, f)
+        low, high = round_fraction(lower, f, mode), round_fraction(upper, f, mode)
         if low == high:
             return low if x.sign() > 0 else -abs(low)
         bits *= 2

@@ -87,12 +87,13 @@ class AffineModel:
             raise InputError(
                 f"{lrnn.automaton.name}: {model.name} is not per_step or per_op of a float format"
             )
+        mode = model.mode if isinstance(model, PerStep | PerOp) else "rne"
         codes = lrnn.decode[starting_row(lrnn, start), 1:].tolist()
         heads = []
         for head, code in zip(only_layer(lrnn), codes, strict=True):
-            weights, actions = head_weights(head, fmt), head.action_of(np.arange(head.letters))
+            weights, actions = head_weights(head, fmt, mode), head.action_of(np.arange(head.letters))
             additive = None if weights.additive is None else weights.additive[actions]
-            first = Rounding(fmt).dense(head.codes[code], head.dim, head.value_dim)
+            first = Rounding(fmt, mode).dense(head.codes[code], head.dim, head.value_dim)
             heads.append(AffineHead(weights.dense()[actions], additive, first))
         return cls(heads, model, lrnn.construction)
 

@@ -201,11 +201,11 @@ def _carrier(arithmetic: Rounded) -> Carrier:
 
 
 def rounded_head(head: Head, code: int, arithmetic: Rounded) -> LinearHead:
-    """A constructed head: its exact weights and initial code rounded once, to nearest, to the values of a format."""
+    """A constructed head: its exact weights and initial code rounded once, as the arithmetic rounds, to its values."""
     target = arithmetic.values
     if isinstance(target, FloatFormat):
-        weights = head_weights(head, target)
-        initial = dense_codes(_only(head, code), target)[0]
+        weights = head_weights(head, target, arithmetic.mode)
+        initial = dense_codes(_only(head, code), target, mode=arithmetic.mode)[0]
         return LinearHead(weights, initial)
     exact = head_weights(head, "fp64")
     initial = dense_codes(_only(head, code), "fp64")[0]

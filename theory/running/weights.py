@@ -61,9 +61,9 @@ class HeadWeights:
         return result
 
 
-def head_weights(head: Head, dtype: str | FloatFormat) -> HeadWeights:
+def head_weights(head: Head, dtype: str | FloatFormat, mode: str = "rne") -> HeadWeights:
     """The matrices of all letters of a head, built through sparse rows and rounded once to the format."""
-    rounding = Rounding(float_format(dtype))
+    rounding = Rounding(float_format(dtype), mode)
     matrices = [letter_rows(t, head.dim) for t in head.transitions]
     fullest = max((len(row) for rows in matrices for row in rows), default=0)
     width = max(head.dim if 2 * fullest > head.dim else fullest, 1)
@@ -97,7 +97,9 @@ def letter_rows(transition: Transition, dim: int) -> Rows:
     return rows
 
 
-def dense_codes(head: Head, dtype: str | FloatFormat, max_entries: int = MAX_ENTRIES) -> Floats:
+def dense_codes(
+    head: Head, dtype: str | FloatFormat, max_entries: int = MAX_ENTRIES, *, mode: str = "rne"
+) -> Floats:
     """All codes `[codes, dim, value_dim]`, rounded once to the format; `LimitError` beyond `max_entries`."""
     entries = len(head.codes) * head.dim * head.value_dim
     if entries > max_entries:
@@ -105,7 +107,7 @@ def dense_codes(head: Head, dtype: str | FloatFormat, max_entries: int = MAX_ENT
             f"{len(head.codes):,} codes of {head.dim} × {head.value_dim} have {entries:,} entries, more than "
             f"{max_entries:,}: raise --max-entries"
         )
-    rounding = Rounding(float_format(dtype))
+    rounding = Rounding(float_format(dtype), mode)
     result = np.zeros((len(head.codes), head.dim, head.value_dim))
     for c, code in enumerate(head.codes):
         for i, j, value in code:
@@ -129,16 +131,16 @@ def sparse_codes(head: Head, dtype: str | FloatFormat) -> tuple[Indices, Floats]
 class Rounding:
     """Rounds exact numbers to a format, each distinct one once; `exact` tells whether all stayed what they were."""
 
-    def __init__(self, fmt: FloatFormat) -> None:
-        self.fmt = fmt
+    def __init__(self, fmt: FloatFormat, mode: str = "rne") -> None:
+        self.fmt, self.mode = fmt, mode
         self.exact = True
         self._known: dict[Number, float] = {}
 
     def __call__(self, x: Number) -> float:
-        """The value of the format nearest to x."""
+        """The value of the format that x is rounded to."""
         rounded = self._known.get(x)
         if rounded is None:
-            rounded = self._known[x] = round_number(x, self.fmt)
+            rounded = self._known[x] = round_number(x, self.fmt, self.mode)
             self.exact = self.exact and x == exact_value(rounded)
         return rounded
 
