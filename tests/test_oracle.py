@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from mirrormata.tests.oracle.arithmetic import Arithmetic, cast_states
+from mirrormata.tests.oracle.arithmetic import Arithmetic, State, cast_states
 from mirrormata.tests.oracle.certificate import theta
 from mirrormata.tests.oracle.search import Head, Layer, Machine, Rounded, compare, moore, search
 from mirrormata.tests.oracle.spectrum import circle_counts, facts
@@ -22,7 +22,8 @@ def test_witness_settles_in_cast_and_turns_in_per_step() -> None:
     cast = islice(cast_states(A, B, START, Arithmetic("cast:int:-4..4")), 7)
     assert [(int(x), int(y)) for ((x,), (y,)) in cast] == [(0, 0), (1, 1), *[(2, 1)] * 5]
     arithmetic = Arithmetic("per_step:int:-4..4:tie_low")
-    H, seen = tuple(map(tuple, START)), []
+    H: State = tuple(map(tuple, START))
+    seen = []
     for _ in range(6):
         H = arithmetic.affine(A, H, B)
         seen.append(tuple(int(x) for (x,) in H))

@@ -43,8 +43,8 @@ def test_weights_are_rounded_by_the_mode(
         proof = prove(model, lrnn.automaton, arithmetic)
         assert proof.verdict == found.verdict
         assert (None if proof.word is None else len(proof.word)) == length
-    model = AffineModel.of_lrnn(lrnn, arithmetic)
-    states = model.initial(1)
+    affine = AffineModel.of_lrnn(lrnn, arithmetic)
+    states = affine.initial(1)
     for (H,), _ in rounded.run([1] * 8):
-        states = model.step(states, np.array([1]))
+        states = affine.step(states, np.array([1]))
         assert np.array_equal(states[0][0], np.array(H, dtype=np.float64))

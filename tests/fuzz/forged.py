@@ -65,10 +65,10 @@ def forged_differences(draw: random.Random, certificate: Any, most: int) -> Iter
             document["equivalence"]["states"] = int(told[1].replace(",", "")) if told[1] else MANY
         elif result.reason.startswith("equivalence.greatest"):
             layer, machine, arithmetic = read_equivalent(document)
-            found = closure(rounded(layer, arithmetic), len(machine.transitions), most)
-            if found is None:
+            reached = closure(rounded(layer, arithmetic), len(machine.transitions), most)
+            if reached is None:
                 return
-            flat = max([x for H in state for row in H for x in row] for state in found[0])
+            flat = max([x for H in state for row in H for x in row] for state in reached[0])
             document["equivalence"]["greatest"] = [int(x) if x == int(x) else str(x) for x in flat]
         else:
             break

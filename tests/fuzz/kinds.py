@@ -189,7 +189,7 @@ def random_case(draw: random.Random, seed: int) -> Case:
     letters, mealy = draw.choice((1, 2, 3)), draw.random() < 0.3
     drawn = head(draw, letters, draw.choice((1, 2, 3)), draw.choice((1, 2)))
     machine, outputs = random_machine(draw, letters, mealy=mealy)
-    codes, decode = read_out(draw, [(drawn.H0,)], letters, by_letter=mealy)
+    codes, decode = read_out(draw, [(tuple(map(tuple, drawn.H0)),)], letters, by_letter=mealy)
     layer = Layer((drawn,), codes, decode)
     return Case("random", seed, arithmetic_name(draw), layer, machine, mealy, outputs)
 
@@ -246,8 +246,8 @@ def contracting(draw: random.Random, seed: int) -> Case:
         decode = [[draw.randrange(2) for _ in range(letters)] for _ in range(values)]
         outputs = [[decode[q][x] for q in row] for x, row in enumerate(table)]
     layer = Layer((Head(A, B, points[0]),), [[p] for p in points], decode)
-    places = IN_AUTOMATON if draw.random() < 0.7 else PLACES
-    layer, table, outputs, planted = _planted(draw, layer, table, outputs, mealy=mealy, places=places)
+    wrong = IN_AUTOMATON if draw.random() < 0.7 else PLACES
+    layer, table, outputs, planted = _planted(draw, layer, table, outputs, mealy=mealy, places=wrong)
     machine, by_state = reachable(table, 0, outputs, mealy=mealy)
     return Case("contracting", seed, name, layer, machine, mealy, by_state, planted)
 

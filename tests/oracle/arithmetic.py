@@ -105,8 +105,9 @@ class Arithmetic:
 def cast_states(A: Matrix, B: Matrix, H: Matrix, arithmetic: Arithmetic) -> Iterator[State]:
     """H_0, H_1, … on the powers of one letter in the model `cast`: cast(Σ_j cast(A^j B) + cast(A^k H_0))."""
     exact = Arithmetic("exact")
-    zero = [[Fraction(0)] * len(row) for row in H]
-    power, driven = tuple(map(tuple, H)), tuple(map(tuple, B))
+    zero: list[list[Number]] = [[Fraction(0)] * len(row) for row in H]
+    power: State = tuple(map(tuple, H))
+    driven: State = tuple(map(tuple, B))
     written = [list(row) for row in zero]
     while True:
         cast = arithmetic.round_matrix(power)

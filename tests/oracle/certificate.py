@@ -81,7 +81,8 @@ def _matrix(transition: Any, n: int, field: int) -> list[list[Fraction]]:
 def read_certificate(document: Any) -> tuple[Layer, Machine]:
     """The layer decodes to the automaton's states, and the machine answers with them."""
     (layer,) = document["layers"]
-    heads, codes = [], []
+    heads: list[Head] = []
+    codes: list[list[list[list[Fraction]]]] = []
     for head in layer["heads"]:
         n, d, field = head["dim"], head["value_dim"], head["field"]
         codes.append([_dense(code, n, d, field) for code in head["codes"]])
