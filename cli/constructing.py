@@ -110,11 +110,10 @@ def construct(
         letters = {} if max_letters is None else {"max_letters": max_letters}
         draw_construction(cast(LRNN, found), picture, max_dim=max_drawn_dim, **letters)
     if output is not None:
-        from ..constructions.certificate import write_certificate
-        from ..theory.certify import certify
+        from ..theory.certify import write_accepted
 
         with working("writing the certificate"):
-            write_certificate(certify(found, max_group=max_group), output)
+            write_accepted(found, output, max_group=max_group)
     facts = report(found, output)
     if as_json:
         print_json(facts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from functools import partial
 from pathlib import Path
@@ -239,17 +240,17 @@ def _print_memory(result: dict[str, Any]) -> None:
 
 
 def _numbers(text: str, option: str) -> list[int]:
-    try:
-        return [int(x) for x in text.split(",")]
-    except ValueError:
-        raise InputError(f"{option} {text}: write whole numbers separated by a comma") from None
+    parts = [part.strip() for part in text.split(",")]
+    if not all(re.fullmatch("-?[0-9]{1,18}", part) for part in parts):
+        raise InputError(f"{option} {text}: write whole numbers separated by a comma")
+    return [int(part) for part in parts]
 
 
 def _span(text: str, option: str) -> list[int]:
-    low, _, high = text.partition("-")
-    if not low.isdigit() or not (high or low).isdigit():
+    found = re.fullmatch("([0-9]{1,18})(?:-([0-9]{1,18})?)?", text)
+    if found is None:
         raise InputError(f"{option} {text}: write a length, or shortest-longest")
-    return [int(low), int(high or low)]
+    return [int(found[1]), int(found[2] or found[1])]
 
 
 def _lengths(text: str, option: str) -> list[Any]:

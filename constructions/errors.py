@@ -19,5 +19,9 @@ class NotRealisableError(MirrormataError):
     """No construction of the requested kind exists for this automaton; the message has the witness."""
 
 
+class RefusedError(MirrormataError):
+    """A stand-alone checker refuses what the library found: a fault of this program, and nothing is concluded."""
+
+
 class MirrormataWarning(UserWarning):
     """Something goes on, but not as wished; the command line prints it as one line."""

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ...constructions.automaton import Automaton
 from ...constructions.construct import construct
 from ...constructions.errors import InputError, LimitError, MirrormataError
+from ...constructions.formats.label_text import label_text
 from ...constructions.lrnn import LRNN
 from ..learned.learned import Learned, LearnedHead
 from .causal import causal_check

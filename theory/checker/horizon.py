@@ -68,6 +68,7 @@ FLOATS = {
 }
 ARITHMETIC = "per_step, nearest even, weights and initial state rounded once"
 GRID = 2**192
+MAX_WORK = 2_000_000_000  # products of coefficients in the distances of all pairs of codes
 LARGEST_LOAD = 2**1000  # of (K + 1) S, so that no square of the decoder overflows float64
 
 
@@ -135,7 +136,9 @@ def least_distance(head: Head, images: list[list[int]]) -> int | None:
         reached.update(fresh)
         queue.extend(dict.fromkeys(fresh))
     permuted = all(len(set(image)) == len(image) for image in images)
+    several = len(head.codes) ** 2 * head.field.degree**2 * max(len(code) for code in head.codes)
     firsts = [0] if reflections and permuted and len(reached) == len(head.codes) else range(len(head.codes))
+    need(len(firsts) == 1 or several <= MAX_WORK, f"{head.where}.codes: too many for all their distances")
     least = None
     for c in firsts:
         for other in range(c + 1, len(head.codes)):

@@ -15,9 +15,10 @@ from ..arithmetic.arithmetic import Arithmetic, PerStep, Rounded
 from ..arithmetic.names import parse_arithmetic
 from ..arithmetic.rounding import Floats
 from ..checker import arithmetic as checker
-from ..checker.equivalent import MAX_STEPS, fitting
+from ..checker.equivalent import MAX_STEPS, MAX_WORK, fitting
 from ..checker.exact import Invalid
 from ..checker.horizon import FLOATS
+from ..checker.regions import MAX_DISTANCES
 from .linear import LinearHead, LinearMachine
 from .regions import find_regions
 from .state_search import StateSearch
@@ -83,6 +84,14 @@ def states_certificate(search: StateSearch, machine: LinearMachine, name: str) -
     document = model_document(machine, name)
     if isinstance(document, str) or machine.answers is None:
         return document
+    heads = document["model"]["heads"]
+    filled = sum(
+        len(head["H0"][0]) * sum(a != 0 for A in head["A"] for row in A for a in row) for head in heads
+    )
+    entries, codes = machine.form.entries, len(document["model"]["codes"])
+    products = search.place.count * (filled + len(search.automaton.letters) * entries * codes)
+    if products > MAX_WORK:
+        return f"the proof has {products:,} products, and the checker computes {MAX_WORK:,}"
     states = machine.carrier.decode(search.form.rows(search.store.words[: search.place.count]))
     greatest = max(states.tolist())
     proof = {
@@ -122,7 +131,8 @@ def _may_contract(machine: LinearMachine, arithmetic: checker.Arithmetic) -> boo
         return False
     if machine.form.entries > 64 or machine.reader is None:
         return False
-    if len(machine.reader.codes) * len(machine.moves) > MAX_REGION_STEPS:
+    codes, letters = len(machine.reader.codes), len(machine.moves)
+    if codes * letters > MAX_REGION_STEPS or codes**2 * letters * machine.form.entries > MAX_DISTANCES:
         return False
     free = [exact or moves is not None for moves in machine.moves]
     norms = [[np.linalg.norm(head.matrix(x), 2) for head in machine.heads] for x in range(len(free))]
