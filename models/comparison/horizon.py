@@ -63,8 +63,8 @@ def horizon_of(
             notes.append("no factors are known, so there is no β")
         elif least < 2:
             beta = beta_horizons(lrnn, Fraction(least))["exact"]
-        lengths = accepted_horizons(lrnn)
-        rounding = None if lengths is None else lengths[dtype]
+        certified = accepted_horizons(lrnn)
+        rounding = None if certified is None else certified[dtype]
     drifts = [d for s in snapped if (d := _drift(s)) is not None]
     grown = [g for geometry in geometries if (g := _growth(geometry, lengths, sampling.fit)) is not None]
     return Horizon(
