@@ -110,7 +110,7 @@ def construct(
         letters = {} if max_letters is None else {"max_letters": max_letters}
         draw_construction(cast(LRNN, found), picture, max_dim=max_drawn_dim, **letters)
     if output is not None:
-        from ..theory.certify import write_accepted
+        from ..theory.accepted import write_accepted
 
         with working("writing the certificate"):
             write_accepted(found, output, max_group=max_group)

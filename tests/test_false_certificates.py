@@ -183,10 +183,10 @@ def test_a_gate_below_minus_one_is_refused() -> None:
         },
     }  # fmt: skip
     assert check(document).reason == "layers[0].heads[0].transitions[0]: bad gate"
-    head["transitions"] = [{"factors": [], "gate": -1, "additive": [[0, 0, "2/3"]]}]  # type: ignore[dict-item]
+    head["transitions"] = [{"factors": [], "gate": -1, "additive": [[0, 0, "2/3"]]}]
     assert check(document).verdict == "valid", check(document).reason
     for gate in (1, 2, "3/2", "-101/100"):
-        head["transitions"] = [{"factors": [], "gate": gate, "additive": [[0, 0, 1]]}]  # type: ignore[dict-item]
+        head["transitions"] = [{"factors": [], "gate": gate, "additive": [[0, 0, 1]]}]
         assert "bad gate" in check(document).reason
 
 

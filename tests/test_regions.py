@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from fractions import Fraction
 from math import ceil, floor
 from typing import Any
@@ -21,8 +22,9 @@ from mirrormata.theory.checker.regions import regions
 from mirrormata.theory.checker.stored import Model
 from mirrormata.theory.checker.table import Machine
 from mirrormata.theory.proofs.certificate import regions_certificate
+from mirrormata.theory.proofs.exact import exact_regions
+from mirrormata.theory.proofs.machine import one_layer
 from mirrormata.theory.proofs.npz_model import NpzModel, npz_model
-from mirrormata.theory.proofs.quick import exact_regions, one_layer
 from mirrormata.theory.proofs.regions import find_regions
 
 ONE = Machine([[0]], 0, [0])
@@ -43,7 +45,7 @@ def scalar(A: Fraction, B: Fraction, H0: Fraction, codes: list[Fraction], arithm
 def rounded(x: Fraction, mode: str) -> Fraction:
     """To bfloat16, for numbers from 1 to 2: steps of 2^-7."""
     steps = x * 2**7
-    whole = {
+    whole: dict[str, Callable[[Fraction], int]] = {
         "rne": round,
         "tie_low": lambda s: ceil(s - Fraction(1, 2)),
         "rz": floor,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...constructions.lrnn import LRNN
+from ...theory.accepted import accepted_horizons
 from ...theory.beta_horizon import beta_horizons
-from ...theory.certify import accepted_horizons
 from .snap import SnappedHead, in_use
 from .states import ClassGeometry, Sampling
 

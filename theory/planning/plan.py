@@ -20,7 +20,7 @@ from ...constructions.realisations import (
     of_source,
     sources_for,
 )
-from ..certify import accepted_horizons
+from ..accepted import accepted_horizons
 from ..horizon import has_horizon
 from .bounds import Bound, bounds
 
