@@ -18,6 +18,7 @@ from mirrormata.constructions.realisations import Builder
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.constructions.texts.library_table import library_rows
 from mirrormata.models.recurrences import RECURRENCES, survey
+from mirrormata.theory.check import CHECKERS
 from mirrormata.theory.horizon import horizons
 from mirrormata.theory.planning.plan import report
 from mirrormata.theory.running.refutation import refute_printed
@@ -96,6 +97,41 @@ def files_list(folder: str) -> str:
         sentence = " ".join(text.split("\n\n")[0].split()).split(". ")[0].rstrip(".").replace("*", "\\*")
         lines.append(f"- `{path.name}`: {sentence}.\n")
     return "\n" + "".join(lines) + "\n"
+
+
+def files_of_checker(kind: str) -> list[Path]:
+    """The program of a kind of certificate, and all files of its folder that it imports, directly or not."""
+    folder = ROOT / "theory" / "checker"
+    found = [folder / f"{kind}.py"]
+    for path in found:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                read = folder / f"{node.module}.py"
+                if read not in found:
+                    found.append(read)
+    return found
+
+
+def checkers_table() -> str:
+    """One row a kind of certificate: its program, what it proves, and how much has to be believed for it."""
+    lines = {
+        path: len(path.read_text(encoding="utf-8").splitlines())
+        for kind in CHECKERS
+        for path in files_of_checker(kind)
+    }
+    rows = []
+    for kind in CHECKERS:
+        program, *others = files_of_checker(kind)
+        text = ast.get_docstring(ast.parse(program.read_text(encoding="utf-8"))) or ""
+        proves = " ".join(text.split("\n\n")[0].split()).partition(": ")[2].rstrip(".")
+        read = ", ".join(f"`{path.name}`" for path in sorted(others))
+        size = sum(lines[path] for path in (program, *others))
+        rows.append([f"`{kind}`", f"`{program.name}`", proves, read, f"{size:,}"])
+    head = ("kind", "program", "proves", "with", "lines in all")
+    return (
+        table(head, rows, (4,))
+        + f"All checkers together are {len(lines)} files and {sum(lines.values()):,} lines.\n\n"
+    )
 
 
 def printed_table() -> str:
@@ -241,6 +277,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "constructions": constructions_table,
     "horizons": horizons_table,
     "printed": printed_table,
+    "checkers": checkers_table,
     "library": library_table,
     "recurrences": recurrences_table,
     "sweeps": sweeps_tables,

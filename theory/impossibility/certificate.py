@@ -6,6 +6,7 @@ words with the orbits of the package's own arithmetic, so that the two hold each
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -14,9 +15,11 @@ import numpy as np
 
 from ...constructions.automaton import Automaton
 from ...constructions.certificate_parts import FORMAT, number_json
-from ...constructions.errors import InputError
+from ...constructions.errors import DisagreementError, InputError, LimitError
 from ..arithmetic.arithmetic import Cast, PerStep, fractions
 from ..arithmetic.names import parse_arithmetic
+from ..checker import impossible
+from ..checker.exact import Invalid, parse
 from ..verifying.verdict import Verdict
 from .cast_model import cast_states
 from .orbits import MAX_STEPS, AffineHead, AffineModel, orbit
@@ -143,7 +146,7 @@ def _document(
     model = parse_arithmetic(arithmetic)
     replay = _cast_replay if isinstance(model, Cast) else _replay
     replayed = [replay(head, used, word, model.round) for head in heads]  # type: ignore[union-attr]
-    return {
+    return _accepted({
         "format": FORMAT,
         "kind": "impossible",
         "labels": {
@@ -158,7 +161,27 @@ def _document(
         "heads": [head for head, _ in replayed],
         "words": {"prefix": prefix, "loop": loop, "i": i, "j": j, "suffix": z},
         "evidence": [evidence for _, evidence in replayed],
-    }
+    })  # fmt: skip
+
+
+def _accepted(document: dict[str, Any]) -> dict[str, Any]:
+    """The certificate, once the stand-alone checker has accepted it."""
+    name = document["labels"]["model"]
+    try:
+        read = parse(json.dumps(document))
+    except ValueError:  # more digits than Python writes
+        raise LimitError(
+            f"{name}: its numbers are too long for a certificate: look for a shorter loop"
+        ) from None
+    try:
+        impossible.check(read)
+    except Invalid as reason:
+        if str(reason).startswith("words: the replay takes more than"):
+            raise LimitError(f"{name}: the checker does not follow so long words ({reason})") from None
+        raise DisagreementError(
+            f"{name}: the checker refuses the certificate that was found ({reason})"
+        ) from None
+    return document
 
 
 Round = Callable[[Any], Any]

@@ -16,10 +16,11 @@ import numpy as np
 
 from ...constructions.automaton import Automaton, Indices, breadth_first
 from ...constructions.certificate_parts import FORMAT
-from ...constructions.errors import InputError
+from ...constructions.errors import DisagreementError, InputError
 from ...constructions.formats.label_text import distinct_texts
 from ...constructions.groups.permutations import cycle_lengths
 from ..checker.bound import FIFTHS, PAIRS, RULES, SEARCH
+from ..checker.bound import bounds as checker_bounds
 
 Word = tuple[int, ...]
 Cycle = tuple[int, ...]
@@ -48,19 +49,37 @@ class Bound:
     data: dict[str, Any]
     automaton: Automaton = field(repr=False, compare=False)
 
+    def statement(self) -> dict[str, Any]:
+        """Its entry in a certificate."""
+        return {
+            "figure": self.figure, "at_least": self.at_least, "reason": self.reason, "kind": self.kind,
+            "hypotheses": self.hypotheses, "evidence": self.data,
+        }  # fmt: skip
+
     def certificate(self) -> dict[str, Any]:
         """The certificate of kind `bound` with this bound alone."""
         return bound_certificate((self,))
 
 
 def bounds(automaton: Automaton) -> tuple[Bound, ...]:
-    """All bounds known for an automaton, in a fixed order; empty where there is none.
+    """All bounds known for an automaton, in a fixed order, each found by the stand-alone checker too; empty if there is none.
 
     Unreachable states do not count, unless they were kept as points. Words are searched to a fixed extent
-    (`checker.bound.SEARCH`), so that a bound may be missed on large monoids; none is ever wrong.
+    (`checker.bound.SEARCH`), so that a bound may be missed on large monoids; none is ever wrong. `DisagreementError` where the
+    checker does not find the same.
     """
     if not automaton.keeps_points:
         automaton = automaton.trimmed()
+    found = _found(automaton)
+    if found:
+        theirs = checker_bounds(automaton.transitions.tolist(), len(automaton.states))
+        for bound in found:
+            if bound.statement() not in theirs:
+                raise DisagreementError(f"{automaton.name}: the checker of bounds does not find {bound.text}")
+    return found
+
+
+def _found(automaton: Automaton) -> tuple[Bound, ...]:
     maps = automaton.transitions
     n = maps.shape[1]
     letters = np.arange(len(maps))
@@ -144,17 +163,7 @@ def bound_certificate(found: Sequence[Bound]) -> dict[str, Any]:
                 for row in automaton.transitions
             ],
         },
-        "bounds": [
-            {
-                "figure": bound.figure,
-                "at_least": bound.at_least,
-                "reason": bound.reason,
-                "kind": bound.kind,
-                "hypotheses": bound.hypotheses,
-                "evidence": bound.data,
-            }
-            for bound in found
-        ],
+        "bounds": [bound.statement() for bound in found],
     }
 
 

@@ -20,11 +20,12 @@ from ...constructions.realisations import (
     of_source,
     sources_for,
 )
-from ..horizon import has_horizon, horizons
+from ..accepted import accepted_horizons
+from ..horizon import has_horizon
 from .bounds import Bound, bounds
 
-PLANNED_HORIZON_CODES = 2_000
-"""Horizons are computed for heads of up to this many codes; `construct -o` computes them for all."""
+PLANNED_HORIZON_CODES = 500
+"""Horizons are computed, and checked, for heads of up to this many codes; `construct -o` does so for all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,4 +239,4 @@ def _horizons(found: LRNN) -> dict[str, int | None] | None:
         return {dtype: None for dtype in INTEGER_RANGES if dtype in found.formats}
     if not has_horizon(found) or max(len(head.codes) for head in found.all_heads) > PLANNED_HORIZON_CODES:
         return None
-    return horizons(found)
+    return accepted_horizons(found)
