@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mirrormata.constructions.block_delay import BlockDelay
-from mirrormata.constructions.construct import construct
+from mirrormata.constructions.construct import Request, choose, construct
 from mirrormata.constructions.lrnn import LRNN
 from mirrormata.constructions.real_cyclotomic import Number, enclosure
 from mirrormata.constructions.realisations import Realisation
@@ -36,6 +36,11 @@ def value(x: Number) -> float:
     """A number to 64 bits."""
     low, high = enclosure(x, 64)
     return float(low + high) / 2
+
+
+def chosen(spec: str, **options: Any) -> Realisation:
+    """What the command line would construct."""
+    return choose(automaton_from_spec(spec), Request(**options))
 
 
 def meets(found: Realisation, hypothesis: str) -> bool:
@@ -91,7 +96,7 @@ def test_two_layers_of_one_factor_do_not_stand_beside_a_bound_on_one_layer() -> 
 def test_what_is_reached_and_what_is_not() -> None:
     def told(spec: str, **options: Any) -> dict[str, tuple[int, int | str, str]]:
         return {
-            b.figure: (b.at_least, b.reached, b.reason) for b in reached_bounds(construct(spec, **options))
+            b.figure: (b.at_least, b.reached, b.reason) for b in reached_bounds(chosen(spec, **options))
         }
 
     assert told("S5") == {"householders": (4, 4, "CK.S5"), "beta": (2, 2, "H.openβ")}

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, TextIO
 
+from ...constructions.errors import InputError
 from ...constructions.files import write_text
 
 
@@ -38,7 +39,12 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
     lines = []
     for text in path.read_text(encoding="utf-8").splitlines():
         try:
-            lines.append(json.loads(text))
+            line = json.loads(text)
         except json.JSONDecodeError:
             break
+        if not isinstance(line, dict) or type(line.get("step")) is not int:
+            raise InputError(
+                f"{path}: line {len(lines) + 1} is no object with a whole number as its step; remove the file"
+            )
+        lines.append(line)
     return lines
