@@ -25,6 +25,8 @@ LONGEST = 900
 
 INDEX = """# Claims
 
+<!-- answers: which theorems are checked anew here, in which arithmetic, and how far the check goes -->
+
 Every theorem that the constructions and bounds rest on is a file under `theory/claims` that checks it anew, and says in
 which arithmetic, how far the check goes, and under which hypotheses. `mirrormata verify` runs them, `mirrormata claims`
 lists and explains them; see the [command line](../command-line.md#verify).
@@ -47,6 +49,8 @@ The statuses are those of the last run with quick effort, kept in `docs/claims.j
 """
 
 ERRATA = """# Errata
+
+<!-- answers: what is wrong as it was printed, with a witness, and what is true in its place -->
 
 Statements that are wrong as they were printed, each with a witness, and what is true in their place. Both are claims: the
 printed one is refuted; the page of the repaired one says how far it was checked. G is Grazzi et al., DP is Siems et al. ([sources](glossary.md#sources)).
