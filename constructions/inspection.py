@@ -111,7 +111,9 @@ def inspect_automaton(
     the degree of a small permutation representation, by default `small_degree`; it is called for groups only.
     """
     if degree is None:
-        from .small_degree import small_degree as degree
+        from .small_degree import small_degree
+
+        degree = small_degree
     notes = list(automaton.notes)
     group = automaton.is_permutation
     order = _order(automaton, notes, max_monoid) if group else None

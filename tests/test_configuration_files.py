@@ -231,7 +231,13 @@ def test_a_trainings_result(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     path.write_text(json.dumps(whole))
     assert read_result(tmp_path) == whole
-    for wrong in ({"seeds": ["0"]}, {"seeds": 3}, {"accuracy": {"8": ["1.0"]}}, {"exact": []}):
+    changes: tuple[dict[str, Any], ...] = (
+        {"seeds": ["0"]},
+        {"seeds": 3},
+        {"accuracy": {"8": ["1.0"]}},
+        {"exact": []},
+    )
+    for wrong in changes:
         path.write_text(json.dumps({**whole, **wrong}))
         with pytest.raises(InputError, match=r"result\.json: .* is needed"):
             read_result(tmp_path)

@@ -48,7 +48,7 @@ def test_json_of_parity() -> None:
         "commutative": True,
         "solvable": True,
         "synchronising": False,
-        "degree": None,
+        "degree": 2,
         "notes": [],
     }
     assert seen["group_order"] == 2

@@ -95,9 +95,7 @@ def test_two_layers_of_one_factor_do_not_stand_beside_a_bound_on_one_layer() -> 
 
 def test_what_is_reached_and_what_is_not() -> None:
     def told(spec: str, **options: Any) -> dict[str, tuple[int, int | str, str]]:
-        return {
-            b.figure: (b.at_least, b.reached, b.reason) for b in reached_bounds(chosen(spec, **options))
-        }
+        return {b.figure: (b.at_least, b.reached, b.reason) for b in reached_bounds(chosen(spec, **options))}
 
     assert told("S5") == {"householders": (4, 4, "CK.S5"), "beta": (2, 2, "H.openβ")}
     assert told("S5", max_householders=3)["layers"] == (2, 3, "CK.S5")

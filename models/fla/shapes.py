@@ -125,8 +125,9 @@ def check_tied(config: Mapping[str, Any], tensors: Mapping[str, Any], name: str)
     FLA would run the model with the embeddings then, and pass over what is in the file.
     """
     head = tensors.get("lm_head.weight")
-    tied = config.get("tie_word_embeddings", False) and head is not None
-    if tied and not np.array_equal(head, tensors["model.embeddings.weight"]):
+    if head is None or not config.get("tie_word_embeddings", False):
+        return
+    if not np.array_equal(head, tensors["model.embeddings.weight"]):
         raise InputError(
             f"{name}: tie_word_embeddings is true, but 'lm_head.weight' is not 'model.embeddings.weight': set it to "
             "false, or leave 'lm_head.weight' out"

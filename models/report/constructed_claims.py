@@ -9,15 +9,18 @@ from ...constructions.texts.show import counted
 from ...theory.planning.reached import reached_bounds
 from ...theory.verifying.registry import Entry, Registry, load_claims
 from ...theory.verifying.subject import Subject
-from ...theory.verifying.verdict import CONFIRMED, status_in_words
+from ...theory.verifying.verdict import Status, status_in_words
 from ...theory.verifying.verify import Outcome, verify_model
 from .limits import ShownLimits
 from .parts import Cell, Section, Table
 
-OF_A_MODEL = {
-    **dict.fromkeys(CONFIRMED, "true of it"),
+OF_A_MODEL: dict[Status, str] = {
+    "proved": "true of it",
+    "exhaustive": "true of it",
+    "supported": "true of it",
     "refuted": "not true of it",
-    **dict.fromkeys(("cited", "unknown"), "undecided"),
+    "cited": "undecided",
+    "unknown": "undecided",
 }
 """The words for a verdict about one model, whose claim itself may well hold: its hypotheses need not be met here."""
 GRAM, STABLE = "own.LMI", "DP.T8"

@@ -36,7 +36,7 @@ class Metrics:
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
     """All whole lines; a last line that a kill cut short is left out."""
-    lines = []
+    lines: list[dict[str, Any]] = []
     for text in path.read_text(encoding="utf-8").splitlines():
         try:
             line = json.loads(text)

@@ -51,7 +51,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     found = exhaustive(
         CLAIM,
         cases=[*rotations, *cyclic, *dihedral, "A4", "S4", "A5"],
-        check=lambda case: layer_defect(case) if isinstance(case, str) else third_factor(case),
+        check=wrong,
         of=f"the {len(rotations)} rotations of cube and icosahedron, and the layers of {cyclic[0]} to {cyclic[-1]}, "
         f"{dihedral[0]} to {dihedral[-1]}, A4, S4 and A5",
         broken=[scaled(-1, R) for R in rotations],
@@ -69,6 +69,11 @@ def verify(effort: Effort = QUICK) -> Verdict:
             )
         },
     )
+
+
+def wrong(case: Matrix | str) -> Any:
+    """Of a rotation or of a group's name: what is wrong with its two factors; None where nothing is."""
+    return layer_defect(case) if isinstance(case, str) else third_factor(case)
 
 
 def cube_rotations() -> Iterator[Matrix]:

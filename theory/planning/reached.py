@@ -86,8 +86,9 @@ def reached(found: Realisation, bound: Bound) -> int | str | None:
     """The construction's figure, where it meets the bound's hypotheses and the figure is a number of it; else None."""
     one = found.summary()["layers"] == 1
     if bound.figure == "state_size":
-        single = isinstance(found, LRNN) and one and len(found.decode) == len(found.automaton.states)
-        return sum(h.dim * h.value_dim for h in found.all_heads) if single else None  # type: ignore[union-attr]
+        if isinstance(found, LRNN) and one and len(found.decode) == len(found.automaton.states):
+            return sum(h.dim * h.value_dim for h in found.all_heads)
+        return None
     if not _contracts(found):
         return None
     if bound.figure == "householders":

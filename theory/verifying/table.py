@@ -70,8 +70,8 @@ def _found(outcome: Outcome) -> str:
         said = [] if isinstance(verdict.computed, bool) or not computed else [computed]
         facts = [f"{key.replace('_', ' ')}: {_text(value)}" for key, value in verdict.evidence.items()]
         return "; ".join(said + [fact for fact in facts if len(fact) <= SHOWN])
-    said = computed if computed == claimed or not claimed else f"{computed} (claimed: {claimed})"
-    return "; ".join([said, *_looked_at(verdict)])
+    values = computed if computed == claimed or not claimed else f"{computed} (claimed: {claimed})"
+    return "; ".join([values, *_looked_at(verdict)])
 
 
 def _looked_at(verdict: Verdict) -> list[str]:
