@@ -44,7 +44,7 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
             break
         if not isinstance(line, dict) or type(line.get("step")) is not int:
             raise InputError(
-                f"{path}: line {len(lines) + 1} is no object with a whole number as its step; remove the file"
+                f"{path}: not the metrics of a training: line {len(lines) + 1} has no whole number as its 'step'; remove it"
             )
         lines.append(line)
     return lines
