@@ -26,7 +26,7 @@ _SHAPES = {
 }
 _INK, _PAPER = "#1f2933", "#ffffff"
 _HEIGHT, _ROW, _COLUMN = 0.3, 0.5, 2.3
-_MARKS = {"proved": "✓", "exhaustive": "∀", "supported": "≈", "refuted": "✗", "cited": "→", "unknown": "?"}
+_MARKS = {"proved": "✓", "exhaustive": "#", "supported": "≈", "refuted": "✗", "cited": "→", "unknown": "?"}
 """One sign a status, so that colours are not needed to tell them apart."""
 
 
