@@ -56,7 +56,7 @@ def verify(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random instances.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Check claims anew, or what they say about a model; exit status 1 where a verdict is not as expected."""
+    """Check claims anew, or what they say about a model; exit status 1 where a verdict is not as recorded."""
     from ..theory.verifying.claim import Effort
     from ..theory.verifying.registry import load_claims
     from ..theory.verifying.table import print_outcomes
