@@ -1,0 +1,227 @@
+"""Models with a planted fault, of which `prove` must find a shortest wrong word, and the same models without it.
+
+How long that word is was worked out by hand; that it is wrong, and that each shorter beginning of it is right, is seen here by
+rational numbers, on a way of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ...constructions.automaton import Automaton
+from ...constructions.construct import Request, choose
+from ...constructions.spec import automaton_from_spec
+from ..checker.arithmetic import Arithmetic
+from ..checker.exact import Invalid
+from ..proofs.npz_model import NpzModel, npz_model
+from ..proofs.prove import prove
+
+IN_BF16 = ("per_step:bf16", "per_op:bf16", "exact")
+EVERYWHERE = (*IN_BF16, "per_step:fp8_e4m3", "per_op:fp16:tree:rz", "per_step:int:-4..4", "per_step:fp32:ru")
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A layer, the automaton that it is held to, and the length of a shortest wrong word in some arithmetics (None: none)."""
+
+    name: str
+    model: NpzModel
+    automaton: Automaton
+    length: int | None
+    arithmetics: tuple[str, ...] = IN_BF16
+
+
+def cases() -> Iterator[tuple[str, str | None]]:
+    """Layers of matrices in every arithmetic, by both methods; then constructions."""
+    for case in planted():
+        for arithmetic in case.arithmetics:
+            for method in ("auto", "states"):
+                found = prove(case.model, case.automaton, arithmetic, max_states=20_000, method=method)
+                yield f"{case.name}, {arithmetic}, {method}", _difference(found, case, arithmetic)
+    yield from constructions()
+
+
+def layer(A: Any, codes: Any, decode: Any, *, B: Any = None, start: Any = None) -> NpzModel:
+    """A layer by its numbers: H has one column; `start`: the first code by default."""
+    matrices = np.array(A, dtype=np.float64)
+    named = np.array(codes, dtype=np.float64)[..., None]
+    answers = np.array(decode)
+    if answers.ndim == 1:
+        answers = np.repeat(answers[:, None], len(matrices), axis=1)
+    arrays = {
+        "A": matrices,
+        "B": np.zeros((*matrices.shape[:2], 1)) if B is None else np.array(B, dtype=np.float64)[..., None],
+        "H0": named[0] if start is None else np.array(start, dtype=np.float64)[:, None],
+        "codes": named,
+        "decode": answers,
+    }
+    return npz_model(arrays, "by hand")
+
+
+def automaton(rows: Any, outputs: Any, name: str = "by hand") -> Automaton:
+    """Transitions `[letters][states]`, and an output for each state or, of a Mealy machine, for each letter and state."""
+    states = tuple(range(len(rows[0])))
+    given = np.array(outputs, dtype=object)
+    return Automaton(states, tuple("abc"[: len(rows)]), np.array(rows), 0, given, name)
+
+
+def planted() -> Iterator[Planted]:
+    """Each with what is wrong in it."""
+    parity = automaton_from_spec("parity")
+    sign, quarter = [[[1]], [[-1]]], [[0, -1], [1, 0]]
+    still, square = [[1, 0], [0, 1]], [[1, 0], [0, 1], [-1, 0], [0, -1]]
+    four = automaton([[0, 1, 2, 3], [1, 2, 3, 0]], [0, 1, 2, 3])
+    turn = automaton([[1, 2, 3, 0]], [0, 1, 2, 3])
+    yield Planted("parity by a sign", layer(sign, [[1], [-1]], [0, 1]), parity, None, EVERYWHERE)
+    yield Planted("always 1", layer(sign, [[1], [-1]], [1, 1]), parity, 1, EVERYWHERE)
+    wrong_back = layer(sign, [[1], [-1]], [[0, 1], [1, 1]])
+    yield Planted("wrong on the way back to the start", wrong_back, parity, 2, EVERYWHERE)
+    yield Planted("a quarter turn", layer([still, quarter], square, [0, 1, 2, 3]), four, None, EVERYWHERE)
+    decode = [[0, 0], [1, 1], [3, 2], [3, 3]]
+    yield Planted("wrong after an idle letter", layer([still, quarter], square, decode), four, 3, EVERYWHERE)
+    decode = [[0, 0], [1, 1], [2, 2], [3, 2]]
+    yield Planted("wrong for one letter in one state", layer([still, quarter], square, decode), four, 3 + 0, ())
+    yield Planted("wrong for one moving letter", layer([still, quarter], square, [[0, 0], [1, 1], [2, 2], [3, 2]]), four, 3)
+    yield Planted("a turn that closes", layer([quarter], square, [0, 1, 2, 3]), turn, None, EVERYWHERE)
+    yield Planted("a turn, wrong where it closes", layer([quarter], square, [1, 1, 2, 3]), turn, 4, EVERYWHERE)
+    yield Planted("a turn the other way", layer([np.transpose(quarter)], square, [0, 1, 2, 3]), turn, 1, EVERYWHERE)
+    # one state of the model, three of the automaton; letter a moves the automaton alone
+    late = automaton([[1, 2, 2], [0, 1, 2]], [0, 0, 1])
+    yield Planted("a model that stands still", layer([[[1]], [[1]]], [[1], [5]], [0, 1]), late, 2, EVERYWHERE)
+    swapped = automaton([[0, 1, 2], [1, 2, 2]], [0, 0, 1])
+    yield Planted("the same, letters exchanged", layer([[[1]], [[1]]], [[1], [5]], [0, 1]), swapped, 2)
+    yield from rounded()
+    yield from read()
+
+
+def rounded() -> Iterator[Planted]:
+    """Faults that an arithmetic makes."""
+    even = automaton([[1, 0]], [0, 1])
+    count = layer([[[1]]], [[i] for i in range(40)], [i % 2 for i in range(40)], B=[[1]])
+    # 16 + 1 is rounded to 16 in four bits, 8 + 1 to 8 in three; ties toward -∞ and roundings down stay, up goes on by 2
+    yield Planted("counting ones, four bits", count, even, 17, ("per_step:fp8_e4m3", "per_op:fp8_e4m3:bias"))
+    yield Planted("counting ones, three bits", count, even, 9, ("per_step:fp8_e5m2", "per_step:fp8_e5m2:rd"))
+    yield Planted("counting ones, rounded up", count, even, 17, ("per_step:fp8_e4m3:ru",))
+    yield Planted("counting ones on a grid", count, even, 8, ("per_step:int:-8..7",))
+    one = automaton([[0]], [0])
+    double = layer([[[2]]], [[1], [32768]], [0, 0])
+    yield Planted("doubling until it is infinite", double, one, 16, ("per_step:fp16", "per_op:fp8_e5m2"))
+    yield Planted("doubling until it saturates", double, one, None, ("per_step:fp8_e4m3", "per_step:fp16:sat"))
+    # 16 + 1 + 1 is 18 where the ones are added first, and 16 from the left: the zero in front has its place in a pair
+    rows = [[[0, 1, 1, 1], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]]
+    codes = [[18, 16, 1, 1], [16, 16, 1, 1]]
+    pairs = layer(rows, codes, [0, 1], start=[0, 16, 1, 1])
+    told = automaton([[0]], [0])
+    yield Planted("a sum by pairs", pairs, told, None, ("per_op:fp8_e4m3:tree", "per_step:fp8_e4m3"))
+    yield Planted("a sum from the left", pairs, told, 1, ("per_op:fp8_e4m3", "per_op:fp8_e4m3:fma"))
+    # 3/4 of the way from the code of answer 0, beyond the middle
+    beyond = layer([[[0]]], [[0], [1]], [0, 1], B=[[0.75]])
+    yield Planted("a state beyond the middle", beyond, told, 1, EVERYWHERE[:5])
+    before = layer([[[0]]], [[0], [1]], [0, 1], B=[[0.375]])
+    yield Planted("a state before the middle", before, told, None, EVERYWHERE[:5])
+    added = layer([[[0.5]], [[0.5]]], [[1], [-1]], [0, 1], B=[[0.5], [-0.5]])
+    last = automaton([[0, 0], [1, 1]], [0, 1])
+    # 1, 0, 1/2: after b the state is (1 - 1)/2 = 0, a tie, which goes to the first code
+    yield Planted("a tie goes to the first code", added, last, 1, IN_BF16)
+    quick = layer([[[0.25]], [[0.25]]], [[1], [-1]], [0, 1], B=[[0.75], [-0.75]])
+    yield Planted("a contraction to the last letter", quick, last, None, (*IN_BF16, "per_step:bf16:ru"))
+    slow = layer([[[0.75]], [[0.75]]], [[1], [-1]], [0, 1], B=[[0.25], [-0.25]])
+    yield Planted("a contraction that is too slow", slow, last, 1, IN_BF16)
+
+
+def read() -> Iterator[Planted]:
+    """Faults of the read-out, and of the automaton that it is held to."""
+    sign = [[[1]], [[-1]]]
+    # a Mealy machine: the output tells the state before, which is read by the letter from the state after
+    before = automaton([[0, 1], [1, 0]], [[0, 1], [0, 1]])
+    yield Planted("the state before", layer(sign, [[1], [-1]], [[0, 1], [1, 0]]), before, None, EVERYWHERE)
+    yield Planted("the state after", layer(sign, [[1], [-1]], [[0, 0], [1, 1]]), before, 1, EVERYWHERE)
+    nothing = layer(sign, [[1], [-1]], [[0, 0], [1, -1]])
+    yield Planted("a code without an answer", nothing, automaton_from_spec("parity"), 1, EVERYWHERE)
+    # many codes a side, so that they are compared by products: the answer is the sign
+    many = [[i + 0.5] for i in range(6)] + [[-i - 0.5] for i in range(6)]
+    sides = [0] * 6 + [1] * 6
+    parity = automaton_from_spec("parity")
+    yield Planted("six codes for each answer", layer(sign, many, sides), parity, None, IN_BF16)
+    last = layer(sign, many, [*sides[:-1], 0], start=[5.5])
+    yield Planted("six codes, the last wrong", last, parity, 1, IN_BF16)
+
+
+def constructions() -> Iterator[tuple[str, str | None]]:
+    """Constructions against their own automaton, and against one in which one state has another output or start."""
+    s3, s3_delay = Request(), Request(theorem="DP.T1")
+    for spec, request, arithmetics in (
+        ("parity", Request(), ("per_step:bf16", "per_op:bf16", "exact", "kernel:recurrent:bf16")),
+        ("S3", s3, ("per_step:bf16", "exact")),
+        ("S3", s3_delay, ("per_step:bf16", "exact")),
+        ("mod:4", Request(max_householders=1), ("per_step:bf16", "exact")),
+        ("tomita:4", Request(theorem="G.T4"), ("per_step:fp16",)),
+    ):
+        right = automaton_from_spec(spec)
+        model = choose(right, request)
+        swapped = np.array(right.transitions)
+        swapped[[0, -1]] = swapped[[-1, 0]]
+        exchanged = Automaton(right.states, right.letters, swapped, right.start, right.outputs, "letters exchanged")
+        for arithmetic in arithmetics:
+            name = f"{spec} {request.theorem or ''} in {arithmetic}"
+            found = prove(model, right, arithmetic, max_states=20_000)
+            yield name, None if found.verdict == "equivalent" else f"{found.verdict}: {found.reason}"
+            found = prove(model, exchanged, arithmetic, max_states=20_000)
+            wrong = found.verdict == "counterexample" and len(found.word or ()) == 1
+            yield f"{name}, letters exchanged", None if wrong else f"{found.verdict}: {found.word}"
+    # the outputs are texts, and the states have other names: what counts are the outputs
+    model = choose(automaton_from_spec("parity"), Request())
+    always = Automaton(("p", "q"), (0, 1), np.array([[0, 1], [1, 0]]), 0, np.array([1, 1], dtype=object), "always 1")
+    for arithmetic in ("per_step:bf16", "per_op:bf16", "exact", "kernel:recurrent:bf16"):
+        found = prove(model, always, arithmetic, max_states=100)
+        wrong = found.verdict == "counterexample" and found.word == (0,)
+        yield f"parity is not always 1, {arithmetic}", None if wrong else f"{found.verdict}: {found.word}"
+    # the horizon of a pentagon ends: the word is the shortest, by the search that looks at every state
+    model = choose(automaton_from_spec("mod:5"), Request())
+    for arithmetic, length in (("per_step:fp8_e5m2", 7), ("per_step:fp8_e4m3", 11)):
+        found = prove(model, automaton_from_spec("mod:5"), arithmetic, max_states=20_000)
+        said = len(found.word or ())
+        yield f"mod:5 in {arithmetic}", None if said == length else f"{found.verdict}: {said} letters, not {length}"
+
+
+def _difference(found: Any, case: Planted, arithmetic: str) -> str | None:
+    if case.length is None:
+        return None if found.verdict == "equivalent" else f"{found.verdict} {found.word}, but all words are right"
+    if found.verdict != "counterexample" or found.word is None:
+        return f"{found.verdict}, but a word of {case.length} letters is wrong"
+    if len(found.word) != case.length:
+        return f"a word of {len(found.word)} letters, but a shortest has {case.length}"
+    right = [_fits(case, arithmetic, found.word[: t + 1]) for t in range(case.length)]
+    return None if right == [True] * (case.length - 1) + [False] else f"the word {found.word} is not wrong at its end alone"
+
+
+def _fits(case: Planted, arithmetic: str, word: tuple[int, ...]) -> bool:
+    """Is the answer after the word right, in rational numbers? A number that overflows answers nothing."""
+    model, machine = case.model, case.automaton
+    rounds = Arithmetic(arithmetic)
+    state = [Fraction(x) for x in model.H0[:, 0].tolist()]
+    q = before = machine.start
+    for x in word:
+        before, q = q, int(machine.transitions[x, q])
+        rows = zip(model.A[x].tolist(), model.B[x, :, 0].tolist(), strict=True)
+        try:
+            state = [
+                rounds.affine(
+                    [(k, Fraction(a), state[k]) for k, a in enumerate(row) if a], Fraction(b), len(state)
+                )
+                for row, b in rows
+            ]
+        except Invalid:
+            return False
+    distances = [
+        sum((h - Fraction(c)) ** 2 for h, c in zip(state, code, strict=True)) for code in model.codes[..., 0].tolist()
+    ]
+    said = int(model.decode[distances.index(min(distances)), word[-1]])
+    outputs = list(dict.fromkeys(str(o) for o in machine.outputs.ravel()))
+    right = machine.outputs[word[-1], before] if machine.is_mealy else machine.outputs[q]
+    return said == outputs.index(str(right))
