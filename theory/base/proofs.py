@@ -34,13 +34,14 @@ class Planted:
     automaton: Automaton
     length: int | None
     arithmetics: tuple[str, ...] = IN_BF16
+    methods: tuple[str, ...] = ("auto", "states")
 
 
 def cases() -> Iterator[tuple[str, str | None]]:
     """Layers of matrices in every arithmetic, by both methods; then constructions."""
     for case in planted():
         for arithmetic in case.arithmetics:
-            for method in ("auto", "states"):
+            for method in case.methods:
                 found = prove(case.model, case.automaton, arithmetic, max_states=20_000, method=method)
                 yield f"{case.name}, {arithmetic}, {method}", _difference(found, case, arithmetic)
     yield from constructions()
@@ -84,8 +85,7 @@ def planted() -> Iterator[Planted]:
     yield Planted("a quarter turn", layer([still, quarter], square, [0, 1, 2, 3]), four, None, EVERYWHERE)
     decode = [[0, 0], [1, 1], [3, 2], [3, 3]]
     yield Planted("wrong after an idle letter", layer([still, quarter], square, decode), four, 3, EVERYWHERE)
-    decode = [[0, 0], [1, 1], [2, 2], [3, 2]]
-    yield Planted("wrong for one letter in one state", layer([still, quarter], square, decode), four, 3 + 0, ())
+    yield Planted("wrong where an idle letter stays", layer([still, quarter], square, [1, 1, 2, 3]), four, 1, EVERYWHERE)
     yield Planted("wrong for one moving letter", layer([still, quarter], square, [[0, 0], [1, 1], [2, 2], [3, 2]]), four, 3)
     yield Planted("a turn that closes", layer([quarter], square, [0, 1, 2, 3]), turn, None, EVERYWHERE)
     yield Planted("a turn, wrong where it closes", layer([quarter], square, [1, 1, 2, 3]), turn, 4, EVERYWHERE)
@@ -129,7 +129,7 @@ def rounded() -> Iterator[Planted]:
     # 1, 0, 1/2: after b the state is (1 - 1)/2 = 0, a tie, which goes to the first code
     yield Planted("a tie goes to the first code", added, last, 1, IN_BF16)
     quick = layer([[[0.25]], [[0.25]]], [[1], [-1]], [0, 1], B=[[0.75], [-0.75]])
-    yield Planted("a contraction to the last letter", quick, last, None, (*IN_BF16, "per_step:bf16:ru"))
+    yield Planted("a contraction to the last letter", quick, last, None, (*IN_BF16, "per_step:bf16:ru"), ("auto",))
     slow = layer([[[0.75]], [[0.75]]], [[1], [-1]], [0, 1], B=[[0.25], [-0.25]])
     yield Planted("a contraction that is too slow", slow, last, 1, IN_BF16)
 
@@ -158,7 +158,7 @@ def constructions() -> Iterator[tuple[str, str | None]]:
     for spec, request, arithmetics in (
         ("parity", Request(), ("per_step:bf16", "per_op:bf16", "exact", "kernel:recurrent:bf16")),
         ("S3", s3, ("per_step:bf16", "exact")),
-        ("S3", s3_delay, ("per_step:bf16", "exact")),
+        ("S3", s3_delay, ("per_step:bf16",)),
         ("mod:4", Request(max_householders=1), ("per_step:bf16", "exact")),
         ("tomita:4", Request(theorem="G.T4"), ("per_step:fp16",)),
     ):
@@ -181,12 +181,13 @@ def constructions() -> Iterator[tuple[str, str | None]]:
         found = prove(model, always, arithmetic, max_states=100)
         wrong = found.verdict == "counterexample" and found.word == (0,)
         yield f"parity is not always 1, {arithmetic}", None if wrong else f"{found.verdict}: {found.word}"
-    # the horizon of a pentagon ends: the word is the shortest, by the search that looks at every state
+    # five rounded reflections of a pentagon: the turns drift apart in three bits, and close in four
     model = choose(automaton_from_spec("mod:5"), Request())
-    for arithmetic, length in (("per_step:fp8_e5m2", 7), ("per_step:fp8_e4m3", 11)):
+    for arithmetic, length, states in (("per_step:fp8_e5m2", 43, 44), ("per_step:fp8_e4m3", 0, 22)):
         found = prove(model, automaton_from_spec("mod:5"), arithmetic, max_states=20_000)
-        said = len(found.word or ())
-        yield f"mod:5 in {arithmetic}", None if said == length else f"{found.verdict}: {said} letters, not {length}"
+        said = len(found.word or ()), found.states_explored
+        wrong = f"{found.verdict}: {said[0]} letters and {said[1]} states, not {length} and {states}"
+        yield f"mod:5 in {arithmetic}", None if said == (length, states) else wrong
 
 
 def _difference(found: Any, case: Planted, arithmetic: str) -> str | None:

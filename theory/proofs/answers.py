@@ -44,7 +44,8 @@ class Answers:
 
     def of_states(self, states: Indices) -> Indices:
         """The answers that a model's states stand for; -1 stays -1, and so does what the automaton never answers."""
-        return np.where(states < 0, -1, self.meaning[states])
+        known = (states >= 0) & (states < len(self.meaning))
+        return np.where(known, self.meaning[np.where(known, states, 0)], -1)
 
 
 def answers_of(automaton: Automaton, model: Automaton | None, name: str = "model") -> Answers:

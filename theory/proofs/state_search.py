@@ -146,7 +146,7 @@ class StateSearch:
         """
         place, delta = self.place, self.automaton.transitions
         letters = len(delta)
-        if self._chain is not None:
+        if self._chain is not None and place.done:
             could, word = advance_chain(self, self._chain, max_states - place.count)
             if could:
                 return word
@@ -159,7 +159,7 @@ class StateSearch:
         sources: list[NDArray[np.int32]] = []
         for x in range(letters):
             after = delta[x, states]
-            if self.machine.idle[x] and not self.machine.reads_letters:
+            if self.machine.idle[x] and not self.machine.reads_letters and place.done:
                 moved = np.flatnonzero(after != states)
                 parts.append(self.form.packed(rows[moved], after[moved]))
                 sources.append(parents[moved])
@@ -168,17 +168,12 @@ class StateSearch:
             sources.append(parents)
         words, source = _joined(parts, self.form.width), np.concatenate([parents[:0], *sources])
         letter = np.repeat(np.arange(letters, dtype=np.int32), [len(s) for s in sources])
-        if self.machine.reads_letters:
+        if words.size:
             before = self.form.states(self.store.words)[source]
             wrong = self._wrong(words, letter, before)
             if wrong >= 0:
                 return (*self.store.word(int(source[wrong])), int(letter[wrong]))
-        new = self.store.add(words, source, letter)
-        if not self.machine.reads_letters and new.size:
-            before = self.form.states(self.store.words[source[new]])
-            wrong = self._wrong(words[new], letter[new], before)
-            if wrong >= 0:
-                return self.store.word(place.count + wrong)
+        self.store.add(words, source, letter)
         self.place = self._placed(stop, letters * (stop - place.done))
         return None
 

@@ -49,9 +49,10 @@ def advance_chain(search: StateSearch, letter: int, limit: int) -> tuple[bool, t
     letters = np.full(len(rows), letter, dtype=np.int32)
     new = len(store.add(words, parents, letters))  # the first ones: after a state met before come such states
     before = np.concatenate([form.states(last), states[:-1]])
-    wrong = machine.first_wrong(rows[:new], letters[:new].astype(np.int64), before[:new], states[:new])
+    known = min(new + 1, len(rows))  # the first that was met before was not answered there, if it is the start
+    wrong = machine.first_wrong(rows[:known], letters[:known].astype(np.int64), before[:known], states[:known])
     if wrong >= 0:
-        return True, store.word(place.count + wrong)
+        return True, (*store.word(place.done + wrong), letter)
     search.chained(new, closed=new < len(rows))
     return True, None
 
