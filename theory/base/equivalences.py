@@ -192,7 +192,7 @@ def false_regions() -> Iterator[tuple[str, Document]]:
         for count, other in ((2, radius - 1), (1, radius), (2, 0)):
             wrong = layer(QUICK, [[1], [-1]], [[0, 0], [1, 1]], LAST, balls(arithmetic, count, other))
             yield f"a contraction to the last letter, {arithmetic}, {count} of radius {other}", wrong
-        for decode in ([[0, 0], [0, 1]], [[0, 1], [1, 1]], [[1, 1], [0, 0]]):
+        for decode in ([[1, 0], [1, 1]], [[0, 0], [1, 0]], [[1, 1], [0, 0]]):
             wrong = layer(QUICK, [[1], [-1]], decode, LAST, balls(arithmetic, 2, radius))
             yield f"a contraction to the last letter, {arithmetic}, decoded as {decode}", wrong
     still = {"A": [[[1]], [["1/4"]]], "B": [[["1/16"]], [["3/4"]]], "H0": [[1]]}
