@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import struct
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any
 
 import torch
+import triton.language as tl
 from torch import Tensor
 
-from .backends import count_launch
+from .backends import KernelError, KernelInputError, count_launch
 from .tiles import Tile
 
 
@@ -34,6 +36,8 @@ def pointers(other: Tensor, *buffers: Tensor | None) -> list[Tensor]:
     return [other if x is None else x for x in buffers]
 
 
+MOST_ROWS = 2**30
+"""That kernels number with 32 bits."""
 PROGRAMS = 2048
 """Of kernels that add up gradients of weights over rows, about: enough for every multiprocessor, few enough for their partial
 sums to be small."""
@@ -41,8 +45,34 @@ sums to be small."""
 
 def divided(rows: int, groups: int, tall: int) -> tuple[int, int]:
     """Programs for the rows of each of `groups` weights, and rows of each program, a multiple of `tall`."""
+    if rows > MOST_ROWS:
+        raise KernelInputError(f"x has {rows} rows for each weight, more than {MOST_ROWS}: split the batch")
     share = tall * max(1, -(-rows * groups // (PROGRAMS * tall)))
     return -(-rows // share), share
+
+
+MOST_PROGRAMS = (2**31 - 1, 65535, 65535)
+"""Of a grid along each dimension, on CUDA."""
+
+
+def check_grid(kernel: str, grid: tuple[int, ...]) -> None:
+    """Refuse a grid on which nothing would run, so that results stayed what memory held, and one that CUDA cannot launch.
+
+    A caller whose problem itself is empty launches nothing.
+    """
+    if min(grid) <= 0:
+        raise KernelError(f"{kernel} has the empty grid {grid}: its results would never be written")
+    if grid[0] > MOST_PROGRAMS[0] or (len(grid) > 1 and max(grid[1:]) > MOST_PROGRAMS[1]):
+        most = MOST_PROGRAMS[: len(grid)]
+        raise KernelInputError(f"{kernel} has the grid {grid}, beyond {most}: split the batch or the heads")
+
+
+def fits_float32(number: float) -> bool:
+    """Whether float32 holds it exactly: as float32 all of a kernel's arguments that are no whole numbers reach it."""
+    try:
+        return bool(struct.unpack("f", struct.pack("f", number))[0] == number)
+    except OverflowError:
+        return False
 
 
 class Launcher:
@@ -55,12 +85,16 @@ class Launcher:
         # a compiled kernel is called with all parameters in their order, constants last
         self.last = [constants[name] for name in function.arg_names if name in constants]
         self.compiled: dict[Any, Any] = {}
+        self.wide = tl.float64 in constants.values()
 
     def __call__(self, grid: tuple[int, ...], *arguments: Any) -> None:
         """Launch on tensors (None where there is none) and numbers, the first a tensor of the current device."""
-        count_launch(self.function.__name__)
-        if min(grid) <= 0:
-            return
+        name = self.function.__name__
+        if not 0 < min(grid) <= max(grid) <= MOST_PROGRAMS[1]:
+            check_grid(name, grid)
+        if self.wide and not all(fits_float32(x) for x in arguments if type(x) is float):
+            raise KernelError(f"{name} computes in float64 and is given a number that float32 does not hold")
+        count_launch(name)
         # a compiled kernel is loaded on one device
         key = (
             arguments[0].get_device(),

@@ -11,10 +11,16 @@ from typing import Any
 import pytest
 import torch
 
-pytest.importorskip("triton")
+tl = pytest.importorskip("triton.language")
 
 import mirrormata.kernels
-from mirrormata.kernels import delta_product, launch_counts, reset_launch_counts
+from mirrormata.kernels import (
+    KernelError,
+    KernelInputError,
+    delta_product,
+    launch_counts,
+    reset_launch_counts,
+)
 from mirrormata.kernels.delta import fused, phases, recurrent
 from mirrormata.kernels.delta.problem import form_of
 from mirrormata.kernels.launching import Launcher, launcher
@@ -150,10 +156,32 @@ def test_a_launcher_belongs_to_a_kernel_a_tile_and_constants() -> None:
     assert len(every) == 15
 
 
-def test_nothing_is_launched_on_an_empty_grid() -> None:
+@pytest.mark.parametrize("grid", [(0,), (0, 4), (4, 0)])
+def test_an_empty_grid_is_refused(grid: tuple[int, ...]) -> None:
     kernel = Silent(["x", "W"])
-    Launcher(kernel, Tile(16, 1), W=16)((0, 4), torch.zeros(4))
+    reset_launch_counts()
+    with pytest.raises(KernelError, match="silent has the empty grid"):
+        Launcher(kernel, Tile(16, 1), W=16)(grid, torch.zeros(4))
     assert not kernel.compilations
+    assert not launch_counts()
+
+
+@pytest.mark.parametrize("grid", [(2**31,), (4, 65536), (4, 2, 65536)])
+def test_a_grid_beyond_cuda_is_refused(grid: tuple[int, ...]) -> None:
+    with pytest.raises(KernelInputError, match="split the batch or the heads"):
+        Launcher(Silent(["x", "W"]), Tile(16, 1), W=16)(grid, torch.zeros(4))
+
+
+def test_numbers_reach_float64_kernels_whole() -> None:
+    """Triton passes them as float32, which the interpreter does not show."""
+    kernel = Silent(["x", "scale", "ACC"])
+    launch = Launcher(kernel, Tile(16, 1), ACC=tl.float64)
+    launch((1,), torch.zeros(4), 0.25)
+    for number in (0.1, 1e300):
+        with pytest.raises(KernelError, match="a number that float32 does not hold"):
+            launch((1,), torch.zeros(4), number)
+    Launcher(kernel, Tile(16, 1), ACC=tl.float32)((1,), torch.zeros(4), 0.1)
+    assert len(kernel.compilations) == 2
 
 
 def test_a_second_derivative_is_refused() -> None:

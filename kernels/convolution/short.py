@@ -9,6 +9,10 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ..backends import KernelInputError, choose_backend
+from ..checking import check_tensors
+
+MOST_TAPS = 64
+"""Of the kernels, which are compiled for their number; with more the torch path runs."""
 
 
 def short_convolution(
@@ -17,25 +21,30 @@ def short_convolution(
     """y_t = Σ_j w_j x_{t - (taps - 1) + j}: the last tap is the present, and zeros or `before` stand in front.
 
     Arguments:
-        x: `[S,B,T,C]`. weight: `[S,C,taps]`, of each seed and channel. before: the `[S,B,taps-1,C]` inputs before x.
+        x: `[S,B,T,C]`. weight: `[S,C,taps]`, of each seed and channel, at least one tap. before: the `[S,B,taps-1,C]`
+            inputs before x. All of a floating dtype: whole numbers are refused, for y would be cut to whole numbers too.
         backend: `triton`, `torch` or `auto`; in float64 and while compiling it is always torch.
 
     Returns y like x. Torch rounds products to x's dtype, the kernels only the sum. Differentiable in all three.
 
     Raises `KernelInputError` naming the argument, and `BackendUnavailableError`.
     """
+    check_tensors({"x": x, "weight": weight, "before": before}, optional="before")
     if x.dim() != 4 or weight.dim() != 3 or weight.shape[:2] != (x.shape[0], x.shape[3]):
         raise KernelInputError(
             f"x has shape {list(x.shape)}, weight {list(weight.shape)}: they must be [S, B, T, C] and [S, C, taps]"
         )
     seeds, batch, tokens, channels = x.shape
     taps = weight.shape[2]
+    if taps < 1:
+        raise KernelInputError(f"weight has shape {list(weight.shape)}: pass at least one tap, the present's")
     if before is not None and before.shape != (seeds, batch, taps - 1, channels):
         raise KernelInputError(
             f"before has shape {list(before.shape)}: it must be {[seeds, batch, taps - 1, channels]}, the inputs before x"
         )
     chosen = choose_backend(backend, x.device)
-    if chosen == "triton" and x.dtype != torch.float64 and not torch.compiler.is_compiling():
+    narrow = x.dtype != torch.float64 and taps <= MOST_TAPS
+    if chosen == "triton" and narrow and not torch.compiler.is_compiling():
         rows = x if before is None else torch.cat([before.to(x.dtype), x], 2)
         y: Tensor = _Short.apply(rows, weight)  # type: ignore[no-untyped-call]
         return y[:, :, rows.shape[2] - tokens :]

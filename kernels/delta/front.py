@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from ..backends import choose_backend
+from ..checking import check_scale, sequence_bounds
 from ..norms.l2 import l2_normalise
 from ..reference import arithmetic_of, delta_product_recurrence, without_tokens
-from .arguments import accepted_sequences, sequence_bounds
+from .arguments import accepted_sequences
 from .torch_chunk import delta_product_chunks
 
 Mode = Literal["auto", "recurrent", "chunk", "scan"]
@@ -59,16 +60,18 @@ def delta_product(
     Raises `KernelInputError` naming the argument and the mend, `BackendUnavailableError`.
     Source: DeltaProduct, arXiv 2502.10297; shapes and names as in flash-linear-attention.
     """
-    if torch.is_autocast_enabled(q.device.type):
+    if isinstance(q, Tensor) and torch.is_autocast_enabled(q.device.type):
         cast = torch.get_autocast_dtype(q.device.type)
-        q, k, v = q.to(cast), k.to(cast), v.to(cast)
+        q, k, v = (x.to(cast) if isinstance(x, Tensor) and x.is_floating_point() else x for x in (q, k, v))
     sequences = accepted_sequences(
-        q, k, v, beta, g, a, initial_state, cu_seqlens, householders, mode, backend, output_states
+        *(q, k, v, beta, g, a, initial_state, cu_seqlens),
+        *(householders, mode, backend, output_states, output_final_state, l2norm),
     )
+    householders = int(householders)
     chosen = choose_backend(
         backend if output_states is None else "torch" if backend == "auto" else backend, q.device
     )
-    scale = float(q.shape[-1] ** -0.5 if scale is None else scale)
+    scale = q.shape[-1] ** -0.5 if scale is None else check_scale(scale, arithmetic_of(q))
     if l2norm:
         q, k = l2_normalise(q, backend=chosen), l2_normalise(k, backend=chosen)
     if g is not None:

@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from ..launching import Launcher, launcher, pointers
-from .plan import token_rows
+from .plan import count_blocks, token_rows
 from .problem import Form, Gradients, Problem, place_chunks
 from .triton_chunk import chunk_backward, chunk_forward
 
@@ -37,8 +37,9 @@ def chunk_constants(form: Form) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1024)
-def _forward(form: Form, final: bool, save: bool) -> Launcher:
-    return launcher(
+def _forward(form: Form, final: bool, save: bool) -> tuple[Launcher, int]:
+    """And its programs for each sequence and head."""
+    launch = launcher(
         chunk_forward,
         form.plan.forward,
         **chunk_constants(form),
@@ -48,6 +49,7 @@ def _forward(form: Form, final: bool, save: bool) -> Launcher:
         FINAL=final,
         SAVE=save,
     )
+    return launch, count_blocks(form.V, form.plan.forward.width)
 
 
 def fused_forward(
@@ -60,8 +62,9 @@ def fused_forward(
     o = x.outputs()
     last = x.new(N, H, K, V, dtype=form.state_dtype) if final else None
     saved = x.new(chunks.count, H, V, K) if save else None
-    _forward(form, final, save)(
-        (N * H * (V // form.plan.forward.width),),
+    launch, blocks = _forward(form, final, save)
+    launch(
+        (N * H * blocks,),
         *(x.q, x.k, x.v, x.beta, x.gates, o, x.initial, *pointers(o, last, saved)),
         *(x.cu, chunks.start, x.scale, form.tokens, H),
     )

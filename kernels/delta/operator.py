@@ -7,8 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..checking import sequence_bounds
+from ..launching import fits_float32
 from ..reference import arithmetic_of, without_tokens
-from .arguments import sequence_bounds
 from .autograd import Eager, as_inputs, given
 from .passes import backward_pass, forward_pass
 from .plan import choose_mode, kernel_width
@@ -44,6 +45,9 @@ def delta_product_triton(
         state = q.new_zeros(N, H, K, V, dtype=wide) if initial_state is None else initial_state.to(wide)
         o, state = without_tokens(v[:, :T], state, q, k, v, beta, a)
         return o, state if output_final_state else None
+    factor = None
+    if q.dtype == torch.float64 and not fits_float32(scale):  # as kernels are given numbers
+        scale, factor = 1.0, scale
     every = 1
     if mode != "recurrent" and householders > MAX_HOUSEHOLDERS:
         q, a, every = _micro_steps_as_tokens(q, a, householders)
@@ -63,6 +67,8 @@ def delta_product_triton(
         o = o[:, every - 1 :: every]
     if wide_v:
         o = o[..., :V]
+    if factor is not None:
+        o = o * factor
     if not output_final_state:
         return o, None
     return o, final[:, :, :K, :V] if wide_k or wide_v else final

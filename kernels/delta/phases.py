@@ -12,7 +12,7 @@ from .. import launching
 from ..launching import Launcher, launcher, pointers
 from ..tiles import Tile
 from .fused import chunk_constants
-from .plan import token_rows
+from .plan import chain_rows, count_blocks, token_rows
 from .problem import Chunks, Form, Gradients, Problem, place_chunks
 from .triton_chain import chain
 from .triton_phases import advance, gate_products, prepare
@@ -63,9 +63,10 @@ def phase_prepare(problem: Problem) -> tuple[Chunks, Tensor, Tensor]:
 
 
 @lru_cache(maxsize=1024)
-def _advance(form: Form, initial: bool, final: bool, save: bool, summary: bool) -> Launcher:
-    tile = form.plan.saving if save else form.plan.forward
-    return launcher(
+def _advance(form: Form, initial: bool, final: bool, save: bool, summary: bool) -> tuple[Launcher, int]:
+    """And its programs for each sequence and head."""
+    tile = form.plan.saving if save else form.plan.summary if summary else form.plan.forward
+    launch = launcher(
         advance,
         tile,
         **chunk_constants(form),
@@ -75,6 +76,7 @@ def _advance(form: Form, initial: bool, final: bool, save: bool, summary: bool) 
         SAVE=save,
         SUMMARY=summary,
     )
+    return launch, count_blocks(form.V + form.K if summary else form.V, tile.width)
 
 
 def phase_advance(
@@ -91,14 +93,14 @@ def phase_advance(
     x, form = problem, problem.form
     N, H, K, V = form.sequences, form.heads, form.K, form.V
     width = V + K if summary else V
-    tile = form.plan.saving if save else form.plan.forward
     o = None if summary else x.outputs()
     last = x.new(N, H, K, width, dtype=form.state_dtype) if final else None
     errors = launching.empty_like(x.v) if save else None
     states = x.new(chunks.count, H, V, K) if save else None
     initial = None if summary else x.initial
-    _advance(form, initial is not None, final, save, summary)(
-        (N * H * (width // tile.width),),
+    launch, blocks = _advance(form, initial is not None, final, save, summary)
+    launch(
+        (N * H * blocks,),
         *(x.q, x.k, x.v, x.beta, chunks.products, inverses, scores, *pointers(x.q, o), initial),
         *pointers(x.q, last, errors, states),
         *(x.cu, chunks.start, x.scale, form.tokens, H),
@@ -107,9 +109,10 @@ def phase_advance(
 
 
 @lru_cache(maxsize=1024)
-def _retreat(form: Form, dfinal: bool, dinitial: bool, save: bool) -> Launcher:
+def _retreat(form: Form, dfinal: bool, dinitial: bool, save: bool) -> tuple[Launcher, int]:
+    """And its programs for each sequence and head."""
     tile = form.plan.backward
-    return launcher(
+    launch = launcher(
         retreat,
         tile,
         **chunk_constants(form),
@@ -118,6 +121,7 @@ def _retreat(form: Form, dfinal: bool, dinitial: bool, save: bool) -> Launcher:
         DINITIAL=dinitial,
         SAVE=save,
     )
+    return launch, count_blocks(form.V, tile.width)
 
 
 def phase_retreat(
@@ -134,8 +138,9 @@ def phase_retreat(
     x, form = problem, problem.form
     N, H, K, V = form.sequences, form.heads, form.K, form.V
     dstates = None if dv is None else x.new(chunks.count, H, V, K)
-    _retreat(form, dfinal is not None, dinitial is not None, dv is not None)(
-        (N * H * (V // form.plan.backward.width),),
+    launch, blocks = _retreat(form, dfinal is not None, dinitial is not None, dv is not None)
+    launch(
+        (N * H * blocks,),
         *(x.q, x.k, x.beta, chunks.products, inverses, scores, do, dfinal, dinitial),
         *pointers(do, dv, dstates),
         *(x.cu, chunks.start, x.scale, form.tokens, H),
@@ -199,8 +204,9 @@ def chain_segments(
         K=K,
         V=V,
         BV=tile.width,
+        BK=chain_rows(K, summaries.dtype),
         INITIAL=initial is not None,
         REVERSE=additions is not None,
         ACC=tl.float64 if summaries.dtype == torch.float64 else tl.float32,
-    )((N * H * (V // tile.width),), *(summaries, additions, initial, states, final, first, H))
+    )((N * H * count_blocks(V, tile.width),), *(summaries, additions, initial, states, final, first, H))
     return states, final

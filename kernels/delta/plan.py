@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import gcd
 
 import torch
 
@@ -17,7 +18,8 @@ KERNEL_WIDTHS = (16, 32, 64, 128, 256)
 class Plan:
     """How the chunk modes run: fused (one kernel each way) or in phases, rows of a chunk, and the tiles.
 
-    `saving` is the forward tile where a backward pass follows; `gradient_values` the value columns of the last phase.
+    `saving` is the forward tile where a backward pass follows, `summary` that of mode `scan`'s segments, which have K columns
+    more; `gradient_values` the value columns of the last phase.
     """
 
     fused: bool
@@ -26,6 +28,7 @@ class Plan:
     precision: str
     forward: Tile
     saving: Tile
+    summary: Tile
     backward: Tile
     prepare: Tile
     gradients: Tile
@@ -65,26 +68,47 @@ def chunk_plan(
     if wide <= 32 and not phases:
         forward = Tile(V, 1, 3, 160 if short and not gated else None)
         backward = Tile(V, 1, 3 if householders == 1 else 2)
-        return Plan(True, 16, inverse, precision, forward, forward, backward, Tile(K, 1), Tile(V, 1), V)
+        return Plan(True, 16, inverse, precision, *[forward] * 3, backward, Tile(K, 1), Tile(V, 1), V)
     if not short:
         narrow = Tile(16, 4, 1)
-        return Plan(False, 16, inverse, precision, narrow, narrow, narrow, Tile(K, 4, 1), Tile(16, 4, 1), 16)
+        return Plan(False, 16, inverse, precision, *[narrow] * 4, Tile(K, 4, 1), Tile(16, 4, 1), 16)
     if wide > 128:
         tile, width = Tile(min(V, 32), 4), min(K, V, 64)
-        return Plan(False, 32, inverse, precision, tile, tile, tile, Tile(K, 4, 1), Tile(width, 4, 1), width)
+        summary = dividing(tile, V + K)
+        return Plan(
+            *(False, 32, inverse, precision, tile, tile, summary, tile, Tile(K, 4, 1), Tile(width, 4, 1), width)
+        )
     few, warps, stages = programs < 512, 4 if wide > 32 else 2, 2 if wide <= 64 else 3
     prepare = Tile(K, 4, 1, None if wide <= 64 else 128)
     forward = Tile(min(V, 32 if few and (gated or wide <= 64) else 64), warps, stages)
     saving, backward = forward, Tile(min(V, 64), warps, stages)
     if wide > 64:
-        saving = Tile(64 if few else V, 8, 2 if few and gated else 3)
+        saving = Tile(min(V, 64) if few else V, 4 if few and V < 64 else 8, 2 if few and gated else 3)
         if gated:
-            backward = Tile(32 if few else 64, 4, 2)
+            backward = Tile(min(V, 32 if few else 64), 4, 2)
         elif householders == 1:
             forward = Tile(min(V, 64), 4, 4)
     # one stage: with two, triton 3.6 compiles this kernel wrongly for Hopper at K = 128 (dk off by several per cent)
     gradients = Tile(min(K, 32 if gated and few else 64), 4, 1)
-    return Plan(False, 64, inverse, precision, forward, saving, backward, prepare, gradients, V)
+    summary = dividing(forward, V + K)
+    return Plan(False, 64, inverse, precision, forward, saving, summary, backward, prepare, gradients, V)
+
+
+def dividing(tile: Tile, columns: int) -> Tile:
+    """The tile, made narrower where it would not divide so many columns: those left over would never be computed."""
+    return replace(tile, width=gcd(tile.width, columns))
+
+
+def count_blocks(columns: int, width: int) -> int:
+    """Programs for so many columns, `width` each.  Raises `ValueError` where that does not divide them."""
+    if width < 1 or columns < width or columns % width:
+        raise ValueError(f"tiles of {width} columns do not cover {columns} columns")
+    return columns // width
+
+
+def chain_rows(K: int, dtype: torch.dtype) -> int:
+    """Rows of a segment's map that the chain of mode `scan` holds at a time: all but for K = 256, which shared memory cannot hold."""
+    return K if K <= 128 else 32 if dtype == torch.float64 else 64
 
 
 def recurrent_width(width: int, other: int, programs: int) -> int:

@@ -9,6 +9,9 @@ of the gates after row j up to row i (c_i from the chunk's start, d_j up to its 
 
 Entries of (I + L)⁻¹ are at most beta_i ‖k_i‖ ‖k_j‖ while beta ‖k‖² is in [0, 2], and integers for integer keys and beta.
 Products of gates are taken directly, never through logarithms, so that zero and negative gates are exact.
+
+An infinity or NaN reaches its own token's and later outputs only: 0 times it is NaN, so where a product runs over rows that
+its token has not seen, rows that are not finite are left out, and what has seen them becomes NaN afterwards.
 """
 
 from __future__ import annotations
@@ -69,6 +72,30 @@ def serial_states(
     return torch.stack(before, 2), S
 
 
+def finite(x: Tensor) -> tuple[Tensor, Tensor]:
+    """x with zeros where it is not finite, and where it is not."""
+    wrong = ~torch.isfinite(x)
+    return x.masked_fill(wrong, 0.0), wrong
+
+
+def solve_causally(L: Tensor, right: Tensor) -> Tensor:
+    """(I + L)⁻¹ right for strictly lower L; NaN in rows behind one that is not finite, of its column or, in L, of all.
+
+    A solver of its own may multiply zeros by later rows.
+    """
+    L, wrong_rows = finite(L)
+    right, wrong = finite(right)
+    wrong = (wrong | wrong_rows.any(-1, keepdim=True)).cummax(-2).values
+    unit = L + torch.eye(L.shape[-1], dtype=L.dtype, device=L.device)
+    solved = torch.linalg.solve_triangular(unit, right, upper=False, unitriangular=True)
+    return solved * not_a_number(wrong, solved.dtype)
+
+
+def not_a_number(wrong: Tensor, dtype: torch.dtype) -> Tensor:
+    """NaN there, 1 elsewhere: as a factor it changes no bits, and reaches gradients too."""
+    return torch.ones((), dtype=dtype, device=wrong.device).masked_fill(wrong, torch.nan)
+
+
 def by_chunks(x: Tensor, rows: int, chunks: int, filling: float = 0.0) -> Tensor:
     """`[B,L,H,...]` to `[B,H,chunks,rows,...]`, filled up at the end."""
     x = x.transpose(1, 2)
@@ -113,9 +140,8 @@ def delta_product_chunks(
         Kc = K_ * decay.from_start[..., token, None]
         Kd = K_ * decay.between[..., -1, :][..., token, None]
         Qc = Q * decay.from_start[..., None]
-    unit = torch.where(lower, L, torch.zeros_like(L)) + torch.eye(C, dtype=L.dtype, device=L.device)
     right = b * torch.cat([V_, Kc], -1)
-    solved = torch.linalg.solve_triangular(unit, right, upper=False, unitriangular=True)
+    solved = solve_causally(torch.where(lower, L, torch.zeros_like(L)), right)
     U0, W = solved[..., :V], solved[..., V:]
     if parallel:
         eye = torch.eye(K, dtype=q.dtype, device=q.device)
@@ -125,12 +151,17 @@ def delta_product_chunks(
         before, final = serial_states(W, U0, Kd, c_last, initial_state)
     U = U0 - W @ before
     scores = torch.where(seen, scores, torch.zeros_like(scores))
-    o = scale * (Qc @ before + scores @ U)
+    U, wrong = finite(U)
+    wrong = wrong.cummax(-2).values
+    after_tokens = wrong[..., n_h - 1 :: n_h, :][..., :R, :]
+    o = scale * (Qc @ before + scores @ U) * not_a_number(after_tokens, U.dtype)
     o = o.reshape(batch, H, chunks * R, V)[:, :, :T].transpose(1, 2)
     if not keep_states:
         return o, final, None
     weight = seen.to(q.dtype) if a is None else torch.where(seen, decay.between[..., :, token], 0.0)
-    written = torch.einsum("...rc,...ck,...cv->...rkv", weight.expand(*U.shape[:3], R, C), K_, U)
+    # keys that are not finite have made their rows of U so
+    keys = weight.expand(*U.shape[:3], R, C)[..., None] * finite(K_)[0][..., None, :, :]
+    written = keys.mT @ U[..., None, :, :] * not_a_number(after_tokens, U.dtype)[..., None, :]
     kept = (
         before[..., None, :, :] if a is None else decay.from_start[..., None, None] * before[..., None, :, :]
     )

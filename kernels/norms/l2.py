@@ -10,6 +10,10 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from ..backends import KernelInputError, choose_backend
+from ..checking import check_flags, check_tensors
+
+MOST_ENTRIES = 65536
+"""Of a row that the kernels hold; longer ones are normalised in torch."""
 
 
 def l2_normalise(x: Tensor, *, silu: bool = False, backend: str = "auto") -> Tensor:
@@ -18,12 +22,17 @@ def l2_normalise(x: Tensor, *, silu: bool = False, backend: str = "auto") -> Ten
     | ‖u‖ - 1 | is at most 2 ulp.  The norm is taken in the next wider format, with nothing added under the root, so
     reflections stay reflections.  Differentiable once.
 
-    Raises `KernelInputError` for an unknown backend or x of another dtype, and `BackendUnavailableError`.
+    Raises `KernelInputError` for an unknown backend, or x that is no tensor of a floating dtype with at least one dimension,
+    and `BackendUnavailableError`.
     """
-    if not x.is_floating_point():
-        raise KernelInputError(f"x is {x.dtype}: cast it to a floating dtype")
+    check_tensors({"x": x})
+    check_flags(silu=silu)
+    if x.dim() == 0:
+        raise KernelInputError("x has shape []: pass vectors [..., D]")
     chosen = choose_backend(backend, x.device)
-    if chosen == "triton" and not torch.compiler.is_compiling():  # a compiler fuses the torch form itself
+    if not x.numel():
+        return x * 1
+    if chosen == "triton" and x.shape[-1] <= MOST_ENTRIES and not torch.compiler.is_compiling():  # a compiler fuses the torch form itself
         unit: Tensor = _Kernels.apply(x, silu)  # type: ignore[no-untyped-call]
     else:
         unit = _Torch.apply(F.silu(x) if silu else x)  # type: ignore[no-untyped-call]

@@ -9,7 +9,9 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from ..backends import choose_backend
+from ..backends import KernelInputError, choose_backend
+from ..checking import FLOATS, check_number, check_tensors, describe
+from .l2 import MOST_ENTRIES
 
 
 def rms_normalise(
@@ -17,14 +19,25 @@ def rms_normalise(
 ) -> Tensor:
     """w · x / sqrt(mean x² + eps) over the last dimension, in `dtype`, by default x's.
 
-    x `[S,...,H,D]` with weight `[S,H,D]`, or x `[S,...,D]` with weight `[S,D]`. The mean is taken in float32 (float64 for
-    float64, always in torch).
+    x `[S,...,H,D]` with weight `[S,H,D]`, or x `[S,...,D]` with weight `[S,D]`; eps at least 0. The mean is taken in float32
+    (float64 for float64, always in torch).
 
-    Raises `KernelInputError` for an unknown backend and `BackendUnavailableError`.
+    Raises `KernelInputError` naming the argument, and `BackendUnavailableError`.
     """
+    check_tensors({"x": x, "weight": weight})
+    ends = weight.dim() > 1 and x.dim() >= weight.dim() and x.shape[0] == weight.shape[0]
+    if not ends or x.shape[x.dim() - weight.dim() + 1 :] != weight.shape[1:]:
+        raise KernelInputError(
+            f"x has shape {list(x.shape)}, weight {list(weight.shape)}: they must be [S, ..., H, D] and [S, H, D], or "
+            "[S, ..., D] and [S, D]"
+        )
+    eps = check_number("eps", eps, least=0.0)
+    if dtype is not None and dtype not in FLOATS:
+        raise KernelInputError(f"dtype is {describe(dtype)}: use float16, bfloat16, float32 or float64")
     chosen = choose_backend(backend, x.device)
     result = x.dtype if dtype is None else dtype
-    if chosen == "triton" and x.dtype != torch.float64 and not torch.compiler.is_compiling():
+    narrow = x.dtype != torch.float64 and x.shape[-1] <= MOST_ENTRIES
+    if chosen == "triton" and narrow and not torch.compiler.is_compiling():
         y: Tensor = _RMS.apply(x, weight, eps, result)  # type: ignore[no-untyped-call]
         return y
     wide = x.to(torch.promote_types(x.dtype, torch.float32))

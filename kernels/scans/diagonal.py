@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from ..backends import KernelInputError, choose_backend
+from ..checking import check_choice, check_flags, check_packing, check_shape, check_tensors, check_whole
 from ..reference import arithmetic_of, without_tokens
 from .segments import Segments, cut, segment_length
-from .sequences import check_packing, check_shape, check_tensors
 
 MODES = ("auto", "recurrent", "parallel")
 
@@ -56,6 +56,7 @@ def diagonal_scan(
 
     Raises `KernelInputError` naming the argument and the mend, `BackendUnavailableError`.
     """
+    check_flags(output_final_state=output_final_state, reverse=reverse)
     sequences = _check(a, b, initial_state, cu_seqlens, mode, segment)
     chosen = choose_backend(backend, a.device)
     pairs = a.dim() == 4
@@ -69,7 +70,7 @@ def diagonal_scan(
     if mode == "recurrent":
         length = tokens
     elif segment is not None:
-        length = segment
+        length = int(segment)
     else:
         length = segment_length(tokens, b.shape[0], b.shape[2], b.device)
         if mode == "auto" and tokens <= 2 * length:
@@ -109,16 +110,15 @@ def _check(
     mode: str,
     segment: int | None,
 ) -> int:
+    check_tensors({"a": a, "b": b, "initial_state": initial_state}, optional="initial_state")
     if a.dim() not in (3, 4) or (a.dim() == 4 and a.shape[-1] != 2):
         raise KernelInputError(
             f"a has shape {list(a.shape)}: it must be [B, T, D], or [B, T, D, 2] for complex decays"
         )
     check_shape("b", b, tuple(a.shape), "the shape of a")
-    if mode not in MODES:
-        raise KernelInputError(f'mode="{mode}": use one of {", ".join(MODES)}')
-    if segment is not None and segment < 1:
-        raise KernelInputError(f"segment is {segment}: it must be at least 1")
-    check_tensors({"a": a, "b": b, "initial_state": initial_state}, a.device)
+    check_choice("mode", mode, MODES)
+    if segment is not None:
+        check_whole("segment", segment)
     N = a.shape[0] if cu_seqlens is None else check_packing(cu_seqlens, a.shape[0], a.shape[1], a.device)
     if initial_state is not None:
         check_shape("initial_state", initial_state, (N, *a.shape[2:]), "[N, D] or [N, D, 2]")

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from ..backends import KernelInputError, choose_backend
+from ..checking import check_flags, check_packing, check_scale, check_shape, check_tensors
 from ..reference import arithmetic_of, tree_sum, without_tokens
 from . import torch_rank_one as in_torch
 from .segments import cut
-from .sequences import check_packing, check_shape, check_tensors
 
 MAX_WIDTH = 256
 SEGMENT = 32
@@ -52,16 +52,18 @@ def rank_one_scan(
     Arithmetic: float32, or float64 where an input is float64; of a token `s_j = Σ_i z_i H_ij`, then
     `H_ij = (w_i H_ij + u_i s_j) + k_i v_j`, then `o_j = scale Σ_i q_i H_ij`, every product and sum rounded, none fused.
     The reference sums over i by `reference.tree_sum`; the other backends in an order of their own, which makes no
-    difference to integers whose partial sums are within the format's consecutive integers.
+    difference to integers whose partial sums are within the format's consecutive integers.  The kernels take a scale that
+    float32 does not hold into the queries, if they compute in float64.
 
     Raises `KernelInputError` naming the argument and the mend, `BackendUnavailableError`.
     Source: RWKV-7, arXiv 2503.14456; Complex KDA, arXiv 2609.24797.
     """
+    check_flags(output_final_state=output_final_state)
     sequences, V = _check(q, w, u, z, k, v, initial_state, cu_seqlens)
     chosen = choose_backend(backend, w.device)
     arithmetic = arithmetic_of(q, w, u, z, k, v, initial_state)
     B, T, H, K = w.shape
-    scale = float(K**-0.5 if scale is None else scale)
+    scale = K**-0.5 if scale is None else check_scale(scale, arithmetic)
     state = (
         w.new_zeros(sequences, H, K, V, dtype=arithmetic)
         if initial_state is None
@@ -70,6 +72,8 @@ def rank_one_scan(
     queries = torch.zeros_like(w) if q is None else q
     keys = torch.zeros_like(w) if k is None else k
     added = queries.new_zeros(B, T, H, V) if v is None else v
+    if chosen == "triton" and arithmetic == torch.float64:
+        queries, scale = _scale_queries(queries, scale)
     inputs = (queries, w, u, z, keys, added)
     if chosen == "reference":
         o, final = rank_one_reference(_wide(inputs, arithmetic), state, scale, cu_seqlens)
@@ -78,6 +82,13 @@ def rank_one_scan(
         keep = torch.is_grad_enabled() and any(x.requires_grad for x in (*inputs, state))
         o, final, _ = _scan(*inputs, state, cu_seqlens, scale, keep, chosen)
     return None if q is None else o, final if output_final_state else None
+
+
+def _scale_queries(q: Tensor, scale: float) -> tuple[Tensor, float]:
+    """Queries with the scale in them, and 1, where it would reach the kernels rounded to float32."""
+    from ..launching import fits_float32
+
+    return (q, scale) if fits_float32(scale) else (q.to(torch.float64) * scale, 1.0)
 
 
 def rank_one_reference(
@@ -112,6 +123,8 @@ def _check(
     initial_state: Tensor | None,
     cu_seqlens: Tensor | None,
 ) -> tuple[int, int]:
+    tensors = {"q": q, "w": w, "u": u, "z": z, "k": k, "v": v, "initial_state": initial_state}
+    check_tensors(tensors, optional="q k v initial_state")
     if w.dim() != 4:
         raise KernelInputError(f"w has shape {list(w.shape)}: it must be [B, T, H, K]")
     B, T, H, K = w.shape
@@ -129,8 +142,6 @@ def _check(
     V = int(v.shape[3] if v is not None else initial_state.shape[3])  # type: ignore[union-attr]
     if not (1 <= K <= MAX_WIDTH and 1 <= V <= MAX_WIDTH):
         raise KernelInputError(f"K is {K} and V is {V}: each must be 1 to {MAX_WIDTH}; split wider heads")
-    tensors = {"q": q, "w": w, "u": u, "z": z, "k": k, "v": v, "initial_state": initial_state}
-    check_tensors(tensors, w.device)
     N = B if cu_seqlens is None else check_packing(cu_seqlens, B, T, w.device)
     if initial_state is not None:
         check_shape("initial_state", initial_state, (N, H, K, V), "[N, H, K, V]")

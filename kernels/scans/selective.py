@@ -9,10 +9,12 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ..backends import KernelInputError, choose_backend
+from ..checking import check_flags, check_shape, check_tensors
 from ..reference import arithmetic_of
 from .diagonal import diagonal_scan
-from .sequences import check_shape, check_tensors
 
+MOST_STATES = 1024
+"""Of a channel, which one warp holds; with more the torch path runs."""
 KEPT_EVERY = 16
 """Tokens from one state that the kernels keep for the gradients to the next."""
 
@@ -42,8 +44,13 @@ def selective_scan(
     Raises `KernelInputError` naming the argument, and `BackendUnavailableError`.
     Source: Mamba, arXiv 2312.00752; the signed range, arXiv 2411.12537.
     """
+    tensors = {"u": u, "step": step, "rate": rate, "write": write, "read": read}
+    check_tensors({**tensors, "initial_state": initial_state})
+    check_flags(signed=signed)
     if u.dim() != 4:
         raise KernelInputError(f"u has shape {list(u.shape)}: it must be [S, B, T, C]")
+    if write.dim() != 4:
+        raise KernelInputError(f"write has shape {list(write.shape)}: it must be [S, B, T, N]")
     seeds, batch, tokens, channels = u.shape
     states = write.shape[-1]
     shapes = {
@@ -55,9 +62,13 @@ def selective_scan(
     }
     for name, (x, meaning, shape) in shapes.items():
         check_shape(name, x, shape, meaning)
-    check_tensors({"u": u, **{name: x for name, (x, *_) in shapes.items()}}, u.device)
     inputs = u, step, rate, write, read, initial_state
-    if choose_backend(backend, u.device) == "triton" and not torch.compiler.is_compiling():
+    chosen = choose_backend(backend, u.device)
+    if backend == "triton" and states > MOST_STATES:
+        raise KernelInputError(
+            f'write has N = {states}: the kernels hold up to {MOST_STATES} states a channel; pass backend="torch"'
+        )
+    if chosen == "triton" and not torch.compiler.is_compiling() and 0 < states <= MOST_STATES and u.numel():
         found: tuple[Tensor, Tensor] = _Selective.apply(signed, *inputs)  # type: ignore[no-untyped-call]
         return found
     wide = arithmetic_of(*inputs)

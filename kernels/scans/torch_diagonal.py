@@ -33,7 +33,7 @@ def diagonal_scan_segments(
 ) -> tuple[Tensor, Tensor]:
     """All states `[R,T,D(,2)]` and the last of each sequence `[N,D(,2)]`; one dtype throughout."""
     enter = _entering(a, b, initial_state, segments, backwards, pairs)
-    h = torch.empty_like(b)
+    h = torch.empty_like(b, memory_format=torch.contiguous_format)
     for which, tokens in segments.steps(backwards):
         state = times(a[:, tokens], enter[:, which], pairs) + b[:, tokens]
         enter[:, which] = state

@@ -30,7 +30,7 @@ def rank_one_forward(
     """Outputs `[B,T,H,V]`, the last states, and with `keep` the states before tokens 0, length, … `[B,S,H,K,V]`."""
     q, v = inputs[0], inputs[5]
     state, kept = initial_state, []
-    o = torch.empty_like(v)
+    o = torch.empty_like(v, memory_format=torch.contiguous_format)
     for start in range(0, v.shape[1], length):
         kept.append(state)
         states = _states(inputs, state, start, min(start + length, v.shape[1]))
@@ -46,7 +46,7 @@ def rank_one_backward(
 ) -> tuple[Inputs, Tensor]:
     """Gradients of q, w, u, z, k, v and of the initial state."""
     q, w, u, z, k, v = inputs
-    gradients = tuple(torch.empty_like(x) for x in inputs)
+    gradients = tuple(torch.empty_like(x, memory_format=torch.contiguous_format) for x in inputs)
     G = d_final
     for i in reversed(range(-(-v.shape[1] // length))):
         start = i * length

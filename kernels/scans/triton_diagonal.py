@@ -86,7 +86,7 @@ def segment_summaries(
     ARITHMETIC: tl.constexpr, BLOCK: tl.constexpr, UNROLL: tl.constexpr,
 ):  # fmt: skip
     """Of each segment: the product of its decays, and the state it leaves when zero enters."""
-    lane = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    lane = tl.cast(tl.program_id(0), tl.int64) * BLOCK + tl.arange(0, BLOCK)
     active = lane < lanes
     d = lane % D
     _, used, start, end, low, high = _cuts(
@@ -131,7 +131,7 @@ def segment_states(
     EXCLUSIVE writes the state before each step instead.  ADJOINT also writes the gradient of the decay, and as the last
     state the gradient of the initial one.
     """
-    lane = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    lane = tl.cast(tl.program_id(0), tl.int64) * BLOCK + tl.arange(0, BLOCK)
     active = lane < lanes
     d = lane % D
     n, used, start, end, low, high = _cuts(

@@ -10,7 +10,7 @@ import triton.language as tl
 from torch import Tensor
 
 from ..backends import count_launch
-from ..launching import on_device_of
+from ..launching import check_grid, on_device_of
 from .segments import Segments, next_length
 from .triton_diagonal import segment_states, segment_summaries
 
@@ -92,10 +92,12 @@ def _launch(
         return
     packed = segments.cu_seqlens is not None
     table = [segments.starts, segments.ends, segments.sequence, segments.cu_seqlens] if packed else [like] * 4
+    grid = (triton.cdiv(lanes, BLOCK),)
+    check_grid(kernel.fn.__name__, grid)
     count_launch(kernel.fn.__name__)
     unroll = UNROLL // 2 if flags["ADJOINT"] or flags["COMPLEX"] else UNROLL  # registers
     with on_device_of(like):
-        kernel[(triton.cdiv(lanes, BLOCK),)](
+        kernel[grid](
             *tensors, *table, segments.tokens, segments.per_row, segments.length, -1 if backwards else 1, D, lanes,
             PACKED=packed, **flags, ARITHMETIC=tl.float64 if like.dtype == torch.float64 else tl.float32,
             BLOCK=BLOCK, UNROLL=unroll, num_warps=WARPS, enable_fp_fusion=False,

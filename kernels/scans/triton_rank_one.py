@@ -17,6 +17,14 @@ def _row(pointer, row, lanes, width, ARITHMETIC: tl.constexpr):
 
 
 @triton.jit
+def _place(H, V, BV: tl.constexpr):
+    """This program's sequence, head and block of values.  The grid has one dimension: CUDA limits the others to 65,535."""
+    blocks = tl.cdiv(V, BV)
+    pair = tl.program_id(0) // blocks
+    return pair // H, pair % H, tl.program_id(0) % blocks
+
+
+@triton.jit
 def _sequence(cu, bounds, n, tokens, per_row, PACKED: tl.constexpr):
     """Of sequence n: its first token, its length, and where its kept states begin."""
     if PACKED:
@@ -37,10 +45,9 @@ def rank_one_forward_kernel(
     BK: tl.constexpr, BV: tl.constexpr,
 ):  # fmt: skip
     """Outputs and the final state; KEEP also writes the state before every length-th token."""
-    n = tl.program_id(1) // H
-    head = tl.program_id(1) % H
+    n, head, block = _place(H, V, BV)
     keys = tl.arange(0, BK)
-    values = tl.program_id(0) * BV + tl.arange(0, BV)
+    values = block * BV + tl.arange(0, BV)
     tile = keys[:, None] * V + values[None, :]
     inside = (keys < K)[:, None] & (values < V)[None, :]
     first, count, kept = _sequence(cu, bounds, n, tokens, per_row, PACKED)
@@ -71,16 +78,15 @@ def rank_one_backward_kernel(
     PACKED: tl.constexpr, ARITHMETIC: tl.constexpr, BK: tl.constexpr, BV: tl.constexpr,
 ):  # fmt: skip
     """Gradients; those of q, w, u, z, k are parts `[V/BV,T,H,K]`, one for each block of values, to be summed."""
-    n = tl.program_id(1) // H
-    head = tl.program_id(1) % H
-    block = tl.cast(tl.program_id(0), tl.int64)
+    n, head, block = _place(H, V, BV)
     keys = tl.arange(0, BK)
-    values = tl.program_id(0) * BV + tl.arange(0, BV)
+    values = block * BV + tl.arange(0, BV)
+    block = tl.cast(block, tl.int64)
     tile = keys[:, None] * V + values[None, :]
     inside = (keys < K)[:, None] & (values < V)[None, :]
     first, count, kept = _sequence(cu, bounds, n, tokens, per_row, PACKED)
     here = (tl.cast(n, tl.int64) * H + head) * K * V
-    program = tl.cast(tl.program_id(1), tl.int64) * tl.num_programs(0) + block
+    program = tl.cast(tl.program_id(0), tl.int64)
     own = program * length * (BK * BV) + keys[:, None] * BV + tl.arange(0, BV)[None, :]
     G = tl.load(d_final + here + tile, mask=inside, other=0.0).to(ARITHMETIC)
     segments = (count + length - 1) // length

@@ -8,7 +8,7 @@ import triton.language as tl
 from torch import Tensor
 
 from ..backends import count_launch
-from ..launching import on_device_of
+from ..launching import check_grid, on_device_of
 from .segments import Segments
 from .torch_rank_one import Inputs
 from .triton_rank_one import rank_one_backward_kernel, rank_one_forward_kernel
@@ -38,9 +38,11 @@ def rank_one_forward(
     checkpoints = new((segments.count if keep else 0, H, K, V))
     rows, columns, warps = blocks(K, V, final.dtype, backward=False)
     if N * H:
+        grid = (triton.cdiv(V, columns) * N * H,)
+        check_grid("rank_one_forward_kernel", grid)
         count_launch("rank_one_forward_kernel")
         with on_device_of(initial_state):
-            rank_one_forward_kernel[(triton.cdiv(V, columns), N * H)](
+            rank_one_forward_kernel[grid](
                 *inputs, initial_state, o, final, checkpoints, *_table(segments, o),
                 segments.tokens, segments.per_row, segments.length, float(scale), H, K, V,
                 PACKED=segments.cu_seqlens is not None, KEEP=keep,
@@ -62,9 +64,11 @@ def rank_one_backward(
     partial = [d_final.new_empty(parts, *inputs[0].shape) for _ in range(5)]
     scratch = d_final.new_empty(parts * N * H * segments.length * rows * columns)
     if N * H:
+        grid = (parts * N * H,)
+        check_grid("rank_one_backward_kernel", grid)
         count_launch("rank_one_backward_kernel")
         with on_device_of(d_final):
-            rank_one_backward_kernel[(parts, N * H)](
+            rank_one_backward_kernel[grid](
                 *inputs, checkpoints, do, d_final, *partial, dv, d_initial, scratch, *_table(segments, dv),
                 segments.tokens, segments.rows * segments.tokens, segments.per_row, segments.length, float(scale), H, K, V,
                 PACKED=segments.cu_seqlens is not None,

@@ -72,7 +72,7 @@ def selective_backward_kernel(
             tl.store(du + row * C + c, of_written * delta, mask=(c < C) & used)
             of_step = of_written * x - tl.sum(of_exponent * rates, 1)
             tl.store(dstep + row * C + c, of_step, mask=(c < C) & used)
-            part = (tl.program_id(1) * rows + row) * N + n
+            part = (tl.cast(tl.program_id(1), tl.int64) * rows + row) * N + n
             tl.store(dwrite + part, tl.sum(dh * (delta * x)[:, None], 0), mask=(n < N) & used)
             tl.store(dread + part, tl.sum(slope[:, None] * h, 0), mask=(n < N) & used)
             of_rates -= of_exponent * delta[:, None]
