@@ -19,7 +19,7 @@ from .options import (
     TrackOption,
     automaton_of,
 )
-from .output import print_json, print_table, say_written, working
+from .output import print_json, print_table, say, say_written, working
 
 
 def register(app: typer.Typer) -> None:
@@ -83,4 +83,4 @@ def _print_library(max_monoid: int, as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return
-    print(library_text(rows))
+    say(library_text(rows))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 import tomllib
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +12,7 @@ import typer
 
 from ..constructions.errors import InputError
 from .options import SPEC_HELP, Group, Json, one_of
-from .output import print_columns, print_json, print_table, working
+from .output import print_columns, print_json, print_table, say, working
 
 Device = Annotated[
     str | None, typer.Option(help="auto (the first GPU, else the CPU), cpu, cuda, cuda:1, ...")
@@ -97,7 +97,7 @@ def train(
         return
     print_table(outcome.contract.task, outcome.contract.rows()[1:])
     if outcome.result is None:
-        print(f"stopped at step {outcome.step:,} of {outcome.steps:,}; the same command goes on")
+        say(f"stopped at step {outcome.step:,} of {outcome.steps:,}; the same command goes on")
     else:
         _print_result(outcome.result)
 
@@ -175,13 +175,13 @@ def sweep(
 
         picture_format(picture)  # refused before anything is trained
     if not table:
-        run_sweep(wanted, place, minutes=minutes, say=lambda line: print(line, file=sys.stderr))
+        run_sweep(wanted, place, minutes=minutes, say=partial(say, error=True))
     if as_json:
         print_json(sweep_json(wanted, place))
     else:
         print_columns(sweep_caption(wanted), sweep_table(wanted, place))
     if picture is not None and not draw_sweep(wanted, place, picture):
-        print(f"{picture}: not drawn, for no row is finished", file=sys.stderr)
+        say(f"{picture}: not drawn, for no row is finished", error=True)
     if any(place.result(cell) is None for cell in wanted.cells):
         raise typer.Exit(1)
 

@@ -18,10 +18,8 @@ from ..checker import arithmetic as checker
 from ..checker.equivalent import MAX_STEPS, fitting
 from ..checker.exact import Invalid
 from ..checker.horizon import FLOATS
-from ..checker.regions import regions
-from ..checker.stored import Model
-from ..checker.table import Machine
 from .linear import LinearHead, LinearMachine
+from .regions import find_regions
 from .state_search import StateSearch
 
 MAX_REGION_STEPS = 20_000
@@ -99,7 +97,7 @@ def states_certificate(search: StateSearch, machine: LinearMachine, name: str) -
 def regions_certificate(
     machine: LinearMachine, arithmetic: Arithmetic, name: str, limit: int
 ) -> dict[str, Any] | None:
-    """A proof by balls about the codes, found by the checker's own iteration; None where there is none.
+    """A proof by balls about the codes, found on a way of the package's own; None where there is none.
 
     `machine`: the model with the numbers that the arithmetic stores. `limit`: relaxations of a radius.
     """
@@ -109,14 +107,10 @@ def regions_certificate(
     document = model_document(machine, name)
     if isinstance(document, str) or machine.answers is None:
         return None
-    kind = machine.answers.kind
-    delta = machine.answers.automaton.transitions.tolist()
-    held = Machine(delta, document["automaton"]["start"], document["automaton"]["outputs"])
-    try:
-        model = Model(document["model"], len(delta), 2**62, known)
-        count, radius = regions(model, held, kind, limit)
-    except Invalid:
+    found = find_regions(machine, arithmetic, limit)
+    if found is None:
         return None
+    kind, (count, radius) = machine.answers.kind, found
     proof = {"arithmetic": known.name, "answers": kind, "regions": count, "radius": radius}
     return {**document, "equivalence": proof}
 

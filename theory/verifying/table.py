@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ...constructions.texts.printable import console
 from .registry import Entry, Registry
 from .verdict import plain
 from .verify import BUDGET_SPENT, Outcome
@@ -72,11 +73,9 @@ def _table(fixed: Sequence[str], folded: Sequence[str]) -> Any:
 
 
 def _print(title: str, table: Any) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False, markup=False, emoji=False)
-    console.print(title, style="bold")
-    console.print(table)
+    shown = console()
+    shown.print(title, style="bold")
+    shown.print(table)
 
 
 def explanation(entry: Entry, registry: Registry) -> list[tuple[str, str]]:
