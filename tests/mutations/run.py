@@ -27,7 +27,9 @@ RESULT = Path(__file__).parent / "result.json"
 FORMAT = "mirrormata-mutations/1"
 LIMIT = 420
 """Seconds after which a run that has not ended counts as noticed: it was fast without the change."""
-LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "site", "build", "dist", "*.egg-info", "results", "notebooks", ".*")
+LEFT_OUT = shutil.ignore_patterns(
+    ".git", ".venv", "site", "build", "dist", "*.egg-info", "results", "notebooks", ".*"
+)
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,9 @@ class Workplace:
 
     def tested(self, node: str) -> str | None:
         """The first line of what a test says that fails; None where it passes."""
-        status, out, _ = self.run(["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", str(self.package / node)])
+        status, out, _ = self.run(
+            ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", str(self.package / node)]
+        )
         if status is None:
             return f"not through after {LIMIT} seconds"
         if status == 0:
@@ -145,7 +149,9 @@ def counted(results: list[Result]) -> list[tuple[str, int, int, int, int, int]]:
         by_verify = sum(r.noticed_by == VERIFY for r in here)
         equivalent = sum(r.noticed_by == "nothing" and bool(r.equivalent_because) for r in here)
         survived = sum(r.survived for r in here)
-        rows.append((area, len(here), by_verify, len(here) - by_verify - equivalent - survived, equivalent, survived))
+        rows.append(
+            (area, len(here), by_verify, len(here) - by_verify - equivalent - survived, equivalent, survived)
+        )
     return rows
 
 
@@ -170,7 +176,9 @@ def write_results(results: list[Result], path: Path = RESULT) -> None:
 
 def main() -> int:
     """0 where every mutation is noticed or equivalent."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--area", choices=list(AREAS), action="append", help="these areas alone")
     parser.add_argument("--only", metavar="TEXT", help="the mutations whose names contain it")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
@@ -186,7 +194,9 @@ def main() -> int:
     for result in run_all(chosen, arguments.jobs):
         results.append(result)
         mark = "survived" if result.survived else result.noticed_by
-        print(f"{len(results)}/{len(chosen)} {mark}: {result.target}: {result.old} -> {result.new}", flush=True)
+        print(
+            f"{len(results)}/{len(chosen)} {mark}: {result.target}: {result.old} -> {result.new}", flush=True
+        )
         print(f"    {result.seconds:.0f} s; {result.how or result.equivalent_because}", flush=True)
     results.sort(key=lambda r: order[r.area, f"{r.target}: {r.old} -> {r.new}"])
     print(table(results))

@@ -112,7 +112,12 @@ def library_steps(name: str, A: Any, H: Any, B: Any) -> Iterator[tuple[str, Any]
         yield "arrays", _texts(arithmetic.affine(*given))
         batch = [np.stack([matrix, 0 * matrix, matrix]) for matrix in given]
         yield "the last of several", _texts(arithmetic.affine(*batch)[2])
-        if isinstance(arithmetic, PerStep) and arithmetic.mode == "rne" and isinstance(arithmetic.values, FloatFormat) and _are_values(arithmetic, given):
+        if (
+            isinstance(arithmetic, PerStep)
+            and arithmetic.mode == "rne"
+            and isinstance(arithmetic.values, FloatFormat)
+            and _are_values(arithmetic, given)
+        ):
             yield "exact_dot", _texts(exact_dot(given[0], given[1], arithmetic.values, given[2]))
 
 

@@ -28,15 +28,25 @@ KNOWN: tuple[tuple[str, Found], ...] = (
     ("parity", {RANK: 1, OPEN: 2, TURNING: 1}),
     ("mod:3", {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2}),
     ("mod:4", {RANK: 2, OPEN: 2, TURNING: 1, TRIANGULAR: 2, SINGLE: 2}),
+    ("mod:6", {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2}),
     ("mod:8", {RANK: 2, OPEN: 2, TURNING: 1, TRIANGULAR: 3, SINGLE: 2}),
     ("mod:5", {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2}),
     ("S3[transpositions]", {RANK: 1, OPEN: 2, TURNING: 1, REAL: 1}),
     # all conjugates of a five-cycle under A_5 are conjugate in A_5: the theorem needs an odd permutation
     ("A5[generators]", {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2}),
     ("S5[generators]", {RANK: 2, PAIRS: 4, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2}),
+    # a five-cycle is the square of a letter of order ten
+    ("S5_x_Z2", {RANK: 2, PAIRS: 4, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2}),
     ("T3", {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2, SIZE: 2}),
     ("T4", {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2, SIZE: 3}),
 )
+BY_HAND = {
+    "turns and mirrors of a square, which keep neighbours, and a merging letter": [(1, 2, 3, 0), (0, 3, 2, 1), (0, 0, 2, 3)],
+    "all permutations, and a letter that merges two pairs": [(1, 2, 3, 0), (1, 0, 2, 3), (0, 0, 1, 1)],
+    "all even permutations, and a merging letter": [(1, 2, 0, 3), (1, 0, 3, 2), (0, 0, 2, 3)],
+    "all maps": [(1, 2, 3, 0), (1, 0, 2, 3), (0, 0, 2, 3)],
+    "a swap, and a swap beside a letter that merges": [(1, 0, 2), (0, 0, 2)],
+}
 RANDOM = 120
 
 
@@ -44,10 +54,18 @@ def cases() -> Iterator[tuple[str, str | None]]:
     """Known automata, random ones, certificates, and what the searches build on."""
     for spec, known in KNOWN:
         yield from of_one(spec, automaton_from_spec(spec), known)
+    for name, rows_by_hand in BY_HAND.items():
+        n = len(rows_by_hand[0])
+        automaton = Automaton(
+            tuple(range(n)), tuple("abc"[: len(rows_by_hand)]), np.array(rows_by_hand), 0, np.arange(n).astype(object), name,
+        ).trimmed()  # fmt: skip
+        yield from of_one(name, automaton, counted_out(automaton.transitions.tolist()))
     draw = np.random.default_rng(11)
     for i in range(RANDOM):
         n, letters = int(draw.integers(2, 5)), int(draw.integers(1, 4))
-        rows = np.stack([draw.permutation(n) if draw.random() < 0.5 else draw.integers(0, n, n) for _ in range(letters)])
+        rows = np.stack(
+            [draw.permutation(n) if draw.random() < 0.5 else draw.integers(0, n, n) for _ in range(letters)]
+        )
         automaton = Automaton(
             tuple(range(n)), tuple("abc"[:letters]), rows, 0, np.arange(n).astype(object), f"random {i}"
         ).trimmed()  # fmt: skip
@@ -61,7 +79,11 @@ def of_one(name: str, automaton: Automaton, known: Found) -> Iterator[tuple[str,
     found = bounds(automaton)
     figures = {(b.figure, b.reason): b.at_least for b in found}
     yield f"bounds of {name}", None if figures == known else f"{figures}, not {known}"
-    mine = checker.bounds(found[0].automaton.transitions.tolist(), len(found[0].automaton.states)) if found else []
+    mine = (
+        checker.bounds(found[0].automaton.transitions.tolist(), len(found[0].automaton.states))
+        if found
+        else []
+    )
     theirs = {(b["figure"], b["reason"]): b["at_least"] for b in mine}
     yield f"the checker's bounds of {name}", None if theirs == known else f"{theirs}, not {known}"
     for bound in found:
@@ -130,7 +152,12 @@ def false_certificates() -> Iterator[tuple[str, str | None]]:
         right = bound_certificate(bounds(automaton_from_spec(spec)))
         for i, said in enumerate(right["bounds"]):
             name = f"{said['figure']} ({said['reason']}) of {spec}"
-            for change in ({"at_least": said["at_least"] + 1}, {"at_least": 0}, {"hypotheses": "none"}, {"kind": "known"}):
+            for change in (
+                {"at_least": said["at_least"] + 1},
+                {"at_least": 0},
+                {"hypotheses": "none"},
+                {"kind": "known"},
+            ):
                 wrong = deepcopy(right)
                 wrong["bounds"][i] |= change
                 yield f"{name}, {change}", refused(wrong)
@@ -144,6 +171,9 @@ def false_certificates() -> Iterator[tuple[str, str | None]]:
         other["automaton"]["transitions"] = [list(range(n)) for _ in right["automaton"]["transitions"]]
         other["automaton"]["sources"] = [[[q] for q in range(n)] for _ in right["automaton"]["transitions"]]
         yield f"bounds of {spec} where no letter moves a state", refused(other)
+        other = deepcopy(right)
+        other["automaton"]["sources"][0].reverse()
+        yield f"bounds of {spec} with the sources of another table", refused(other)
     for spec, theirs in (("mod:4", "mod:3"), ("A5[generators]", "S5[generators]"), ("parity", "mod:4")):
         wrong = bound_certificate(bounds(automaton_from_spec(spec)))
         wrong["bounds"] = bound_certificate(bounds(automaton_from_spec(theirs)))["bounds"]
@@ -163,9 +193,12 @@ def words_and_cycles() -> Iterator[tuple[str, str | None]]:
         "the cycle of a map with a tail": checker.cycles(tail) == [(0, 1, 2)],
         "a cycle of five, thrice": checker.power(five, 3) == (3, 4, 0, 1, 2),
         "the order of a swap beside a cycle of three": checker.period((1, 0, 3, 4, 2)) == 6,
+        "the order of a swap beside a cycle of four": checker.period((1, 0, 3, 4, 5, 2)) == 4,
         "words of two flips: the empty one and one flip": list(checker.words([(0, (1, 0)), (1, (1, 0))], 2))
         == [((), (0, 1)), ((0,), (1, 0))],
-        "a cycle of five and its cube lie in one group of order 5": not checker.split_icosahedral(five, (3, 4, 0, 1, 2)),
+        "a cycle of five and its cube lie in one group of order 5": not checker.split_icosahedral(
+            five, (3, 4, 0, 1, 2)
+        ),
     }
     for fact, right in facts.items():
         yield fact, None if right else "it is false there"

@@ -34,7 +34,20 @@ TRUE: tuple[tuple[str, Request], ...] = (
     ("mod_arith:3", Request(theorem="G.T4")),
 )
 # lengths of the counter modulo 5 on a regular pentagon, found with 60 digits from the formula of `checker/horizon.py`
-PENTAGON = {"fp64": 2_050_963_532_192_435, "fp32": 3_892_760, "fp16": 547, "bf16": 56, "fp8_e4m3": 4, "fp8_e5m2": 1}
+PENTAGON = {
+    "fp64": 2_050_963_532_192_435,
+    "fp32": 3_892_760,
+    "fp16": 547,
+    "bf16": 56,
+    "fp8_e4m3": 4,
+    "fp8_e5m2": 1,
+}
+# the same along (3, -4), a swap of two small rational codes
+SHRUNK = {"fp64": 2_817_735_423_733_835, "fp32": 5_442_345, "fp16": 864, "bf16": 87, "fp8_e4m3": 0, "fp8_e5m2": 2}
+SHRUNK_HEAD = {
+    "field": 1, "dim": 2, "value_dim": 1, "transitions": [{"factors": [["2/25", [[0, 3], [1, -4]]]]}, {"factors": []}],
+    "codes": [[[0, 0, "1/384"], [1, 0, "-1/512"]], [[0, 0, "-11/9600"], [1, 0, "39/12800"]]],
+}  # fmt: skip
 LEAVES = ("S3", "S3 DP.T1", "mod:6", "tomita:4 G.T4")
 """Of these each integer is changed by one."""
 
@@ -81,7 +94,9 @@ def leaves_changed(document: Document) -> Iterator[tuple[str, Document]]:
     def places(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         if type(value) is int:
             yield path
-        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        items = (
+            value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        )
         for key, item in items:
             yield from places(item, (*path, key))
 
@@ -100,7 +115,11 @@ def changed(document: Document, path: Sequence[Any], change: Any) -> Document:
 
 
 def table(
-    letters: int, automaton: tuple[list[list[int]], list[int]], layers: list[Any], decode: Any, summary: Document
+    letters: int,
+    automaton: tuple[list[list[int]], list[int]],
+    layers: list[Any],
+    decode: Any,
+    summary: Document,
 ) -> Document:
     """A certificate of kind `table` that is written by hand: transitions and outputs, layers, decoding, summary."""
     delta, outputs = automaton
@@ -130,16 +149,29 @@ def by_hand(right: bool) -> Iterator[tuple[str, Document]]:
     one = ([[0]], [0])
     # the code is e_1, so a factor along e_0 keeps it: only the norm of the factor is at stake
     beta = 2 if right else 3
-    head = {"field": 1, "dim": 2, "value_dim": 1, "transitions": [{"factors": [[beta, [[0, 1]]]]}], "codes": [[[1, 0, 1]]]}
-    yield "a factor with β‖v‖² = 3 beside codes that it keeps", table(
-        1, one, [{"heads": [head]}], [[0, 0]], {"integer_bound": beta}
+    head = {
+        "field": 1,
+        "dim": 2,
+        "value_dim": 1,
+        "transitions": [{"factors": [[beta, [[0, 1]]]]}],
+        "codes": [[[1, 0, 1]]],
+    }
+    yield (
+        "a factor with β‖v‖² = 3 beside codes that it keeps",
+        table(1, one, [{"heads": [head]}], [[0, 0]], {"integer_bound": beta}),
     )
     # letter a kills e_0 and multiplies e_1, on which no code has an entry, by its gate
     transitions = [{"factors": [[1, [[0, 1]]]], "gate": -1 if right else -2}, {"factors": [[2, [[1, 1]]]]}]
     head = {**head, "transitions": transitions, "codes": [[[0, 0, 1]], []]}
-    yield "a gate of -2 where no code has an entry", table(
-        2, ([[1, 1], [0, 1]], [0, 1]), [{"heads": [head]}], [[0, 0], [1, 1]], {}
+    yield (
+        "a gate of -2 where no code has an entry",
+        table(2, ([[1, 1], [0, 1]], [0, 1]), [{"heads": [head]}], [[0, 0], [1, 1]], {}),
     )
+    if not right:
+        transitions = [{"factors": [[1, [[0, 1]]]], "gate": 2}, {"factors": [[2, [[1, 1]]]]}]
+        yield "a gate of 2 where no code has an entry", table(
+            2, ([[1, 1], [0, 1]], [0, 1]), [{"heads": [{**head, "transitions": transitions}]}], [[0, 0], [1, 1]], {}
+        )
     yield "a read-out by what a reset has forgotten", two_layers(right)
     # a copy in place of a swap is a factor of norm √2
     copy = {"factors": [[1, [[0, 1], [1, -1]], [1]]]}
@@ -170,7 +202,9 @@ def two_layers(right: bool) -> Document:
     lower_after = [0, 1 if right else 0, 1, 0]
     states = [(bit, parity) for bit in range(2) for parity in range(2)]
     delta = [after_a, [2, 3, 0, 1]]
-    top = [[2 * bit + (parity ^ (letter == 1)) for parity in range(2)] for letter, bit in enumerate(lower_after)]
+    top = [
+        [2 * bit + (parity ^ (letter == 1)) for parity in range(2)] for letter, bit in enumerate(lower_after)
+    ]
     layers = [
         {"heads": [below], "reads": [[0], [0]], "next": [[0, 1], [2, 3]]},
         {"heads": [above], "reads": [[0]] * 4, "next": top},
@@ -190,34 +224,54 @@ def false_certificates() -> Iterator[tuple[str, Document]]:
         rows = right["automaton"]["transitions"]
         last = len(rows) - 1
         if rows[0] != rows[last]:
-            yield f"{name}, first and last letter exchanged", changed(
-                right, ("automaton", "transitions"), lambda rows: [rows[-1], *rows[1:-1], rows[0]]
+            yield (
+                f"{name}, first and last letter exchanged",
+                changed(right, ("automaton", "transitions"), lambda rows: [rows[-1], *rows[1:-1], rows[0]]),
             )
-        yield f"{name}, the last letter leads elsewhere from one state", changed(
-            right, ("automaton", "transitions", last, -1), lambda q: (q + 1) % right["automaton"]["states"]
+        yield (
+            f"{name}, the last letter leads elsewhere from one state",
+            changed(
+                right,
+                ("automaton", "transitions", last, -1),
+                lambda q: (q + 1) % right["automaton"]["states"],
+            ),
         )
         yield f"{name}, the start is another state", changed(right, ("automaton", "start"), lambda q: q + 1)
         for path in read_outs(right):
-            yield f"{name}, {'.'.join(map(str, path))} names another state", changed(
-                right, path, lambda q: (q + 1) % right["automaton"]["states"]
+            yield (
+                f"{name}, {'.'.join(map(str, path))} names another state",
+                changed(right, path, lambda q: (q + 1) % right["automaton"]["states"]),
             )
         for path in several_factors(right):
-            yield f"{name}, {'.'.join(map(str, path))} in the opposite order", changed(right, path, lambda f: f[::-1])
+            yield (
+                f"{name}, {'.'.join(map(str, path))} in the opposite order",
+                changed(right, path, lambda f: f[::-1]),
+            )
     right = constructed("S3", Request(theorem="DP.T1"))
-    yield "S3 DP.T1, letters as the inverse permutations", changed(
-        right, ("points", "letters"), lambda rows: [[row.index(i) for i in range(len(row))] for row in rows]
+    yield (
+        "S3 DP.T1, letters as the inverse permutations",
+        changed(
+            right,
+            ("points", "letters"),
+            lambda rows: [[row.index(i) for i in range(len(row))] for row in rows],
+        ),
     )
-    yield "S3 DP.T1, two letters' permutations exchanged", changed(
-        right, ("points", "letters"), lambda rows: [rows[0], rows[2], rows[1], *rows[3:]]
+    yield (
+        "S3 DP.T1, two letters' permutations exchanged",
+        changed(right, ("points", "letters"), lambda rows: [rows[0], rows[2], rows[1], *rows[3:]]),
     )
     yield "S3 DP.T1, the states of two elements exchanged", exchanged_states(right)
-    yield "S3 DP.T1, no counter", changed(right, ("counter",), lambda layers: layers[:1])
+    half = changed(right, ("counter",), lambda layers: layers[:1])
+    yield "S3 DP.T1, a counter of two phases for four", changed(half, ("summary", "layers"), lambda _: 3)
     # two swaps in turn lead e_0 to e_1, -e_0, -e_1, e_0, but nothing below tells the layer whose turn it is
     swaps = [{"factors": [[1, [[0, 1], [1, sign]]]]} for sign in (-1, 1)]
     codes = [[[0, 0, 1]], [[1, 0, 1]], [[0, 0, -1]], [[1, 0, -1]]]
     head = {"field": 1, "dim": 2, "value_dim": 1, "transitions": swaps, "codes": codes}
     alone = changed(right, ("counter",), lambda _: [{"reads": [1, 0, 1, 0], "heads": [head]}])
-    yield "S3 DP.T1, a counter that reads the phase itself", changed(alone, ("summary", "layers"), lambda _: 3)
+    yield (
+        "S3 DP.T1, a counter that reads the phase itself",
+        changed(alone, ("summary", "layers"), lambda _: 3),
+    )
 
 
 def read_outs(document: Document) -> Iterator[tuple[Any, ...]]:
@@ -255,11 +309,15 @@ def horizons() -> Iterator[tuple[str, str | None]]:
     lengths = right["horizon"]["lengths"]
     yield "the horizons of mod:5", None if lengths == PENTAGON else f"{lengths}, not {PENTAGON}"
     known = changed(right, ("horizon", "lengths"), lambda _: dict(PENTAGON))
-    yield "the known horizons of mod:5", accepted(known)
-    for dtype in PENTAGON:
-        yield f"the horizon of mod:5 in {dtype} one more", refused(
-            changed(known, ("horizon", "lengths", dtype), lambda n: n + 1)
-        )
+    figures = {"exactness": "algebraic", "integer_bound": None, "formats": []}
+    swap = table(2, ([[1, 0], [0, 1]], [0, 1]), [{"heads": [SHRUNK_HEAD]}], [[0, 0], [1, 1]], figures)
+    small = {**swap, "kind": "horizon", "horizon": {**right["horizon"], "lengths": dict(SHRUNK)}}
+    for name, document in (("mod:5", known), ("a swap of small codes", small)):
+        yield f"the known horizons of {name}", accepted(document)
+        for dtype in PENTAGON:
+            yield f"the horizon of {name} in {dtype} one more", refused(
+                changed(document, ("horizon", "lengths", dtype), lambda n: n + 1)
+            )
     matrices = changed(known, ("layers", 0, "heads", 0, "transitions"), lambda rows: as_matrices(known, rows))
     matrices["summary"] |= {"householders": None, "norm": "unbounded"}
     yield "a horizon of matrices whose norm nothing bounds", refused(matrices)
@@ -290,9 +348,19 @@ def numbers() -> Iterator[tuple[str, str | None]]:
         "θ² = 1 - θ": theta * theta == 1 - theta,
         "θ - 987/1597 is positive": exact.sign(theta - Fraction(987, 1597)) == 1,
         "θ - 610/987 is negative": exact.sign(theta - Fraction(610, 987)) == -1,
+        "θ - F(80)/F(81) is positive": exact.sign(theta - _convergent(80)) == 1,
+        "θ - F(79)/F(80) is negative": exact.sign(theta - _convergent(79)) == -1,
         "-θ is negative": exact.sign(-theta) == -1,
         "Φ_12 = x⁴ - x² + 1": exact.cyclotomic(12) == [1, 0, -1, 0, 1],
         "√2 / 2^96 is rounded up": horizon.norm_up(2) == Fraction(2, 2**96),
     }
     for fact, right in facts.items():
         yield f"the checkers' numbers: {fact}", None if right else "it is false there"
+
+
+def _convergent(n: int) -> Fraction:
+    """The quotient of two Fibonacci numbers, which is within 2^-100 of the golden ratio's inverse for n = 79."""
+    a, b = 0, 1
+    for _ in range(n):
+        a, b = b, a + b
+    return Fraction(a, b)

@@ -68,7 +68,10 @@ def true_states() -> Iterator[tuple[str, Document]]:
         right = layer(SIGN, [[1], [-1]], [[0, 0], [1, 1]], PARITY, states(arithmetic, 2, [1]))
         yield f"parity by a sign, {arithmetic}", right
     zero = {"A": [[[0]]], "B": [[[0]]], "H0": [[1]]}
-    yield "a tie goes to the first code", layer(zero, [[1], [-1]], [[0], [1]], ONE, states("per_step:bf16", 2, [1]))
+    yield (
+        "a tie goes to the first code",
+        layer(zero, [[1], [-1]], [[0], [1]], ONE, states("per_step:bf16", 2, [1])),
+    )
     for order, first in ((":tree", 18), ("", 16), (":fma", 16)):
         proof = states(f"per_op:fp8_e4m3{order}", 2, [first, 16, 1, 1])
         answers = [[int(first != 18)], [int(first != 16)]]
@@ -101,19 +104,31 @@ def false_states() -> Iterator[tuple[str, Document]]:
         ("wrong after the first letter in one state", SIGN, [[1], [-1]], idle, PARITY),
         ("wrong after the last letter in one state", SIGN, [[1], [-1]], [[0, 0], [1, 0]], PARITY),
         ("wrong on the way back to the start", SIGN, [[1], [-1]], [[0, 1], [1, 1]], PARITY),
-        ("the first and last letter exchanged", SIGN, [[1], [-1]], [[0, 0], [1, 1]], (PARITY[0][::-1], PARITY[1])),
+        (
+            "the first and last letter exchanged",
+            SIGN,
+            [[1], [-1]],
+            [[0, 0], [1, 1]],
+            (PARITY[0][::-1], PARITY[1]),
+        ),
         ("a Mealy machine by its state after", SIGN, [[1], [-1]], [[0, 0], [1, 1]], mealy),
         ("a tie does not go to the second code", zero, [[-1], [1]], [[1], [0]], ONE),
         ("a code without an answer", SIGN, [[1], [-1]], [[0, 0], [1, -1]], PARITY),
     ]
     for name, head, codes, decode, automaton in wrong:
         for count, greatest in product(range(1, 7), (-1, 0, 1)):
-            yield f"{name}, {count} states", layer(head, codes, decode, automaton, states("exact", count, [greatest]))
+            yield (
+                f"{name}, {count} states",
+                layer(head, codes, decode, automaton, states("exact", count, [greatest])),
+            )
     for order, first in ((":tree", 16), ("", 18), (":bias", 18)):
         for count in (1, 2, 3):
             proof = states(f"per_op:fp8_e4m3{order}", count, [first, 16, 1, 1])
             answers = [[int(first != 18)], [int(first != 16)]]
-            yield f"a sum of 16 + 1 + 1 in another order than {order}", layer(SUM, SUM_CODES, answers, ONE, proof)
+            yield (
+                f"a sum of 16 + 1 + 1 in another order than {order}",
+                layer(SUM, SUM_CODES, answers, ONE, proof),
+            )
     right = layer(SIGN, [[1], [-1]], [[0, 0], [1, 1]], PARITY, states("exact", 2, [1]))
     for change in ({"states": 3}, {"states": 1}, {"greatest": [-1]}, {"greatest": [2]}):
         yield f"parity by a sign, {change}", {**right, "equivalence": {**right["equivalence"], **change}}
@@ -197,7 +212,13 @@ def false_regions() -> Iterator[tuple[str, Document]]:
             yield f"a contraction to the last letter, {arithmetic}, decoded as {decode}", wrong
     still = {"A": [[[1]], [["1/4"]]], "B": [[["1/16"]], [["3/4"]]], "H0": [[1]]}
     for radius in (0, 2**60, RADII["per_step:bf16"]):
-        wrong = layer(still, [[1], [-1]], [[0, 0], [1, 1]], ([[0, 1], [0, 0]], [0, 1]), balls("per_step:bf16", 1, radius))
+        wrong = layer(
+            still,
+            [[1], [-1]],
+            [[0, 0], [1, 1]],
+            ([[0, 1], [0, 0]], [0, 1]),
+            balls("per_step:bf16", 1, radius),
+        )
         yield f"a letter that rounds and does not contract, radius {radius}", wrong
 
 

@@ -24,19 +24,30 @@ WARP_ENTRIES = 2048
 """Of a state that one warp of a recurrent kernel holds: 64 registers of a thread."""
 MAP_BYTES = 2**17
 """Of a segment's map that the chain holds in shared memory."""
-PACKED = ([0, 5, 5, 64, 70, 200], [0, 200], [0, 1, 2, 200], [0, 0, 0, 200], [0, 63, 127, 200], [0, 199, 200, 200])
+PACKED = (
+    [0, 5, 5, 64, 70, 200],
+    [0, 200],
+    [0, 1, 2, 200],
+    [0, 0, 0, 200],
+    [0, 63, 127, 200],
+    [0, 199, 200, 200],
+)
 
 
 def cases() -> Case:
     """Widths, plans, recurrent tiles, modes, segments, and where triton is there the tables of chunks and launches."""
     yield from widths()
     for K, V, dtype in product(plans.KERNEL_WIDTHS, plans.KERNEL_WIDTHS, DTYPES):
-        for programs, householders, gated, phases in product((1, 511, 512, 4096), (1, 2, 3, 4), (False, True), (False, True)):
+        for programs, householders, gated, phases in product(
+            (1, 511, 512, 4096), (1, 2, 3, 4), (False, True), (False, True)
+        ):
             options = {"householders": householders, "gated": gated, "phases": phases}
             name = f"K {K}, V {V}, {dtype}, {programs} programs, {options}"
             yield name, plan_fault(K, V, dtype, plans.chunk_plan(K, V, dtype, programs, **options), **options)
         rows = plans.chain_rows(K, dtype)
-        size = torch.empty((), dtype=torch.float64 if dtype == torch.float64 else torch.float32).element_size()
+        size = torch.empty(
+            (), dtype=torch.float64 if dtype == torch.float64 else torch.float32
+        ).element_size()
         fits = K % rows == 0 and rows >= 16 and rows * K * size <= MAP_BYTES
         yield f"rows of the chain for K {K}, {dtype}", None if fits else f"{rows} rows"
     for width, other, programs in product(plans.KERNEL_WIDTHS, plans.KERNEL_WIDTHS, (1, 511, 512, 5000)):
@@ -115,7 +126,10 @@ def modes() -> Case:
             right = "recurrent"
         elif tokens >= 16384 and 1024 * programs < tokens:
             right = "scan"
-        yield f"auto for {tokens} tokens, {programs} programs, {dtype}", None if found == right else f"{found}, not {right}"
+        yield (
+            f"auto for {tokens} tokens, {programs} programs, {dtype}",
+            None if found == right else f"{found}, not {right}",
+        )
         given = [plans.choose_mode(mode, dtype, tokens, programs) for mode in ("recurrent", "chunk", "scan")]
         yield "a mode that is asked for", None if given == ["recurrent", "chunk", "scan"] else f"{given}"
 
@@ -126,7 +140,10 @@ def segments() -> Case:
         each = plans.segment_tokens(tokens, heads, chunk)
         most = max(1, min(256, 2048 // heads))
         fits = each % chunk == 0 and each >= 4 * chunk and -(-tokens // each) <= most
-        yield f"segments of {tokens} tokens, {heads} heads, chunks of {chunk}", None if fits else f"{each} tokens"
+        yield (
+            f"segments of {tokens} tokens, {heads} heads, chunks of {chunk}",
+            None if fits else f"{each} tokens",
+        )
 
 
 def cuts() -> Case:
@@ -208,7 +225,10 @@ def tables() -> Case:
         count = segment_count(batch, tokens, sequences, heads, rows // householders, cu is not None)
         yield f"segments of {name}", segment_fault(found.tolist(), first.tolist(), ends, each, count)
     for K, V, mode in product((16, 64), (16, 128), ("chunk", "scan", "recurrent")):
-        q, v = torch.empty(1, 200, 2, K, dtype=torch.bfloat16), torch.empty(1, 400, 2, V, dtype=torch.bfloat16)
+        q, v = (
+            torch.empty(1, 200, 2, K, dtype=torch.bfloat16),
+            torch.empty(1, 400, 2, V, dtype=torch.bfloat16),
+        )
         shapes = forward_shapes(q, v, None, 2, mode, True, True)
         said = [tuple(x.shape) for x in shapes[:2]]
         fits = said == [(1, 200, 2, V), (1, 2, K, V)]
@@ -234,7 +254,11 @@ def chunk_fault(chunks: Any, needed: list[int]) -> str | None:
     sequences = chunks.sequence.tolist()
     counts = [sequences.count(s) for s in range(len(needed))]
     starts = [sum(needed[:s]) for s in range(len(needed) + 1)]
-    if counts != needed or chunks.start.tolist() != starts or sequences.count(-1) != chunks.count - sum(needed):
+    if (
+        counts != needed
+        or chunks.start.tolist() != starts
+        or sequences.count(-1) != chunks.count - sum(needed)
+    ):
         return f"chunks of the sequences: {sequences}, from {chunks.start.tolist()}"
     return None
 
@@ -252,5 +276,3 @@ def segment_fault(bounds: list[int], first: list[int], ends: list[int], each: in
         if first[s + 1] - first[s] != -(-(end - start) // each):
             return f"sequence {s} has {first[s + 1] - first[s]} segments"
     return None
-
-

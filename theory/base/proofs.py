@@ -7,7 +7,7 @@ rational numbers, on a way of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +20,7 @@ from ..checker.arithmetic import Arithmetic
 from ..checker.exact import Invalid
 from ..proofs.npz_model import NpzModel, npz_model
 from ..proofs.prove import prove
+from .equivalences import WRONG_REGIONS
 
 IN_BF16 = ("per_step:bf16", "per_op:bf16", "exact")
 EVERYWHERE = (*IN_BF16, "per_step:fp8_e4m3", "per_op:fp16:tree:rz", "per_step:int:-4..4", "per_step:fp32:ru")
@@ -85,11 +86,22 @@ def planted() -> Iterator[Planted]:
     yield Planted("a quarter turn", layer([still, quarter], square, [0, 1, 2, 3]), four, None, EVERYWHERE)
     decode = [[0, 0], [1, 1], [3, 2], [3, 3]]
     yield Planted("wrong after an idle letter", layer([still, quarter], square, decode), four, 3, EVERYWHERE)
-    yield Planted("wrong where an idle letter stays", layer([still, quarter], square, [1, 1, 2, 3]), four, 1, EVERYWHERE)
-    yield Planted("wrong for one moving letter", layer([still, quarter], square, [[0, 0], [1, 1], [2, 2], [3, 2]]), four, 3)
+    yield Planted(
+        "wrong where an idle letter stays", layer([still, quarter], square, [1, 1, 2, 3]), four, 1, EVERYWHERE
+    )
+    yield Planted(
+        "wrong for one moving letter",
+        layer([still, quarter], square, [[0, 0], [1, 1], [2, 2], [3, 2]]),
+        four,
+        3,
+    )
     yield Planted("a turn that closes", layer([quarter], square, [0, 1, 2, 3]), turn, None, EVERYWHERE)
-    yield Planted("a turn, wrong where it closes", layer([quarter], square, [1, 1, 2, 3]), turn, 4, EVERYWHERE)
-    yield Planted("a turn the other way", layer([np.transpose(quarter)], square, [0, 1, 2, 3]), turn, 1, EVERYWHERE)
+    yield Planted(
+        "a turn, wrong where it closes", layer([quarter], square, [1, 1, 2, 3]), turn, 4, EVERYWHERE
+    )
+    yield Planted(
+        "a turn the other way", layer([np.transpose(quarter)], square, [0, 1, 2, 3]), turn, 1, EVERYWHERE
+    )
     # one state of the model, three of the automaton; letter a moves the automaton alone
     late = automaton([[1, 2, 2], [0, 1, 2]], [0, 0, 1])
     yield Planted("a model that stands still", layer([[[1]], [[1]]], [[1], [5]], [0, 1]), late, 2, EVERYWHERE)
@@ -108,15 +120,17 @@ def rounded() -> Iterator[Planted]:
     yield Planted("counting ones, three bits", count, even, 9, ("per_step:fp8_e5m2", "per_step:fp8_e5m2:rd"))
     yield Planted("counting ones, rounded up", count, even, 17, ("per_step:fp8_e4m3:ru",))
     yield Planted("counting ones on a grid", count, even, 8, ("per_step:int:-8..7",))
-    one = automaton([[0]], [0])
+    one = automaton([[0, 1]], [0, 1])
     double = layer([[[2]]], [[1], [32768]], [0, 0])
     yield Planted("doubling until it is infinite", double, one, 16, ("per_step:fp16", "per_op:fp8_e5m2"))
-    yield Planted("doubling until it saturates", double, one, None, ("per_step:fp8_e4m3", "per_step:fp16:sat"))
+    yield Planted(
+        "doubling until it saturates", double, one, None, ("per_step:fp8_e4m3", "per_step:fp16:sat")
+    )
     # 16 + 1 + 1 is 18 where the ones are added first, and 16 from the left: the zero in front has its place in a pair
     rows = [[[0, 1, 1, 1], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]]
     codes = [[18, 16, 1, 1], [16, 16, 1, 1]]
     pairs = layer(rows, codes, [0, 1], start=[0, 16, 1, 1])
-    told = automaton([[0]], [0])
+    told = automaton([[0, 1]], [0, 1])
     yield Planted("a sum by pairs", pairs, told, None, ("per_op:fp8_e4m3:tree", "per_step:fp8_e4m3"))
     yield Planted("a sum from the left", pairs, told, 1, ("per_op:fp8_e4m3", "per_op:fp8_e4m3:fma"))
     # 3/4 of the way from the code of answer 0, beyond the middle
@@ -129,8 +143,22 @@ def rounded() -> Iterator[Planted]:
     # 1, 0, 1/2: after b the state is (1 - 1)/2 = 0, a tie, which goes to the first code
     yield Planted("a tie goes to the first code", added, last, 1, IN_BF16)
     quick = layer([[[0.25]], [[0.25]]], [[1], [-1]], [0, 1], B=[[0.75], [-0.75]])
-    yield Planted("a contraction to the last letter", quick, last, None, (*IN_BF16, "per_step:bf16:ru"), ("auto",))
+    yield Planted(
+        "a contraction to the last letter", quick, last, None, (*IN_BF16, "per_step:bf16:ru"), ("auto",)
+    )
     slow = layer([[[0.75]], [[0.75]]], [[1], [-1]], [0, 1], B=[[0.25], [-0.25]])
+    for forgotten, (arithmetic, (a, b, start), texts, *_) in WRONG_REGIONS.items():
+        numbers = [float(Fraction(c)) for c in texts]
+        model = layer(
+            [[[Fraction(a)]]],
+            [[c] for c in numbers],
+            [int(c == numbers[-1]) for c in numbers],
+            B=[[Fraction(b)]],
+            start=[Fraction(start)],
+        )
+        case = Planted(f"a proof that forgets {forgotten}", model, told, 1, (arithmetic,))
+        length = next(t for t in range(1, 400) if not _fits(case, arithmetic, (0,) * t))
+        yield replace(case, length=length)
     yield Planted("a contraction that is too slow", slow, last, 1, IN_BF16)
 
 
@@ -166,7 +194,9 @@ def constructions() -> Iterator[tuple[str, str | None]]:
         model = choose(right, request)
         swapped = np.array(right.transitions)
         swapped[[0, -1]] = swapped[[-1, 0]]
-        exchanged = Automaton(right.states, right.letters, swapped, right.start, right.outputs, "letters exchanged")
+        exchanged = Automaton(
+            right.states, right.letters, swapped, right.start, right.outputs, "letters exchanged"
+        )
         for arithmetic in arithmetics:
             name = f"{spec} {request.theorem or ''} in {arithmetic}"
             found = prove(model, right, arithmetic, max_states=20_000)
@@ -176,29 +206,39 @@ def constructions() -> Iterator[tuple[str, str | None]]:
             yield f"{name}, letters exchanged", None if wrong else f"{found.verdict}: {found.word}"
     # the outputs are texts, and the states have other names: what counts are the outputs
     model = choose(automaton_from_spec("parity"), Request())
-    always = Automaton(("p", "q"), (0, 1), np.array([[0, 1], [1, 0]]), 0, np.array([1, 1], dtype=object), "always 1")
+    always = Automaton(
+        ("p", "q"), (0, 1), np.array([[0, 1], [1, 0]]), 0, np.array([1, 1], dtype=object), "always 1"
+    )
     for arithmetic in ("per_step:bf16", "per_op:bf16", "exact", "kernel:recurrent:bf16"):
         found = prove(model, always, arithmetic, max_states=100)
         wrong = found.verdict == "counterexample" and found.word == (0,)
         yield f"parity is not always 1, {arithmetic}", None if wrong else f"{found.verdict}: {found.word}"
     # five rounded reflections of a pentagon: the turns drift apart in three bits, and close in four
     model = choose(automaton_from_spec("mod:5"), Request())
-    for arithmetic, length, states in (("per_step:fp8_e5m2", 43, 44), ("per_step:fp8_e4m3", 0, 22)):
+    for arithmetic, length, states in (("per_step:fp8_e5m2", 43, None), ("per_step:fp8_e4m3", 0, 22)):
         found = prove(model, automaton_from_spec("mod:5"), arithmetic, max_states=20_000)
-        said = len(found.word or ()), found.states_explored
-        wrong = f"{found.verdict}: {said[0]} letters and {said[1]} states, not {length} and {states}"
+        said = len(found.word or ()), None if length else found.states_explored
+        wrong = f"{found.verdict}: {said[0]} letters, {found.states_explored} states, not {length}, {states}"
         yield f"mod:5 in {arithmetic}", None if said == (length, states) else wrong
 
 
 def _difference(found: Any, case: Planted, arithmetic: str) -> str | None:
     if case.length is None:
-        return None if found.verdict == "equivalent" else f"{found.verdict} {found.word}, but all words are right"
+        return (
+            None
+            if found.verdict == "equivalent"
+            else f"{found.verdict} {found.word}, but all words are right"
+        )
     if found.verdict != "counterexample" or found.word is None:
         return f"{found.verdict}, but a word of {case.length} letters is wrong"
     if len(found.word) != case.length:
         return f"a word of {len(found.word)} letters, but a shortest has {case.length}"
     right = [_fits(case, arithmetic, found.word[: t + 1]) for t in range(case.length)]
-    return None if right == [True] * (case.length - 1) + [False] else f"the word {found.word} is not wrong at its end alone"
+    return (
+        None
+        if right == [True] * (case.length - 1) + [False]
+        else f"the word {found.word} is not wrong at its end alone"
+    )
 
 
 def _fits(case: Planted, arithmetic: str, word: tuple[int, ...]) -> bool:
@@ -220,7 +260,8 @@ def _fits(case: Planted, arithmetic: str, word: tuple[int, ...]) -> bool:
         except Invalid:
             return False
     distances = [
-        sum((h - Fraction(c)) ** 2 for h, c in zip(state, code, strict=True)) for code in model.codes[..., 0].tolist()
+        sum((h - Fraction(c)) ** 2 for h, c in zip(state, code, strict=True))
+        for code in model.codes[..., 0].tolist()
     ]
     said = int(model.decode[distances.index(min(distances)), word[-1]])
     outputs = list(dict.fromkeys(str(o) for o in machine.outputs.ravel()))
