@@ -43,7 +43,14 @@ PENTAGON = {
     "fp8_e5m2": 1,
 }
 # the same along (3, -4), a swap of two small rational codes
-SHRUNK = {"fp64": 2_817_735_423_733_835, "fp32": 5_442_345, "fp16": 864, "bf16": 87, "fp8_e4m3": 0, "fp8_e5m2": 2}
+SHRUNK = {
+    "fp64": 2_817_735_423_733_835,
+    "fp32": 5_442_345,
+    "fp16": 864,
+    "bf16": 87,
+    "fp8_e4m3": 0,
+    "fp8_e5m2": 2,
+}
 SHRUNK_HEAD = {
     "field": 1, "dim": 2, "value_dim": 1, "transitions": [{"factors": [["2/25", [[0, 3], [1, -4]]]]}, {"factors": []}],
     "codes": [[[0, 0, "1/384"], [1, 0, "-1/512"]], [[0, 0, "-11/9600"], [1, 0, "39/12800"]]],
@@ -169,8 +176,15 @@ def by_hand(right: bool) -> Iterator[tuple[str, Document]]:
     )
     if not right:
         transitions = [{"factors": [[1, [[0, 1]]]], "gate": 2}, {"factors": [[2, [[1, 1]]]]}]
-        yield "a gate of 2 where no code has an entry", table(
-            2, ([[1, 1], [0, 1]], [0, 1]), [{"heads": [{**head, "transitions": transitions}]}], [[0, 0], [1, 1]], {}
+        yield (
+            "a gate of 2 where no code has an entry",
+            table(
+                2,
+                ([[1, 1], [0, 1]], [0, 1]),
+                [{"heads": [{**head, "transitions": transitions}]}],
+                [[0, 0], [1, 1]],
+                {},
+            ),
         )
     yield "a read-out by what a reset has forgotten", two_layers(right)
     # a copy in place of a swap is a factor of norm √2
@@ -315,8 +329,9 @@ def horizons() -> Iterator[tuple[str, str | None]]:
     for name, document in (("mod:5", known), ("a swap of small codes", small)):
         yield f"the known horizons of {name}", accepted(document)
         for dtype in PENTAGON:
-            yield f"the horizon of {name} in {dtype} one more", refused(
-                changed(document, ("horizon", "lengths", dtype), lambda n: n + 1)
+            yield (
+                f"the horizon of {name} in {dtype} one more",
+                refused(changed(document, ("horizon", "lengths", dtype), lambda n: n + 1)),
             )
     matrices = changed(known, ("layers", 0, "heads", 0, "transitions"), lambda rows: as_matrices(known, rows))
     matrices["summary"] |= {"householders": None, "norm": "unbounded"}

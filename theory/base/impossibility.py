@@ -282,7 +282,9 @@ def certificates() -> Case:
         (0, 1), (0, 1), np.array([[0, 1], [1, 0]]), 0, np.array([[0, 1], [0, 1]], dtype=object), "before"
     )
     still = one([1, 1], [0, 0], 1, "per_step:bf16")
-    forgetful = Automaton((0, 1), (0, 1), np.array([[0, 0], [1, 0]]), 0, np.array([[0, 1], [0, 0]], dtype=object), "forgetful")
+    forgetful = Automaton(
+        (0, 1), (0, 1), np.array([[0, 0], [1, 0]]), 0, np.array([[0, 1], [0, 0]], dtype=object), "forgetful"
+    )
     for name, model, language, loop, prefix, words in (
         # the empty word ends with no letter, so that a letter must follow
         ("a sign, modulo 3", sign, three, [1], [], (0, 2, [0])),
@@ -324,7 +326,9 @@ def certificates() -> Case:
         np.array([[5]], dtype=object),
     )
     between = AffineHead(np.array([[[1]], [[-1]]], dtype=object), None, np.array([[HALF]], dtype=object))
-    wrong = _document([between], "per_step:int:-2..2", "by hand", NumberedAutomaton(parity), [1], [], (1, 2, []))
+    wrong = _document(
+        [between], "per_step:int:-2..2", "by hand", NumberedAutomaton(parity), [1], [], (1, 2, [])
+    )
     found = check(wrong)
     yield "a start between the values", None if found.verdict == "invalid" else f"it is false: {found.reason}"
     # 5, 3, 1, 1: 1/3 is cast to 0, and 5/2 + 1/3, 5/4 + 1/3 + 1/6 would be other numbers, were they not cast one by one

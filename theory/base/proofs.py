@@ -15,9 +15,14 @@ import numpy as np
 
 from ...constructions.automaton import Automaton
 from ...constructions.construct import Request, choose
+from ...constructions.lrnn import LRNN, Head, Layer, Transition
 from ...constructions.spec import automaton_from_spec
+from ..arithmetic.arithmetic import PerStep
+from ..arithmetic.rounding import FORMATS
+from ..check import check
 from ..checker.arithmetic import Arithmetic
 from ..checker.exact import Invalid
+from ..proofs.codes import codes_are_closed
 from ..proofs.npz_model import NpzModel, npz_model
 from ..proofs.prove import prove
 from .equivalences import WRONG_REGIONS
@@ -126,6 +131,14 @@ def rounded() -> Iterator[Planted]:
     yield Planted(
         "doubling until it saturates", double, one, None, ("per_step:fp8_e4m3", "per_step:fp16:sat")
     )
+    # 11/64, 11/128, ... below the normal numbers 11/1024 is a tie, and ties go to even: 12, 6, 4, 2 over 1024, 1024, 1024, 1024
+    falls = [0.0859375, 0.04296875, 0.021484375, 0.01171875, 0.005859375, 0.00390625, 0.001953125]
+    subnormal = layer([[[1, 0], [0, 0.5]]], [[1, y] for y in falls], [0] * 6 + [1], start=[1, 0.171875])
+    yield Planted("halving through the subnormal numbers", subnormal, one, 7, ("per_step:fp8_e4m3",))
+    # a tie, in which the scores of float64 prefer the second code
+    first, second = Fraction(1014138929, 2**29), Fraction(1982295, 2**20)
+    middle = layer([[[0]]], [[first], [second]], [0, 1], B=[[(first + second) / 2]])
+    yield Planted("a tie that float64 does not see", middle, one, None, ("per_step:fp64", "exact"))
     # 16 + 1 + 1 is 18 where the ones are added first, and 16 from the left: the zero in front has its place in a pair
     rows = [[[0, 1, 1, 1], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]]
     codes = [[18, 16, 1, 1], [16, 16, 1, 1]]
@@ -146,6 +159,13 @@ def rounded() -> Iterator[Planted]:
     yield Planted(
         "a contraction to the last letter", quick, last, None, (*IN_BF16, "per_step:bf16:ru"), ("auto",)
     )
+    plane = layer(
+        [[[0.125, 0.0625], [0, 0.125]]] * 2, [[1, 0], [0, 1]], [0, 1], B=[[0.875, 0], [-0.0625, 0.875]]
+    )
+    yield Planted("a contraction of a plane", plane, last, None, ("exact", "per_step:fp16:rz"), ("auto",))
+    # 1/3 is 11/32 in four bits
+    third = layer([[[1]]], [[11 / 32], [1 / 3]], [0, 1], start=[1 / 3])
+    yield Planted("a start that is rounded", third, one, None, ("per_step:fp8_e4m3", "per_op:fp8_e4m3"))
     slow = layer([[[0.75]], [[0.75]]], [[1], [-1]], [0, 1], B=[[0.25], [-0.25]])
     for forgotten, (arithmetic, (a, b, start), texts, *_) in WRONG_REGIONS.items():
         numbers = [float(Fraction(c)) for c in texts]
@@ -213,6 +233,22 @@ def constructions() -> Iterator[tuple[str, str | None]]:
         found = prove(model, always, arithmetic, max_states=100)
         wrong = found.verdict == "counterexample" and found.word == (0,)
         yield f"parity is not always 1, {arithmetic}", None if wrong else f"{found.verdict}: {found.word}"
+    # the same states under the same names, in another order
+    model = choose(automaton_from_spec("mod:3"), Request())
+    names = model.automaton.states
+    turned = Automaton(
+        (names[2], names[0], names[1]), model.automaton.letters, np.array([[0, 1, 2], [1, 2, 0]]), 1,
+        np.array(model.automaton.outputs)[[2, 0, 1]], "states in another order",
+    )  # fmt: skip
+    for arithmetic in ("per_step:bf16", "exact"):
+        found = prove(model, turned, arithmetic, max_states=100)
+        yield (
+            f"states in another order, {arithmetic}",
+            None if found.verdict == "equivalent" else found.reason,
+        )
+    for mode, closed in (("rne", True), ("ru", False)):
+        said = codes_are_closed(fifths(), PerStep(FORMATS["bf16"], mode))
+        yield f"codes that are kept bit for bit, {mode}", None if said == closed else f"{said}, not {closed}"
     # five rounded reflections of a pentagon: the turns drift apart in three bits, and close in four
     model = choose(automaton_from_spec("mod:5"), Request())
     for arithmetic, length, states in (("per_step:fp8_e5m2", 43, None), ("per_step:fp8_e4m3", 0, 22)):
@@ -222,13 +258,24 @@ def constructions() -> Iterator[tuple[str, str | None]]:
         yield f"mod:5 in {arithmetic}", None if said == (length, states) else wrong
 
 
+def fifths() -> LRNN:
+    """Letter a sends (0, 5) to (1, 0) by an entry 1/5, and that to zero; letter b sets (0, 5).
+
+    A fifth is rounded up in bf16, and five times that lies above 1: nearest rounding makes 1 of it, rounding up does not.
+    """
+    letters = (Transition(matrix=((0, 1, Fraction(1, 5)),)), Transition(gate=0, additive=((1, 0, 5),)))
+    images = np.array([[0, 2, 0], [1, 1, 1]])
+    head = Head(2, 1, letters, ((), ((1, 0, 5),), ((0, 0, 1),)), images)
+    machine = automaton(images.tolist(), [0, 1, 2], "fifths")
+    return LRNN(machine, (Layer((head,)),), np.stack([np.arange(3)] * 2, axis=1), "none", "by hand")
+
+
 def _difference(found: Any, case: Planted, arithmetic: str) -> str | None:
     if case.length is None:
-        return (
-            None
-            if found.verdict == "equivalent"
-            else f"{found.verdict} {found.word}, but all words are right"
-        )
+        if found.verdict != "equivalent":
+            return f"{found.verdict} {found.word}, but all words are right"
+        said = None if found.certificate is None else check(found.certificate)
+        return f"its certificate is refused: {said.reason}" if said and said.verdict != "valid" else None
     if found.verdict != "counterexample" or found.word is None:
         return f"{found.verdict}, but a word of {case.length} letters is wrong"
     if len(found.word) != case.length:
