@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/python -m pytest -n 2 -q
 
-.PHONY: help demo test test-quick test-long lint docs clean
+.PHONY: help demo test test-quick test-long mutate lint docs clean
 
 help:
 	@echo "make demo        construct S_5, check its certificate, track 1,000,000 tokens in bf16, prove parity impossible without negative eigenvalues"
 	@echo "make test        lint, types, docs and all tests but the long ones (15 minutes at most on two cores)"
 	@echo "make test-quick  the quick tests (two minutes)"
 	@echo "make test-long   thousands of random cases (40 minutes at most)"
+	@echo "make mutate      wrong changes of the trusted base, one after the other, each of which must be noticed (30 minutes)"
 	@echo "make lint        ruff, mypy, import contracts"
 	@echo "make docs        build the documentation site into site/"
 
@@ -37,6 +38,9 @@ test-quick: $(VENV)/.dev
 
 test-long: $(VENV)/.dev
 	$(RUN) -m long
+
+mutate: $(VENV)/.dev
+	$(BIN)/python -u -m mirrormata.tests.mutations.run
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

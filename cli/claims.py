@@ -55,7 +55,8 @@ def verify(
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default one a core.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random instances.")] = 0,
     base: Annotated[
-        bool, typer.Option("--base", help="The base that claims stand on, alone; --all and --quick begin with it.")
+        bool,
+        typer.Option("--base", help="The base that claims stand on, alone; --all and --quick begin with it."),
     ] = False,
     fail_fast: Annotated[
         bool, typer.Option("--fail-fast", help="Stop at the first that is not as expected.")

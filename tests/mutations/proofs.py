@@ -135,7 +135,6 @@ MUTATIONS = [
         "arithmetic.round(self.H0)",
         "self.H0",
         "the initial state is not rounded",
-        "tests/test_prove_arithmetics.py",
     ),
     Mutation(
         PROOFS + "codes:_closed",

@@ -91,9 +91,8 @@ class Workplace:
             return f"ends with {err.strip().splitlines()[-1:] or status}"
         found = json.loads(out)
         wrong = [f"{part['base']}: {part['reason']}" for part in found.get("base", ()) if not part["sound"]]
-        for row in found["claims"]:
-            if not row["as_expected"]:
-                wrong.append(f"{row['claim']}: {row['error'] or row['status']}")
+        rows = [row for row in found["claims"] if not row["as_expected"]]
+        wrong += [f"{row['claim']}: {row['error'] or row['status']}" for row in rows]
         return wrong[0][:200]
 
     def tested(self, node: str) -> str | None:

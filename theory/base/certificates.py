@@ -235,7 +235,7 @@ def false_certificates() -> Iterator[tuple[str, Document]]:
     for spec, request in TRUE:
         right = constructed(spec, request)
         name = f"{spec} {request.theorem or ''}".strip()
-        rows = right["automaton"]["transitions"]
+        rows, states = right["automaton"]["transitions"], right["automaton"]["states"]
         last = len(rows) - 1
         if rows[0] != rows[last]:
             yield (
@@ -247,14 +247,14 @@ def false_certificates() -> Iterator[tuple[str, Document]]:
             changed(
                 right,
                 ("automaton", "transitions", last, -1),
-                lambda q: (q + 1) % right["automaton"]["states"],
+                lambda q, states=states: (q + 1) % states,
             ),
         )
         yield f"{name}, the start is another state", changed(right, ("automaton", "start"), lambda q: q + 1)
         for path in read_outs(right):
             yield (
                 f"{name}, {'.'.join(map(str, path))} names another state",
-                changed(right, path, lambda q: (q + 1) % right["automaton"]["states"]),
+                changed(right, path, lambda q, states=states: (q + 1) % states),
             )
         for path in several_factors(right):
             yield (
