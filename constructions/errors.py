@@ -19,5 +19,9 @@ class NotRealisableError(MirrormataError):
     """No construction of the requested kind exists for this automaton; the message has the witness."""
 
 
+class DisagreementError(MirrormataError):
+    """Two programs that must find the same do not, so no verdict is given; the message has the word on which they differ."""
+
+
 class MirrormataWarning(UserWarning):
     """Something goes on, but not as wished; the command line prints it as one line."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from torch import Tensor
 
 from ..constructions.automaton import Indices
 from ..constructions.errors import InputError
+from ..theory.proofs.identity import Part, digest_of
 from .model import Model, States
 
 _BITS = {torch.bfloat16: torch.int16}
@@ -24,8 +27,11 @@ class ModelStepper:
     `meaning`: int array `[classes]`, the label (an automaton's state, or an output) that each class stands for, -1 for
     none; by default the model's own. `before`: letters read before the first token, such as BOS.
     The class belongs to the state because it depends on the token as well as on what the mixers keep. Tokens go
-    through one call of the model each; its arithmetic is that of its kernels at the model's dtype and device.
+    through one call of the model each; its arithmetic is that of its kernels at the model's dtype and device. The bits of
+    a step depend on how many sequences go side by side, as those of a matrix product do, so a proof steps one at a time.
     """
+
+    one_by_one = True
 
     def __init__(self, model: Model, meaning: ArrayLike | None = None, before: Sequence[int] = ()) -> None:
         if len(model.seeds) != 1:
@@ -37,6 +43,20 @@ class ModelStepper:
         self.before = tuple(before)
         self._device = next(model.parameters()).device
         self._names = [list(state) for state in model.initial_states(1)]
+
+    @cached_property
+    def identity(self) -> str:
+        """A digest of the configuration, every weight, its dtype and device, and what the classes mean."""
+        parts: list[Part] = [
+            json.dumps(self.model.config.as_json(), sort_keys=True),
+            str(self._device),
+            self.meaning,
+            json.dumps(self.before),
+        ]
+        for name, value in sorted(self.model.state_dict().items()):
+            bits = value.detach().contiguous().cpu()
+            parts += [f"{name} {value.dtype}", bits.view(_BITS.get(bits.dtype, bits.dtype)).numpy()]
+        return digest_of(parts)
 
     def initial(self, sequences: int) -> list[NDArray[Any]]:
         """States before the first token; class -1."""
@@ -76,7 +96,8 @@ class ModelStepper:
         for names in self._names:
             state: dict[str, Tensor] = {}
             for name in names:
-                value = torch.from_numpy(np.ascontiguousarray(next(remaining)))
+                # A tensor of its own: a product's bits can depend on how its operands lie in memory.
+                value = torch.from_numpy(np.ascontiguousarray(next(remaining))).clone()
                 value = value.view(dtype) if value.dtype == torch.int16 else value
                 state[name] = value.to(self._device)[None]
             result.append(state)

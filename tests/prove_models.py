@@ -54,6 +54,7 @@ class Counter:
 
     def __init__(self, modulus: int, largest: int, again: int) -> None:
         self.modulus, self.largest, self.again = modulus, largest, again
+        self.identity = f"counter {modulus} {largest} {again}"
 
     def initial(self, sequences: int) -> dict[str, Any]:
         return {

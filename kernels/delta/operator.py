@@ -12,12 +12,9 @@ from ..launching import fits_float32
 from ..reference import arithmetic_of, without_tokens
 from .autograd import Eager, as_inputs, given
 from .passes import backward_pass, forward_pass
-from .plan import choose_mode, kernel_width
+from .plan import MAX_HOUSEHOLDERS, choose_mode, kernel_width
 from .problem import Problem
 from .shapes import forward_shapes
-
-MAX_HOUSEHOLDERS = 16
-"""More micro-steps a token than this are given to the chunk kernels as tokens of their own."""
 
 
 def delta_product_triton(

@@ -12,7 +12,7 @@ from .. import launching
 from ..launching import Launcher, launcher, pointers
 from ..tiles import Tile
 from .fused import chunk_constants
-from .plan import chain_rows, count_blocks, token_rows
+from .plan import chain_rows, chain_tile, count_blocks, gate_gradients_tile, gradient_blocks, token_rows
 from .problem import Chunks, Form, Gradients, Problem, place_chunks
 from .triton_chain import chain
 from .triton_phases import advance, gate_products, prepare
@@ -152,12 +152,11 @@ def phase_retreat(
 def _gradients(form: Form) -> tuple[Launcher, Launcher]:
     """Of q, k and beta, and of the gates."""
     constants, plan = chunk_constants(form), form.plan
-    BK, BV = min(form.K, plan.gradients.width), min(form.V, plan.gradient_values)
+    BK, BV = gradient_blocks(plan, form.K, form.V)
     first = launcher(gradients, plan.gradients, **constants, BK=BK, BV=BV)
     del constants["GATED"]
-    # with 8 warps and 16 token rows products this wide have crashed on Hopper
-    tile = Tile(plan.gradients.width, 4, 1)
-    return first, launcher(gate_gradients, tile, **constants, BK=min(form.K, plan.gradient_values), BV=BV)
+    tile, BK = gate_gradients_tile(plan, form.K)
+    return first, launcher(gate_gradients, tile, **constants, BK=BK, BV=BV)
 
 
 def phase_gradients(
@@ -197,7 +196,7 @@ def chain_segments(
     N = first.numel() - 1
     states = launching.empty(segments, H, K, V, dtype=summaries.dtype, device=summaries.device)
     final = launching.empty(N, H, K, V, dtype=summaries.dtype, device=summaries.device)
-    tile = Tile(16, 4 if K > 32 else 1, 2 if K <= 64 else 1)
+    tile = chain_tile(K)
     launcher(
         chain,
         tile,

@@ -14,6 +14,10 @@ KERNEL_WIDTHS = (16, 32, 64, 128, 256)
 """Widths of keys and values that kernels are compiled for; others are filled up with zeros."""
 
 
+MAX_HOUSEHOLDERS = 16
+"""More micro-steps a token than this are given to the chunk kernels as tokens of their own."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """How the chunk modes run: fused (one kernel each way) or in phases, rows of a chunk, and the tiles.
@@ -76,7 +80,19 @@ def chunk_plan(
         tile, width = Tile(min(V, 32), 4), min(K, V, 64)
         summary = dividing(tile, V + K)
         return Plan(
-            *(False, 32, inverse, precision, tile, tile, summary, tile, Tile(K, 4, 1), Tile(width, 4, 1), width)
+            *(
+                False,
+                32,
+                inverse,
+                precision,
+                tile,
+                tile,
+                summary,
+                tile,
+                Tile(K, 4, 1),
+                Tile(width, 4, 1),
+                width,
+            )
         )
     few, warps, stages = programs < 512, 4 if wide > 32 else 2, 2 if wide <= 64 else 3
     prepare = Tile(K, 4, 1, None if wide <= 64 else 128)
@@ -109,6 +125,22 @@ def count_blocks(columns: int, width: int) -> int:
 def chain_rows(K: int, dtype: torch.dtype) -> int:
     """Rows of a segment's map that the chain of mode `scan` holds at a time: all but for K = 256, which shared memory cannot hold."""
     return K if K <= 128 else 32 if dtype == torch.float64 else 64
+
+
+def chain_tile(K: int) -> Tile:
+    """The tile of the chain of mode `scan`."""
+    return Tile(16, 4 if K > 32 else 1, 2 if K <= 64 else 1)
+
+
+def gradient_blocks(plan: Plan, K: int, V: int) -> tuple[int, int]:
+    """Keys and values at a time of the phase that finds the gradients of q, k and beta."""
+    return min(K, plan.gradients.width), min(V, plan.gradient_values)
+
+
+def gate_gradients_tile(plan: Plan, K: int) -> tuple[Tile, int]:
+    """The tile of the gates' phase, and its keys at a time."""
+    # with 8 warps and 16 token rows products this wide have crashed on Hopper
+    return Tile(plan.gradients.width, 4, 1), min(K, plan.gradient_values)
 
 
 def recurrent_width(width: int, other: int, programs: int) -> int:

@@ -32,7 +32,9 @@ def l2_normalise(x: Tensor, *, silu: bool = False, backend: str = "auto") -> Ten
     chosen = choose_backend(backend, x.device)
     if not x.numel():
         return x * 1
-    if chosen == "triton" and x.shape[-1] <= MOST_ENTRIES and not torch.compiler.is_compiling():  # a compiler fuses the torch form itself
+    if (
+        chosen == "triton" and x.shape[-1] <= MOST_ENTRIES and not torch.compiler.is_compiling()
+    ):  # a compiler fuses the torch form itself
         unit: Tensor = _Kernels.apply(x, silu)  # type: ignore[no-untyped-call]
     else:
         unit = _Torch.apply(F.silu(x) if silu else x)  # type: ignore[no-untyped-call]

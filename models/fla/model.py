@@ -6,8 +6,10 @@ layer's heads do to their states: H ← A H + B, H `[K, V]`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from ...constructions.automaton import Indices
 from ...theory.arithmetic.rounding import Floats, float_format, round_array
+from ...theory.proofs.identity import Part, digest_of
 from .shapes import check_tensors, completed_config
 
 Tensors: TypeAlias = Mapping[str, Floats]
@@ -56,10 +59,13 @@ class FlaModel:
     `dtype`: fp64 or fp32, of all arithmetic; or bf16 or fp16, of weights and activations, with keys, queries and values
     rounded to it and the state in fp32, as FLA's naive functions have it (arithmetic `fla:naive:DTYPE`).
     `bos`: a token read before the first one, None for none. States are, layer by layer, H and the past inputs of the
-    short convolutions (q, k, v); last the token that the model answers with. `meaning`: the label of each
-    token, -1 for none; by default its own number.
+    short convolutions (q, k, v); last the token that the model answers with, -1 where a logit is not finite. `meaning`: the label of each
+    token, -1 for none; by default its own number. A step's bits depend on the number of sequences, as those of a matrix
+    product do, so a proof steps one at a time.
     Raises `InputError` for what is not read: attention layers, and other switches of the configuration.
     """
+
+    one_by_one = True
 
     def __init__(
         self,
@@ -122,7 +128,17 @@ class FlaModel:
             after += [H, *pasts]
             drives.append(drive)
         logits = self._logits(h)
-        return logits, [*after, logits.argmax(-1)], drives
+        best = np.where(np.isfinite(logits).all(-1), logits.argmax(-1), -1)
+        return logits, [*after, best], drives
+
+    @cached_property
+    def identity(self) -> str:
+        """A digest of the configuration, every weight and dtype, the first token, and what letters and tokens mean."""
+        settings = [self.config, self.dtype, self.format and self.format.name, self.bos]
+        parts: list[Part] = [json.dumps(settings, sort_keys=True, default=str), self.letters, self.meaning]
+        for name, value in sorted(self.tensors.items()):
+            parts += [name, value]
+        return digest_of(parts)
 
     def read(self, H: Floats, letters: Indices) -> Indices:
         """The label for given states `[sequences, heads, K, V]` of the only layer, just after letters; no convolution."""

@@ -62,8 +62,8 @@ def parse_arithmetic(text: str) -> Arithmetic:
     if isinstance(values, FiniteSet) and mode == "rne":
         raise InputError(f"arithmetic {text!r}: a list of values has no even members: write tie_low")
     values = _with_overflow(text, values, suffix)
-    if suffix and isinstance(values, FloatFormat) and values == value_set(values.name):
-        suffix = ""  # that is how the format is anyway
+    if suffix and (not isinstance(values, FloatFormat) or values == value_set(values.name)):
+        suffix = ""  # that is how the format is anyway, and grids and lists always saturate
     return PerStep(values, mode, suffix) if head == "per_step" else PerOp(values, order, mode, suffix)
 
 

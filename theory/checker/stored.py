@@ -34,6 +34,7 @@ class Model:
             tuple(value(x, None, f"model.codes[{c}]") for x in array(code, f"model.codes[{c}]", len(initial)))
             for c, code in enumerate(array(data["codes"], "model.codes"))
         ]
+        self.places = {code: c for c, code in reversed(list(enumerate(self.codes)))}
         self.decode: list[list[int]] = array(data["decode"], "model.decode", len(self.codes))
         need(self.codes, "model.codes: empty")
         self.rooms: dict[tuple[int, int], Fraction | None] = {}
@@ -72,7 +73,9 @@ class Model:
         return tuple(after)
 
     def nearest(self, state: Vector) -> int:
-        """The first of the nearest codes."""
+        """The first of the nearest codes; the state itself where it is a code, for no distance is less than 0."""
+        if state in self.places:
+            return self.places[state]
         sizes = [distance(state, code) for code in self.codes]
         return sizes.index(min(sizes))
 

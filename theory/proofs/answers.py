@@ -43,7 +43,7 @@ class Answers:
         return self.outputs[letters, before] if self.automaton.is_mealy else self.outputs[after]
 
     def of_states(self, states: Indices) -> Indices:
-        """The answers that a model's states stand for; -1 stays -1, and so does what the automaton never answers."""
+        """The answers that a model's states stand for; -1 for none, and for numbers that stand for nothing."""
         known = (states >= 0) & (states < len(self.meaning))
         return np.where(known, self.meaning[np.where(known, states, 0)], -1)
 
@@ -51,8 +51,9 @@ class Answers:
 def answers_of(automaton: Automaton, model: Automaton | None, name: str = "model") -> Answers:
     """How a model that names the states of `model` is compared with the automaton.
 
-    By states where both have the same labels (as texts, like in certificates), in any order, or where `model` is
-    None: then the model names the automaton's own states by their indices. Else by outputs, as texts.
+    By states where both have the same labels (as texts, like in certificates), in any order, and equal states have
+    equal outputs; or where `model` is None: then the model names the automaton's own states by their indices. Else by
+    outputs, as texts.
     Raises `InputError` for other letters, and for Mealy machines with other states.
     """
     if model is None or model is automaton:
@@ -61,16 +62,29 @@ def answers_of(automaton: Automaton, model: Automaton | None, name: str = "model
     mine = [label_text(q) for q in automaton.states]
     theirs = [label_text(q) for q in model.states]
     place = {text: i for i, text in enumerate(mine)}
-    if set(mine) == set(theirs):
-        return Answers("states", automaton, np.array([place[text] for text in theirs]))
+    same = set(mine) == set(theirs)
+    if same:
+        meaning = np.array([place[text] for text in theirs])
+        if _same_outputs(automaton, model, meaning):
+            return Answers("states", automaton, meaning)
     if model.is_mealy or automaton.is_mealy:
+        why = f"but other outputs than {automaton.name}" if same else f"which {automaton.name} does not have"
         raise InputError(
-            f"{name}: it names the states of {model.name}, which {automaton.name} does not have, and a Mealy machine's "
-            "outputs do not follow from states: make both Moore machines"
+            f"{name}: it names the states of {model.name}, {why}, and a Mealy machine's outputs do not follow from states: "
+            "make both Moore machines"
         )
     number = {text: i for i, text in enumerate(numbered_outputs(automaton)[1])}
     meaning = np.array([number.get(text, -1) for text in output_texts(model, name)], dtype=np.int64)
     return Answers("outputs", automaton, meaning)
+
+
+def _same_outputs(automaton: Automaton, model: Automaton, meaning: Indices) -> bool:
+    """True where the model's automaton gives each state, and each letter of a Mealy machine, the output that it has here."""
+    if automaton.is_mealy != model.is_mealy:
+        return False
+    mine = np.array(output_texts(automaton, automaton.name), dtype=object).reshape(automaton.outputs.shape)
+    theirs = np.array(output_texts(model, model.name), dtype=object).reshape(model.outputs.shape)
+    return bool((mine[..., meaning] == theirs).all())
 
 
 def output_answers(automaton: Automaton, texts: Sequence[str] | None) -> Answers:

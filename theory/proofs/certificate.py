@@ -18,6 +18,8 @@ from ..checker import arithmetic as checker
 from ..checker.equivalent import MAX_STEPS, fitting
 from ..checker.exact import Invalid
 from ..checker.horizon import FLOATS
+from .answers import Answers
+from .exact import ExactNpzStepper, exact_regions
 from .linear import LinearHead, LinearMachine
 from .regions import find_regions
 from .state_search import StateSearch
@@ -94,6 +96,25 @@ def states_certificate(search: StateSearch, machine: LinearMachine, name: str) -
     return {**document, "equivalence": proof}
 
 
+def exact_states_certificate(
+    search: StateSearch, stepper: ExactNpzStepper, answers: Answers
+) -> dict[str, Any] | str:
+    """Of a closed search in exact numbers; or why there is none."""
+    steps = search.place.count * len(search.automaton.letters)
+    if steps > MAX_STEPS:
+        return f"the proof has {steps:,} steps, and the checker makes {MAX_STEPS:,}"
+    document = model_document(exact_regions(stepper.model, answers), stepper.model.name)
+    if isinstance(document, str):
+        return document
+    proof = {
+        "arithmetic": "exact",
+        "answers": answers.kind,
+        "states": search.place.count,
+        "greatest": [_fraction(x) for x in max(stepper.values)],
+    }
+    return {**document, "equivalence": proof}
+
+
 def regions_certificate(
     machine: LinearMachine, arithmetic: Arithmetic, name: str, limit: int
 ) -> dict[str, Any] | None:
@@ -144,7 +165,10 @@ def _matrix(values: Floats) -> list[list[Any]]:
 
 
 def _number(x: float) -> Any:
-    exact = Fraction(x)
+    return _fraction(Fraction(x))
+
+
+def _fraction(exact: Fraction) -> Any:
     return exact.numerator if exact.denominator == 1 else f"{exact.numerator}/{exact.denominator}"
 
 

@@ -22,7 +22,10 @@ class ExactNpzStepper:
     """States are numbers of exact matrices, in the order in which they occur; decodes to the model's outputs.
 
     The nearest code by exact distances, the first of several. Numbers grow with the words: for small searches.
+    A state is a number that stands for a matrix met in this run, so its bits mean nothing to another run.
     """
+
+    numbers_states = True
 
     def __init__(self, model: NpzModel) -> None:
         self.model = model
@@ -33,6 +36,10 @@ class ExactNpzStepper:
         self._images: dict[tuple[int, int], int] = {}
         self._nearest: list[int] = []
         self._number(_flat(model.H0))
+
+    def again(self) -> ExactNpzStepper:
+        """A run of its own, in which no matrix has been met."""
+        return ExactNpzStepper(self.model)
 
     def initial(self, sequences: int) -> Indices:
         """H_0, number 0."""
@@ -65,8 +72,11 @@ class ExactNpzStepper:
         number = self._numbers.setdefault(value, len(self.values))
         if number == len(self.values):
             self.values.append(value)
-            distances = [sum((a - b) ** 2 for a, b in zip(value, c, strict=True)) for c in self._codes]
-            self._nearest.append(distances.index(min(distances)))
+            if value in self._codes:  # at distance 0, so the first such code is the nearest
+                self._nearest.append(self._codes.index(value))
+            else:
+                distances = [sum((a - b) ** 2 for a, b in zip(value, c, strict=True)) for c in self._codes]
+                self._nearest.append(distances.index(min(distances)))
         return number
 
 

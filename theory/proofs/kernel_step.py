@@ -112,10 +112,7 @@ class KernelHead:
 
     def codes(self, H: NDArray[Any]) -> Indices:
         """The nearest codes; -1 for a state that is not finite."""
-        flat = H.reshape(len(H), -1).astype(np.float64)
-        with np.errstate(all="ignore"):
-            nearest = self._codes.scores(flat).argmin(axis=1)
-        return np.where(np.isfinite(flat).all(axis=1), nearest, -1)
+        return self._codes.nearest(H.reshape(len(H), -1).astype(np.float64))
 
 
 class KernelLayers(LayeredStepper):
@@ -159,7 +156,7 @@ class KernelMachine(StepperMachine):
 
     def first_wrong(self, rows: Rows, letters: Indices, before: Indices, after: Indices) -> int:
         """The first place where the nearest code does not give the right answer, or -1."""
-        states = joint(self._unpacked(rows))
+        states = joint(self.unpacked(rows))
         return self.reader.first_wrong(states, letters, self.answers.right(letters, before, after))
 
 

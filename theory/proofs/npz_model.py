@@ -8,7 +8,6 @@ factors too (`npz_factors`). Nothing is unpickled.
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from ...constructions.errors import InputError
 from ...constructions.lrnn import Head
 from ..arithmetic.arithmetic import Rounded
 from ..arithmetic.rounding import Floats
+from ..npz_file import read_npz
 from ..running.weights import HeadWeights
 from .answers import Answers, output_answers, same_letters
 from .linear import LinearHead, LinearMachine
@@ -101,13 +101,8 @@ class NpzModel:
 
 def load_npz_model(path: str | Path) -> NpzModel:
     """The model in an `.npz`; `InputError` for what is not one, with everything that is wrong."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in (*KEYS, *LABELS, *FACTOR_KEYS, "mask") if key in file.files}
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (OSError, ValueError, TypeError, AttributeError, zipfile.BadZipFile, EOFError):
-        raise InputError(f"{path}: not an .npz of plain arrays (nothing is unpickled)") from None
+    refused = InputError(f"{path}: not an .npz of plain arrays (nothing is unpickled)")
+    arrays = read_npz(path, (*KEYS, *LABELS, *FACTOR_KEYS, "mask"), refused)
     missing = [key for key in KEYS if key not in arrays]
     if missing:
         raise InputError(

@@ -8,7 +8,15 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ...constructions.automaton import Automaton
+from ...constructions.errors import InputError
 from ...constructions.formats.label_text import label_text
+
+Checked = Literal["certificate", "re-stepped", "replayed"]
+CHECKS: dict[Checked | None, str] = {
+    "certificate": "its certificate, by the stand-alone checker",
+    "re-stepped": "every state stepped again, alone, by a second program",
+    "replayed": "the word, from the start",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +28,12 @@ class Proof:
     after which the answer is wrong, else None; `answered`, `right`: the answers after it, as text. `correct_up_to`:
     all words up to this length are answered rightly, None for all words of any length. `compares`: `states` or
     `outputs`. `certify` makes the certificate, of kind `equivalent`, in exact numbers the construction's own, or says why
-    there is none.
+    there is none; `derive_again` is then the second program, which raises where it finds something else.
+
+    `checked`: what a second program has done with the verdict. `certificate`: the stand-alone checker has accepted the
+    certificate. `re-stepped`: another program has derived the verdict again, from the states' bits. `replayed`: a wrong
+    word was run from the start. None: nothing is claimed for all words. `identify` gives a digest of all that decides the
+    verdict, None where a stepper does not tell its own.
     """
 
     verdict: Literal["equivalent", "counterexample", "unknown"]
@@ -37,6 +50,9 @@ class Proof:
     right: str | None = None
     seconds: float = 0.0
     certify: Callable[[], dict[str, Any] | str] | None = None
+    derive_again: Callable[[], None] | None = None
+    checked: Checked | None = None
+    identify: Callable[[], str | None] | None = None
 
     @cached_property
     def _certified(self) -> dict[str, Any] | str:
@@ -44,7 +60,10 @@ class Proof:
             return "a wrong word needs none: replay it"
         if self.certify is None:
             return "nothing is proved for all words"
-        return self.certify()
+        try:
+            return self.certify()
+        except InputError as error:  # labels that cannot be written down
+            return str(error)
 
     @property
     def certificate(self) -> dict[str, Any] | None:
@@ -71,6 +90,8 @@ class Proof:
             "right": self.right,
             "correct_up_to": self.correct_up_to,
             "reason": self.reason,
+            "checked": self.checked,
+            "identity": None if self.identify is None else self.identify(),
             "seconds": self.seconds,
         }
 
@@ -80,6 +101,8 @@ class Proof:
         rows = [("verdict", f"{self.verdict} in {self.arithmetic}"), ("proved by", self.reason)]
         if self.verdict != "equivalent":
             rows[1] = ("search", self.reason)
+        if self.checked is not None:
+            rows.append(("checked", CHECKS[self.checked]))
         rows.append(("states explored", f"{self.states_explored:,}"))
         if facts["word"] is not None:
             shown = facts["word"] if len(facts["word"]) <= 40 else [*facts["word"][:40], "..."]

@@ -4,6 +4,10 @@ Three ways, the first that decides is taken: every head maps its codes to codes 
 codes that the letters keep (`regions`); all states reached, breadth first (`states`). Only the last finds wrong words,
 shortest ones, and each is replayed from the start before it is reported. No verdict depends on a tolerance: decoding
 is by the nearest code, exactly, the first of several.
+
+No model is called equivalent by one program alone: the certificate that would be written must have passed the
+stand-alone checker, or, where none can be written, a second program steps every state found again
+(`second_derivation`).
 """
 
 from __future__ import annotations
@@ -14,23 +18,30 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
+import numpy as np
+
 from ...constructions.automaton import Automaton
 from ...constructions.block_delay import BlockDelay
-from ...constructions.errors import InputError
+from ...constructions.errors import DisagreementError, InputError
 from ...constructions.lrnn import LRNN
-from ..arithmetic.arithmetic import Arithmetic
+from ..arithmetic.arithmetic import Arithmetic, PerOp, PerStep
 from ..arithmetic.names import parse_arithmetic
+from ..check import check
 from ..running.stepper import Stepper
-from .answers import Answers
-from .certificate import states_certificate
+from .answers import Answers, answers_of
+from .certificate import exact_states_certificate, states_certificate
+from .exact import ExactNpzStepper
+from .identity import proof_digest
 from .linear import LinearMachine
 from .machine import machine_of
 from .npz_model import NpzModel, load_npz_model
 from .proof import Proof
 from .quick import quick_proof
 from .replay import replayed
+from .second_derivation import OutOfTimeError, derive_again
 from .state_search import INTERRUPTED, Outcome, Progress, StateSearch
 from .state_search_file import resume_search, save_search
+from .stepper import StepperMachine
 
 MAX_STATES = 5_000_000
 
@@ -64,7 +75,7 @@ def prove(
     `per_step:...`, `per_op:...` or `kernel:recurrent:...` (`parse_arithmetic`); several layers run in `per_step` formats
     or on the kernel, block delays in `per_step` formats. On the kernel an `.npz` needs its factors.
     Answers are compared after each token, not before the first. `resume`: a file to go on from if it exists, written
-    every `save_every` seconds, on Ctrl-C and at a limit. `method`: `auto`, or `states` for the search alone.
+    every `save_every` seconds, on Ctrl-C and at a limit; a stepper needs a text `identity` for it. `method`: `auto`, or `states` for the search alone.
     `progress` is called about once a second. Ctrl-C gives `unknown` with what is proved so far.
     """
     began = time.monotonic()
@@ -77,26 +88,109 @@ def prove(
     parsed = parse_arithmetic(name) if known and isinstance(arithmetic, str) else arithmetic
     if not isinstance(parsed, str):
         name = parsed.name
+        _refuse_values_without_zero(parsed)
+    deadline = None if max_seconds is None else began + max_seconds
+
+    def finished(proof: Proof) -> Proof:
+        named = replace(proof, arithmetic=name, seconds=time.monotonic() - began)
+        meant = machine.answers if machine is not None else _answers(model, automaton, parsed, answers)
+        return replace(named, identify=lambda: proof_digest(model, automaton, name, meant))
+
+    machine: Any = None
     try:
         quick = quick_proof(model, automaton, parsed, max_states, max_seconds) if method == "auto" else None
+        accepted = None if quick is None else _accepted(quick)
     except KeyboardInterrupt:
-        quick = Proof("unknown", automaton, name, "codes", 0, 0, "states", INTERRUPTED, 0)
-    if quick is not None:
-        return replace(quick, arithmetic=name, seconds=time.monotonic() - began)
+        accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", INTERRUPTED, 0)
+    except OutOfTimeError as late:
+        why = f"--max-seconds {max_seconds:g} reached, {late.done:,} of {late.count:,} steps of codes checked alone"
+        accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", why, 0)
+    if accepted is not None:
+        return finished(accepted)
     machine = machine_of(model, automaton, parsed, answers)
     search = StateSearch(machine, automaton)
     save: Callable[[StateSearch], None] | None = None
     if resume is not None:
+        digest = proof_digest(model, automaton, name, machine.answers)
+        if digest is None:
+            raise InputError(
+                f"--resume {resume}: this model has no digest, so its search cannot be told from another's: give the stepper "
+                "a text `identity` that names its weights, or leave --resume out"
+            )
         if Path(resume).exists():
-            resume_search(search, resume, name)
+            resume_search(search, resume, digest)
 
         def save(search: StateSearch) -> None:
-            save_search(search, resume, name)
+            save_search(search, resume, digest)
 
     outcome = search.run(
         max_states=max_states, max_seconds=max_seconds, progress=progress, save=save, save_every=save_every
     )
-    return replace(_proof(outcome, search, machine, name), seconds=time.monotonic() - began)
+    proof = _proof(outcome, search, machine, name)
+    if proof.verdict != "equivalent":
+        return finished(proof)
+    place = outcome.place
+
+    def unchecked(why: str) -> Proof:
+        facts = (automaton, name, "states", place.count, place.steps, proof.compares)
+        if save is not None:
+            save(search)
+        return Proof("unknown", *facts, why, place.depth)
+
+    again = replace(
+        proof, derive_again=lambda: derive_again(search, machine, deadline=deadline, progress=progress)
+    )
+    try:
+        accepted = _accepted(again)
+    except KeyboardInterrupt:
+        accepted = unchecked(f"{INTERRUPTED} while all {place.count:,} states found were being checked")
+    except OutOfTimeError as late:
+        accepted = unchecked(
+            f"--max-seconds {max_seconds:g} reached, {late.done:,} of all {late.count:,} states found stepped again"
+        )
+    if accepted is None:
+        raise DisagreementError(f"{automaton.name}: no second program has checked the verdict")
+    return finished(accepted)
+
+
+def _accepted(proof: Proof) -> Proof | None:
+    """The verdict with what a second program has done with it; None where there is none for it.
+
+    `DisagreementError` where the second program finds something else.
+    """
+    if proof.verdict != "equivalent" or proof.checked is not None:
+        return proof
+    document = proof.certificate
+    if document is not None:
+        found = check(document)
+        if found.verdict != "valid":
+            raise DisagreementError(
+                f"{proof.automaton.name}: found equivalent by its {proof.method}, but the checker refuses the certificate: "
+                f"{found.reason}"
+            )
+        return replace(proof, checked="certificate", certify=lambda: document)
+    if proof.derive_again is None:
+        return None
+    proof.derive_again()
+    return replace(proof, checked="re-stepped")
+
+
+def _answers(model: Any, automaton: Automaton, arithmetic: Any, given: Answers | None) -> Answers:
+    """How the model is held against the automaton, where no search has run."""
+    if isinstance(model, NpzModel):
+        return model.answers(automaton)
+    if isinstance(model, LRNN | BlockDelay):
+        return answers_of(automaton, model.automaton, model.automaton.name)
+    return given or answers_of(automaton, None)
+
+
+def _refuse_values_without_zero(arithmetic: Any) -> None:
+    """An absent entry of a matrix is 0, so 0 must be one of the values."""
+    if isinstance(arithmetic, PerStep | PerOp) and float(arithmetic.round(np.zeros(1))[0]) != 0:
+        raise InputError(
+            f"arithmetic {arithmetic.name}: 0 is none of its values, and the entries of a layer that are absent are 0: use "
+            "values with 0"
+        )
 
 
 def _known_model(model: Any) -> bool:
@@ -117,6 +211,9 @@ def _proof(outcome: Outcome, search: StateSearch, machine: Any, name: str) -> Pr
         reason = f"all {place.count:,} states reached, closed under all letters"
 
         def certify() -> dict[str, Any] | str:
+            exact = machine.stepper if isinstance(machine, StepperMachine) else None
+            if isinstance(exact, ExactNpzStepper):
+                return exact_states_certificate(search, exact, answers)
             if not isinstance(machine, LinearMachine):
                 return "only for one layer of matrices is a search of the states certified"
             return states_certificate(search, machine, search.automaton.name)
@@ -127,6 +224,9 @@ def _proof(outcome: Outcome, search: StateSearch, machine: Any, name: str) -> Pr
         reason = (
             f"breadth first, {place.count:,} states seen: no shorter word is wrong; replayed step by step"
         )
-        return Proof("counterexample", *facts, reason, len(outcome.word) - 1, outcome.word, answered, right)
+        return Proof(
+            "counterexample", *facts, reason, len(outcome.word) - 1, outcome.word, answered, right,
+            checked="replayed",
+        )  # fmt: skip
     reason = f"{outcome.stopped}, {place.count - place.done:,} states not yet followed"
     return Proof("unknown", *facts, reason, place.depth)

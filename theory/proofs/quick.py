@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 
 from ...constructions.automaton import Automaton
 from ...constructions.block_delay import BlockDelay
-from ...constructions.errors import MirrormataError
+from ...constructions.errors import DisagreementError, MirrormataError
 from ...constructions.formats.label_text import label_text, output_texts
 from ...constructions.lrnn import LRNN
 from ..arithmetic.arithmetic import Arithmetic, Exact, Kernel, PerOp, PerStep, Rounded
@@ -25,6 +27,7 @@ from .linear import LinearMachine
 from .machine import one_layer
 from .npz_model import NpzModel
 from .proof import Proof
+from .second_derivation import kernel_codes_alone
 from .state_search import INTERRUPTED, StateSearch
 
 RELAXATIONS = 100_000
@@ -65,6 +68,14 @@ def _by_codes(
         return None
     automaton = answers.automaton
     same = answers.kind == "states" and same_automaton(automaton, lrnn.automaton)
+    again: Callable[[], None] | None = None
+    if isinstance(arithmetic, Kernel) and same:
+        kernel = arithmetic
+        deadline = None if max_seconds is None else time.monotonic() + max_seconds
+
+        def again() -> None:
+            kernel_codes_alone(lrnn, kernel, deadline=deadline)
+            _accept(full_certificate(lrnn))
 
     def certify() -> dict[str, Any] | str:
         if isinstance(arithmetic, Kernel):
@@ -77,7 +88,9 @@ def _by_codes(
             return None
         count = prod(len(head.codes) for head in lrnn.all_heads)
         reason = f"{BIT_FOR_BIT}; {found.reason}"
-        return Proof("equivalent", automaton, "", "codes", count, 0, answers.kind, reason, certify=certify)
+        return Proof(
+            "equivalent", automaton, "", "codes", count, 0, answers.kind, reason, certify=certify, derive_again=again
+        )  # fmt: skip
     search = StateSearch(CodeMachine(lrnn, answers), automaton)
     outcome = search.run(max_states=max_states, max_seconds=max_seconds)
     if outcome.stopped == INTERRUPTED:
@@ -87,8 +100,17 @@ def _by_codes(
     place = outcome.place
     reason = f"{BIT_FOR_BIT}; all {place.count:,} joint codes reached are right"
     return Proof(
-        "equivalent", automaton, "", "codes", place.count, place.steps, answers.kind, reason, certify=certify
-    )
+        "equivalent", automaton, "", "codes", place.count, place.steps, answers.kind, reason, certify=certify,
+        derive_again=again,
+    )  # fmt: skip
+
+
+def _accept(document: dict[str, Any]) -> None:
+    found = check(document)
+    if found.verdict != "valid":
+        raise DisagreementError(
+            f"{document['labels']['automaton']}: the checker refuses the certificate: {found.reason}"
+        )
 
 
 def _searched(lrnn: LRNN, answers: Answers, arithmetic: Rounded) -> dict[str, Any] | str:
@@ -113,6 +135,7 @@ def _by_table(lrnn: LRNN, answers: Answers) -> Proof | None:
     return Proof(
         "equivalent", answers.automaton, "", "table", len(lrnn.decode), 0, answers.kind,
         f"the table of the exact LRNN; {found.reason}", certify=lambda: document,
+        checked="certificate",
     )  # fmt: skip
 
 
@@ -138,7 +161,10 @@ def _by_regions(model: LRNN | NpzModel, answers: Answers, arithmetic: Any) -> Pr
 
 
 def _by_delay(form: BlockDelay, automaton: Automaton, arithmetic: Any) -> Proof | None:
-    """The delay lemma, proved by its checker; the numbers are integers of the format, so nothing is rounded."""
+    """The delay lemma, proved by its checker; the numbers are integers of the format, so nothing is rounded.
+
+    The formats are those that the checker has computed from the tables, not what the construction says of itself.
+    """
     exact = isinstance(arithmetic, Exact)
     dtype = (
         getattr(getattr(arithmetic, "values", None), "name", "") if isinstance(arithmetic, PerStep) else ""
@@ -146,23 +172,26 @@ def _by_delay(form: BlockDelay, automaton: Automaton, arithmetic: Any) -> Proof 
     if not (exact or dtype in form.formats) or not same_automaton(automaton, form.automaton):
         return None
     try:
-        found = check(form.certificate())
+        document = form.certificate()
+        found = check(document)
     except MirrormataError:
         return None
-    if found.verdict != "valid":
+    if found.verdict != "valid" or not (exact or dtype in document["summary"]["formats"]):
         return None
     why = "the delay's tables" if exact else "every layer keeps its integers exactly in this arithmetic"
     return Proof(
         "equivalent", automaton, "", "delay", 0, 0, "states", f"{why}; {found.reason}; its certificate is of kind delay",
-        certify=lambda: form.certificate() if exact else "the model's own, of kind delay, is about exact numbers",
+        certify=lambda: document if exact else "the model's own, of kind delay, is about exact numbers",
+        checked="certificate",
     )  # fmt: skip
 
 
 def same_automaton(first: Automaton, second: Automaton) -> bool:
-    """Equal states, letters, transitions, start and outputs, labels compared as texts."""
+    """Equal states, letters, transitions, start and outputs, in this order, labels compared as texts."""
     return first is second or (
         first.start == second.start
         and [label_text(q) for q in first.states] == [label_text(q) for q in second.states]
+        and [label_text(x) for x in first.letters] == [label_text(x) for x in second.letters]
         and np.array_equal(first.transitions, second.transitions)
         and first.outputs.shape == second.outputs.shape
         and output_texts(first, first.name) == output_texts(second, second.name)

@@ -8,18 +8,15 @@ compared in rational numbers.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ...constructions.automaton import Indices
 from ..arithmetic.rounding import Floats
+from ..running.readout import HUGE, TINY, close_rows, nearest_exactly
 
 SAFE = 1 - 2.0**-20
 """Shrinks a margin by far more than the float64 errors of distances, which are below entries · 2^-52 of them."""
-HUGE, TINY = 1e100, 1e-100
-"""Codes beyond, and margins below, are left to rational numbers: squares could overflow or underflow."""
 ENTRIES = 4_000_000
 """Differences computed at once."""
 DOUBTFUL = 256
@@ -66,35 +63,24 @@ class CodeReader:
         size = max(ENTRIES // len(self.codes), 1)
         for start in range(0, len(states), size):
             part = states[start : start + size]
+            finite = np.isfinite(part).all(axis=1)
             with np.errstate(all="ignore"):
                 scores = part @ (-2 * self.codes.T) + self._norms  # |x - c|² - |x|²
-                largest = np.sqrt(self._norms.max())
-                length = np.sqrt(np.einsum("be,be->b", part, part))
-                # each score's error is below (entries + 2) · 2^-53 · (|c|² + 2|x||c|)
-                gap = (part.shape[1] + 8) * 2.0**-51 * (largest**2 + 2 * length * largest)
-                close = scores <= (scores.min(axis=1) + gap)[:, None]
-            row = scores.argmin(axis=1)
-            simple = (close.sum(axis=1) == 1) & (length < HUGE) & (gap > TINY) & (not self._huge)
-            for i in np.flatnonzero(~simple & np.isfinite(part).all(axis=1)).tolist():
-                within = close[i] if length[i] < HUGE and gap[i] > TINY and not self._huge else slice(None)
-                row[i] = self._nearest(part[i], np.arange(len(self.codes))[within])
+                close = close_rows(part, scores, float(self._norms.max()))
+            row = close.argmax(axis=1)
+            for i in np.flatnonzero(finite & (close.sum(axis=1) != 1)).tolist():
+                rows = np.flatnonzero(close[i])
+                row[i] = rows[nearest_exactly(part[i], self.codes[rows])]
             columns = letters[start : start + size] if self.by_letter else 0
             answers = self.answers[row, columns]
-            found[start : start + size] = np.where(np.isfinite(part).all(axis=1), answers, -1)
+            found[start : start + size] = np.where(finite, answers, -1)
         return found
-
-    def _nearest(self, state: Floats, rows: Indices) -> int:
-        """The first of the nearest of some rows, in rational numbers."""
-        h = [Fraction(x) for x in state.tolist()]
-        exact = [
-            sum((a - Fraction(b)) ** 2 for a, b in zip(h, code, strict=True))
-            for code in self.codes[rows].tolist()
-        ]
-        return int(rows[exact.index(min(exact))])
 
     def _surely(self, states: Floats, column: int, expected: Indices) -> NDArray[np.bool_]:
         """Where a state lies within the safe margin of a code with the expected answer."""
         own = self._own[column]
+        if not len(states):
+            return np.zeros(0, dtype=bool)
         if own is None:
             size = max(ENTRIES // len(self.codes), 1)
             parts = [states[i : i + size] @ (-2 * self.codes.T) for i in range(0, len(states), size)]

@@ -7,19 +7,21 @@ from typing import Any
 import numpy as np
 
 from ...constructions.automaton import Automaton
+from ...constructions.errors import DisagreementError
 from ...constructions.formats.label_text import label_text, output_texts
 from ..arithmetic.arithmetic import PerStep
 from ..arithmetic.exact_sum import exact_dot
 from ..arithmetic.rounding import FloatFormat, Floats
 from .answers import Answers
 from .linear import LinearMachine
+from .second_derivation import word_text
 from .stepper import StepperMachine
 
 
 def replayed(machine: Any, automaton: Automaton, word: tuple[int, ...]) -> tuple[str | None, str]:
     """The model's answer after the word, as text (None: none of the automaton's), and the right one.
 
-    Raises `AssertionError` if an answer before the last is wrong, or the last one right: then the search has a fault.
+    `DisagreementError` if an answer before the last is wrong, or the last one right.
     """
     answers: Answers = machine.answers
     stepper = _LinearReplay(machine) if isinstance(machine, LinearMachine) else _StepperReplay(machine)
@@ -30,7 +32,12 @@ def replayed(machine: Any, automaton: Automaton, word: tuple[int, ...]) -> tuple
         said = stepper.answer(x)
         right = int(answers.right(np.array([x]), np.array([before]), np.array([state]))[0])
         if (said == right) != (t < len(word) - 1):
-            raise AssertionError(f"the search and the replay disagree after {t + 1} letters of {word}")
+            shown = word_text(automaton, word)
+            raise DisagreementError(
+                f"{automaton.name}: run alone from the start, letter {t + 1} of the word {shown} is answered "
+                f"{'wrongly' if said != right else 'rightly'}, and the search says otherwise: a step must depend on the state's "
+                "bits and the letter alone, and give the same bits in every batch"
+            )
     texts = _texts(answers)
     return (texts[said] if said >= 0 else None), texts[right]
 
@@ -46,7 +53,7 @@ class _LinearReplay:
         """The answer after one more letter."""
         machine = self.machine
         if machine.reader is None:
-            raise AssertionError("a machine that answers has a reader")
+            raise DisagreementError("a layer without a read-out answers nothing")
         self.states = [self._stepped(h, x) for h in range(len(machine.heads))]
         joint = np.concatenate([H.ravel() for H in self.states])[None]
         return int(machine.reader.decode(joint, np.array([x]))[0])

@@ -2,6 +2,10 @@
 
 Breadth first, so the word of the first wrong answer is a shortest one. When no new pair is found, the pairs are
 closed under all letters: by induction every word ends in one of them, and the answer after every word is right.
+
+Every answer that a word gets is looked at. Where it depends on the pair alone, that is once a pair, when a word
+first leads to it. The first pair is the one that is in the table before any word leads to it, so it is looked at when
+a word comes back to it (`with_start`).
 """
 
 from __future__ import annotations
@@ -99,6 +103,8 @@ class StateSearch:
         first = self.form.packed(machine.initial(), np.array([automaton.start]))
         self.store.add(first, np.array([-1], dtype=np.int32), np.array([-1], dtype=np.int32))
         self.place = Place(1, 0, 1, 0, 0)
+        self.start_is_read = False
+        """Whether a word has led back to the first pair, so that its answer was looked at."""
         self._chain = chain_letter(machine, automaton.transitions)
         self.ahead = 64
 
@@ -146,7 +152,7 @@ class StateSearch:
         """
         place, delta = self.place, self.automaton.transitions
         letters = len(delta)
-        if self._chain is not None and place.done:
+        if self._chain is not None:
             could, word = advance_chain(self, self._chain, max_states - place.count)
             if could:
                 return word
@@ -159,8 +165,10 @@ class StateSearch:
         sources: list[NDArray[np.int32]] = []
         for x in range(letters):
             after = delta[x, states]
-            if self.machine.idle[x] and not self.machine.reads_letters and place.done:
-                moved = np.flatnonzero(after != states)
+            if self.machine.idle[x] and not self.machine.reads_letters:
+                moved = np.flatnonzero(
+                    (after != states) | (parents == 0)
+                )  # the others' pairs are known and read
                 parts.append(self.form.packed(rows[moved], after[moved]))
                 sources.append(parents[moved])
                 continue
@@ -168,14 +176,32 @@ class StateSearch:
             sources.append(parents)
         words, source = _joined(parts, self.form.width), np.concatenate([parents[:0], *sources])
         letter = np.repeat(np.arange(letters, dtype=np.int32), [len(s) for s in sources])
-        if words.size:
+        if self.machine.reads_letters:
             before = self.form.states(self.store.words)[source]
             wrong = self._wrong(words, letter, before)
             if wrong >= 0:
                 return (*self.store.word(int(source[wrong])), int(letter[wrong]))
-        self.store.add(words, source, letter)
+        unread = self.store.add(words, source, letter)
+        if not self.machine.reads_letters:
+            unread = self.with_start(words, unread)
+            before = self.form.states(self.store.words[source[unread]])
+            wrong = self._wrong(words[unread], letter[unread], before)
+            if wrong >= 0:
+                found = unread[wrong]
+                return (*self.store.word(int(source[found])), int(letter[found]))
         self.place = self._placed(stop, letters * (stop - place.done))
         return None
+
+    def with_start(self, words: Words, unread: Indices) -> Indices:
+        """The places among pairs `[pairs, width]` whose answers are to be looked at: also the first return to the start.
+
+        `unread`: the places of the pairs that no word had led to before.
+        """
+        if self.start_is_read:
+            return unread
+        back = np.flatnonzero((words == self.store.words[:1]).all(axis=1))[:1]
+        self.start_is_read = bool(back.size)
+        return np.sort(np.concatenate([unread, back]))
 
     def chained(self, new: int, *, closed: bool) -> None:
         """Counts states of a chain that were found; `closed`: the step after the last leads to a known state."""
@@ -187,6 +213,8 @@ class StateSearch:
         )  # fmt: skip
 
     def _wrong(self, words: Words, letters: NDArray[np.int32], before: Indices) -> int:
+        if not len(words):
+            return -1
         rows, after = self.form.rows(words), self.form.states(words)
         return self.machine.first_wrong(rows, letters.astype(np.int64), before, after)
 

@@ -34,10 +34,17 @@ def chain_letter(machine: Machine, transitions: Indices) -> int | None:
 def advance_chain(search: StateSearch, letter: int, limit: int) -> tuple[bool, tuple[int, ...] | None]:
     """Follows the chain up to `limit` states further: whether it could, and the word of a wrong answer.
 
-    The frontier is one state, the last one found.
+    The frontier is one state, the last one found. The other letters keep every pair; the answers that they get are
+    those of the pair itself, which is looked at when it is found, the first one before the first step.
     """
     place, store, form, machine = search.place, search.store, search.form, search.machine
     last = store.words[place.done : place.done + 1]
+    idle = [x for x in range(len(machine.idle)) if x != letter]
+    if idle and not search.start_is_read:
+        search.start_is_read = True
+        start = form.states(store.words[:1])
+        if machine.first_wrong(form.rows(store.words[:1]), np.array(idle[:1]), start, start) >= 0:
+            return True, (idle[0],)
     length = min(search.ahead, limit)
     rows = _ahead(machine, form.rows(last), letter, length)
     if rows is None:
@@ -47,12 +54,15 @@ def advance_chain(search: StateSearch, letter: int, limit: int) -> tuple[bool, t
     words = form.packed(rows, states)
     parents = np.arange(place.done, place.done + len(rows), dtype=np.int32)
     letters = np.full(len(rows), letter, dtype=np.int32)
-    new = len(store.add(words, parents, letters))  # the first ones: after a state met before come such states
+    unread = store.add(words, parents, letters)
+    new = len(unread)  # the first ones: after a state met before come such states
+    unread = search.with_start(words[: new + 1], unread)  # what is met again first may be the start
     before = np.concatenate([form.states(last), states[:-1]])
-    known = min(new + 1, len(rows))  # the first that was met before was not answered there, if it is the start
-    wrong = machine.first_wrong(rows[:known], letters[:known].astype(np.int64), before[:known], states[:known])
+    wrong = machine.first_wrong(
+        rows[unread], letters[unread].astype(np.int64), before[unread], states[unread]
+    )
     if wrong >= 0:
-        return True, (*store.word(place.done + wrong), letter)
+        return True, (*store.word(place.done), *[letter] * (int(unread[wrong]) + 1))
     search.chained(new, closed=new < len(rows))
     return True, None
 

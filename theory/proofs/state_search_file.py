@@ -1,35 +1,41 @@
 """Saving a state search and going on with it: an `.npz` without pickle, written whole.
 
-The file names its search by a digest of the automaton, the first state and the states after each letter, so that
-a file of another search is refused; it is no proof of anything.
+The file bears the digest of the proof that it belongs to (`identity`), so the search of another model, automaton or
+arithmetic is refused. Nothing else in it is believed either: each pair is computed again from the one that it was found
+from, and what a search that was gone on with finds is checked like any other.
 """
 
 from __future__ import annotations
 
-import hashlib
-import zipfile
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...constructions.errors import InputError
 from ...constructions.files import write_bytes
-from .state_search import Place, StateSearch
+from ..npz_file import read_npz
+from .state_search import CANDIDATES, Place, StateSearch
+from .state_search_store import Words
 
-FORMAT = "mirrormata-search/1"
+FORMAT = "mirrormata-search/2"
+OLDER = "mirrormata-search/1"
+"""Searches that did not look at the answer in the first state."""
+KEYS = ("format", "search", "place", "start_is_read", "words", "parents", "letters")
 
 
-def save_search(search: StateSearch, path: str | Path, arithmetic: str) -> None:
-    """Write what was found up to the last place that counts."""
+def save_search(search: StateSearch, path: str | Path, digest: str) -> None:
+    """Write what was found up to the last place that counts. `digest`: of the proof that is searched for."""
     place = search.place
     stream = BytesIO()
     np.savez(
         stream,
         allow_pickle=False,
         format=np.array(FORMAT),
-        search=np.array(search_digest(search, arithmetic)),
+        search=np.array(digest),
         place=np.array([place.count, place.done, place.level_end, place.depth, place.steps], dtype=np.int64),
+        start_is_read=np.array(search.start_is_read),
         words=search.store.words[: place.count],
         parents=search.store.parents[: place.count],
         letters=search.store.letters[: place.count],
@@ -37,41 +43,71 @@ def save_search(search: StateSearch, path: str | Path, arithmetic: str) -> None:
     write_bytes(path, stream.getvalue())
 
 
-def resume_search(search: StateSearch, path: str | Path, arithmetic: str) -> None:
+def resume_search(search: StateSearch, path: str | Path, digest: str) -> None:
     """Bring a fresh search to the place in a file; `InputError` for a file of another search or of no search."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            content = {key: file[key] for key in file.files}
-        if str(content["format"]) != FORMAT:
-            raise ValueError
-        if str(content["search"]) != search_digest(search, arithmetic):
-            raise InputError(
-                f"{path}: the search of another model, automaton or arithmetic; name another file"
-            )
-        words, parents, letters = content["words"], content["parents"], content["letters"]
-        count, done, level_end, depth, steps = (int(x) for x in content["place"])
-        shapes = words.shape == (count, search.form.width) and len(parents) == len(letters) == count
-        if not shapes or words.dtype != np.uint64 or not 0 <= done <= level_end <= count:
-            raise ValueError
-    except InputError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError):
-        raise InputError(f"{path}: not a saved search; leave --resume out or name another file") from None
-    rest = slice(1, None)  # the first node is there
+    none = InputError(f"{path}: not a saved search; leave --resume out or name another file")
+    content = read_npz(path, KEYS, none)
+    form = str(content.get("format"))
+    if form == OLDER:
+        raise InputError(
+            f"{path}: saved by version 0.1, whose searches did not look at the answer in the first state: name a new file"
+        )
+    if form != FORMAT or set(content) != set(KEYS):
+        raise none
+    if str(content["search"]) != digest:
+        raise InputError(f"{path}: the search of another model, automaton or arithmetic; name another file")
+    words, parents, letters = content["words"], content["parents"], content["letters"]
+    place = content["place"]
+    if place.shape != (5,) or place.dtype != np.int64 or content["start_is_read"].shape != ():
+        raise none
+    count, done, level_end, depth, steps = place.tolist()
+    if words.dtype != np.uint64 or words.shape != (count, search.form.width) or count < 1:
+        raise none
+    if any(a.dtype != np.int32 or a.shape != (count,) for a in (parents, letters)):
+        raise none
+    inside = 0 <= done <= level_end <= count and depth >= 0 and steps >= 0
+    earlier = (parents[1:] >= 0) & (parents[1:] < np.arange(1, count)) & (letters[1:] >= 0)
+    if not inside or not earlier.all() or (letters >= len(search.automaton.letters)).any():
+        raise InputError(f"{path}: a damaged search; name another file")
+    words = _stepped_again(search, words, parents, letters, path)
+    rest = slice(1, None)  # the first pair is there
     search.store.add(words[rest], parents[rest], letters[rest])
-    if search.store.count != count:
-        raise InputError(f"{path}: a damaged search, nodes occur twice; leave --resume out")
+    if search.store.count != count or not np.array_equal(words[0], search.store.words[0]):
+        raise InputError(f"{path}: a damaged search; name another file")
     search.place = Place(count, done, level_end, depth, steps)
+    search.start_is_read = bool(content["start_is_read"])
 
 
-def search_digest(search: StateSearch, arithmetic: str) -> str:
-    """Tells searches apart, by what they do in their first step."""
-    machine, automaton = search.machine, search.automaton
-    first = machine.initial()
-    digest = hashlib.sha256(arithmetic.encode())
-    digest.update(np.ascontiguousarray(automaton.transitions).tobytes())
-    digest.update(repr((automaton.start, list(automaton.outputs.ravel()))).encode())
-    digest.update(first.tobytes())
-    for x in range(len(automaton.letters)):
-        digest.update(np.ascontiguousarray(machine.step(first, x)).tobytes())
-    return digest.hexdigest()
+def _stepped_again(
+    search: StateSearch,
+    words: Words,
+    parents: NDArray[np.int32],
+    letters: NDArray[np.int32],
+    path: str | Path,
+) -> Words:
+    """The pairs, each computed again from the one that it was found from; `InputError` where the file has another.
+
+    States of exact numbers are numbered as they occur in a run, so there the file's numbers give way to the new ones.
+    """
+    form, delta = search.form, search.automaton.transitions
+    numbered = bool(getattr(search.machine, "numbers_states", False))
+    words = words.copy()
+    words[0] = search.store.words[0]
+    first = 1
+    while first < len(words):
+        stop = len(words)
+        if numbered:  # the new numbers of all parents must be known
+            stop = first + int(np.argmax(np.append(parents[first:] >= first, True)))
+        for start in range(first, stop, CANDIDATES):
+            part = slice(start, min(start + CANDIDATES, stop))
+            before = words[parents[part]]
+            again = np.empty_like(before)
+            for x in np.unique(letters[part]).tolist():
+                here = np.flatnonzero(letters[part] == x)
+                after = delta[x, form.states(before[here])]
+                again[here] = form.packed(search.machine.step(form.rows(before[here]), x), after)
+            if not numbered and not np.array_equal(again, words[part]):
+                raise InputError(f"{path}: a damaged search; name another file")
+            words[part] = again
+        first = stop
+    return words

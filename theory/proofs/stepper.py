@@ -22,12 +22,19 @@ from .state_search_store import NodeForm
 
 
 class StepperMachine:
-    """The given stepper; it decodes to states, or to whatever numbers `answers` gives a meaning."""
+    """The given stepper; it decodes to states, or to whatever numbers `answers` gives a meaning.
+
+    A stepper whose attribute `one_by_one` is true is called for each state alone: the bits that a matrix product gives
+    to a sequence can depend on how many there are side by side, and the states searched must be those of a run.
+    """
 
     idle: tuple[bool, ...]
 
     def __init__(self, stepper: Stepper, answers: Answers) -> None:
         self.stepper, self.answers = stepper, answers
+        self.numbers_states = bool(getattr(stepper, "numbers_states", False))
+        """Whether a state's bits are its number in this run, and mean nothing to another."""
+        self._one_by_one = bool(getattr(stepper, "one_by_one", False))
         self.reads_letters = True
         self.idle = (False,) * len(answers.automaton.letters)
         one, two = list(_arrays(stepper.initial(1))), list(_arrays(stepper.initial(2)))
@@ -40,13 +47,14 @@ class StepperMachine:
 
     def initial(self) -> Rows:
         """The bytes of the initial state."""
-        return self._packed(self.stepper.initial(1))
+        return self.packed(self.stepper.initial(1))
 
     def step(self, rows: Rows, letter: int) -> Rows:
         """The bytes of the states after a letter."""
-        return self._packed(
-            self.stepper.step(self._unpacked(rows), np.full(len(rows), letter, dtype=np.int64))
-        )
+        if self._one_by_one and len(rows) > 1:
+            return np.concatenate([self.step(rows[i : i + 1], letter) for i in range(len(rows))])
+        letters = np.full(len(rows), letter, dtype=np.int64)
+        return self.packed(self.stepper.step(self.unpacked(rows), letters))
 
     def guess(self, row: Rows, letter: int, length: int) -> Rows | None:
         """It cannot."""
@@ -54,11 +62,12 @@ class StepperMachine:
 
     def first_wrong(self, rows: Rows, letters: Indices, before: Indices, after: Indices) -> int:
         """The first place where the stepper decodes to something else, or -1."""
-        named = np.asarray(self.stepper.decode(self._unpacked(rows), letters), dtype=np.int64)
+        named = np.asarray(self.stepper.decode(self.unpacked(rows), letters), dtype=np.int64)
         wrong = np.flatnonzero(self.answers.of_states(named) != self.answers.right(letters, before, after))
         return int(wrong[0]) if wrong.size else -1
 
-    def _packed(self, states: Any) -> Rows:
+    def packed(self, states: Any) -> Rows:
+        """The bytes of states of the stepper `[sequences, bytes]`."""
         parts = []
         for array, axis, like in zip(_arrays(states), self._axes, self._first, strict=True):
             part = np.moveaxis(array, axis, 0)
@@ -70,7 +79,8 @@ class StepperMachine:
             parts.append(np.ascontiguousarray(part).reshape(len(part), -1).view(np.uint8))
         return np.concatenate(parts, axis=1)
 
-    def _unpacked(self, rows: Rows) -> Any:
+    def unpacked(self, rows: Rows) -> Any:
+        """The stepper's states that have these bytes, in arrays of their own."""
         arrays = []
         for like, axis, first, end in zip(
             self._first, self._axes, self._ends[:-1], self._ends[1:], strict=True

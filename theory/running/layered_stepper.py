@@ -32,10 +32,8 @@ class _Float(FloatHead):
 
     def codes(self, H: Floats) -> Indices:
         """The nearest codes; -1 for a state that is not finite, and if `strict` for one that is not a code."""
-        flat = H.reshape(len(H), -1)
-        with np.errstate(all="ignore"):
-            nearest = self._codes.scores(flat).argmin(axis=1)
-        good = np.isfinite(flat).all(axis=1)
+        nearest = self._codes.nearest(H.reshape(len(H), -1))
+        good = nearest >= 0
         if self._strict:
             good &= (self._codes.dense(nearest) == H).all(axis=(1, 2))
         return np.where(good, nearest, -1)
@@ -49,15 +47,23 @@ class LayeredStepper:
     A read-out that the codes do not tell is -1, and the sequence then decodes to -1 as long as that lasts.
     """
 
+    numbers_states = False
+    """In exact numbers true: a state is its number in this run."""
+
     def __init__(
         self, lrnn: LRNN, dtype: str | FloatFormat, start_row: int = 0, *, strict: bool = False
     ) -> None:
         self.lrnn, self.start_row = lrnn, start_row
+        self.numbers_states = dtype == "exact"
         self.engines: list[Engine]
         if dtype == "exact":
             self.engines = [ExactHead(head) for head in lrnn.all_heads]
         else:
             self.engines = [_Float(head, float_format(dtype), strict) for head in lrnn.all_heads]
+
+    def again(self) -> LayeredStepper:
+        """In exact numbers: a run of its own, in which no matrix has been met."""
+        return LayeredStepper(self.lrnn, "exact", self.start_row)
 
     def initial(self, sequences: int) -> list[Any]:
         """The initial state of each head."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,6 +156,44 @@ class HeadCodes:
         result += self.norms
         return result
 
+    def nearest(self, X: Floats) -> Indices:
+        """The first of the codes at the least exact distance, for all x `[batch, entries]`; -1 for one that is not finite.
+
+        So it depends on a state alone, and not on how many are read at once, as the last bits of `scores` do.
+        """
+        finite = np.isfinite(X).all(axis=1)
+        with np.errstate(all="ignore"):
+            close = close_rows(X, self.scores(X), float(self.norms.max()))
+        row = close.argmax(axis=1)
+        for i in np.flatnonzero(finite & (close.sum(axis=1) != 1)).tolist():
+            rows = np.flatnonzero(close[i])
+            row[i] = rows[nearest_exactly(X[i], self.dense(rows).reshape(len(rows), -1))]
+        return np.where(finite, row, -1)
+
     def is_row_order(self, indices: Indices) -> bool:
         """True where the given indices are all codes in their order."""
         return len(indices) == len(self.norms) and bool((indices == np.arange(len(indices))).all())
+
+
+HUGE, TINY = 1e100, 1e-100
+"""Codes and states beyond, and errors below, are left to rational numbers: squares could overflow or underflow."""
+
+
+def close_rows(states: Floats, scores: Floats, largest: float) -> NDArray[np.bool_]:
+    """Which codes may be nearest to each state `[batch, codes]`: one, where float64 arithmetic decides.
+
+    `scores` `[batch, codes]`: |c|² - 2⟨x, c⟩ in float64; `largest`: the largest |c|². Each score's error is below
+    (entries + 2) · 2^-53 · (|c|² + 2|x||c|). Where squares could overflow or underflow, all codes are named.
+    """
+    length, most = np.sqrt(np.einsum("be,be->b", states, states)), float(np.sqrt(largest))
+    gap = (states.shape[1] + 8) * 2.0**-51 * (largest + 2 * length * most)
+    close: NDArray[np.bool_] = scores <= (scores.min(axis=1) + gap)[:, None]
+    close[~((length < HUGE) & (gap > TINY) & (most < HUGE))] = True
+    return close
+
+
+def nearest_exactly(state: Floats, codes: Floats) -> int:
+    """The first of the codes `[codes, entries]` at the least distance from a finite state `[entries]`, in rational numbers."""
+    h = [Fraction(x) for x in state.tolist()]
+    distances = [sum((a - Fraction(b)) ** 2 for a, b in zip(h, code, strict=True)) for code in codes.tolist()]
+    return distances.index(min(distances))

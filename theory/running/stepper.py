@@ -76,11 +76,18 @@ class ExactStepper:
     among the codes; -1 where one is none of them, or where they do not go together.
     """
 
+    numbers_states = True
+    """A state is its number in this run."""
+
     def __init__(self, lrnn: LRNN, start: int | None = None) -> None:
         self.lrnn = lrnn
         self.start_row = starting_row(lrnn, start)
         self.engines = [ExactHead(head) for head in only_layer(lrnn)]
         self._states = {tuple(row[1:]): row[0] for row in lrnn.decode.tolist()}
+
+    def again(self) -> ExactStepper:
+        """A run of its own, in which no matrix has been met: a state's number means nothing to another."""
+        return ExactStepper(self.lrnn, int(self.lrnn.decode[self.start_row, 0]))
 
     @property
     def values(self) -> list[list[Sparse]]:
