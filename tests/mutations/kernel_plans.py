@@ -174,4 +174,22 @@ MUTATIONS = [
         "rows // share, share",
         "the last rows are added up by no program",
     ),
+    Mutation(
+        "kernels.delta.launches:find_plan_faults",
+        "launch.shared > shared_memory",
+        "launch.shared > shared_memory + 1",
+        "a byte too much of shared memory is no fault",
+    ),
+    Mutation(
+        "kernels.delta.launches:find_plan_faults",
+        "min(launch.grid) < 1",
+        "min(launch.grid) < 0",
+        "a call without a program is no fault",
+    ),
+    Mutation(
+        "kernels.delta.launches:plan_launches",
+        'phases=mode == "scan"',
+        "phases=False",
+        "the list of launches takes the plan of chunks for scan",
+    ),
 ]

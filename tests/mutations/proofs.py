@@ -31,8 +31,8 @@ MUTATIONS = [
     ),
     Mutation(
         SEARCH + "_advance",
-        "np.flatnonzero(after != states)",
-        "np.flatnonzero(after < 0)",
+        "(after != states) | (parents == 0)",
+        "parents == 0",
         "what an idle letter does to the automaton is left out",
     ),
     Mutation(
@@ -57,15 +57,15 @@ MUTATIONS = [
         READER + "_within", "* SAFE", "* 2 * SAFE", "a state counts as near a code up to the other code"
     ),
     Mutation(
-        READER + "decode",
+        "theory.running.readout:close_rows",
         "scores <= (scores.min(axis=1) + gap)[:, None]",
         "scores <= scores.min(axis=1)[:, None]",
         "float64 decides between codes that it cannot tell apart",
     ),
     Mutation(
-        READER + "_nearest",
-        "exact.index(min(exact))",
-        "len(exact) - 1 - exact[::-1].index(min(exact))",
+        "theory.running.readout:nearest_exactly",
+        "distances.index(min(distances))",
+        "len(distances) - 1 - distances[::-1].index(min(distances))",
         "ties go to the last code",
     ),
     Mutation(
@@ -173,4 +173,52 @@ MUTATIONS = [
         "the prover rounds lengths down",
     ),
     Mutation(PROOFS + "exact:ExactNpzStepper._stepped", "b[j])", "0 * b[j])", "exact models lose their B"),
+    Mutation(
+        SEARCH + "with_start",
+        "np.sort(np.concatenate([unread, back]))",
+        "unread",
+        "the answer at the start is not looked at where a word leads back there",
+    ),
+    Mutation(
+        PROOFS + "second_derivation:derive_again",
+        "~closed | (said != right)",
+        "said != right",
+        "the second program does not see that the states are not closed",
+    ),
+    Mutation(
+        PROOFS + "second_derivation:derive_again",
+        "~closed | (said != right)",
+        "~closed",
+        "the second program does not look at the answers",
+    ),
+    Mutation(
+        PROOFS + "second_derivation:derive_again",
+        "_keys(alone.initial(), ",
+        "_keys(rows[:1], ",
+        "the second program takes the search's word for the start",
+    ),
+    Mutation(
+        PROOFS + "second_derivation:StepperAlone.step",
+        "rows[i : i + 1]), letters)\n            after",
+        "np.repeat(rows[i : i + 1], 2, axis=0)), np.repeat(letters, 2))[:1]\n            after",
+        "states are stepped again in a batch",
+    ),
+    Mutation(
+        PROOFS + "identity:_model_parts",
+        "model.codes, model.decode]",
+        "model.codes]",
+        "models with another decoding have the same digest",
+    ),
+    Mutation(
+        PROOFS + "identity:_model_parts",
+        "model.A, model.B, model.H0",
+        "model.A, model.H0",
+        "models with another B have the same digest",
+    ),
+    Mutation(
+        PROOFS + "identity:proof_digest",
+        "[labels, automaton.transitions, outputs",
+        "[labels, outputs",
+        "automata with other transitions have the same digest",
+    ),
 ]

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from ...kernels.delta import plan as plans
+from ...kernels.delta.launches import find_plan_faults, plan_launches
 from ...kernels.delta.shapes import forward_shapes, segment_count
 from ...kernels.scans.segments import Segments, cut, next_length, segment_length
 
@@ -54,6 +55,7 @@ def cases() -> Case:
         held = plans.recurrent_width(width, other, programs)
         fits = held > 0 and width % held == 0 and held * other <= WARP_ENTRIES and held >= min(width, 8)
         yield f"recurrent, {width} beside {other}, {programs} programs", None if fits else f"a tile of {held}"
+    yield from calls()
     yield from modes()
     yield from segments()
     yield from cuts()
@@ -114,6 +116,32 @@ def plan_fault(
     if (plan.inverse_precision, plan.precision) != (("fp16", "cast") if short else ("ieee", "ieee")):
         return f"{dtype} in {plan.inverse_precision} and {plan.precision}"
     return None
+
+
+def calls() -> Case:
+    """Every launch of a call fits the card; and a call that would not is told."""
+    for K, V, dtype, mode in product(
+        plans.KERNEL_WIDTHS, plans.KERNEL_WIDTHS, DTYPES, ("recurrent", "chunk", "scan")
+    ):
+        for programs, householders, gated, gradients in (
+            (1, 1, False, True),
+            (4096, 2, True, True),
+            (8, 4, True, False),
+        ):
+            options = {"householders": householders, "gated": gated, "gradients": gradients}
+            found = find_plan_faults(K, V, dtype, programs, tokens=2048, mode=mode, **options)
+            yield f"K {K}, V {V}, {dtype}, {mode}, {programs} programs, {options}", "; ".join(found) or None
+    for mode in ("recurrent", "chunk", "scan"):
+        launches = plan_launches(128, 64, torch.bfloat16, 8, tokens=2048, mode=mode)
+        most = max(launch.shared for launch in launches)
+        for shared, fits in ((most, True), (most - 1, False)):
+            found = find_plan_faults(128, 64, torch.bfloat16, 8, tokens=2048, mode=mode, shared_memory=shared)
+            wrong = f"{len(found)} faults: {found}" if fits != (not found) else None
+            yield f"{mode} in {shared} bytes of shared memory", wrong
+        found = find_plan_faults(128, 64, torch.bfloat16, 0, tokens=2048, mode=mode)
+        yield f"{mode} of no sequence", None if any("no program" in fault for fault in found) else f"{found}"
+        kernels = {launch.kernel for launch in launches}
+        yield f"{mode} has launches both ways", None if len(kernels) >= 3 else f"{kernels}"
 
 
 def modes() -> Case:

@@ -15,16 +15,23 @@ import numpy as np
 
 from ...constructions.automaton import Automaton
 from ...constructions.construct import Request, choose
+from ...constructions.errors import DisagreementError
 from ...constructions.lrnn import LRNN, Head, Layer, Transition
 from ...constructions.spec import automaton_from_spec
 from ..arithmetic.arithmetic import PerStep
+from ..arithmetic.names import parse_arithmetic
 from ..arithmetic.rounding import FORMATS
 from ..check import check
 from ..checker.arithmetic import Arithmetic
 from ..checker.exact import Invalid
+from ..proofs.answers import answers_of
 from ..proofs.codes import codes_are_closed
+from ..proofs.identity import proof_digest
 from ..proofs.npz_model import NpzModel, npz_model
 from ..proofs.prove import prove
+from ..proofs.second_derivation import derive_again
+from ..proofs.state_search import StateSearch
+from ..proofs.stepper import StepperMachine
 from .equivalences import WRONG_REGIONS
 
 IN_BF16 = ("per_step:bf16", "per_op:bf16", "exact")
@@ -51,6 +58,7 @@ def cases() -> Iterator[tuple[str, str | None]]:
                 found = prove(case.model, case.automaton, arithmetic, max_states=20_000, method=method)
                 yield f"{case.name}, {arithmetic}, {method}", _difference(found, case, arithmetic)
     yield from constructions()
+    yield from second_programs()
 
 
 def layer(A: Any, codes: Any, decode: Any, *, B: Any = None, start: Any = None) -> NpzModel:
@@ -256,6 +264,73 @@ def constructions() -> Iterator[tuple[str, str | None]]:
         said = len(found.word or ()), None if length else found.states_explored
         wrong = f"{found.verdict}: {said[0]} letters, {found.states_explored} states, not {length}, {states}"
         yield f"mod:5 in {arithmetic}", None if said == (length, states) else wrong
+
+
+def second_programs() -> Iterator[tuple[str, str | None]]:
+    """What steps the states again refuses: a set that is not closed, another read-out or start; and digests of what differs."""
+    four = automaton([[0, 1, 2, 3], [1, 2, 3, 0]], [0, 1, 2, 3])
+    turn, square = [[[1, 0], [0, 1]], [[0, -1], [1, 0]]], [[1, 0], [0, 1], [-1, 0], [0, -1]]
+    right = layer(turn, square, [0, 1, 2, 3])
+    arithmetic: Any = parse_arithmetic("per_step:bf16")
+    for name, model, most, sound in (
+        ("the states of a quarter turn", right, 100, True),
+        ("three of its four states", right, 3, False),
+        ("the same states read otherwise", layer(turn, square, [0, 1, 3, 2]), 100, False),
+        ("the same states, wrong at the start", layer(turn, square, [1, 1, 2, 3]), 100, False),
+        ("another start", layer(turn, square, [0, 1, 2, 3], start=[1, 1]), 100, False),
+    ):
+        machine = right.machine(arithmetic, right.answers(four))
+        search = StateSearch(machine, four)
+        search.run(max_states=most)
+        yield (
+            f"stepped again: {name}",
+            _refused(search, model.machine(arithmetic, model.answers(four)), sound),
+        )
+    counter = StepperMachine(Shy(), answers_of(automaton_from_spec("parity"), None))
+    search = StateSearch(counter, automaton_from_spec("parity"))
+    search.run(max_states=100)
+    yield "stepped again: a step that depends on the batch", _refused(search, counter, False)
+    digests = [
+        proof_digest(model, held_to, name, model.answers(held_to))
+        for model, held_to, name in (
+            (right, four, "per_step:bf16"),
+            (right, four, "per_step:fp16"),
+            (layer(turn, square, [0, 1, 3, 2]), four, "per_step:bf16"),
+            (layer(turn, square, [0, 1, 2, 3], start=[0, 1]), four, "per_step:bf16"),
+            (layer(turn[::-1], square, [0, 1, 2, 3]), four, "per_step:bf16"),
+            (layer(turn, square, [0, 1, 2, 3], B=[[0, 0], [0, 1]]), four, "per_step:bf16"),
+            (layer(turn, [*square[:3], [0, -2]], [0, 1, 2, 3]), four, "per_step:bf16"),
+            (right, automaton([[0, 1, 2, 3], [1, 2, 3, 0]], [0, 1, 3, 2]), "per_step:bf16"),
+            (right, automaton([[0, 1, 2, 3], [1, 2, 0, 3]], [0, 1, 2, 3]), "per_step:bf16"),
+        )
+    ]
+    yield "digests of searches that differ", None if len(set(digests)) == len(digests) else "two are equal"
+
+
+def _refused(search: StateSearch, machine: Any, sound: bool) -> str | None:
+    """What is wrong with the second program's verdict."""
+    try:
+        derive_again(search, machine)
+    except DisagreementError as error:
+        return f"it refuses what is right: {error}" if sound else None
+    return None if sound else "it accepts what is wrong"
+
+
+class Shy:
+    """Parity as a `Stepper`: it keeps count where several sequences are stepped, and forgets it where one is alone."""
+
+    def initial(self, sequences: int) -> Any:
+        """Zero for each sequence."""
+        return np.zeros(sequences, dtype=np.int64)
+
+    def step(self, states: Any, letters: Any) -> Any:
+        """The parity; of a single sequence only after its first token, which every search steps alone."""
+        counted = (states + letters) % 2
+        return counted if len(states) > 1 or not states.any() else letters % 2
+
+    def decode(self, states: Any, letters: Any) -> Any:
+        """The parity itself."""
+        return states
 
 
 def fifths() -> LRNN:
