@@ -140,8 +140,16 @@ def calls() -> Case:
             yield f"{mode} in {shared} bytes of shared memory", wrong
         found = find_plan_faults(128, 64, torch.bfloat16, 0, tokens=2048, mode=mode)
         yield f"{mode} of no sequence", None if any("no program" in fault for fault in found) else f"{found}"
-        kernels = {launch.kernel for launch in launches}
-        yield f"{mode} has launches both ways", None if len(kernels) >= 3 else f"{kernels}"
+    phases = {"prepare", "advance", "retreat", "gradients"}
+    for width, mode, kernels in (
+        (16, "recurrent", {"recurrent_forward", "recurrent_backward_values", "recurrent_backward_keys"}),
+        (16, "chunk", {"chunk_forward", "chunk_backward"}),
+        (16, "scan", {*phases, "chain"}),
+        (128, "chunk", phases),
+        (128, "scan", {*phases, "chain"}),
+    ):
+        launched = {x.kernel for x in plan_launches(width, width, torch.bfloat16, 8, tokens=2048, mode=mode)}
+        yield f"the kernels of {mode}, width {width}", None if launched == kernels else f"{launched}"
 
 
 def modes() -> Case:
