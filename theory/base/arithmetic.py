@@ -67,8 +67,8 @@ def cases() -> Iterator[tuple[str, str | None]]:
             wrong = None if str(rows[0][0]) == str(exact) else f"{rows[0][0]}, not {exact}"
             yield f"{way}, a long product in {name}", wrong
     for name, *numbers, wanted in table["steps"]:
-        A, H, B = ([[Fraction(x) for x in row] for row in matrix] for matrix in numbers)
-        for way, rows in (*library_steps(name, A, H, B), *checker_steps(name, A, H, B)):
+        given_numbers = [[[Fraction(x) for x in row] for row in matrix] for matrix in numbers]
+        for way, rows in (*library_steps(name, *given_numbers), *checker_steps(name, *given_numbers)):
             shown = [str(x) for row in rows for x in row]
             right = [x for row in wanted for x in row]
             wrong = None if _plain(shown) == _plain(right) else f"{shown}, not {right}"

@@ -38,7 +38,7 @@ KNOWN: tuple[tuple[str, Found], ...] = (
     ("T3", {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2, SIZE: 2}),
     ("T4", {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2, SIZE: 3}),
 )
-BY_HAND = {
+BY_HAND: dict[str, list[tuple[int, ...]]] = {
     "turns and mirrors of a square, which keep neighbours, and a merging letter": [
         (1, 2, 3, 0),
         (0, 3, 2, 1),

@@ -323,7 +323,7 @@ def horizons() -> Iterator[tuple[str, str | None]]:
     lengths = right["horizon"]["lengths"]
     yield "the horizons of mod:5", None if lengths == PENTAGON else f"{lengths}, not {PENTAGON}"
     known = changed(right, ("horizon", "lengths"), lambda _: dict(PENTAGON))
-    figures = {"exactness": "algebraic", "integer_bound": None, "formats": []}
+    figures: Document = {"exactness": "algebraic", "integer_bound": None, "formats": []}
     swap = table(2, ([[1, 0], [0, 1]], [0, 1]), [{"heads": [SHRUNK_HEAD]}], [[0, 0], [1, 1]], figures)
     small = {**swap, "kind": "horizon", "horizon": {**right["horizon"], "lengths": dict(SHRUNK)}}
     for name, document in (("mod:5", known), ("a swap of small codes", small)):

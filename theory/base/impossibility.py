@@ -97,24 +97,24 @@ def by_definition(A: Any, B: Any, start: Any, to_set: Rational, length: int) -> 
 
 def casts() -> Case:
     """States in the model `cast`, by hand and by definition."""
-    integers = parse_arithmetic("cast:int:-4..4")
+    integers = _cast("cast:int:-4..4")
     for name, a, b, start, right in (
         ("3, 3/2, ... and 1, 1/2, ...", HALF, 1, 3, [3, 2, 2, 1, 1]),
         ("3, -3/2, 3/4, -3/8", -HALF, 0, 3, [3, -2, 1, 0, 0]),
         ("sums that saturate", 1, 3, 0, [0, 3, 4, 4, 4]),
         ("sums that saturate below", 1, -3, 1, [1, -2, -4, -4, -4]),
     ):
-        found = cast_states([[Fraction(a)]], [[Fraction(b)]], [[Fraction(start)]], integers)  # type: ignore[arg-type]
+        found = cast_states([[Fraction(a)]], [[Fraction(b)]], [[Fraction(start)]], integers)
         said = [int(state[0, 0]) for state in islice(found, len(right))]
         yield f"cast: {name}", None if said == right else f"{said}, not {right}"
     draw = random.Random(5)
     for name, _ in product(CASTS, range(4)):
         A = [[Fraction(draw.randint(-9, 9), 8) for _ in range(2)] for _ in range(2)]
-        B, start = ([Fraction(draw.randint(-20, 20), 8) for _ in range(2)] for _ in range(2))
-        states = cast_states(A, [[b] for b in B], [[x] for x in start], _cast(name))
-        said = [[Fraction(x) for x in state[:, 0].tolist()] for state in islice(states, 8)]
-        right = by_definition(A, B, start, _to_set(name), 8)
-        yield f"{name}: states of a random layer", None if said == right else f"{said}, not {right}"
+        B, first = ([Fraction(draw.randint(-20, 20), 8) for _ in range(2)] for _ in range(2))
+        states = cast_states(A, [[b] for b in B], [[x] for x in first], _cast(name))
+        rows = [[Fraction(x) for x in state[:, 0].tolist()] for state in islice(states, 8)]
+        defined = by_definition(A, B, first, _to_set(name), 8)
+        yield f"{name}: states of a random layer", None if rows == defined else f"{rows}, not {defined}"
 
 
 def sequences() -> Case:
@@ -163,8 +163,8 @@ def sequences() -> Case:
             for k in range(9)
         ]
         wrong = [value_at(terms, k) for k in range(9)] != counted
-        said = [Fraction(x) for x in cast_sequence(terms, length, _cast(name)).tolist()]
-        wrong = wrong or said != values
+        listed = [Fraction(x) for x in cast_sequence(terms, length, _cast(name)).tolist()]
+        wrong = wrong or listed != values
         if found is not None:
             k, even, odd = found
             wrong = wrong or any(values[t] != Fraction(odd if t % 2 else even) for t in range(k, length))
@@ -331,10 +331,10 @@ def certificates() -> Case:
     )
     found = check(wrong)
     yield "a start between the values", None if found.verdict == "invalid" else f"it is false: {found.reason}"
-    # 5, 3, 1, 1: 1/3 is cast to 0, and 5/2 + 1/3, 5/4 + 1/3 + 1/6 would be other numbers, were they not cast one by one
+    # 5, 2, 1, 1: 1/3 is cast to 0, and 5/2 + 1/3, 5/4 + 1/3 + 1/6 would be other numbers, were they not cast one by one
     document = cast_impossibility([half], _cast("cast:int:-8..8"), parity)
-    words = None if document is None else (document["words"]["i"], document["words"]["j"])
-    yield "cast: 5, 2, 1, 1", None if words == (2, 3) else f"{words}, not (2, 3)"
+    equal = None if document is None else (document["words"]["i"], document["words"]["j"])
+    yield "cast: 5, 2, 1, 1", None if equal == (2, 3) else f"{equal}, not (2, 3)"
     for name, found_document in (("cast", document), ("a positive layer", parity_impossibility())):
         found = check(found_document or {})
         yield f"{name}: the certificate", None if found.verdict == "valid" else found.reason

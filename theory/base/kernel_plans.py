@@ -42,7 +42,7 @@ def cases() -> Case:
         for programs, householders, gated, phases in product(
             (1, 511, 512, 4096), (1, 2, 3, 4), (False, True), (False, True)
         ):
-            options = {"householders": householders, "gated": gated, "phases": phases}
+            options: dict[str, Any] = {"householders": householders, "gated": gated, "phases": phases}
             name = f"K {K}, V {V}, {dtype}, {programs} programs, {options}"
             yield name, plan_fault(K, V, dtype, plans.chunk_plan(K, V, dtype, programs, **options), **options)
         rows = plans.chain_rows(K, dtype)
@@ -128,7 +128,7 @@ def calls() -> Case:
             (4096, 2, True, True),
             (8, 4, True, False),
         ):
-            options = {"householders": householders, "gated": gated, "gradients": gradients}
+            options: dict[str, Any] = {"householders": householders, "gated": gated, "gradients": gradients}
             found = find_plan_faults(K, V, dtype, programs, tokens=2048, mode=mode, **options)
             yield f"K {K}, V {V}, {dtype}, {mode}, {programs} programs, {options}", "; ".join(found) or None
     for mode in ("recurrent", "chunk", "scan"):

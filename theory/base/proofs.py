@@ -25,7 +25,7 @@ from ..check import check
 from ..checker.arithmetic import Arithmetic
 from ..checker.exact import Invalid
 from ..proofs.answers import answers_of
-from ..proofs.codes import codes_are_closed
+from ..proofs.codes import CodeMachine, codes_are_closed
 from ..proofs.identity import proof_digest
 from ..proofs.npz_model import NpzModel, npz_model
 from ..proofs.prove import prove
@@ -241,13 +241,14 @@ def constructions() -> Iterator[tuple[str, str | None]]:
         found = prove(model, always, arithmetic, max_states=100)
         wrong = found.verdict == "counterexample" and found.word == (0,)
         yield f"parity is not always 1, {arithmetic}", None if wrong else f"{found.verdict}: {found.word}"
-    # the same states under the same names, in another order
-    model = choose(automaton_from_spec("mod:3"), Request())
-    names = model.automaton.states
+    # the same states under the same names, in another order; all with one output, so that the names alone tell them apart
+    counter = automaton_from_spec("mod:3")
+    same = np.array(["out"] * 3, dtype=object)
+    model = choose(replace(counter, outputs=same), Request())
+    names = (counter.states[2], counter.states[0], counter.states[1])
     turned = Automaton(
-        (names[2], names[0], names[1]), model.automaton.letters, np.array([[0, 1, 2], [1, 2, 0]]), 1,
-        np.array(model.automaton.outputs)[[2, 0, 1]], "states in another order",
-    )  # fmt: skip
+        names, counter.letters, np.array([[0, 1, 2], [1, 2, 0]]), 1, same, "states in another order"
+    )
     for arithmetic in ("per_step:bf16", "exact"):
         found = prove(model, turned, arithmetic, max_states=100)
         yield (
@@ -255,15 +256,15 @@ def constructions() -> Iterator[tuple[str, str | None]]:
             None if found.verdict == "equivalent" else found.reason,
         )
     for mode, closed in (("rne", True), ("ru", False)):
-        said = codes_are_closed(fifths(), PerStep(FORMATS["bf16"], mode))
-        yield f"codes that are kept bit for bit, {mode}", None if said == closed else f"{said}, not {closed}"
+        kept = codes_are_closed(fifths(), PerStep(FORMATS["bf16"], mode))
+        yield f"codes that are kept bit for bit, {mode}", None if kept == closed else f"{kept}, not {closed}"
     # five rounded reflections of a pentagon: the turns drift apart in three bits, and close in four
     model = choose(automaton_from_spec("mod:5"), Request())
     for arithmetic, length, states in (("per_step:fp8_e5m2", 43, None), ("per_step:fp8_e4m3", 0, 22)):
         found = prove(model, automaton_from_spec("mod:5"), arithmetic, max_states=20_000)
         said = len(found.word or ()), None if length else found.states_explored
-        wrong = f"{found.verdict}: {said[0]} letters, {found.states_explored} states, not {length}, {states}"
-        yield f"mod:5 in {arithmetic}", None if said == (length, states) else wrong
+        reason = f"{found.verdict}: {said[0]} letters, {found.states_explored} states, not {length}, {states}"
+        yield f"mod:5 in {arithmetic}", None if said == (length, states) else reason
 
 
 def second_programs() -> Iterator[tuple[str, str | None]]:
@@ -286,6 +287,16 @@ def second_programs() -> Iterator[tuple[str, str | None]]:
             f"stepped again: {name}",
             _refused(search, model.machine(arithmetic, model.answers(four)), sound),
         )
+    parity = choose(automaton_from_spec("parity"), Request())
+    opposite = automaton([[0, 1], [1, 0]], [1, 0], "opposite")
+    opposite = replace(opposite, letters=parity.automaton.letters)
+    by_codes = StateSearch(CodeMachine(parity, answers_of(opposite, parity.automaton)), opposite).run(
+        max_states=100
+    )  # type: ignore[arg-type]
+    yield (
+        "parity by its codes is not its opposite",
+        None if by_codes.word == (0,) else f"{by_codes.verdict}: {by_codes.word}",
+    )
     counter = StepperMachine(Shy(), answers_of(automaton_from_spec("parity"), None))
     search = StateSearch(counter, automaton_from_spec("parity"))
     search.run(max_states=100)
