@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import Queue
 
+from ..claim_mutation import BROKEN
 from .areas import AREAS
 from .record import ROOT, VERIFY, Mutation
 
@@ -27,6 +28,22 @@ RESULT = Path(__file__).parent / "result.json"
 FORMAT = "mirrormata-mutations/1"
 LIMIT = 900
 """Seconds after which a run that has not ended counts as noticed: it was fast without the change."""
+PARTS = {
+    "arithmetic": "arithmetic",
+    "checkers": "certificates",
+    "proofs": "proofs",
+    "impossibility": "impossibility",
+    "bounds": "bounds",
+    "kernel plans": "kernel_plans",
+}
+"""The part of the base that is about an area."""
+FIRST = """
+import sys
+from mirrormata.theory.base.base import PARTS, check_part
+outcome = check_part(next(part for part in PARTS if part.module == sys.argv[1]))
+print("" if outcome.sound else f"{outcome.part.id}: {outcome.reason}")
+sys.exit(not outcome.sound)
+"""
 LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv", "site", "build", "dist", "*.egg-info", "results", "notebooks", ".*"
 )
@@ -68,19 +85,28 @@ class Workplace:
         before = file.read_bytes()
         mutation.apply(self.package)
         try:
-            by, how = VERIFY, self.verified()
+            by, how = VERIFY, self.verified(area)
             if how is None and mutation.noticed_by != VERIFY:
                 by, how = mutation.noticed_by, self.tested(mutation.noticed_by)
             if how is None:
                 by, how = "nothing", ""
+            if any(f"{error}:" in how for error in BROKEN):
+                by, how = "nothing", f"the changed program does not run: {how}"
         finally:
             file.write_bytes(before)
         seconds = round(time.monotonic() - began, 1)
         facts = mutation.target, mutation.old, mutation.new
         return Result(area, *facts, by, how, seconds, mutation.equivalent_because)
 
-    def verified(self) -> str | None:
-        """What `verify --quick` has found wrong; None where all is as expected."""
+    def verified(self, area: str = "") -> str | None:
+        """What `verify --quick` has found wrong; None where all is as expected.
+
+        The part of the base that is about the area is looked at first: what is found there, `verify --quick` finds as well.
+        """
+        if area:
+            status, out, _ = self.run(["-c", FIRST, PARTS[area]])
+            if status == 1 and out:
+                return out.strip()[:200]
         command = ["-m", "mirrormata", "verify", "--quick", "--fail-fast", "--jobs", "1", "--json"]
         status, out, err = self.run(command)
         if status is None:
