@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...constructions.automaton import Automaton
-from ...constructions.construct import Request, choose
+from ...constructions.construct import Request, choose, construct
 from ...constructions.errors import DisagreementError
 from ...constructions.lrnn import LRNN, Head, Layer, Transition
 from ...constructions.spec import automaton_from_spec
@@ -287,12 +287,11 @@ def second_programs() -> Iterator[tuple[str, str | None]]:
             f"stepped again: {name}",
             _refused(search, model.machine(arithmetic, model.answers(four)), sound),
         )
-    parity = choose(automaton_from_spec("parity"), Request())
+    parity = construct("parity")
     opposite = automaton([[0, 1], [1, 0]], [1, 0], "opposite")
     opposite = replace(opposite, letters=parity.automaton.letters)
-    by_codes = StateSearch(CodeMachine(parity, answers_of(opposite, parity.automaton)), opposite).run(
-        max_states=100
-    )  # type: ignore[arg-type]
+    codes = CodeMachine(parity, answers_of(opposite, parity.automaton))
+    by_codes = StateSearch(codes, opposite).run(max_states=100)
     yield (
         "parity by its codes is not its opposite",
         None if by_codes.word == (0,) else f"{by_codes.verdict}: {by_codes.word}",
