@@ -56,10 +56,9 @@ def inspect(
     if spec is None:
         raise InputError("inspect: give a SPEC, or --library for the list of names")
     from ..constructions.inspection import inspect_automaton
-    from ..constructions.small_degree import small_degree
 
     automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
-    facts = inspect_automaton(automaton, max_monoid=max_monoid, degree=small_degree)
+    facts = inspect_automaton(automaton, max_monoid=max_monoid)
     if draw is not None:
         from ..theory.pictures.automaton import draw_automaton
 

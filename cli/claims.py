@@ -63,7 +63,7 @@ def verify(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Check claims anew, or what they say about a model; exit status 1 where a verdict is not as expected."""
+    """Check claims anew, or what they say about a model; exit status 1 where a verdict is not as recorded."""
     import time
 
     from ..theory.base.base import check_base, print_base

@@ -57,7 +57,7 @@ def print_columns(title: str, rows: list[list[str]]) -> None:
 
 
 def as_text(value: Any) -> str:
-    """A fact of `report` for a cell of a table: lists in one line, integers with commas."""
+    """A fact of `report` for a cell of a table: lists in one line, bounds by their text, integers with commas."""
     if isinstance(value, list):
         return (
             "; ".join(as_text(v) for v in value)
@@ -65,7 +65,7 @@ def as_text(value: Any) -> str:
             else " ".join(map(str, value))
         )
     if isinstance(value, dict):
-        return f"{value['figure']} ≥ {value['at_least']} ({value['reason']})"
+        return str(value["text"])
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 

@@ -107,7 +107,7 @@ def positive_delta_layer() -> AffineModel:
 def parity_impossibility() -> dict[str, Any]:
     """The certificate that a DeltaNet layer with eigenvalues in [0, 1] does not follow parity in bf16.
 
-    Its states on 1^k settle (own.R1), so 1^i and 1^(i+1) reach the same state, bit for bit.
+    Its states on 1^k settle (PT.R1), so 1^i and 1^(i+1) reach the same state, bit for bit.
     """
     from ...constructions.spec import automaton_from_spec
 
@@ -123,8 +123,8 @@ def impossibility_verdict(model: AffineModel, automaton: Automaton, loop: Sequen
     claim = f"{model.name} follows {automaton.name}"
     name = model.arithmetic.name
     if document is None:
-        return Verdict(claim, "unknown", "proved", {"searched": "the orbit on v^k", "loop": list(loop)}, name)
-    return Verdict(claim, "refuted", "proved", {"witness": document["words"], "certificate": document}, name)
+        return Verdict(claim, "unknown", {"searched": "the orbit on v^k", "loop": list(loop)}, name)
+    return Verdict(claim, "refuted", {"witness": document["words"], "certificate": document}, name)
 
 
 def _document(

@@ -30,8 +30,8 @@ class Bound:
     """`figure` is `at_least` so much in every RNN that meets the `hypotheses` and follows the automaton.
 
     `reason`: the theorem's id. `kind`: `proved` (the proof is in the checker's text), or `cited` (a published theorem
-    whose hypotheses on the automaton are checked). `data`: the evidence, letters and states as indices. `text`: one
-    readable line.
+    whose hypotheses on the automaton are checked). `why`: the evidence in words, `data`: the same, letters and states as
+    indices. `text`: one readable line with the hypotheses.
 
     Figures: `householders` (factors a token in one layer), `beta` (the largest β‖v‖²), `state_size` (numbers in the
     state), `triangular_layers` and `single_factor_layers` (layers, if all are of this form), and
@@ -44,6 +44,7 @@ class Bound:
     reason: str
     kind: str
     hypotheses: str
+    why: str
     text: str
     data: dict[str, Any]
     automaton: Automaton = field(repr=False, compare=False)
@@ -69,8 +70,8 @@ def bounds(automaton: Automaton) -> tuple[Bound, ...]:
 
     def add(figure: str, reason: str, at_least: int, data: dict[str, Any], why: str) -> None:
         kind, hypotheses = RULES[figure, reason]
-        text = f"{figure} ≥ {at_least} ({reason}): {why}; {hypotheses}"
-        found.append(Bound(figure, at_least, reason, kind, hypotheses, text, data, automaton))
+        text = f"{figure} ≥ {at_least} ({reason}): {why}; hypotheses: {hypotheses}"
+        found.append(Bound(figure, at_least, reason, kind, hypotheses, why, text, data, automaton))
 
     def turns(word: Word, cycle: Cycle) -> str:
         return f"{spelt(word)} moves {len(cycle)} states in a cycle"

@@ -25,7 +25,9 @@ def print_plan(made: Plan) -> None:
         table.add_row("*" if offer.pareto else "", str(number), *_cells(offer))
     shown.print(table)
     for number, offer in enumerate(made.offers, start=1):
-        shown.print(f"{number}. {offer.found.theorem}: {offer.found.construction}")
+        optimal = [f"{b.figure} ({b.reason})" for b in offer.bounds if b.optimal and b.figure != "beta"]
+        said = f"; optimal under the bound's hypotheses: {', '.join(optimal)}" if optimal else ""
+        shown.print(f"{number}. {offer.found.theorem}: {offer.found.construction}{said}")
     shown.print("* no other has as few layers, factors and dimensions, as exact and as small a norm")
     for note in dict.fromkeys(note for offer in made.offers for note in offer.found.notes):
         shown.print(f"note: {note}")

@@ -43,12 +43,12 @@ class Outcome:
 
     @property
     def as_expected(self) -> bool:
-        """Does the verdict agree with the record, in status and in kind? Of a user's model: is nothing refuted?"""
+        """Is the status the one that the record states? Of a user's model: was the statement found true of it?"""
         if self.error is not None:
             return False
         if self.expected is None:
-            return self.verdict.status == "holds"
-        return (self.verdict.status, self.verdict.kind) == (self.expected, self.claim.kind)
+            return self.verdict.confirmed
+        return self.verdict.status == self.expected
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -130,7 +130,7 @@ def verify_one(entry: Entry, effort: Effort, deadline: float | None = None) -> O
             verdict = entry.verify(effort)
     except BudgetSpent:
         facts = {"reason": BUDGET_SPENT}
-        verdict = Verdict(claim.id, "unknown", claim.kind, facts, claim.arithmetic)
+        verdict = Verdict(claim.id, "unknown", facts, claim.arithmetic)
     except (Exception, SystemExit) as error:
         return _failed(claim, time.perf_counter() - start, f"{type(error).__name__}: {error}")
     return Outcome(claim, _portable(verdict), time.perf_counter() - start, claim.expected)
@@ -168,7 +168,7 @@ def _finished(outcome: Outcome, done: Callable[[Outcome], None]) -> Outcome:
 
 def _failed(claim: Claim, seconds: float, error: str, expected: str | None = "") -> Outcome:
     line = error.replace("\n", " ")
-    verdict = Verdict(claim.id, "unknown", claim.kind, {"reason": line}, claim.arithmetic)
+    verdict = Verdict(claim.id, "unknown", {"reason": line}, claim.arithmetic)
     return Outcome(claim, verdict, seconds, claim.expected if expected == "" else expected, line)
 
 
