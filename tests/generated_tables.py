@@ -22,6 +22,8 @@ from mirrormata.constructions.realisations import Builder
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.constructions.texts.library_table import library_rows
 from mirrormata.models.recurrences import RECURRENCES, survey
+from mirrormata.tests.mutations.run import read_results
+from mirrormata.tests.mutations.run import table as of_results
 from mirrormata.theory.check import CHECKERS
 from mirrormata.theory.horizon import horizons
 from mirrormata.theory.planning.plan import report
@@ -258,6 +260,11 @@ def fla_checkpoints_table() -> str:
     return table(head, rows, range(4, 10))
 
 
+def mutations_table() -> str:
+    """By area, what the last run of `make mutate` noticed."""
+    return f"\n{of_results(read_results())}\n\n"
+
+
 def measured_results(name: str) -> dict[str, Any]:
     """A committed document of results."""
     document: dict[str, Any] = json.loads(
@@ -359,6 +366,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "kernel-errors": kernel_errors_table,
     "kernel-counters": kernel_counters_table,
     "layer-kernels": layer_kernels_table,
+    "mutations": mutations_table,
     **{f"files-{folder.replace('/', '-')}": partial(files_list, folder) for folder in FOLDERS},
 }
 """The function that computes what stands between `<!-- generated: NAME -->` and `<!-- end -->`."""
