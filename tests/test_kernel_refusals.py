@@ -152,10 +152,11 @@ def test_whole_numbers(name: str, argument: str, value: Any) -> None:
 
 def test_whole_numbers_of_numpy() -> None:
     q, k = torch.ones(1, 2, 1, 3), torch.ones(1, 4, 1, 3)
+    two: Any = np.int64(2)
     for backend in BACKENDS:
-        o = delta_product(q, k, k, k[..., 0], householders=np.int64(2), backend=backend)[0]
+        o = delta_product(q, k, k, k[..., 0], householders=two, backend=backend)[0]
         assert torch.equal(o, delta_product(q, k, k, k[..., 0], householders=2, backend=backend)[0])
-        assert diagonal_scan(X[0], X[0], segment=np.int32(2), backend=backend)[0].shape == X[0].shape
+        assert diagonal_scan(X[0], X[0], segment=two, backend=backend)[0].shape == X[0].shape
 
 
 @pytest.mark.parametrize("name", OPERATORS)
@@ -206,7 +207,7 @@ def test_names_shapes_and_numbers(name: str, change: dict[str, Any], said: str) 
 @pytest.mark.skipif(not triton_available("cpu"), reason="needs TRITON_INTERPRET=1")
 def test_more_states_than_a_warp_holds() -> None:
     sizes = {"write": (1, 1, 2, 1025), "read": (1, 1, 2, 1025), "rate": (1, 1, 1025)}
-    given = {name: torch.ones(size) for name, size in sizes.items()}
+    given: dict[str, Any] = {name: torch.ones(size) for name, size in sizes.items()}
     u, initial = torch.ones(1, 1, 2, 1), torch.ones(1, 1, 1, 1025)
     assert selective_scan(u, u, **given, initial_state=initial)[0].shape == u.shape
     with pytest.raises(KernelInputError, match="write has N = 1025: the kernels hold up to 1024 states"):
