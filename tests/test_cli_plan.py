@@ -66,7 +66,9 @@ def test_bounds_file(call: Any, tmp_path: Path) -> None:
 )
 def test_impossible(call: Any, command: str, spec: str, layers: str, factors: str, theorem: str) -> None:
     error = call(command, spec, "--max-layers", layers, "--max-householders", factors, "--json").error
-    assert error.startswith(f"{spec}: --max-layers {layers} --max-householders {factors} is impossible under the hypotheses named: ")
+    assert error.startswith(
+        f"{spec}: --max-layers {layers} --max-householders {factors} is impossible under the hypotheses named: "
+    )
     assert f"({theorem})" in error
 
 
