@@ -7,7 +7,7 @@ RUN := $(BIN)/python -m pytest -n 2 -q
 MODELS ?= 20000
 SEED ?= 0
 
-.PHONY: help demo test test-quick test-long fuzz lint docs clean
+.PHONY: help demo test test-quick test-long fuzz mutate lint docs clean
 
 help:
 	@echo "make demo        construct S_5, check its certificate, track 1,000,000 tokens in bf16, prove parity impossible without negative eigenvalues"
@@ -15,6 +15,7 @@ help:
 	@echo "make test-quick  the quick tests (two minutes)"
 	@echo "make test-long   thousands of random cases (40 minutes at most)"
 	@echo "make fuzz        MODELS=20000 random models held to an oracle of their own (half an hour on two cores)"
+	@echo "make mutate      wrong changes of the trusted base, one after the other, each of which must be noticed (30 minutes)"
 	@echo "make lint        ruff, mypy, import contracts"
 	@echo "make docs        build the documentation site into site/"
 
@@ -44,6 +45,9 @@ test-long: $(VENV)/.dev
 
 fuzz: $(VENV)/.dev
 	$(BIN)/python -m mirrormata.tests.fuzz --models $(MODELS) --seed $(SEED) --processes 2 --output fuzz-results.json
+
+mutate: $(VENV)/.dev
+	$(BIN)/python -u -m mirrormata.tests.mutations.run
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

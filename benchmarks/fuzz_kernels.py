@@ -95,7 +95,9 @@ def run_case(operator: Operator, x: Drawn, device: str) -> Row:
     """Errors of each result and gradient, and what is wrong, None if nothing is."""
     random, generator = Random(x["seed"]), torch.Generator().manual_seed(x["seed"])
     given = operator.inputs(x, generator)
-    dtypes = {name: x.get("decays") if name == "a" and x.get("decays") else x["dtype"] for name in given}
+    dtypes: dict[str, str] = {
+        name: x["decays"] if name == "a" and x.get("decays") else x["dtype"] for name in given
+    }
     if device == "cpu":  # where the interpreter computes bfloat16 wrongly
         dtypes = {name: "float16" if dtype == "bfloat16" else dtype for name, dtype in dtypes.items()}
     wanted = {name for name in given if random.random() < 0.8} or {next(iter(given))}
@@ -143,7 +145,8 @@ def run_case(operator: Operator, x: Drawn, device: str) -> Row:
 def run_variant(task: tuple[str, int, int, int, str]) -> Row:
     """All shapes of a variant: how many, the largest error by dtype and kind of result, and the cases that were wrong."""
     name, seed, variant, shapes, device = task
-    operator, largest, failures = OPERATORS[name], {}, []
+    operator, failures = OPERATORS[name], []
+    largest: dict[str, float] = {}
     for index in range(shapes):
         x: Drawn = {}
         try:
@@ -258,7 +261,7 @@ def run_tasks(tasks: list[tuple[Any, ...]], workers: int, end: float) -> Iterato
     if workers == 0:
         for task in tasks:
             if time.monotonic() < end:
-                yield task[0], run_variant(task)  # type: ignore[arg-type]
+                yield task[0], run_variant(task)
         return
     context = multiprocessing.get_context("spawn")
     with context.Pool(workers, initializer=prepare_worker) as pool:

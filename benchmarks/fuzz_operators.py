@@ -29,7 +29,7 @@ from mirrormata.kernels.delta.plan import KERNEL_WIDTHS, chunk_plan, kernel_widt
 from mirrormata.kernels.scans.selective import selective_decays
 
 Drawn = dict[str, Any]
-Tensors = dict[str, Tensor]
+Tensors = dict[str, Any]
 NARROW = {"bfloat16": 1e-2, "float16": 1.5e-3, "float32": 1e-5, "float64": 1e-13}
 CHUNKS = {"bfloat16": 4e-2, "float16": 6e-3, "float32": 5e-6, "float64": 1e-13}
 """Largest relative errors of outputs, by the coarsest dtype among the inputs; of gradients three times that.  Chunks multiply
@@ -358,10 +358,9 @@ def exact_selective(x: Drawn, tensors: Tensors) -> list[Tensor]:
     u, step, rate, write, read, initial = tensors.values()
     a = selective_decays(step, rate, x["signed"])
     b = (step * u)[..., None] * write[..., None, :]
-    flat = [y.flatten(0, 1).flatten(2) for y in (a, b)]
-    h, final = diagonal_scan(
-        *flat, initial.flatten(0, 1).flatten(1), output_final_state=True, backend="torch"
-    )
+    a_flat, b_flat = (y.flatten(0, 1).flatten(2) for y in (a, b))
+    start = initial.flatten(0, 1).flatten(1)
+    h, final = diagonal_scan(a_flat, b_flat, start, output_final_state=True, backend="torch")
     assert final is not None
     return [torch.einsum("sbtcn,sbtn->sbtc", h.view(a.shape), read), final.view(initial.shape)]
 

@@ -16,7 +16,7 @@ import typer
 
 from ..constructions.errors import MirrormataError, MirrormataWarning
 from . import automata, certificates, claims, comparing, constructing, exporting, models, proofs, reporting
-from .output import fail
+from .output import fail, say
 
 app = typer.Typer(
     name="mirrormata",
@@ -35,7 +35,7 @@ def _version(
     if version:
         from .. import __version__
 
-        print(__version__)
+        say(__version__)
         raise typer.Exit
 
 
@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> None:
         if not hasattr(error, "format_message"):
             raise
         if type(error).__name__ == "NoArgsIsHelpError":
-            print(error.format_message(), file=sys.stderr)
+            say(error.format_message(), error=True)
             raise SystemExit(2) from None
         fail(f"{error.format_message()} (`mirrormata --help` lists the commands and options)")
     raise SystemExit(status or 0)
@@ -83,6 +83,6 @@ def _show(
 ) -> None:
     """Our own warnings without a place in the code."""
     if issubclass(category, MirrormataWarning):
-        print(f"warning: {message}", file=sys.stderr)
+        say(f"warning: {message}", error=True)
     else:
         otherwise(message, category, *rest)

@@ -19,7 +19,7 @@ from .options import (
     TrackOption,
     automaton_of,
 )
-from .output import print_json, print_table, say_written, working
+from .output import print_json, print_table, say, say_written, working
 
 
 def register(app: typer.Typer) -> None:
@@ -56,10 +56,9 @@ def inspect(
     if spec is None:
         raise InputError("inspect: give a SPEC, or --library for the list of names")
     from ..constructions.inspection import inspect_automaton
-    from ..constructions.small_degree import small_degree
 
     automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
-    facts = inspect_automaton(automaton, max_monoid=max_monoid, degree=small_degree)
+    facts = inspect_automaton(automaton, max_monoid=max_monoid)
     if draw is not None:
         from ..theory.pictures.automaton import draw_automaton
 
@@ -83,4 +82,4 @@ def _print_library(max_monoid: int, as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return
-    print(library_text(rows))
+    say(library_text(rows))

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from .options import Json
-from .output import print_json, print_table, say_written, working
+from .options import SPEC_HELP, Alphabet, Group, Json, ProductOption, Start, TrackOption, automaton_of
+from .output import print_json, print_table, say, say_written, working
 
 
 def register(app: typer.Typer) -> None:
@@ -20,17 +20,33 @@ def check(
     certificate: Annotated[
         str, typer.Argument(metavar="FILE", help="A certificate, as `construct -o` writes it.")
     ],
+    automaton: Annotated[
+        str | None,
+        typer.Option("--for", metavar="SPEC", help=f"Is it about this automaton? {SPEC_HELP}"),
+    ] = None,
+    alphabet: Alphabet = None,
+    track: TrackOption = None,
+    start: Start = None,
+    group: Group = None,
+    product: ProductOption = "left",
     as_json: Json = False,
 ) -> None:
-    """Check a certificate with the stand-alone checker of its kind; exit status 1 if it is invalid."""
+    """Check a certificate with the stand-alone checker of its kind; exit status 1 if it is invalid, or about another automaton."""
     from ..theory.check import check as verify
 
+    given = (
+        None
+        if automaton is None
+        else automaton_of(automaton, alphabet, track, start, group, product, 100_000, 10_000_000)
+    )
     with working("checking"):
-        result = verify(certificate)
+        result = verify(certificate, given)
     if as_json:
         print_json(result.to_json())
     else:
-        print(f"{result.verdict}: {result.reason}")
+        say(f"{result.verdict}: {result.reason}")
+        if given is not None and result.verdict == "valid":
+            say(f"about {given.name}: states correspond, letters and outputs have the same names")
     if result.verdict != "valid":
         raise typer.Exit(1)
 

@@ -54,9 +54,19 @@ def verify(
     ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default one a core.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random instances.")] = 0,
+    base: Annotated[
+        bool,
+        typer.Option("--base", help="The base that claims stand on, alone; --all and --quick begin with it."),
+    ] = False,
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", help="Stop at the first that is not as expected.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Check claims anew, or what they say about a model; exit status 1 where a verdict is not as expected."""
+    """Check claims anew, or what they say about a model; exit status 1 where a verdict is not as recorded."""
+    import time
+
+    from ..theory.base.base import check_base, print_base
     from ..theory.verifying.claim import Effort
     from ..theory.verifying.registry import load_claims
     from ..theory.verifying.table import print_outcomes
@@ -64,10 +74,12 @@ def verify(
 
     if budget is not None and not budget > 0:
         raise InputError(f"--budget {budget:g}: it is a number of seconds above 0")
-    if not (ids or all_claims or quick) and source is None and model is None:
+    if not (ids or all_claims or quick or base) and source is None and model is None:
         raise InputError(
-            "verify: give IDs, --all, --quick, --source or --model (`mirrormata claims` lists the IDs)"
+            "verify: give IDs, --all, --quick, --source, --base or --model (`mirrormata claims` lists the IDs)"
         )
+    if base and (ids or all_claims or quick or path or source is not None or model is not None):
+        raise InputError("verify: --base is the base alone; --all and --quick begin with it: leave one out")
     registry = load_claims(path or ())
     if source is not None:
         ids = [*(ids or ()), *(entry.claim.id for entry in registry.of_source(source))]
@@ -78,17 +90,30 @@ def verify(
         from ..theory.verifying.subject import subject_of_file
 
         outcomes = verify_model(subject_of_file(model), entries)
+        found = []
     else:
         if all_claims and (quick or ids):
             raise InputError("verify: --all is all claims with full effort; leave the others out")
+        began = time.monotonic()
+        found = check_base(jobs=jobs, fail_fast=fail_fast) if base or not ids else []
+        if budget is not None:
+            budget = max(budget - (time.monotonic() - began), 1e-3)
+        if base or (fail_fast and not all(part.sound for part in found)):
+            entries = []
         with _counting(len(entries)) as done:
             effort = Effort("quick" if quick else "full", seed)
-            outcomes = verify_claims(entries, effort, budget=budget, jobs=jobs, done=done)
+            outcomes = verify_claims(
+                entries, effort, budget=budget, jobs=jobs, fail_fast=fail_fast, done=done
+            )
     if as_json:
-        print_json({"claims": [outcome.to_json() for outcome in outcomes]})
+        about_base = {"base": [part.to_json() for part in found]} if found else {}
+        print_json({**about_base, "claims": [outcome.to_json() for outcome in outcomes]})
     else:
-        print_outcomes(outcomes)
-    if not all(outcome.as_expected for outcome in outcomes):
+        if found:
+            print_base(found)
+        if entries:
+            print_outcomes(outcomes)
+    if not all([*(part.sound for part in found), *(outcome.as_expected for outcome in outcomes)]):
         raise typer.Exit(1)
 
 

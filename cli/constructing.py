@@ -31,7 +31,7 @@ from .options import (
     automaton_of,
     one_of,
 )
-from .output import as_text, print_json, print_table, say_written, working
+from .output import as_text, print_json, print_table, say, say_written, working
 
 
 def register(app: typer.Typer) -> None:
@@ -110,29 +110,28 @@ def construct(
         letters = {} if max_letters is None else {"max_letters": max_letters}
         draw_construction(cast(LRNN, found), picture, max_dim=max_drawn_dim, **letters)
     if output is not None:
-        from ..constructions.certificate import write_certificate
-        from ..theory.certify import certify
+        from ..theory.accepted import write_accepted
 
         with working("writing the certificate"):
-            write_certificate(certify(found, max_group=max_group), output)
+            write_accepted(found, output, max_group=max_group)
     facts = report(found, output)
     if as_json:
         print_json(facts)
     elif latex:
         from ..constructions.texts.latex import latex as to_latex
 
-        print(to_latex(cast(LRNN, found), max_letters=max_letters), end="")
+        say(to_latex(cast(LRNN, found), max_letters=max_letters), end="")
     elif show:
         from ..constructions.texts.show import show as to_text
 
-        print(
+        say(
             to_text(cast(LRNN, found), **({} if max_letters is None else {"max_letters": max_letters})),
             end="",
         )
     else:
         print_table(found.automaton.name, [(k, as_text(v)) for k, v in facts.items() if v not in (None, [])])
         for note in (*automaton.notes, *found.notes):
-            print(f"note: {note}")
+            say(f"note: {note}")
         say_written(output, picture)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Annotated
 
@@ -140,10 +141,9 @@ def import_fla(
     from ..constructions.files import whole_folder
     from ..models.fla.importing import import_heads
 
-    try:
-        chosen = None if tokens is None else [int(t) for t in tokens.split(",")]
-    except ValueError:
-        raise InputError(f"--tokens {tokens}: write numbers with commas, as in 0,1,5") from None
+    if tokens is not None and not re.fullmatch("[0-9]{1,9}( *, *[0-9]{1,9})*", tokens.strip()):
+        raise InputError(f"--tokens {tokens}: write numbers with commas, as in 0,1,5")
+    chosen = None if tokens is None else [int(t) for t in tokens.split(",")]
     if words < 1 or length < 1:
         raise InputError(f"--words {words} --length {length}: both are numbers from 1")
     found = import_heads(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
+import re
 import tomllib
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 
 from ..constructions.errors import InputError
 from .options import SPEC_HELP, Group, Json, one_of
-from .output import print_columns, print_json, print_table, working
+from .output import print_columns, print_json, print_table, say, working
 
 Device = Annotated[
     str | None, typer.Option(help="auto (the first GPU, else the CPU), cpu, cuda, cuda:1, ...")
@@ -97,7 +98,7 @@ def train(
         return
     print_table(outcome.contract.task, outcome.contract.rows()[1:])
     if outcome.result is None:
-        print(f"stopped at step {outcome.step:,} of {outcome.steps:,}; the same command goes on")
+        say(f"stopped at step {outcome.step:,} of {outcome.steps:,}; the same command goes on")
     else:
         _print_result(outcome.result)
 
@@ -175,13 +176,13 @@ def sweep(
 
         picture_format(picture)  # refused before anything is trained
     if not table:
-        run_sweep(wanted, place, minutes=minutes, say=lambda line: print(line, file=sys.stderr))
+        run_sweep(wanted, place, minutes=minutes, say=partial(say, error=True))
     if as_json:
         print_json(sweep_json(wanted, place))
     else:
         print_columns(sweep_caption(wanted), sweep_table(wanted, place))
     if picture is not None and not draw_sweep(wanted, place, picture):
-        print(f"{picture}: not drawn, for no row is finished", file=sys.stderr)
+        say(f"{picture}: not drawn, for no row is finished", error=True)
     if any(place.result(cell) is None for cell in wanted.cells):
         raise typer.Exit(1)
 
@@ -239,17 +240,17 @@ def _print_memory(result: dict[str, Any]) -> None:
 
 
 def _numbers(text: str, option: str) -> list[int]:
-    try:
-        return [int(x) for x in text.split(",")]
-    except ValueError:
-        raise InputError(f"{option} {text}: write whole numbers separated by a comma") from None
+    parts = [part.strip() for part in text.split(",")]
+    if not all(re.fullmatch("-?[0-9]{1,18}", part) for part in parts):
+        raise InputError(f"{option} {text}: write whole numbers separated by a comma")
+    return [int(part) for part in parts]
 
 
 def _span(text: str, option: str) -> list[int]:
-    low, _, high = text.partition("-")
-    if not low.isdigit() or not (high or low).isdigit():
+    found = re.fullmatch("([0-9]{1,18})(?:-([0-9]{1,18})?)?", text)
+    if found is None:
         raise InputError(f"{option} {text}: write a length, or shortest-longest")
-    return [int(low), int(high or low)]
+    return [int(found[1]), int(found[2] or found[1])]
 
 
 def _lengths(text: str, option: str) -> list[Any]:

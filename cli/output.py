@@ -1,4 +1,7 @@
-"""What commands print: JSON, tables, what was written, how far the work is; and errors in one line."""
+"""What commands print: JSON, tables, what was written, how far the work is; and errors in one line.
+
+All text for people goes through `say` or the tables here, which let no control character of a label through.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from ..constructions.texts.printable import console, printable
+
 
 def print_json(value: Any) -> None:
     """One object; escaped by JSON's own rules where the stream cannot show its signs."""
@@ -17,9 +22,13 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, ensure_ascii=not unicode))
 
 
+def say(text: str, *, end: str = "\n", error: bool = False) -> None:
+    """Text for people, on standard output or standard error, without control characters."""
+    print(printable(text), end=end, file=sys.stderr if error else sys.stdout)
+
+
 def print_table(title: str, rows: list[tuple[str, str]]) -> None:
     """A title, then a line for each label with its text."""
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(title=None, box=None, show_header=False, pad_edge=False)
@@ -27,15 +36,14 @@ def print_table(title: str, rows: list[tuple[str, str]]) -> None:
     table.add_column(overflow="fold")
     for label, text in rows:
         table.add_row(label, text)
-    console = Console(highlight=False, markup=False, emoji=False)
-    console.print(title, style="bold")
-    console.print(table)
+    shown = console()
+    shown.print(title, style="bold")
+    shown.print(table)
 
 
 def print_columns(title: str, rows: list[list[str]]) -> None:
     """A table whose first row has the headings."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=box.SIMPLE, pad_edge=False)
@@ -43,13 +51,13 @@ def print_columns(title: str, rows: list[list[str]]) -> None:
         table.add_column(heading, overflow="fold")
     for row in rows[1:]:
         table.add_row(*row)
-    console = Console(highlight=False, markup=False, emoji=False)
-    console.print(title, style="bold")
-    console.print(table)
+    shown = console()
+    shown.print(title, style="bold")
+    shown.print(table)
 
 
 def as_text(value: Any) -> str:
-    """A fact of `report` for a cell of a table: lists in one line, integers with commas."""
+    """A fact of `report` for a cell of a table: lists in one line, bounds by their text, integers with commas."""
     if isinstance(value, list):
         return (
             "; ".join(as_text(v) for v in value)
@@ -57,7 +65,7 @@ def as_text(value: Any) -> str:
             else " ".join(map(str, value))
         )
     if isinstance(value, dict):
-        return f"{value['figure']} ≥ {value['at_least']} ({value['reason']})"
+        return str(value["text"])
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
@@ -65,7 +73,7 @@ def say_written(*paths: str | None) -> None:
     """Which files were written, on standard error; None for one that was not asked for."""
     for path in paths:
         if path is not None:
-            print(f"written: {path}", file=sys.stderr)
+            say(f"written: {path}", error=True)
 
 
 @contextmanager
@@ -96,5 +104,5 @@ def working(what: str) -> Iterator[Callable[[float], None]]:
 
 def fail(message: str) -> NoReturn:
     """One line on standard error, and exit status 2."""
-    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    say(f"error: {' '.join(message.split())}", error=True)
     raise SystemExit(2)

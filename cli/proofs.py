@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from .options import Alphabet, Group, Json, ProductOption, Spec, Start, TrackOption, automaton_of
-from .output import print_columns, print_json, print_table, say_written, working
+from .output import print_columns, print_json, print_table, say, say_written, working
 
 
 def register(app: typer.Typer) -> None:
@@ -68,7 +67,7 @@ def prove(
         print_table(automaton.name, proof.rows())
         say_written(written)
     if output is not None and written is None:
-        print(f"no certificate written to {output}: {proof.uncertified}", file=sys.stderr)
+        say(f"no certificate written to {output}: {proof.uncertified}", error=True)
     if proof.verdict != "equivalent":
         raise typer.Exit(1)
 
@@ -113,7 +112,7 @@ def spectrum(
     else:
         print_columns(model, found.rows())
         for line in found.product_lines():
-            print(line)
+            say(line)
         say_written(picture)
     if not found.is_decided:
         raise typer.Exit(1)

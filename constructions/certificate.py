@@ -25,7 +25,7 @@ from .certificate_parts import (
     reading,
 )
 from .errors import InputError, LimitError
-from .files import read_text, write_text
+from .files import parse_json, read_text, write_text
 from .lrnn import LRNN, Covering, Head, Layer, Sparse, Transition, padded_rows
 from .sparse_rows import apply_transition, codes_of, stacked
 
@@ -172,11 +172,9 @@ def read_document(path: str | Path) -> dict[str, Any]:
         raise InputError(f"{path}: weights alone; give the folder that they lie in, with its config.json")
     text = read_text(path)
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"{path}: not JSON ({error}); a certificate is written by `mirrormata construct -o`"
-        ) from None
+        document = parse_json(text, str(path))
+    except InputError as error:
+        raise InputError(f"{error}; a certificate is written by `mirrormata construct -o`") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InputError(f'{path}: not a mirrormata certificate (its "format" must be "{FORMAT}")')
     return document

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -12,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from .errors import InputError
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s\[\]{},:"]+')
+"""A string of a JSON text, or what stands between its signs."""
 
 
 def read_text(path: str | Path) -> str:
@@ -70,11 +75,50 @@ def write_bytes(path: str | Path, data: bytes) -> None:
 
 
 def read_json(path: str | Path) -> Any:
-    """What a JSON file holds; `InputError` for one that cannot be read, or names the line that is not JSON."""
+    """What a JSON file holds; `InputError` for one that cannot be read, and as in `parse_json`."""
+    return parse_json(read_text(path), str(path))
+
+
+def parse_json(text: str, name: str) -> Any:
+    """What a JSON text holds, `name` that of its file.
+
+    `InputError`, one line: what is not JSON, by its line; NaN, Infinity and numbers that no float64 holds, which Python
+    would read; a key that stands twice in one object, of which Python would take the last.
+    """
+
+    def finite(number: str) -> float:
+        value = float(number)
+        if not math.isfinite(value):
+            place = f"line {_line_of(text, number)}: {number[:20]}"
+            raise InputError(f"{name}: {place} is not a finite number; write one, or null")
+        return value
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            double = next(key for i, key in enumerate(keys) if key in keys[:i])
+            raise InputError(f"{name}: the key {double!r} stands twice in one object; remove one of the two")
+        return found
+
     try:
-        return json.loads(read_text(path))
+        return json.loads(text, parse_float=finite, parse_constant=finite, object_pairs_hook=unique)
     except json.JSONDecodeError as error:
-        raise InputError(f"{path}: line {error.lineno} is not JSON ({error.msg})") from None
+        raise InputError(f"{name}: line {error.lineno} is not JSON ({error.msg})") from None
+    except InputError:
+        raise
+    except RecursionError:
+        raise InputError(f"{name}: its lists or objects are nested too deeply to be read") from None
+    except ValueError:  # an integer of thousands of digits
+        raise InputError(f"{name}: it has a number with too many digits to be read") from None
+
+
+def _line_of(text: str, literal: str) -> int:
+    """The line of a literal outside of strings."""
+    for found in re.finditer(_TOKEN, text):
+        if found[0] == literal:
+            return text.count("\n", 0, found.start()) + 1
+    return 1
 
 
 @contextmanager

@@ -32,7 +32,7 @@ class Inspection:
 
     `monoid`: size of the transition monoid with the identity; `group`: every letter permutes the states;
     `solvable`: every subgroup of the monoid is; `synchronising`: some word sends all states to one; `degree`:
-    points of a small faithful permutation representation, where asked for; `group_order` only for groups;
+    points of a small faithful permutation representation, for groups; `group_order` only for groups;
     `max_order`: largest period of an element; `resets`: number of constant maps in the monoid; `letter_kinds`:
     `(letter, kind)` as text.
     """
@@ -108,8 +108,12 @@ def inspect_automaton(
     """The algebra of an automaton as far as the limits allow; never raises for size.
 
     `max_monoid`: list the transition monoid up to this size (and about `max_bytes` of memory). `degree` computes
-    the degree of a small permutation representation; it is called for groups only.
+    the degree of a small permutation representation, by default `small_degree`; it is called for groups only.
     """
+    if degree is None:
+        from .small_degree import small_degree
+
+        degree = small_degree
     notes = list(automaton.notes)
     group = automaton.is_permutation
     order = _order(automaton, notes, max_monoid) if group else None
@@ -149,7 +153,7 @@ def inspect_automaton(
         commutative=commutative,
         solvable=solvable,
         synchronising=synchronising,
-        degree=degree(automaton) if degree is not None and group else None,
+        degree=degree(automaton) if group else None,
         notes=tuple(notes),
         group_order=shown_order,
         idempotents=None if monoid is None else len(monoid.idempotents),

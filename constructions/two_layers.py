@@ -95,11 +95,17 @@ def dihedral_two_layers(
     def counts(turn: int) -> Callable[[Label], Transition]:
         return lambda x: FLIP if inverses[x][1] == turn else KEEP
 
-    rules = [[HeadRule(1, (), counts(1)), HeadRule(1, (), counts(-1))], [HeadRule(2, ONE, turn_by)]]
+    # a head that no letter changes would have the one code 0, and no certificate has a head without numbers
+    counted = [turn for turn in (1, -1) if any(t == turn for _, t in inverses)]
+
+    def parities(states: tuple[Sparse, ...]) -> tuple[int, ...]:
+        return tuple(int(turn in counted and states[counted.index(turn)] == ONE) for turn in (1, -1))
+
+    rules = [[HeadRule(1, (), counts(turn)) for turn in counted], [HeadRule(2, ONE, turn_by)]]
     return assemble_layers(
         automaton,
         rules,
-        lambda _, x, states: (inverses[x], int(states[0] == ONE), int(states[1] == ONE)),
+        lambda _, x, states: (inverses[x], *parities(states)),
         theorem="DP.T7",
         construction=f"parities of rotations and reflections, then reflections of the plane at multiples of π/{m}",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any
@@ -75,6 +76,12 @@ def fits_float32(number: float) -> bool:
         return False
 
 
+def check_numbers(kernel: str, numbers: Iterable[float]) -> None:
+    """Refuse for a kernel that computes in float64 a number that would reach it rounded."""
+    if not all(map(fits_float32, numbers)):
+        raise KernelError(f"{kernel} computes in float64 and is given a number that float32 does not hold")
+
+
 class Launcher:
     """A kernel with its tile and constants.  Triton's own look-up takes longer than a small kernel runs, so that what it
     compiled is kept, by all that it compiles anew for beside those.
@@ -92,8 +99,8 @@ class Launcher:
         name = self.function.__name__
         if not 0 < min(grid) <= max(grid) <= MOST_PROGRAMS[1]:
             check_grid(name, grid)
-        if self.wide and not all(fits_float32(x) for x in arguments if type(x) is float):
-            raise KernelError(f"{name} computes in float64 and is given a number that float32 does not hold")
+        if self.wide:
+            check_numbers(name, [x for x in arguments if type(x) is float])
         count_launch(name)
         # a compiled kernel is loaded on one device
         key = (

@@ -165,18 +165,27 @@ def config_from_json(data: Any, name: str = "model") -> ModelConfig:
     values = dict(data)
     for key, value in data.items():
         if key == "range":
-            if not (isinstance(value, list) and len(value) == 2):
+            if not (isinstance(value, list) and len(value) == 2 and all(type(x) is int for x in value)):
                 raise InputError(f"{name}: range is {value!r}: write [0, 1] or [-1, 1]")
             values[key] = tuple(value)
         elif key in {"tables", "meaning"} and isinstance(value, list):
             values[key] = tuple(value)
         elif kinds[key] is float:
-            if type(value) not in {int, float}:
-                raise InputError(f"{name}: {key} is {value!r}, a number is needed")
+            if type(value) not in {int, float} or not abs(value) < float("inf"):
+                raise InputError(f"{name}: {key} is {value!r}, a finite number is needed")
             values[key] = float(value)
         elif type(value) is not kinds[key]:
-            raise InputError(f"{name}: {key} is {value!r}, {kinds[key].__name__} is needed")
-    return ModelConfig(**values)
+            raise InputError(f"{name}: {key} is {value!r}, {_WORDS[kinds[key]]} is needed")
+    try:
+        return ModelConfig(**values)
+    except InputError as error:
+        raise InputError(str(error) if name == "model" else f"{name}: {error}") from None
 
 
 _DEFAULT = ModelConfig()
+_WORDS: dict[type, str] = {
+    bool: "true or false without quotes",
+    int: "a whole number",
+    str: "a text in quotes",
+    tuple: "a list",
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,7 +145,7 @@ def _text(task: LanguageTask, contract: TaskContract, data: str | None) -> Langu
 
 def _number(path: Path) -> int:
     digits = path.name.removeprefix("seed-")
-    return int(digits) if digits.isdigit() else -1
+    return int(digits) if re.fullmatch("[0-9]{1,18}", digits) else -1
 
 
 def _share(progress: Callable[[float], None], part: int, parts: int) -> Callable[[float], None]:

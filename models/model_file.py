@@ -42,8 +42,16 @@ def load_model(folder: str | Path) -> tuple[Model, dict[str, Any]]:
     if config.get("format") != FORMAT:
         raise InputError(f"{place / 'config.json'}: its format is {config.get('format')!r}, not {FORMAT!r}")
     shape = config_from_json(config.get("model"), str(place / "config.json"))
+    if unknown := [key for key in config if key not in ("format", "seed", "model")]:
+        raise InputError(
+            f"{place / 'config.json'}: {unknown[0]!r} is no entry; entries are format, seed, model"
+        )
     seed = config.get("seed", 0)
-    model = Model(shape, [seed if type(seed) is int else 0])
+    if type(seed) is not int or not 0 <= seed < 2**63:
+        raise InputError(
+            f"{place / 'config.json'}: seed is {seed!r}; a whole number from 0, below 2^63, is needed"
+        )
+    model = Model(shape, [seed])
     load_weights(model, place / "model.safetensors")
     return model, _json(place / "task.json")
 

@@ -120,15 +120,15 @@ MUTATIONS = [
         "rounding: toward zero in place of the nearest",
     ),
     Mutation(
-        "own.R1", "theory.counters.exhaustive:_positive",
+        "PT.R1", "theory.counters.exhaustive:_positive",
         lambda f: lambda A: f(-A), "sign: A ⪯ 0 in place of A ⪰ 0",
     ),
     Mutation(
-        "own.R1", "theory.counters.exhaustive:_tables",
+        "PT.R1", "theory.counters.exhaustive:_tables",
         lambda f: lambda *a: f(*a)[..., ::-1], "order: roundings that fall",
     ),
     Mutation(
-        "own.R2", "theory.counters.exhaustive:_matrices", _antisymmetric, "sign: A[j, i] = -A[i, j]"
+        "PT.R2", "theory.counters.exhaustive:_matrices", _antisymmetric, "sign: A[j, i] = -A[i, j]"
     ),
     Mutation(
         "own.R3", "theory.counters.counters:projection",

@@ -14,7 +14,7 @@ from typing import Any
 
 from mirrormata.theory.verifying.claim import QUICK
 from mirrormata.theory.verifying.registry import Entry, Registry, load_claims
-from mirrormata.theory.verifying.verdict import Verdict
+from mirrormata.theory.verifying.verdict import Verdict, status_in_words
 from mirrormata.theory.verifying.verify import verify_claims
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,15 +25,19 @@ LONGEST = 900
 
 INDEX = """# Claims
 
+<!-- answers: which theorems are checked anew here, in which arithmetic, and how far the check goes -->
+
 Every theorem that the constructions and bounds rest on is a file under `theory/claims` that checks it anew, and says in
-which arithmetic, by what kind of evidence, and under which hypotheses. `mirrormata verify` runs them, `mirrormata claims`
+which arithmetic, how far the check goes, and under which hypotheses. `mirrormata verify` runs them, `mirrormata claims`
 lists and explains them; see the [command line](../command-line.md#verify).
 
-- `holds`, `refuted`, `unknown`: what the check found. A refutation has a witness, which was replayed.
-- `proved`: exact, in all cases. `exhaustive`: all cases of a finite set that the verdict names. `instances`: random
-  instances from a seed. `cited`: not checked here.
-- Checks of cases are two-sided where there is a hypothesis: with it broken the same code must find violations, and a
-  check that finds none does not report `holds`.
+- `proved`: exact, in all cases of the statement. `holds on N cases`: true in every case of a finite set, which the page
+  names. `supported by N instances`: no violation among N random instances from a seed. `refuted`: there is a witness, and it
+  was replayed. `cited`: not checked here. `unknown`: not decided.
+- In JSON these are the `status` values `proved`, `exhaustive`, `supported`, `refuted`, `cited` and `unknown`, and `cases`
+  is N.
+- Checks of cases are two-sided where there is a hypothesis: with it broken the same code must find violations. A check
+  that finds none there is `unknown`, since it cannot tell.
 - `ID.printed` is a statement as it was printed, with an error in it; all of them are in the [errata](../errata.md). Why
   a verdict can be relied on, and how far: [what is trusted](../trusted.md). A claim of your own:
   [command line](../command-line.md#a-claim-of-your-own).
@@ -46,9 +50,11 @@ The statuses are those of the last run with quick effort, kept in `docs/claims.j
 
 ERRATA = """# Errata
 
+<!-- answers: what is wrong as it was printed, with a witness, and what is true in its place -->
+
 Statements that are wrong as they were printed, each with a witness, and what is true in their place. Both are claims: the
-printed one is refuted, the repaired one holds. G is Grazzi et al., DP is Siems et al. ([sources](glossary.md#sources)).
-Apart from these, the papers' statements that are checked here hold as they stand, in the arithmetic that is named.
+printed one is refuted; the page of the repaired one says how far it was checked. G is Grazzi et al., DP is Siems et al. ([sources](glossary.md#sources)).
+No check found another error in the papers' statements that are checked here, each in the arithmetic that is named.
 
 """
 
@@ -61,7 +67,8 @@ def record(registry: Registry) -> list[dict[str, Any]]:
 def recorded(verdict: Verdict) -> dict[str, Any]:
     """What `docs/claims.json` keeps of a verdict."""
     facts = verdict.to_json()
-    kept = {key: facts[key] for key in ("claim", "status", "kind", "arithmetic", "computed", "claimed")}
+    kept = {key: facts[key] for key in ("claim", "status", "cases", "arithmetic", "computed", "claimed")}
+    kept |= {key: facts["evidence"][key] for key in ("set", "seed", "tight") if key in facts["evidence"]}
     return {**kept, "witness": facts["evidence"]["witness"]} if verdict.status == "refuted" else kept
 
 
@@ -79,7 +86,9 @@ def pages(registry: Registry, statuses: list[dict[str, Any]]) -> dict[str, str]:
 def claim_page(entry: Entry, registry: Registry, row: dict[str, Any]) -> str:
     """One claim: what it says, and what its last run found."""
     claim, text = entry.claim, entry.text
-    facts = [("status", f"{row['status']} ({row['kind']})"), ("arithmetic", row["arithmetic"])]
+    facts = [("status", status_in_words(row["status"], row["cases"])), ("arithmetic", row["arithmetic"])]
+    names = {"set": "the cases", "seed": "seed", "tight": "meet the hypothesis with nothing to spare"}
+    facts += [(label, cell(row[key])) for key, label in names.items() if key in row]
     facts += [(name, cell(row[name])) for name in ("computed", "claimed") if row[name] is not None]
     facts += [
         (name, links(ids))
@@ -108,13 +117,12 @@ def index_page(registry: Registry, by_id: dict[str, dict[str, Any]]) -> str:
     rows = [
         (
             f"[{e.claim.id}]({e.claim.file_stem}.md)",
-            by_id[e.claim.id]["status"],
-            e.claim.kind,
+            status_in_words(by_id[e.claim.id]["status"], by_id[e.claim.id]["cases"]),
             cell(e.claim.title),
         )
         for e in registry
     ]
-    return f"{INDEX}{NOTE}\n{table(('claim', 'status', 'kind', 'what'), rows)}"
+    return f"{INDEX}{NOTE}\n{table(('claim', 'status', 'what'), rows)}"
 
 
 def errata_page(registry: Registry, by_id: dict[str, dict[str, Any]]) -> str:

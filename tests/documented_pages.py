@@ -2,7 +2,8 @@
 
 Blocks of a page run in their order, in one folder and one Python namespace:
 
-- "```python" is executed; a "```text" block right after it is what it prints.
+- "```python" is executed; a "```text" block right after it is what it prints, and one that prints has such a block. The
+  handler of every `except` must be reached: a page that shows an error shows one that comes.
 - "```console" has lines "$ command", each followed by what it prints, standard error included. Commands are
   `mirrormata ...`, `python3 ...` and `cat FILE`. A line "..." stands for any lines.
 - "```json title="NAME"" (or another language) writes the file NAME.
@@ -13,6 +14,7 @@ Blocks of a page run in their order, in one folder and one Python namespace:
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import os
@@ -42,6 +44,13 @@ _TIMES = (
     (re.compile(r'"seconds": [^,]+, "tokens_per_second": [^,]+'), '"seconds": S, "tokens_per_second": N'),
 )
 _WIDTH = "80"
+UNSHOWN = "not shown"
+REACHED = "__reached__"
+"""The name by which a page's handlers say that they were reached."""
+
+
+class ExpectedErrorError(Exception):
+    """An example shows an error, and it does not come."""
 
 
 @dataclass(frozen=True)
@@ -72,23 +81,56 @@ def documented(page: str, folder: Path) -> Iterator[tuple[Block, str]]:
     """Runs a page's blocks in a folder; yields each block that shows output, with the text it should have."""
     namespace: dict[str, Any] = {"__name__": "__page__"}
     printed: str | None = None
+    source: Block | None = None
     for block in blocks(page):
         language, *marks = block.info.split()
         if language == "text" and printed is not None and block.follows:
             yield block, printed
+        elif printed and source is not None:
+            yield unshown(source), printed
         printed = None
         title = re.search(r'title="([^"]+)"', block.info)
         if title:
             (folder / title[1]).write_text(block.text, encoding="utf-8")
         elif language == "python":
+            name, reached = f"<{block.text.splitlines()[0]}>", set[int]()
+            tree, handlers = with_handlers_marked(block.text)
+            namespace[REACHED] = reached.add
             with within(folder) as output:
-                exec(compile(block.text, f"<{block.text.splitlines()[0]}>", "exec"), namespace)
-            printed = output.getvalue()
+                exec(compile(tree, name, "exec"), namespace)
+            if missed := sorted(handlers - reached):
+                raise ExpectedErrorError(
+                    f"{name}: line {missed[0]} of the block is not reached: the error that the page shows does not come"
+                )
+            printed, source = output.getvalue(), block
         elif language == "console":
             for command, shown in commands(block):
                 yield shown, printed_by(command, folder)
         elif language == "generated":
             yield block, TABLES[marks[0]]()
+    if printed and source is not None:
+        yield unshown(source), printed
+
+
+def unshown(source: Block) -> Block:
+    """The empty place behind a Python block whose output the page does not show."""
+    return Block(UNSHOWN, "", source.end, source.end, follows=True)
+
+
+def with_handlers_marked(text: str) -> tuple[ast.Module, set[int]]:
+    """The text's tree, in which every `except` says that it was reached; and the lines of them all.
+
+    `contextlib.suppress` hides whether an error came, so a page writes `try` and `except`.
+    """
+    tree = ast.parse(text)
+    handlers = [node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)]
+    for handler in handlers:
+        handler.body.insert(0, ast.parse(f"{REACHED}({handler.lineno})").body[0])
+    if any(
+        isinstance(node, ast.Name | ast.Attribute) and "suppress" in ast.dump(node) for node in ast.walk(tree)
+    ):
+        raise ExpectedErrorError("a page shows errors by `try` and `except`, not by `suppress`")
+    return ast.fix_missing_locations(tree), {handler.lineno for handler in handlers}
 
 
 def commands(block: Block) -> Iterator[tuple[str, Block]]:
@@ -153,6 +195,8 @@ def refreshed(page: str, folder: Path) -> str:
     for block, printed in documented(page, folder):
         if agrees(block.text, printed):
             continue
+        if block.info == UNSHOWN:
+            raise ValueError(f"write a text block for what a Python block prints:\n{printed}")
         if re.search(r"^\.\.\.$", block.text, flags=re.MULTILINE):
             raise ValueError(f"mend this block by hand:\n{block.text}\nIt prints:\n{printed}")
         changes.append((block, printed))

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import tomllib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import typer.main
+
 from mirrormata.benchmarks.kernel_counters import table_rows as counter_rows
 from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows, results, time_rows
 from mirrormata.benchmarks.layer_kernels import table_rows as layer_rows
+from mirrormata.cli import app
 from mirrormata.constructions.construct import construct
 from mirrormata.constructions.realisations import Builder
 from mirrormata.constructions.spec import automaton_from_spec
 from mirrormata.constructions.texts.library_table import library_rows
 from mirrormata.models.recurrences import RECURRENCES, survey
+from mirrormata.tests.mutations.run import read_results
+from mirrormata.tests.mutations.run import table as of_results
+from mirrormata.theory.check import CHECKERS
 from mirrormata.theory.horizon import horizons
 from mirrormata.theory.planning.plan import report
 from mirrormata.theory.running.refutation import refute_printed
@@ -96,6 +103,41 @@ def files_list(folder: str) -> str:
         sentence = " ".join(text.split("\n\n")[0].split()).split(". ")[0].rstrip(".").replace("*", "\\*")
         lines.append(f"- `{path.name}`: {sentence}.\n")
     return "\n" + "".join(lines) + "\n"
+
+
+def files_of_checker(kind: str) -> list[Path]:
+    """The program of a kind of certificate, and all files of its folder that it imports, directly or not."""
+    folder = ROOT / "theory" / "checker"
+    found = [folder / f"{kind}.py"]
+    for path in found:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                read = folder / f"{node.module}.py"
+                if read not in found:
+                    found.append(read)
+    return found
+
+
+def checkers_table() -> str:
+    """One row a kind of certificate: its program, what it proves, and how much has to be believed for it."""
+    lines = {
+        path: len(path.read_text(encoding="utf-8").splitlines())
+        for kind in CHECKERS
+        for path in files_of_checker(kind)
+    }
+    rows = []
+    for kind in CHECKERS:
+        program, *others = files_of_checker(kind)
+        text = ast.get_docstring(ast.parse(program.read_text(encoding="utf-8"))) or ""
+        proves = " ".join(text.split("\n\n")[0].split()).partition(": ")[2].rstrip(".")
+        read = ", ".join(f"`{path.name}`" for path in sorted(others))
+        size = sum(lines[path] for path in (program, *others))
+        rows.append([f"`{kind}`", f"`{program.name}`", proves, read, f"{size:,}"])
+    head = ("kind", "program", "proves", "with", "lines in all")
+    return (
+        table(head, rows, (4,))
+        + f"All checkers together are {len(lines)} files and {sum(lines.values()):,} lines.\n\n"
+    )
 
 
 def printed_table() -> str:
@@ -218,6 +260,11 @@ def fla_checkpoints_table() -> str:
     return table(head, rows, range(4, 10))
 
 
+def mutations_table() -> str:
+    """By area, what the last run of `make mutate` noticed."""
+    return f"\n{of_results(read_results())}\n\n"
+
+
 def measured_results(name: str) -> dict[str, Any]:
     """A committed document of results."""
     document: dict[str, Any] = json.loads(
@@ -237,10 +284,78 @@ def sweeps_tables() -> str:
     return "".join(parts)
 
 
+def commands_table() -> str:
+    """Every command with the first sentence of its help, in the order of `mirrormata --help`."""
+    rows = []
+    for name, text in program_commands():
+        anchor = name.replace(" ", "-")
+        sentence = " ".join(text.split()).split(". ")[0].split("; ")[0].rstrip(".")
+        rows.append((f"[`{name}`](#{anchor})", sentence))
+    return table(("command", "what it does"), rows)
+
+
+def program_commands() -> list[tuple[str, str]]:
+    """Name and help of every command of the program, those of groups with the group's name in front."""
+
+    def below(prefix: str, command: Any) -> list[tuple[str, str]]:
+        if not hasattr(command, "commands"):
+            return [(prefix, command.help or "")]
+        return [
+            row
+            for name, child in command.commands.items()
+            for row in below(f"{prefix} {name}".strip(), child)
+        ]
+
+    return below("", typer.main.get_command(app))
+
+
+def pages_table() -> str:
+    """Every page of the site's navigation but the first, in its order, with what it answers.
+
+    That is said in the page, `<!-- answers: ... -->` below its heading; a page without one is shown with its first sentence.
+    """
+    rows = []
+    for title, name in navigation_pages():
+        if name == "index.md":
+            continue
+        text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        rows.append((f"[{title}]({name})", page_answers(text)))
+    return table(("page", "what it answers"), rows)
+
+
+def navigation_pages() -> list[tuple[str, str]]:
+    """Title and file of the pages in the navigation of `mkdocs.yml`; of those in folders only the index."""
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    text = text[text.index("\nnav:\n") :]
+    found = re.findall(r"^ +- (?:([^:\n]+): )?([\w/-]+\.md)$", text, flags=re.MULTILINE)
+    titles = {"claims/index.md": "Claims", "api/index.md": "Python API"}
+    pages = [(titles.get(name, title), name) for title, name in found if "/" not in name or name in titles]
+    return [(title, name) for title, name in pages if title]
+
+
+def page_answers(text: str) -> str:
+    """What a page says that it answers, else its first sentence."""
+    said = re.search(r"^<!-- answers: (.*?) -->$", text, flags=re.MULTILINE | re.DOTALL)
+    if said:
+        return " ".join(said[1].split())
+    paragraphs = [p for p in text.split("\n\n")[1:] if not p.startswith(("<", "#", "|", "`" * 3))]
+    return " ".join(paragraphs[0].split()).split(". ")[0].rstrip(".")
+
+
+def certificate_kinds() -> str:
+    """The kinds of certificates that `check` knows, in a sentence."""
+    kinds = [f"`{kind}`" for kind in CHECKERS]
+    return f"\nThe kinds are {', '.join(kinds[:-1])} and {kinds[-1]}.\n\n"
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "commands": commands_table,
+    "pages": pages_table,
+    "kinds": certificate_kinds,
     "constructions": constructions_table,
     "horizons": horizons_table,
     "printed": printed_table,
+    "checkers": checkers_table,
     "library": library_table,
     "recurrences": recurrences_table,
     "sweeps": sweeps_tables,
@@ -251,6 +366,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "kernel-errors": kernel_errors_table,
     "kernel-counters": kernel_counters_table,
     "layer-kernels": layer_kernels_table,
+    "mutations": mutations_table,
     **{f"files-{folder.replace('/', '-')}": partial(files_list, folder) for folder in FOLDERS},
 }
 """The function that computes what stands between `<!-- generated: NAME -->` and `<!-- end -->`."""

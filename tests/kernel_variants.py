@@ -39,6 +39,8 @@ class Variant:
     gated: bool = False
     packed: bool = False
     even: bool = True
+    values: int = 0
+    """Width of the values; 0: that of the keys."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,13 @@ SHIPPED = (
     Variant("scan", 32, 4),
 )
 """Of `delta_product`; each compiles two to nine kernels."""
+WIDTHS = (
+    Variant("chunk", 128, 1, gated=True, values=32),
+    Variant("chunk", 128, 2, values=16),
+    Variant("scan", 16, 1, values=64),
+    Variant("scan", 256, 1, "float32", values=16),
+)
+"""Keys much wider than values, or narrower: tiles must divide both, and all of a segment's map does not fit into memory."""
 OTHERS = (Variant("rows", 128, 1), Variant("selective", 64, 1))
 """Norms and the short convolution; the selective scan."""
 
@@ -95,8 +104,8 @@ def problem_of(variant: Variant) -> Problem:
 
     cu = new(4, dtype=torch.int64) if variant.packed else None
     gate = new(B, T, H, dtype=torch.float32) if variant.gated else None
-    rows = T * n_h
-    inputs = new(B, T, H, K), new(B, rows, H, K), new(B, rows, H, K), new(B, rows, H), gate, None, cu
+    rows, V = T * n_h, variant.values or K
+    inputs = new(B, T, H, K), new(B, rows, H, K), new(B, rows, H, V), new(B, rows, H), gate, None, cu
     return Problem.of(n_h, 0.125, variant.mode, *inputs)
 
 
@@ -145,8 +154,9 @@ def compile_variant(variant: Variant) -> list[Any]:
             # packed sequences and four factors differ in masks and constants, which saving passes have too
             if variant.mode == "chunk" and not variant.packed and variant.householders < 4:
                 forward_pass(x, final=False, save=False)
-            _o, _final, *saved = forward_pass(x, final=scan, save=True)
-            backward_pass(x, torch.empty_like(x.q), None, [kept for kept in saved if kept is not None])
+            o, _final, *saved = forward_pass(x, final=scan, save=True)
+            assert o is not None
+            backward_pass(x, torch.empty_like(o), None, [kept for kept in saved if kept is not None])
     return compiled
 
 
@@ -168,8 +178,7 @@ def figures(kernel: Any) -> Compiled:
 
 
 if __name__ == "__main__":
-    for variant in SHIPPED + OTHERS:
-        if sys.argv[1:] and variant.mode not in sys.argv[1:]:
-            continue
+    chosen = [x for x in SHIPPED + OTHERS if not sys.argv[1:] or x.mode in sys.argv[1:]]
+    for variant in WIDTHS if sys.argv[1:] == ["widths"] else chosen:
         for compiled in compile_variant(variant):
             print(json.dumps({**asdict(variant), **asdict(figures(compiled))}), flush=True)

@@ -11,7 +11,7 @@ import pytest
 
 from mirrormata.constructions.errors import InputError
 from mirrormata.theory.verifying.claim import QUICK, Claim, Effort, file_stem
-from mirrormata.theory.verifying.evidence import cited, exhaustive, instances, proved, refutation
+from mirrormata.theory.verifying.evidence import cited, exhaustive, proved, refutation, supported
 from mirrormata.theory.verifying.registry import load_claims
 from mirrormata.theory.verifying.text import claim_text
 from mirrormata.theory.verifying.verify import verify_claims, verify_one
@@ -39,7 +39,7 @@ def verify(effort=QUICK):
     Method: Compared.
     Example:
         >>> verify().status
-        'holds'
+        'proved'
     """
     {body}
     return proved(CLAIM, computed=1, claimed=1)
@@ -161,7 +161,7 @@ def test_within_a_budget_short_checks_are_first(tmp_path: Path, jobs: int) -> No
     entries = [e for e in load_claims([tmp_path]) if e.claim.source == "my"]
     found = verify_claims(entries, budget=4, jobs=jobs, done=lambda o: came.append(o.claim.id))
     assert [o.claim.id for o in found] == ["my.a", "my.b", "my.c", "my.d"]
-    assert [o.verdict.status for o in found] == ["unknown", "unknown", "holds", "holds"]
+    assert [o.verdict.status for o in found] == ["unknown", "unknown", "proved", "proved"]
     if jobs == 1:
         assert came == ["my.d", "my.c", "my.a", "my.b"]
         came.clear()
@@ -169,11 +169,11 @@ def test_within_a_budget_short_checks_are_first(tmp_path: Path, jobs: int) -> No
         assert came == ["my.d", "my.c"]  # without a budget in their order
 
 
-def test_a_verdict_of_another_kind_or_status_is_not_as_expected(tmp_path: Path) -> None:
+def test_a_verdict_of_another_status_is_not_as_recorded(tmp_path: Path) -> None:
     write(
         tmp_path,
         "my.other",
-        body="from dataclasses import replace; return replace(proved(CLAIM, computed=1, claimed=1), kind='cited', status='unknown')",
+        body="from dataclasses import replace; return replace(proved(CLAIM, computed=1, claimed=1), status='supported', evidence={'instances': 1, 'seed': 0})",
     )
     write(tmp_path, "my.wrong", body="return proved(CLAIM, computed=1, claimed=2)")
     registry = load_claims([tmp_path])
@@ -182,21 +182,23 @@ def test_a_verdict_of_another_kind_or_status_is_not_as_expected(tmp_path: Path) 
     assert outcomes[1].verdict.evidence["witness"] == {"computed": 1, "claimed": 2}
 
 
-def test_a_check_that_cannot_fail_does_not_report_holds() -> None:
+def test_a_check_that_cannot_fail_supports_nothing() -> None:
     numbers: dict[str, Any] = {
         "count": 20,
         "draw": lambda g: int(g.integers(0, 10)),
         "broken": lambda g: int(g.integers(10, 20)),
         "tight": lambda x: x == 9,
     }
-    claim = Claim("my.small", "what", "instances")
-    good = instances(claim, QUICK, check=lambda x: f"{x} > 9" if x > 9 else None, **numbers)
-    assert (good.status, good.evidence["broken"]["rate"]) == ("holds", 1.0)
-    assert instances(claim, QUICK, check=lambda _: None, **numbers).status == "unknown"
-    bad = instances(claim, QUICK, check=lambda x: f"{x} > 4" if x > 4 else None, **numbers)
+    claim = Claim("my.small", "what", "supported")
+    good = supported(claim, QUICK, check=lambda x: f"{x} > 9" if x > 9 else None, **numbers)
+    assert (good.status, good.evidence["broken"]["rate"]) == ("supported", 1.0)
+    assert (good.cases, good.line()) == (20, "supported by 20 instances: no violation, as claimed")
+    assert good.to_json()["cases"] == 20
+    assert supported(claim, QUICK, check=lambda _: None, **numbers).status == "unknown"
+    bad = supported(claim, QUICK, check=lambda x: f"{x} > 4" if x > 4 else None, **numbers)
     assert bad.status == "refuted"
     assert bad.evidence["witness"].endswith("> 4")
-    again = instances(claim, Effort("quick", 0), check=lambda x: f"{x} > 4" if x > 4 else None, **numbers)
+    again = supported(claim, Effort("quick", 0), check=lambda x: f"{x} > 4" if x > 4 else None, **numbers)
     assert bad == again
 
 
@@ -206,29 +208,28 @@ def test_exhaustive_and_refuted_claims() -> None:
     def odd(x: int) -> str | None:
         return f"{x} is odd" if x % 2 else None
 
-    assert exhaustive(claim, cases=[0, 2], check=odd, of="two numbers", broken=[1, 2]).status == "holds"
+    assert exhaustive(claim, cases=[0, 2], check=odd, of="two numbers", broken=[1, 2]).status == "exhaustive"
+    two = exhaustive(claim, cases=[0, 2], check=odd, of="two numbers")
+    assert (two.cases, two.finding, two.to_json()["cases"]) == (2, "holds on 2 cases", 2)
     assert exhaustive(claim, cases=[0, 2], check=odd, of="two numbers", broken=[2]).status == "unknown"
     assert exhaustive(claim, cases=[], check=odd, of="none").status == "unknown"
-    assert exhaustive(claim, cases=[0, 3], check=odd, of="two numbers").evidence["witness"] == "3 is odd"
-    printed = Claim("my.even.printed", "what", "proved", "refuted", repair="so")
+    assert exhaustive(claim, cases=[0, 3], check=odd, of="two numbers").line() == (
+        "refuted: computed a violation, case 2, claimed no violation"
+    )
+    printed = Claim("my.even.printed", "what", "refuted", repair="so")
     sound = refutation(printed, 3, lambda x: x % 2 == 1, computed="odd", claimed="even")
     assert (sound.status, sound.evidence["witness"]) == ("refuted", 3)
     assert refutation(printed, 2, lambda x: x % 2 == 1, computed="odd", claimed="even").status == "unknown"
     assert refutation(printed, None, lambda _: True, computed="odd", claimed="even").status == "unknown"
-    assert (
-        cited(Claim("my.known", "what", "cited", "unknown"), "somebody", checked="nothing").status
-        == "unknown"
-    )
-    assert (
-        proved(CLAIM, computed=3, claimed=4, relation="<=").line()
-        == "holds (proved): computed 3, claimed <= 4"
-    )
+    known = cited(Claim("my.known", "what", "cited"), "somebody", checked="nothing")
+    assert (known.status, known.cases, known.confirmed) == ("cited", None, False)
+    assert proved(CLAIM, computed=3, claimed=4, relation="<=").line() == "proved: computed 3, claimed <= 4"
 
 
 def test_records_and_texts_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="a printed claim says its repair"):
-        Claim("G.T9.printed", "what", "proved", "refuted")
-    with pytest.raises(ValueError, match="kind 'sure' is not one of"):
+        Claim("G.T9.printed", "what", "refuted")
+    with pytest.raises(ValueError, match="expected 'sure' is not one of"):
         Claim("G.T9", "what", "sure")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="its id is letters"):
         Claim("G T9", "what", "proved")

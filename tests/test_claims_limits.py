@@ -36,9 +36,9 @@ def test_eigenvalues_of_the_letters(spec: str, outside: int, nonreal: int) -> No
     assert first is not None
     assert second is not None
     assert (first.status, first.computed, second.status, second.computed) == (
-        "holds",
+        "proved",
         outside,
-        "holds",
+        "proved",
         nonreal,
     )
 
@@ -56,8 +56,8 @@ def test_factors_and_reflections_of_a_construction() -> None:
     rank, full = h_rank.applies(subject("S4")), h_open_beta.applies(subject("S4"))
     assert rank is not None
     assert full is not None
-    assert (rank.status, rank.computed, rank.evidence["ranks_by_head"]) == ("holds", 0, [2])
-    assert full.status == "holds"
+    assert (rank.status, rank.computed, rank.evidence["ranks_by_head"]) == ("proved", 0, [2])
+    assert full.status == "proved"
     assert full.computed > 0
     assert h_rank.applies(subject("T3", theorem="G.A3")) is None
 
@@ -68,7 +68,7 @@ def test_factors_and_reflections_of_a_construction() -> None:
 def test_aperiodic_or_not(spec: str, answer: str) -> None:
     verdict = s_star_free.applies(Subject(spec, automaton_from_spec(spec)))
     assert verdict is not None
-    assert (verdict.status, verdict.computed) == ("holds", answer)
+    assert (verdict.status, verdict.computed) == ("proved", answer)
 
 
 def test_a_large_monoid_is_undecided() -> None:
@@ -102,7 +102,7 @@ def test_a_negative_eigenvalue_is_noticed() -> None:
 
 
 def test_further_values_must_agree() -> None:
-    verdict = Verdict("x", "holds", "proved", {"a": 1}, "exact")
-    assert further(verdict, {"b": (2, 2)}).status == "holds"
+    verdict = Verdict("x", "proved", {"a": 1}, "exact")
+    assert further(verdict, {"b": (2, 2)}).status == "proved"
     wrong = further(verdict, {"b": (2, 2), "c": (3, 4)})
     assert (wrong.status, list(wrong.evidence["witness"])) == ("refuted", ["c"])

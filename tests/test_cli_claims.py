@@ -26,7 +26,8 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 def test_verify_prints_what_was_found(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "verify", "g.t4", "G.T4.printed", "--quick", "--jobs", "1")
     assert status == 0
-    assert "2 claims: all as expected" in out
+    assert "2 claims: 1 supported by instances, 1 refuted; all as recorded" in out.replace("\n", " ")
+    assert "supported by 20" in out
     assert "refuted" in out
 
 
@@ -34,8 +35,9 @@ def test_json_has_the_fields_that_others_rely_on(capsys: pytest.CaptureFixture[s
     status, out, err = run(capsys, "verify", "--source", "KR", "--quick", "--jobs", "1", "--json")
     assert (status, err) == (0, "")
     (row,) = json.loads(out)["claims"]
-    assert {"claim", "status", "kind", "arithmetic", "evidence", "seconds"} <= set(row)
-    assert (row["claim"], row["status"], row["as_expected"]) == ("KR", "holds", True)
+    assert {"claim", "status", "cases", "arithmetic", "evidence", "seconds"} <= set(row)
+    assert (row["claim"], row["status"], row["cases"], row["as_expected"]) == ("KR", "exhaustive", 378, True)
+    assert "kind" not in row
 
 
 def test_exit_status_1_where_a_verdict_is_not_as_expected(
@@ -45,7 +47,7 @@ def test_exit_status_1_where_a_verdict_is_not_as_expected(
     write(tmp_path, "my.error", body="raise RuntimeError('why')")
     status, out, err = run(capsys, "verify", "my.wrong", "my.error", "--path", str(tmp_path), "--jobs", "1")
     assert (status, err) == (1, "")
-    assert "not as expected: my.wrong, my.error" in out
+    assert "2 claims: 1 refuted, 1 unknown; not as recorded: my.wrong, my.error" in out
     assert "RuntimeError: why" in out
 
 
@@ -53,7 +55,7 @@ def test_a_spent_budget_is_unknown_and_exit_status_1(capsys: pytest.CaptureFixtu
     status, out, _ = run(capsys, "verify", "KR", "--budget", "0.05", "--jobs", "1")
     assert status == 1
     assert "the budget was spent" in out
-    assert "1 claim: 1 not through within the budget" in out
+    assert "1 claim; 1 not through within the budget" in out
 
 
 @pytest.mark.parametrize(
@@ -67,6 +69,8 @@ def test_a_spent_budget_is_unknown_and_exit_status_1(capsys: pytest.CaptureFixtu
         (["verify", "--model", "nosuch"], "nosuch"),
         (["verify", "--model", "nosuch.npz"], "no such file"),
         (["verify", "--quick", "--path", "nowhere"], "--path nowhere: no folder with claims"),
+        (["verify", "own.R1", "--quick"], "own.R1 is now PT.R1"),
+        (["claims", "--show", "OWN.r2"], "own.R2 is now PT.R2"),
         (["claims", "--show", "G.T99"], "there is none of this name"),
         (["claims", "--graph", "graph.txt"], "pictures are written as .svg or .png"),
         (["claims", "--show", "KR", "--source", "G"], "leave --source out"),
@@ -90,7 +94,7 @@ def test_models_and_automata_of_ones_own(tmp_path: Path, capsys: pytest.CaptureF
         run(capsys, *command, "-o", str(tmp_path / name))
         status, out, _ = run(capsys, "verify", "--model", str(tmp_path / name), "--json")
         found = {row["claim"]: row["status"] for row in json.loads(out)["claims"]}
-        assert (status, set(found.values())) == (0, {"holds"})
+        assert (status, set(found.values())) == (0, {"proved"})
         assert "G.P1.1" in found
     status, out, _ = run(capsys, "verify", "--model", "tomita:3", "own.LMI", "--json")
     assert [row["claim"] for row in json.loads(out)["claims"]] == ["own.LMI"]
@@ -126,7 +130,7 @@ def test_as_a_program_over_processes(tmp_path: Path) -> None:
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert [row["status"] for row in json.loads(done.stdout)["claims"]] == ["holds", "refuted"]
+    assert [row["status"] for row in json.loads(done.stdout)["claims"]] == ["exhaustive", "refuted"]
 
 
 def test_an_interrupt_ends_all_processes_at_once(tmp_path: Path) -> None:

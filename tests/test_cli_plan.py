@@ -13,7 +13,7 @@ from mirrormata.tests.certified import CASES
 PLAN_FIELDS = {"automaton", "states", "letters", "realisations", "lower_bounds", "left_out"}
 OFFER_FIELDS = {
     "pareto", "theorem", "construction", "layers", "householders", "heads", "dim", "exactness", "integer_bound",
-    "formats", "norm", "letter_factors", "layer_factors", "parameters", "horizons", "notes",
+    "formats", "norm", "letter_factors", "layer_factors", "parameters", "horizons", "lower_bounds", "notes",
 }  # fmt: skip
 BOUND_FIELDS = {"figure", "at_least", "reason", "kind", "hypotheses", "text"}
 
@@ -66,7 +66,9 @@ def test_bounds_file(call: Any, tmp_path: Path) -> None:
 )
 def test_impossible(call: Any, command: str, spec: str, layers: str, factors: str, theorem: str) -> None:
     error = call(command, spec, "--max-layers", layers, "--max-householders", factors, "--json").error
-    assert error.startswith(f"{spec}: --max-layers {layers} --max-householders {factors} is impossible: ")
+    assert error.startswith(
+        f"{spec}: --max-layers {layers} --max-householders {factors} is impossible under the hypotheses named: "
+    )
     assert f"({theorem})" in error
 
 
@@ -102,7 +104,8 @@ def test_bounds_of_construct(call: Any) -> None:
     assert (facts["theorem"], facts["householders"], facts["dim"]) == ("G.T3", 4, 5)
     facts = call("construct", "T3", "--coordinates", "one_hot", "--json").json
     assert "one-hot" in facts["construction"]
-    assert {b["reason"] for b in facts["lower_bounds"]} >= {"H.rank", "PD.N-1"}
+    assert {b["reason"] for b in facts["lower_bounds"]} == {"H.openβ"}
+    assert {b["reason"] for b in call("plan", "T3", "--json").json["lower_bounds"]} >= {"H.rank", "PD.N-1"}
 
 
 @pytest.mark.parametrize("spec", ["T3", "mod_arith:3", "tomita:3"])

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 import torch
 
-tl = pytest.importorskip("triton.language")
+pytest.importorskip("triton")
+
+import triton.language as tl
 
 import mirrormata.kernels
 from mirrormata.kernels import (

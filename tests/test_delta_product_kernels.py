@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from mirrormata.kernels.delta import scan, shapes
 from mirrormata.kernels.delta.operator import delta_product_forward
 from mirrormata.kernels.delta.plan import chunk_plan
 from mirrormata.kernels.delta.problem import form_of
+from mirrormata.kernels.launching import Launcher
 from mirrormata.tests.delta_product_cases import Inputs, largest_error, problem, relative, swaps
 
 KERNELS = {
@@ -99,6 +101,22 @@ def test_reflections_and_a_repeated_key(kind: str, repeat: bool, monkeypatch: py
 @pytest.mark.parametrize("kind", ALL)
 def test_widths_that_no_kernel_has(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check(kind, problem(1, 9, K=5, V=19, B=1, H=1), torch.float64, 1e-13, monkeypatch)
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("width", [32, 5])
+def test_float64_with_a_scale_that_float32_does_not_hold(
+    kind: str, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compiled kernels are given numbers as float32, unlike those in the interpreter."""
+    launch = Launcher.__call__
+
+    def as_compiled(launcher: Launcher, grid: tuple[int, ...], *arguments: Any) -> None:
+        rounded = [torch.tensor(x).item() if type(x) is float else x for x in arguments]
+        launch(launcher, grid, *rounded)
+
+    monkeypatch.setattr(Launcher, "__call__", as_compiled)
+    check(kind, problem(1, 9, gated=True, K=width, V=3, B=1, H=1), torch.float64, 1e-13, monkeypatch)
 
 
 @pytest.mark.parametrize("kind", ["chunk", "phases"])

@@ -14,7 +14,15 @@ import typer.main
 
 import mirrormata
 from mirrormata.cli import app
-from mirrormata.tests.documented_pages import PAGES, ROOT, agrees, blocks, documented, refreshed
+from mirrormata.tests.documented_pages import (
+    PAGES,
+    ROOT,
+    ExpectedErrorError,
+    agrees,
+    blocks,
+    documented,
+    refreshed,
+)
 from mirrormata.tests.documented_pictures import IMAGES, PICTURES, SCREENSHOTS
 from mirrormata.tests.generated_tables import PACKAGES
 
@@ -41,6 +49,28 @@ def test_a_wrong_output_is_noticed_and_mended(tmp_path: Path) -> None:
     ((block, printed),) = documented(page, tmp_path)
     assert not agrees(block.text, printed)
     assert "error: 'nosuch' is not a name" in printed
+
+
+def test_an_error_that_does_not_come_is_noticed(tmp_path: Path) -> None:
+    """Also where the page shows no output: what is not printed is easily overlooked."""
+    for body in ("pass", "print(1)"):
+        shown = "```text\n1\n```\n" if "print" in body else ""
+        page = f"```python\ntry:\n    {body}\nexcept ValueError as error:\n    print(error)\n```\n\n{shown}"
+        with pytest.raises(ExpectedErrorError, match="line 3 of the block is not reached"):
+            list(documented(page, tmp_path))
+    page = '```python\ntry:\n    int("x")\nexcept ValueError:\n    print("so it is")\n```\n\n```text\nso it is\n```\n'
+    assert [agrees(block.text, printed) for block, printed in documented(page, tmp_path)] == [True]
+    page = '```python\nimport contextlib\n\nwith contextlib.suppress(ValueError):\n    int("3")\n```\n'
+    with pytest.raises(ExpectedErrorError, match="not by `suppress`"):
+        list(documented(page, tmp_path))
+
+
+def test_an_output_that_the_page_does_not_show_is_noticed(tmp_path: Path) -> None:
+    for rest in ("", "Text.\n\n```python\nx = 1\n```\n", "Text.\n\n```text\n1\n```\n"):
+        ((block, printed),) = documented(f"```python\nprint(1)\n```\n\n{rest}", tmp_path)
+        assert (block.text, printed) == ("", "1\n")
+        assert not agrees(block.text, printed)
+    assert not list(documented("```python\nx = 1\n```\n", tmp_path))
 
 
 def test_dots_stand_for_lines_and_times_do_not_count() -> None:

@@ -16,8 +16,16 @@ from mirrormata.tests.training_cases import experiment
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"train__colour": 1}, "unknown field `colour` - at `$.train`"),
-        ({"train__steps": "many"}, "Expected `int`, got `str` - at `$.train.steps`"),
+        ({"train__colour": 1}, "train.colour is no entry; entries are steps, batch, lengths"),
+        ({"train__steps": "many"}, "train.steps is 'many'; a whole number is needed"),
+        ({"train__setps": 3}, "train.setps is no entry; did you mean 'steps'?"),
+        ({"train__steps": True}, "train.steps is True; a whole number is needed"),
+        ({"train__steps": "3"}, "train.steps is '3'; a whole number is needed"),
+        ({"train__tf32": "false"}, "train.tf32 is 'false'; true or false without quotes is needed"),
+        ({"train__lr": float("nan")}, "train.lr is nan"),
+        ({"train__precision": "fp16"}, "train.precision is 'fp16'; choose 'fp32' or 'bf16'"),
+        ({"train__seeds": [0, "1"]}, "train.seeds[1] is '1'; a whole number is needed"),
+        ({"train__lengths": [5, 3, 1]}, "train.lengths is [5, 3, 1]; a list of 2 is needed"),
         ({"train__lengths": [5, 3]}, "train.lengths is [5, 3]"),
         ({"train__seeds": [1, 1]}, "train.seeds is [1, 1]"),
         ({"train__warmup": 2}, "train.warmup is 2"),

@@ -62,9 +62,9 @@ def test_wrong_tensors(folder: Path, change: Callable[[dict[str, Any]], object],
     ("entries", "message"),
     [
         ({"model_type": "llama"}, "model_type is 'llama'"),
-        ({"attn": {"layers": [0]}}, "attn {'layers': [0]}, which is not read here"),
-        ({"num_heads": None}, "num_heads None; a whole number from 1 is needed"),
-        ({"hidden_size": 0}, "hidden_size 0"),
+        ({"attn": {"layers": [0]}}, "attn is {'layers': [0]}, which is not read here"),
+        ({"num_heads": None}, "num_heads is None; a whole number from 1 is needed"),
+        ({"hidden_size": 0}, "hidden_size is 0"),
         ({"num_householder": 3}, "has the shape [96, 16], its config.json asks for [144, 16]"),
         ({"num_hidden_layers": 2}, "has no tensor 'model.layers.1."),
         ({"use_short_conv": True}, "q_conv1d.weight' of shape [48, 1, 4]"),
@@ -109,7 +109,7 @@ def test_sharded_checkpoints(folder: Path) -> None:
     (folder / "b.safetensors").rename(folder / "c.safetensors")
     with pytest.raises(InputError, match=r"names b\.safetensors, which is not in its folder"):
         load_fla(folder)
-    for text in ("{}", "[", '{"weight_map": 3}'):
+    for text in ("{}", "[]", '{"weight_map": 3}'):
         index.write_text(text)
         with pytest.raises(InputError, match='has no "weight_map" of files'):
             load_fla(folder)

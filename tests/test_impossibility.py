@@ -147,7 +147,7 @@ def test_what_does_count_has_no_certificate() -> None:
     assert impossibility(model, parity) is None
     assert impossibility_verdict(model, parity).status == "unknown"
     refuted = impossibility_verdict(positive_delta_layer(), parity)
-    assert (refuted.status, refuted.kind, refuted.arithmetic) == ("refuted", "proved", "per_step:bf16")
+    assert (refuted.status, refuted.arithmetic) == ("refuted", "per_step:bf16")
     assert refuted.to_json()["evidence"]["witness"]["loop"] == [1]
     flip = AffineHead(
         np.array([[[1]], [[Fraction(-1, 1)]]], dtype=object), None, np.array([[1]], dtype=object)
@@ -158,24 +158,23 @@ def test_what_does_count_has_no_certificate() -> None:
 def test_verdicts_are_no_bools_and_need_their_evidence() -> None:
     from mirrormata.theory.verifying.verdict import Verdict
 
-    good = Verdict(
-        "own.R1", "holds", "exhaustive", {"cases": 9, "set": "int:0..1", "x": Fraction(1, 3)}, "exact"
-    )
+    good = Verdict("PT.R1", "exhaustive", {"cases": 9, "set": "int:0..1", "x": Fraction(1, 3)}, "exact")
     assert good.to_json()["evidence"] == {"cases": 9, "set": "int:0..1", "x": "1/3"}
-    assert ("claim", "own.R1") in good.rows()
-    assert "own.R1" in good._repr_html_()
+    assert ("claim", "PT.R1") in good.rows()
+    assert "PT.R1" in good._repr_html_()
     with pytest.raises(TypeError, match="status"):
         assert good
-    for status, kind, evidence, reason in (
-        ("refuted", "proved", {}, "witness"),
-        ("holds", "exhaustive", {"cases": 3}, "set"),
-        ("holds", "instances", {"instances": 3}, "seed, tight"),
-        ("holds", "cited", {}, "unknown"),
-        ("true", "proved", {}, "status"),
-        ("holds", "tested", {}, "kind"),
+    for status, evidence, reason in (
+        ("refuted", {}, "witness"),
+        ("exhaustive", {"cases": 3}, "set"),
+        ("exhaustive", {"cases": 0, "set": "none"}, "at least one case"),
+        ("supported", {"instances": 3}, "seed"),
+        ("cited", {}, "source"),
+        ("holds", {}, "status 'holds' is not one of"),
+        ("instances", {"instances": 3, "seed": 0}, "status"),
     ):
         with pytest.raises(ValueError, match=reason):
-            Verdict("x", status, kind, evidence, "exact")  # type: ignore[arg-type]
+            Verdict("x", status, evidence, "exact")  # type: ignore[arg-type]
 
 
 def test_wrong_input() -> None:

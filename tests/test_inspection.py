@@ -9,6 +9,7 @@ import numpy as np
 
 from mirrormata.constructions.automaton import Automaton, object_array
 from mirrormata.constructions.inspection import inspect_automaton
+from mirrormata.constructions.spec import automaton_from_spec
 
 FIELDS = [
     "states",
@@ -47,7 +48,7 @@ def test_json_of_parity() -> None:
         "commutative": True,
         "solvable": True,
         "synchronising": False,
-        "degree": None,
+        "degree": 2,
         "notes": [],
     }
     assert seen["group_order"] == 2
@@ -89,7 +90,12 @@ def test_letter_kinds_and_rows() -> None:
 
 
 def test_degree_is_asked_for_groups_only() -> None:
-    assert inspect_automaton(automaton_of([[1, 0]]), degree=lambda a: len(a.states)).degree == 2
+    assert inspect_automaton(automaton_of([[1, 0]]), degree=lambda a: 7).degree == 7
+
+
+def test_the_degree_is_that_of_the_command_line() -> None:
+    for spec, degree in (("S3", 3), ("S5", 5), ("parity", 2), ("Z2^4", 8), ("T3", None)):
+        assert inspect_automaton(automaton_from_spec(spec)).degree == degree, spec
     assert inspect_automaton(automaton_of([[0, 0]]), degree=lambda a: len(a.states)).degree is None
 
 

@@ -6,8 +6,12 @@ import json
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
+import torch
+
+from mirrormata.kernels.delta.launches import plan_launches
 
 pytest.importorskip("triton")
 
@@ -18,13 +22,13 @@ MOST_SPILLED = {
     "retreat": 704,
     "gradients": 320,
     "gate_gradients": 64,
-    "prepare": 192,
+    "prepare": 256,
     "chain": 320,
 }
 """Bytes a thread; other kernels spill nothing."""
 
 
-def compiled(*arguments: str) -> list[dict[str, object]]:
+def compiled(*arguments: str) -> list[dict[str, Any]]:
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     outcome = subprocess.run(
         [sys.executable, "-P", "-m", "mirrormata.tests.kernel_variants", *arguments],
@@ -38,15 +42,44 @@ def compiled(*arguments: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in outcome.stdout.splitlines()]
 
 
-def check(kernels: list[dict[str, object]]) -> None:
+def check(kernels: list[dict[str, Any]]) -> None:
     for kernel in kernels:
-        assert int(kernel["registers"]) <= 255, kernel  # type: ignore[call-overload]
-        assert int(kernel["spilled"]) <= MOST_SPILLED.get(str(kernel["kernel"]), 0), kernel  # type: ignore[call-overload]
-        assert int(kernel["shared"]) <= 227 * 1024, kernel  # type: ignore[call-overload]
+        assert int(kernel["registers"]) <= 255, kernel
+        assert int(kernel["spilled"]) <= MOST_SPILLED.get(str(kernel["kernel"]), 0), kernel
+        assert int(kernel["shared"]) <= 227 * 1024, kernel
+
+
+def check_plans(kernels: list[dict[str, Any]]) -> None:
+    """The shared memory that plans reckon with is enough for each kernel, and at most some times as much."""
+    largest: dict[tuple[Any, ...], int] = {}
+    planned: dict[tuple[Any, ...], int] = {}
+    for kernel in kernels:
+        K, V = kernel["width"], kernel["values"] or kernel["width"]
+        dtype = getattr(torch, kernel["dtype"])
+        call = (K, V, dtype, kernel["householders"], kernel["mode"], kernel["gated"])
+        heads = 2 * (3 if kernel["packed"] else 2)
+        for gradients in (False, True):
+            launches = plan_launches(
+                *(K, V, dtype, heads),
+                tokens=192,
+                mode=kernel["mode"],
+                householders=kernel["householders"],
+                gated=kernel["gated"],
+                gradients=gradients,
+            )
+            most = max((x.shared for x in launches if x.kernel == kernel["kernel"]), default=0)
+            key = (*call, kernel["kernel"])
+            planned[key] = max(planned.get(key, 0), most)
+        largest[key] = max(largest.get(key, 0), kernel["shared"])
+        assert kernel["shared"] <= planned[key], kernel
+    for key, bytes_asked in largest.items():
+        if key[-1] in ("advance", "retreat", "prepare", "chain"):
+            assert planned[key] <= 4 * bytes_asked, (key, planned[key], bytes_asked)
 
 
 def test_the_recurrent_kernels_compile() -> None:
     kernels = compiled("recurrent")
+    check_plans(kernels)
     assert {kernel["kernel"] for kernel in kernels} == {
         "recurrent_forward",
         "recurrent_backward_values",
@@ -67,3 +100,12 @@ def test_all_shipped_variants_compile() -> None:
     kernels = compiled("chunk", "recurrent", "scan")
     assert 50 <= len(kernels) <= 60
     check(kernels)
+    check_plans(kernels)
+
+
+@pytest.mark.long
+def test_widths_far_apart_compile() -> None:
+    kernels = compiled("widths")
+    assert 25 <= len(kernels) <= 35
+    check(kernels)
+    check_plans(kernels)

@@ -48,7 +48,7 @@ def test_random_floats_against_singular_values(n: int) -> None:
 
 
 def test_a_hair_too_long() -> None:
-    """theory: own.R1's key, ‖k‖² = 1 + 1.5e-4: I - kkᵀ is a contraction still, I - 2kkᵀ is none."""
+    """theory: PT.R1's key, ‖k‖² = 1 + 1.5e-4: I - kkᵀ is a contraction still, I - 2kkᵀ is none."""
     k = (Fraction(1987, 8192), Fraction(1987, 2048))
     for beta, holds in ((1, True), (2, False)):
         assert norm_at_most_one(_factor(beta, k)).holds is holds

@@ -249,7 +249,7 @@ def test_impossible_requests_name_the_theorem(name: str, layers: int, factors: i
             attempt(automaton(name), request)
         text = str(refusal.value)
         assert text.startswith(
-            f"{name}: --max-layers {layers} --max-householders {factors} is impossible: {reason}"
+            f"{name}: --max-layers {layers} --max-householders {factors} is impossible under the hypotheses named: {reason}"
         )
         assert "\n" not in text
 

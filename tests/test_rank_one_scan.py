@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from mirrormata.kernels.backends import KernelInputError
+from mirrormata.kernels.backends import KernelError, KernelInputError
 from mirrormata.kernels.scans.rank_one import _scan, rank_one_scan
+from mirrormata.kernels.scans.segments import cut
 
 from .delta_product_cases import assert_gradients_without_tokens
 from .scan_checks import (
@@ -21,6 +22,7 @@ from .scan_checks import (
     assert_all_close,
     assert_autocast_changes_nothing,
     assert_compiles_as_one_graph,
+    interpreted,
     launches,
     poisoned_memory,
     results_and_gradients,
@@ -80,6 +82,20 @@ def test_several_blocks_of_values(backend: str) -> None:
     scan = partial(rank_one_scan, output_final_state=True)
     wanted = results_and_gradients(partial(scan, backend="reference"), inputs)
     assert_all_close(results_and_gradients(partial(scan, backend=backend), inputs), wanted, 1e-13)
+
+
+@interpreted
+def test_float64_with_a_scale_that_float32_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled kernels are given numbers as float32, unlike those in the interpreter."""
+    from mirrormata.kernels.scans import triton_rank_one_launch as launch
+
+    monkeypatch.setattr(launch, "float", lambda x: torch.tensor(x).item(), raising=False)
+    inputs, _ = random_inputs(6, 7, (1, 5, 3))
+    scan = partial(rank_one_scan, output_final_state=True)
+    wanted = results_and_gradients(partial(scan, backend="reference"), inputs)
+    assert_all_close(results_and_gradients(partial(scan, backend="triton"), inputs), wanted, 1e-13)
+    with pytest.raises(KernelError, match="a number that float32 does not hold"):
+        launch.rank_one_forward(tuple(inputs[:6]), inputs[6], 0.1, cut(2, 7, 4), keep=False)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("bounds", [None, [0, 2, 2, 5]], ids=["dense", "packed"])

@@ -344,7 +344,11 @@ def times(hover: str) -> int:
         ("result.json", "{}", "result of a training: it has no 'seeds'"),
         ("settings.json", '{"train": {"seeds": [0, 1]}}', "settings of a training: it has no 'steps'"),
         ("settings.json", "[]", "settings of a training: it has no 'seeds'"),
-        ("metrics.jsonl", '{"loss": null}', "metrics of a training: it has no 'step'"),
+        (
+            "metrics.jsonl",
+            '{"loss": null}',
+            "metrics of a training: line 1 has no whole number as its 'step'",
+        ),
     ],
 )
 def test_a_broken_file_is_named_with_what_is_missing(

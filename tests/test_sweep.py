@@ -310,13 +310,13 @@ def test_the_caption_has_the_budget(small: Sweep) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('name = "small"', 'name = "small"\ncolour = 1', "unknown field `colour`"),
+        ('name = "small"', 'name = "small"\ncolour = 1', "colour is no entry"),
         ('"model.householders" = 2', '"train.steps" = 4', "a table needs the same"),
         ('"model.householders" = 2', '"train.lengths" = [4, 7]', "a table needs the same"),
         ('"model.householders" = 2', '"householders" = 2', "'householders': write section.entry"),
         ('row = "two factors"', 'row = "one factor"', "two rows are called 'one factor, range [0,1]'"),
         ('row = "two factors"', 'row = "one_factor"', "rename one"),
-        ('"model.householders" = 2', '"train.colour" = 2', "unknown field `colour`"),
+        ('"model.householders" = 2', '"train.colour" = 2', "train.colour is no entry"),
         (
             '"model.householders" = 2',
             '"model.family" = "deltanet"',

@@ -21,7 +21,7 @@ from ..constructions.lrnn import LRNN, Head, Transition
 from ..constructions.matrices import Matrix, divide
 from ..constructions.real_cyclotomic import Number, simplest
 from .arithmetic.rounding import FORMATS, float_format, round_number
-from .horizon import extent, head_horizon, norm_up, on_grid, squared_norm
+from .horizon import decoder_load, extent, head_horizon, norm_up, on_grid, squared_norm
 from .running.stepper import LRNNStepper, only_layer
 from .running.words import random_words
 
@@ -51,10 +51,7 @@ def beta_horizons(lrnn: LRNN, size: Fraction) -> dict[str, int | None]:
     heads = list(zip(only_layer(lrnn), only_layer(scaled(lrnn, size)), strict=True))
     starts = lrnn.decode[0, 1:].tolist()
     extents = [extent(head) for head, _ in heads]
-    load = sum(
-        (h.dim * h.value_dim * (R + m) ** 2 for (h, _), (R, m) in zip(heads, extents, strict=True)),
-        Fraction(0),
-    )
+    load = decoder_load([(h, R, m) for (h, _), (R, m) in zip(heads, extents, strict=True)])
     several = [len(head.codes) > 1 for head, _ in heads]
     letters = [list(zip(_matrices(head), _matrices(other), strict=True)) for head, other in heads]
     drifts = [_drift(head, pairs) for (head, _), pairs in zip(heads, letters, strict=True)]
@@ -64,10 +61,7 @@ def beta_horizons(lrnn: LRNN, size: Fraction) -> dict[str, int | None]:
         result[dtype] = min(
             (
                 head_horizon(head, head.codes[start], _distance(pairs, dtype), R, m, load, fmt)
-                for (head, _), pairs, start, (R, m), many in zip(
-                    heads, letters, starts, extents, several, strict=True
-                )
-                if many
+                for (head, _), pairs, start, (R, m) in zip(heads, letters, starts, extents, strict=True)
             ),
             default=None,
         )

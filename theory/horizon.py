@@ -6,7 +6,7 @@ through number fields and ball arithmetic, so that the two hold each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import ceil, floor, isqrt
 from typing import Any
@@ -21,6 +21,9 @@ from .arithmetic.rounding import FORMATS, FloatFormat, round_number
 
 ARITHMETIC = "per_step, nearest even, weights and initial state rounded once"
 """H̃_t = rnd(Ã(x) H̃_{t-1}): the product-sum exact, one rounding an entry; Ã(x) and H̃_0 rounded once."""
+
+LARGEST_LOAD = 2**1000
+"""Of (K + 1) S: above it squares in the decoder's float64 could overflow."""
 
 
 def full_certificate(lrnn: LRNN) -> dict[str, Any]:
@@ -58,13 +61,13 @@ def horizons(lrnn: LRNN) -> dict[str, int | None]:
         (head, head.codes[start], *extent(head), _bound(head))
         for head, start in zip(lrnn.all_heads, starts, strict=True)
     ]
-    load = sum((head.dim * head.value_dim * (R + m) ** 2 for head, _, R, m, _ in sized), Fraction(0))
+    load = decoder_load([(head, R, m) for head, _, R, m, _ in sized])
     result: dict[str, int | None] = {}
     for dtype, fmt in FORMATS.items():
         limits = [
             head_horizon(head, initial, _weight_error(head, fmt), R, m, load, fmt)
             for head, initial, R, m, bound in sized
-            if len(head.codes) > 1 and (bound is None or bound > INTEGER_RANGES[dtype])
+            if any(head.codes) and (bound is None or bound > INTEGER_RANGES[dtype])
         ]
         result[dtype] = min(limits, default=None)
     return result
@@ -138,9 +141,24 @@ def difference(first: Sparse, second: Sparse) -> dict[tuple[int, int], Number]:
 
 
 def extent(head: Head) -> tuple[Fraction, Fraction]:
-    """The largest norm of a code, and half the least distance of two (0 for a single one), less one part in 2^20."""
+    """The largest norm of a code, and how far a state may drift from its own.
+
+    That is half the least distance of two codes, less one part in 2^20. The states of a head with a single code all decode
+    alike; theirs may drift by the norm of the code.
+    """
     radius = norm_up(max(on_grid(squared_norm(x for _, _, x in code), up=True) for code in head.codes))
+    if len(head.codes) == 1:
+        return radius, radius
     return radius, Fraction(isqrt(_least_distance(head) or 0), 2**97) * (1 - Fraction(1, 2**20))
+
+
+def decoder_load(sized: Sequence[tuple[Head, Fraction, Fraction]]) -> Fraction:
+    """(K + 1) S: K entries of all heads' states, S the sum of the squares of the largest norms R + m that they may have.
+
+    The decoder's float64 scores err by less than 3(2K + 2) S / 2^53.
+    """
+    entries = sum(head.dim * head.value_dim for head, _, _ in sized)
+    return (entries + 1) * sum(((R + m) ** 2 for _, R, m in sized), Fraction(0))
 
 
 def head_horizon(
@@ -152,15 +170,19 @@ def head_horizon(
     load: Fraction,
     fmt: FloatFormat,
 ) -> int:
-    """The horizon of one head whose stored matrices are within `delta` of the exact ones, in the Frobenius norm."""
+    """The horizon of one head whose stored matrices are within `delta` of the exact ones, in the Frobenius norm.
+
+    `initial`: the exact H_0; `radius`, `margin`: of `extent`; `load`: of `decoder_load`, over all heads. 0 where a state or
+    the decoder could overflow, or the decoder could err by as much as tells two codes apart.
+    """
     size = head.dim * head.value_dim
     reach = (1 + delta) * (radius + margin)
-    if reach > fmt.max_finite:
+    if reach > fmt.max_finite or load > LARGEST_LOAD:
         return 0
     first = norm_up(_rounding_error((x for _, _, x in initial), fmt))
     half_spacing = Fraction(2) ** (fmt.min_exponent - fmt.precision)
     step = delta * radius + reach / 2**fmt.precision + size * half_spacing
-    if margin <= first or margin**2 * 2**30 <= load:
+    if margin <= first or (len(head.codes) > 1 and margin**2 * 2**30 <= load):
         return 0
     steps: int = ceil((margin - first) / (step + margin * delta))
     return steps - 1

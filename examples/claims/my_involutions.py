@@ -10,13 +10,13 @@ import numpy as np
 
 from mirrormata.constructions.householder import permutation_factors
 from mirrormata.theory.verifying.claim import QUICK, Claim, Effort
-from mirrormata.theory.verifying.evidence import instances
+from mirrormata.theory.verifying.evidence import supported
 from mirrormata.theory.verifying.verdict import Verdict
 
 CLAIM = Claim(
     "my.involutions",
     "An involution of n points takes at most n/2 swaps",
-    kind="instances",
+    expected="supported",
     uses=("H.rank",),
 )
 
@@ -32,9 +32,9 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Random involutions of 4 to 12 points; random permutations, which break the hypothesis, must violate it.
     Example:
         >>> print(verify().line())
-        holds (instances): computed no violation in 50 cases, claimed no violation
+        supported by 50 instances: no violation, as claimed
     """
-    return instances(
+    return supported(
         CLAIM,
         effort,
         count=effort.pick(50, 1_000),

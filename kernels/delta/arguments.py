@@ -1,4 +1,4 @@
-"""What `delta_product` accepts: every refusal is one line that names the argument and the mend."""
+"""What `delta_product` accepts: every refusal is one line that names the argument and the fix."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def delta_product(
         householders: n_h, the micro-steps of a token; 1 is DeltaNet.
         initial_state: `[N,H,K,V]`, by default zero.  N is B, or the number of packed sequences.
         output_final_state: also return the last states `[N,H,K,V]`, in float32 (float64 for float64 input).
-        scale: factor of the outputs, by default K^-1/2.
+        scale: factor of the outputs, finite, by default K^-1/2.
         cu_seqlens: `[N+1]` integers from 0 to T, the bounds in tokens of sequences packed along T; B must be 1.
             Bounds on a GPU are not read, for that would wait for it: they must be right.
         mode: `recurrent` (token by token), `chunk` (by chunks), `scan` (parallel in time, for few long sequences), `auto`.
@@ -54,10 +54,12 @@ def delta_product(
         l2norm: divide q and k by their norms first; zero stays zero.
         output_states: `"all"` also returns the state after every token, `[B,T,H,K,V]`; not on the Triton backend.
 
+    An infinity or NaN reaches its token's and later outputs only; in the chunk kernels on a GPU, earlier ones of its chunk too.
+
     Returns `(o, final_state)` with o `[B,T,H,V]` in q's dtype and final_state None unless asked for;
     `(o, final_state, states)` with `output_states="all"`.  Differentiable in every tensor.
 
-    Raises `KernelInputError` naming the argument and the mend, `BackendUnavailableError`.
+    Raises `KernelInputError` naming the argument and the fix, `BackendUnavailableError`.
     Source: DeltaProduct, arXiv 2502.10297; shapes and names as in flash-linear-attention.
     """
     if isinstance(q, Tensor) and torch.is_autocast_enabled(q.device.type):

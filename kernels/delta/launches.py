@@ -80,7 +80,9 @@ def find_plan_faults(
     faults = []
     launches = plan_launches(
         *(K, V, dtype, sequences_and_heads),
-        **{"tokens": tokens, "mode": mode, "householders": householders},
+        tokens=tokens,
+        mode=mode,
+        householders=householders,
         gated=gated,
         gradients=gradients,
     )

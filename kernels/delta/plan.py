@@ -72,10 +72,12 @@ def chunk_plan(
     if wide <= 32 and not phases:
         forward = Tile(V, 1, 3, 160 if short and not gated else None)
         backward = Tile(V, 1, 3 if householders == 1 else 2)
-        return Plan(True, 16, inverse, precision, *[forward] * 3, backward, Tile(K, 1), Tile(V, 1), V)
+        tiles = forward, forward, forward, backward, Tile(K, 1), Tile(V, 1)
+        return Plan(True, 16, inverse, precision, *tiles, V)
     if not short:
         narrow = Tile(16, 4, 1)
-        return Plan(False, 16, inverse, precision, *[narrow] * 4, Tile(K, 4, 1), Tile(16, 4, 1), 16)
+        tiles = narrow, narrow, narrow, narrow, Tile(K, 4, 1), narrow
+        return Plan(False, 16, inverse, precision, *tiles, 16)
     if wide > 128:
         tile, width = Tile(min(V, 32), 4), min(K, V, 64)
         summary = dividing(tile, V + K)

@@ -87,7 +87,7 @@ def solve_causally(L: Tensor, right: Tensor) -> Tensor:
     right, wrong = finite(right)
     wrong = (wrong | wrong_rows.any(-1, keepdim=True)).cummax(-2).values
     unit = L + torch.eye(L.shape[-1], dtype=L.dtype, device=L.device)
-    solved = torch.linalg.solve_triangular(unit, right, upper=False, unitriangular=True)
+    solved: Tensor = torch.linalg.solve_triangular(unit, right, upper=False, unitriangular=True)
     return solved * not_a_number(wrong, solved.dtype)
 
 

@@ -8,7 +8,7 @@ import triton.language as tl
 from torch import Tensor
 
 from ..backends import count_launch
-from ..launching import check_grid, on_device_of
+from ..launching import check_grid, check_numbers, on_device_of
 from .segments import Segments
 from .torch_rank_one import Inputs
 from .triton_rank_one import rank_one_backward_kernel, rank_one_forward_kernel
@@ -40,6 +40,8 @@ def rank_one_forward(
     if N * H:
         grid = (triton.cdiv(V, columns) * N * H,)
         check_grid("rank_one_forward_kernel", grid)
+        if final.dtype == torch.float64:
+            check_numbers("rank_one_forward_kernel", [scale])
         count_launch("rank_one_forward_kernel")
         with on_device_of(initial_state):
             rank_one_forward_kernel[grid](
@@ -66,6 +68,8 @@ def rank_one_backward(
     if N * H:
         grid = (parts * N * H,)
         check_grid("rank_one_backward_kernel", grid)
+        if d_final.dtype == torch.float64:
+            check_numbers("rank_one_backward_kernel", [scale])
         count_launch("rank_one_backward_kernel")
         with on_device_of(d_final):
             rank_one_backward_kernel[grid](

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ...constructions.automaton import Automaton
 from ...constructions.construct import construct
 from ...constructions.errors import InputError, LimitError, MirrormataError
+from ...constructions.formats.label_text import label_text
 from ...constructions.lrnn import LRNN
 from ..learned.learned import Learned, LearnedHead
 from .causal import causal_check
@@ -118,12 +120,26 @@ def _constructed(learned: Learned, given: LRNN | None, notes: list[str]) -> Lear
         found = construct(automaton) if given is None else given
         if not isinstance(found, LRNN):
             raise InputError("a block delay has no letters to compare")
+        if given is not None and not _same_table(given.automaton, automaton):
+            raise InputError(
+                f"{given.construction}: it realises {given.automaton.name}, and {learned.name} is held against "
+                f"{automaton.name}: give a construction of that one"
+            )
         return of_lrnn(found)
     except MirrormataError as error:
         if given is not None:
             raise
         notes.append(f"nothing constructed stands beside it: {error}")
         return None
+
+
+def _same_table(first: Automaton, second: Automaton) -> bool:
+    """The same letters in the same order, start and transitions."""
+    return (
+        [label_text(x) for x in first.letters] == [label_text(x) for x in second.letters]
+        and first.start == second.start
+        and np.array_equal(first.transitions, second.transitions)
+    )
 
 
 def _characters(learned: Learned, tolerances: Tolerances, notes: list[str]) -> CharacterTable | None:

@@ -78,10 +78,8 @@ def why_it_fails(
     for loop in loops or [(x,) for x in range(len(learned.letters))]:
         try:
             found = impossibility(affine, learned.target.automaton, loop, max_steps=max_steps)
-        except LimitError:
-            tried.append(
-                f"no state repeats on {' '.join(learned.letters[x] for x in loop)} within {max_steps:,}"
-            )
+        except LimitError as error:
+            tried.append(f"on {' '.join(learned.letters[x] for x in loop)}: {error}")
             continue
         if found is not None:
             return Failure(in_zero_one, found, "")

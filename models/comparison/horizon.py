@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ...constructions.lrnn import LRNN
+from ...theory.accepted import accepted_horizons
 from ...theory.beta_horizon import beta_horizons
-from ...theory.horizon import has_horizon, horizons
 from .snap import SnappedHead, in_use
 from .states import ClassGeometry, Sampling
 
@@ -63,7 +63,8 @@ def horizon_of(
             notes.append("no factors are known, so there is no β")
         elif least < 2:
             beta = beta_horizons(lrnn, Fraction(least))["exact"]
-        rounding = horizons(lrnn)[dtype] if has_horizon(lrnn) else None
+        certified = accepted_horizons(lrnn)
+        rounding = None if certified is None else certified[dtype]
     drifts = [d for s in snapped if (d := _drift(s)) is not None]
     grown = [g for geometry in geometries if (g := _growth(geometry, lengths, sampling.fit)) is not None]
     return Horizon(

@@ -17,7 +17,7 @@ from ...constructions.formats.label_text import label_text
 from ...constructions.lrnn import LRNN, Head
 from ...constructions.matrices import Matrix
 from ...theory.arithmetic.rounding import Floats, round_number
-from ...theory.proofs.answers import same_letters
+from ...theory.proofs.answers import answers_of
 from ...theory.proofs.npz_model import NpzModel, load_npz_model
 from ...theory.running.file import lrnn_of
 from ...theory.running.readout import Readout
@@ -27,8 +27,18 @@ from ...theory.spectra.letters import lrnn_heads
 from ..learned.learned import AffineStepper, Factors, Learned, LearnedHead, output_target, state_target
 
 
-def of_lrnn(lrnn: LRNN, name: str | None = None) -> Learned:
-    """A construction of one layer: its matrices rounded once to float64, and exact beside that; nearest code."""
+def of_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton | None = None) -> Learned:
+    """A construction of one layer: its matrices rounded once to float64, and exact beside that; nearest code.
+
+    `automaton`: what it is held against, by default its own. Another one's states are matched by their names, or else the
+    outputs, see `answers_of`; `InputError` where letters differ, or where no answer is one of the automaton's.
+    """
+    answers = answers_of(automaton or lrnn.automaton, lrnn.automaton, name or lrnn.construction)
+    if (answers.meaning < 0).all():
+        raise InputError(
+            f"{name or lrnn.construction}: it answers {label_text(lrnn.automaton.outputs[0])} and the like, and none of its "
+            f"answers is one of {answers.automaton.name}: compare it with an automaton that has its outputs"
+        )
     if len(lrnn.layers) != 1:
         raise InputError(
             f"{lrnn.automaton.name}: the linear RNN has {len(lrnn.layers)} layers; heads are compared in one layer: "
@@ -49,13 +59,13 @@ def of_lrnn(lrnn: LRNN, name: str | None = None) -> Learned:
     )
 
     def read(states: Sequence[Floats], letters: Indices) -> Indices:
-        return readout.decode(states)
+        return answers.of_states(readout.decode(states))
 
     return Learned(
         name or lrnn.construction,
         tuple(label_text(x) for x in lrnn.automaton.letters),
         mine,
-        state_target(lrnn.automaton),
+        output_target(answers),
         AffineStepper(mine, read),
         list,
         read,
@@ -155,9 +165,7 @@ def load_learned(path: str, automaton: Automaton) -> Learned:
     if place.suffix == ".npz":
         return of_npz(load_npz_model(path), automaton)
     if place.suffix == ".json" and read_document(path).get("format") == FORMAT:
-        lrnn = lrnn_of(path)
-        same_letters(automaton, [label_text(x) for x in lrnn.automaton.letters], path)
-        return of_lrnn(lrnn, path)
+        return of_lrnn(lrnn_of(path), path, automaton)
     raise InputError(f"{path}: not a model folder, an FLA checkpoint, an .npz or a certificate")
 
 

@@ -12,10 +12,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from ...constructions.errors import InputError
-from ...constructions.files import read_json, read_text, whole_folder
+from ...constructions.files import read_json, whole_folder
 from ...theory.arithmetic.rounding import Floats
 from .export import FlaCheckpoint
-from .shapes import DEFAULTS, check_tensors, completed_config
+from .shapes import DEFAULTS, check_tensors, check_tied, completed_config
 
 _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 _PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "model.pth")
@@ -49,7 +49,7 @@ def load_fla(folder: str | Path) -> tuple[dict[str, Any], dict[str, Floats]]:
         raise InputError(
             f"{place / 'config.json'}: model_type is {kind!r}; read are FLA's {' and '.join(DEFAULTS)}"
         )
-    config = completed_config(config)
+    config = completed_config(config, str(place / "config.json"))
     tensors: dict[str, Floats] = {}
     places: dict[str, str] = {}
     for path in _weight_files(place):
@@ -70,6 +70,7 @@ def load_fla(folder: str | Path) -> tuple[dict[str, Any], dict[str, Floats]]:
     check_tensors(config, {k: v.shape for k, v in tensors.items()}, places, str(place))
     if bad := next((name for name, value in tensors.items() if not np.isfinite(value).all()), None):
         raise InputError(f"{places[bad]}: {bad!r} has entries that are not finite: the training diverged")
+    check_tied(config, tensors, str(place / "config.json"))
     return config, tensors
 
 
@@ -80,8 +81,8 @@ def _weight_files(place: Path) -> list[Path]:
     index = place / "model.safetensors.index.json"
     if index.is_file():
         try:
-            names = sorted(set(json.loads(read_text(index))["weight_map"].values()), key=str)
-        except (json.JSONDecodeError, KeyError, TypeError, AttributeError):
+            names = sorted(set(read_json(index)["weight_map"].values()), key=str)
+        except (KeyError, TypeError, AttributeError):
             raise InputError(f'{index}: has no "weight_map" of files') from None
         if any(not isinstance(name, str) or Path(name).name != name for name in names):
             raise InputError(f"{index}: names a file outside its folder")

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from ...constructions.automaton import Indices
 from ...theory.arithmetic.rounding import Floats, float_format, round_array
 from ...theory.proofs.identity import Part, digest_of
-from .shapes import check_tensors, completed_config
+from .shapes import check_tensors, check_tied, completed_config
 
 Tensors: TypeAlias = Mapping[str, Floats]
 
@@ -79,6 +79,7 @@ class FlaModel:
     ) -> None:
         self.config = config = completed_config(config)
         check_tensors(config, {k: v.shape for k, v in tensors.items()}, {}, "the checkpoint")
+        check_tied(config, tensors, "the checkpoint")
         self.product = config["model_type"] == "gated_deltaproduct"
         if "lm_head.weight" not in tensors:  # tied
             tensors = {"lm_head.weight": tensors["model.embeddings.weight"], **tensors}
@@ -88,7 +89,7 @@ class FlaModel:
         self.layers, self.heads = int(config["num_hidden_layers"]), int(config["num_heads"])
         self.eps = config.get("norm_eps", 1e-6)
         self.factors = int(config["num_householder"]) if self.product else 1
-        self.conv = bool(config.get("use_short_conv", True))
+        self.conv = config.get("use_short_conv", True)
         self.vocabulary, self.width = self.tensors["model.embeddings.weight"].shape
         self.letters = np.arange(self.vocabulary) if letters is None else np.asarray(letters)
         self.meaning = np.arange(self.vocabulary) if meaning is None else np.asarray(meaning)

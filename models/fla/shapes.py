@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ...constructions.errors import InputError
 from ...constructions.files import read_json
@@ -23,7 +26,21 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 _ALLOWED: dict[str, tuple[Any, ...]] = {
     "attn": (None,), "attnres_block_size": (None,), "hidden_act": ("swish",),
 }  # fmt: skip
-_NUMBERS = ("hidden_size", "num_heads", "num_hidden_layers", "head_dim", "num_householder", "vocab_size")
+"""Entries that change what a model computes and are read with these values only."""
+_WHOLE = (
+    "hidden_size", "num_heads", "num_hidden_layers", "head_dim", "num_householder", "vocab_size", "conv_size",
+)  # fmt: skip
+_POSITIVE = ("expand_k", "expand_v", "norm_eps")
+_SWITCHES = (
+    "use_gate", "use_beta", "use_short_conv", "conv_bias", "use_output_gate", "use_forget_gate", "allow_neg_eigval",
+    "tie_word_embeddings",
+)  # fmt: skip
+_CHOICES = {"qk_activation": ("silu", "relu", "elu", "identity"), "qk_norm": ("l2", "sum")}
+_OR_NONE = {"intermediate_size": _WHOLE, "hidden_ratio": _POSITIVE}
+"""Entries that may also be null, with the kind that they have else."""
+_READ = {
+    "model_type", "num_v_heads", *_ALLOWED, *_WHOLE, *_POSITIVE, *_SWITCHES, *_CHOICES, *_OR_NONE,
+}  # fmt: skip
 
 
 def is_fla(folder: str | Path) -> bool:
@@ -35,21 +52,86 @@ def is_fla(folder: str | Path) -> bool:
     return isinstance(config, dict) and "model_type" in config
 
 
-def completed_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration with FLA's defaults; `InputError` for numbers that are none, and for switches that are not read."""
+def completed_config(
+    config: Mapping[str, Any], name: str = "the checkpoint's configuration"
+) -> dict[str, Any]:
+    """The configuration with FLA's defaults; `name`: of its file.
+
+    `InputError`, one line, for an entry of another type than FLA's (`"false"` is a text, not a switch), numbers out of
+    range, choices that FLA does not have or that are not read here, and an entry that is one of FLA's but for a slip of
+    the pen, since it would be passed over. Entries that say nothing of what the model computes are not looked at.
+    """
     full = {**DEFAULTS[config["model_type"]], **config}
-    for name in _NUMBERS:
-        if name in full and (type(full[name]) is not int or full[name] < 1):
-            raise InputError(
-                f"the checkpoint's configuration has {name} {full[name]!r}; a whole number from 1 is needed"
-            )
-    allowed = {**_ALLOWED, "num_v_heads": (None, full["num_heads"])}
-    wrong = [
-        f"{name} {full[name]!r}" for name, known in allowed.items() if full.get(name, known[0]) not in known
+    problems = [
+        f"{entry} is {value!r}; {needed} is needed"
+        for entry, value in full.items()
+        if (needed := _needed(entry, value)) is not None
     ]
-    if wrong:
-        raise InputError(f"the checkpoint's configuration has {', '.join(wrong)}, which is not read here")
+    if not problems:
+        allowed = {**_ALLOWED, "num_v_heads": (None, full["num_heads"])}
+        problems = [
+            f"{entry} is {full[entry]!r}, which is not read here"
+            for entry, known in allowed.items()
+            if full.get(entry, known[0]) not in known
+        ]
+    for entry in config:
+        near = get_close_matches(str(entry), _READ, 1, 0.87) if entry not in _READ else []
+        problems += [f"{entry!r} is no entry of FLA's; did you mean {name!r}?" for name in near]
+    if not problems:
+        key, value = _channels(full)
+        for what, size in (("keys", key), ("values", value)):
+            if size % full["num_heads"]:
+                problems.append(
+                    f"its {what} have {size} channels, which is no multiple of num_heads {full['num_heads']}"
+                )
+    if problems:
+        raise InputError(f"{name}: {'; '.join(problems)}")
     return full
+
+
+def _needed(entry: str, value: Any) -> str | None:
+    """What an entry must be, in words, where its value is not that; None where it fits or nothing is asked of it."""
+    for kinds, fits, needed in (
+        (_WHOLE, type(value) is int and value >= 1, "a whole number from 1"),
+        (_POSITIVE, _is_positive(value), "a finite number above 0"),
+        (_SWITCHES, type(value) is bool, "true or false, without quotes,"),
+    ):
+        if entry in kinds and not fits:
+            return needed
+        if _OR_NONE.get(entry) is kinds and not (fits or value is None):
+            return f"{needed}, or null,"
+    if entry in _CHOICES and not (isinstance(value, str) and value in _CHOICES[entry]):
+        return f"one of {', '.join(_CHOICES[entry])}"
+    return None
+
+
+def _is_positive(value: Any) -> bool:
+    return type(value) in (int, float) and 0 < value < float("inf")
+
+
+def _channels(config: Mapping[str, Any]) -> tuple[int, int]:
+    """Channels of the keys of one factor and of its values, over all heads."""
+    if config["model_type"] == "gated_deltaproduct":
+        key = config["num_heads"] * config["head_dim"]
+        return key, round(key * config["expand_v"])
+    return round(config["hidden_size"] * config["expand_k"]), round(
+        config["hidden_size"] * config["expand_v"]
+    )
+
+
+def check_tied(config: Mapping[str, Any], tensors: Mapping[str, Any], name: str) -> None:
+    """`InputError` where the configuration ties the read-out to the embeddings and the weights have another read-out.
+
+    FLA would run the model with the embeddings then, and pass over what is in the file.
+    """
+    head = tensors.get("lm_head.weight")
+    if head is None or not config.get("tie_word_embeddings", False):
+        return
+    if not np.array_equal(head, tensors["model.embeddings.weight"]):
+        raise InputError(
+            f"{name}: tie_word_embeddings is true, but 'lm_head.weight' is not 'model.embeddings.weight': set it to "
+            "false, or leave 'lm_head.weight' out"
+        )
 
 
 def expected_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
@@ -60,8 +142,7 @@ def expected_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
         config["num_heads"],
     )
     factors = config["num_householder"] if product else 1
-    key = heads * config["head_dim"] if product else round(D * config["expand_k"])
-    value = round(key * config["expand_v"]) if product else round(D * config["expand_v"])
+    key, value = _channels(config)
     width = config.get("intermediate_size")
     if width is None:
         width = 256 * -(-int(D * (config.get("hidden_ratio") or 4) * 2 / 3) // 256)

@@ -76,6 +76,8 @@ def read_task(folder: str | Path, vocabulary: int) -> FlaTask:
     data = read_json(path)
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f'{path}: "format" is not {FORMAT!r}; write it like {_EXAMPLE}')
+    if unknown := [key for key in data if key not in ("format", "letters", "bos", "answers")]:
+        raise InputError(f"{path}: {unknown[0]!r} is no entry; write it like {_EXAMPLE}")
     bos = data.get("bos")
     if bos is not None:
         _tokens({"bos": bos}, "bos", path, vocabulary)

@@ -9,7 +9,6 @@ import numpy as np
 from ...constructions.automaton import Automaton, breadth_first
 from ...constructions.errors import InputError
 from ...constructions.inspection import inspect_automaton
-from ...constructions.small_degree import small_degree
 from ...constructions.texts.show import counted, label_text
 from ...theory.pictures.automaton import svg_text
 from .limits import ShownLimits, some_of
@@ -89,7 +88,7 @@ def _picture(automaton: Automaton, limits: ShownLimits) -> tuple[Picture | None,
 
 
 def _facts(automaton: Automaton, limits: ShownLimits) -> Table:
-    facts = inspect_automaton(automaton, max_monoid=limits.monoid, degree=small_degree)
+    facts = inspect_automaton(automaton, max_monoid=limits.monoid)
     rows = tuple(facts.rows())
     sort = "a group" if facts.group else "no group"
     size = "of unknown size" if facts.monoid is None else f"with {counted(facts.monoid, 'element')}"

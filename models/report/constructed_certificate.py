@@ -10,12 +10,12 @@ from ...constructions.certificate import certificate as table_certificate
 from ...constructions.certificate import read_document
 from ...constructions.errors import InputError, LimitError
 from ...constructions.lrnn import LRNN
-from ...constructions.real_cyclotomic import Number, enclosure, sign, simplest
 from ...constructions.realisations import Realisation
-from ...constructions.texts.closed_forms import number_text
+from ...constructions.texts.show import counted
 from ...theory.certify import certify
 from ...theory.check import CheckResult, check
-from ...theory.planning.bounds import Bound, bounds
+from ...theory.planning.bounds import bounds
+from ...theory.planning.reached import reached, reached_bounds
 from .parts import Cell, Section, Table
 
 PROVES = {
@@ -27,6 +27,7 @@ PROVES = {
     "equivalent": "the stored model gives the automaton's answers on every word in the stated arithmetic",
     "impossible": "the stored model cannot follow the automaton: on the two words it reaches one state",
 }
+NOT_MET = "hypotheses not met here"
 SAME_PARTS = ("automaton", "layers", "decode", "outputs", "covering")
 """What a certificate of kind `table` or `horizon` says of the construction itself, labels and figures aside."""
 
@@ -135,50 +136,29 @@ def _cell(value: Any) -> Cell:
 
 def _bounds(found: Realisation) -> Table:
     lower = bounds(found.automaton)
-    rows = tuple(
-        (b.figure.replace("_", " "), b.at_least, reached(found, b), b.reason, b.kind, b.text) for b in lower
-    )
-    met = sum(row[1] == row[2] for row in rows)
-    compared = sum(row[2] is not None for row in rows)
+    met = reached_bounds(found, lower)
+    rows: list[tuple[Cell, ...]] = [
+        (b.figure.replace("_", " "), b.at_least, b.reached, b.optimal, b.reason, b.kind, b.hypotheses, b.why)
+        for b in met
+    ]
+    others = [b for b in lower if reached(found, b) is None]
+    rows += [
+        (b.figure.replace("_", " "), b.at_least, NOT_MET, None, b.reason, b.kind, b.hypotheses, b.why)
+        for b in others
+    ]
+    optimal = sum(b.optimal for b in met)
     description = (
-        f"{len(rows)} lower bounds are known for {found.automaton.name}; {compared} can be held against this construction, which "
-        f"meets {met} of them with nothing to spare."
+        f"{len(lower)} lower bounds are known for {found.automaton.name}. This construction meets the hypotheses of the first "
+        f"{counted(len(met), 'row')} and is optimal in {optimal} of them; the others do not speak of it."
         if rows
         else f"No lower bound is known for {found.automaton.name}."
     )
-    columns = ("figure", "at least", "reached here", "reason", "kind", "why, and of which RNNs")
+    columns = ("figure", "at least", "reached here", "optimal", "reason", "kind", "hypotheses", "why")
     return Table(
         "lower-bounds",
         "Lower bounds beside what was reached",
         description,
         columns,
-        rows,
+        tuple(rows),
         "bounds of the automaton's table",
     )
-
-
-def reached(found: Realisation, bound: Bound) -> Cell:
-    """The construction's own figure, where it meets the bound's hypotheses and the figure is a number of it; else None."""
-    if not isinstance(found, LRNN):
-        return found.layers if bound.figure == "single_factor_layers" and found.householders <= 1 else None
-    one = len(found.layers) == 1
-    if bound.figure == "state_size":
-        single = one and len(found.decode) == len(found.automaton.states)
-        return sum(h.dim * h.value_dim for h in found.all_heads) if single else None
-    if bound.figure == "single_factor_layers":
-        return len(found.layers) if found.householders in (0, 1) else None
-    transitions = [t for h in found.all_heads for t in h.transitions]
-    if found.norm != "at most 1" or any(sign(t.gate) < 0 for t in transitions):
-        return None
-    if bound.figure == "householders":
-        return found.householders if one else None
-    if bound.figure == "beta":
-        return _largest([f.beta * f.norm_squared for t in transitions for f in t.factors])
-    return None
-
-
-def _largest(sizes: list[Number]) -> Cell:
-    if not sizes:
-        return 0
-    largest = max((simplest(x) for x in sizes), key=lambda x: enclosure(x, 64))
-    return largest if isinstance(largest, int) else number_text(largest)

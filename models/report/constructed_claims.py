@@ -6,14 +6,22 @@ from ...constructions.lrnn import LRNN
 from ...constructions.realisations import Realisation
 from ...constructions.texts.layer_letters import distinct_transitions
 from ...constructions.texts.show import counted
-from ...theory.planning.bounds import bounds
+from ...theory.planning.reached import reached_bounds
 from ...theory.verifying.registry import Entry, Registry, load_claims
 from ...theory.verifying.subject import Subject
+from ...theory.verifying.verdict import Status, status_in_words
 from ...theory.verifying.verify import Outcome, verify_model
 from .limits import ShownLimits
 from .parts import Cell, Section, Table
 
-OF_A_MODEL = {"holds": "true of it", "refuted": "not true of it", "unknown": "undecided"}
+OF_A_MODEL: dict[Status, str] = {
+    "proved": "true of it",
+    "exhaustive": "true of it",
+    "supported": "true of it",
+    "refuted": "not true of it",
+    "cited": "undecided",
+    "unknown": "undecided",
+}
 """The words for a verdict about one model, whose claim itself may well hold: its hypotheses need not be met here."""
 GRAM, STABLE = "own.LMI", "DP.T8"
 GRAM_STATES = 12
@@ -34,7 +42,7 @@ def claims_section(found: Realisation, limits: ShownLimits) -> Section:
             *left_out,
         ]
     )
-    names = ("claim", "what for", "title", "statement", "status", "evidence", "source")
+    names = ("claim", "what for", "title", "statement", "status", "source")
     said = ("claim", "title", "of this construction", "what was found", "statement", "source")
     items = (
         Table("claims-behind", "Theorems behind it", f"{counted(len(behind), 'theorem')} with what each is needed for.", names, tuple(behind),
@@ -50,21 +58,22 @@ def _behind(found: Realisation, registry: Registry) -> list[tuple[Cell, ...]]:
     wanted: dict[str, list[str]] = {}
     for theorem in found.theorem.split(" + "):
         wanted.setdefault(theorem, []).append("makes this construction possible")
-    for b in bounds(found.automaton):
-        wanted.setdefault(b.reason.replace("β", "-beta"), []).append(
-            f"{b.figure.replace('_', ' ')} ≥ {b.at_least}"
+    for b in reached_bounds(found):
+        said = (
+            f"{b.figure.replace('_', ' ')} ≥ {b.at_least}, {'reached' if b.optimal else f'{b.reached} here'}"
         )
+        wanted.setdefault(b.reason.replace("β", "-beta"), []).append(said)
     known = {entry.claim.id: entry for entry in registry}
     rows: list[tuple[Cell, ...]] = []
     for claim, uses in wanted.items():
         if (entry := known.get(claim)) is not None:
             text = entry.text
-            status = (entry.claim.expected, entry.claim.kind)
+            status = status_in_words(entry.claim.expected)
             rows.append(
-                (claim, "; ".join(uses), entry.claim.title, text.statement, *status, _plain(text.source))
+                (claim, "; ".join(uses), entry.claim.title, text.statement, status, _plain(text.source))
             )
         else:
-            rows.append((claim, "; ".join(uses), "", "no claim of its own in the registry", None, None, None))
+            rows.append((claim, "; ".join(uses), "", "no claim of its own in the registry", None, None))
     return rows
 
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from ...constructions.lrnn import INTEGER_RANGES, LRNN
+from ...theory.accepted import accepted_horizons
 from ...theory.arithmetic.rounding import FORMATS
-from ...theory.horizon import ARITHMETIC, has_horizon, horizons
+from ...theory.horizon import ARITHMETIC, has_horizon
 from .constructed_run import FollowedRun, followed_runs, stretches
 from .limits import RandomRuns, ShownLimits
 from .parts import Cell, Chart, Mark, Section, Series, Table
@@ -23,10 +24,10 @@ Lengths = dict[str, int | None] | None
 
 
 def certified_horizons(lrnn: LRNN, limits: ShownLimits) -> Lengths:
-    """`horizons`, or None where none is certified or a head has more than `limits.codes` codes."""
+    """The lengths that the checker accepts; None where none is certified or a head has more than `limits.codes` codes."""
     if not has_horizon(lrnn) or max(len(head.codes) for head in lrnn.all_heads) > limits.codes:
         return None
-    return horizons(lrnn)
+    return accepted_horizons(lrnn)
 
 
 def rounding_section(lrnn: LRNN, lengths: Lengths, runs: RandomRuns, limits: ShownLimits) -> Section:

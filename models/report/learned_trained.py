@@ -14,6 +14,7 @@ from ...constructions.texts.show import counted
 from ..config import config_from_json
 from ..evaluation_file import evaluate_folder
 from ..tasks.contract import TaskContract
+from ..training.experiment import FROM_TASK, experiment_of
 from ..training.metrics import read_metrics
 from ..training.train import read_result
 from .folder import ReportFolder
@@ -100,6 +101,8 @@ def open_trained(folder: ReportFolder, limits: LearnedLimits, seed: int | None =
     result = read_result(path)
     own = settings.get("train") if isinstance(settings, dict) else None
     _expect(path / "settings.json", "the settings of a training", own, ("seeds", "steps", "batch"))
+    experiment = experiment_of(settings, str(path / "settings.json"))
+    shape = config_from_json({**experiment.model, **dict.fromkeys(FROM_TASK, 1)}, str(path / "settings.json"))
     if result is not None:
         _expect(path / "result.json", "the result of a training", result, RESULT)
     for line in metrics:
@@ -113,11 +116,12 @@ def open_trained(folder: ReportFolder, limits: LearnedLimits, seed: int | None =
     there = result is not None and (model / "config.json").is_file()
     return Trained(
         folder, contract, settings, metrics, result, "result.json", seeds, chosen if there else None,
-        model if there else None, dict(settings.get("model", {})),
+        model if there else None, experiment.whole_settings(shape)["model"],
     )  # fmt: skip
 
 
 def _expect(path: Path, what: str, found: Any, keys: tuple[str, ...]) -> None:
+    """`InputError` where what was read is no object with these entries."""
     missing = [key for key in keys if not isinstance(found, dict) or key not in found]
     if missing:
         raise InputError(f"{path}: not {what}: it has no {missing[0]!r}")
@@ -128,7 +132,8 @@ def _of_model(
 ) -> Trained:
     path = folder.path
     config = read_json(path / "config.json")
-    own = config.get("seed", 0) if isinstance(config, dict) else 0
+    _expect(path / "config.json", "the configuration of a model", config, ("format", "model"))
+    own = config.get("seed", 0)
     if seed not in (None, own):
         raise InputError(f"{path}: it has no seed {seed}; it is the model of seed {own}")
     result = None

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from ...constructions.errors import InputError
+from ..records import record_of
 from ..tasks.automaton import Span
 from ..tasks.language import LanguageTask
 from ..training.experiment import Experiment, experiment_of, read_toml
@@ -78,10 +79,9 @@ class Sweep:
 def read_sweep(path: str | Path) -> Sweep:
     """The sweep in a file; `InputError` names the entry that is wrong."""
     name = str(path)
-    try:
-        file = msgspec.convert(read_toml(path), _File)
-    except msgspec.ValidationError as error:
-        raise InputError(f"{name}: {error}") from None
+    file = record_of(read_toml(path), _File, name)
+    if not abs(file.good) < float("inf"):
+        raise InputError(f"{name}: good is {file.good}; a finite number is needed")
     if file.seeds_a_cell < 0:
         raise InputError(
             f"{name}: seeds_a_cell is {file.seeds_a_cell}: give a number from 1, or 0 for all seeds"

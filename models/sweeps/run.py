@@ -19,7 +19,7 @@ from typing import IO, Any
 import torch
 
 from ...constructions.errors import InputError, MirrormataError
-from ...constructions.files import read_text, write_text
+from ...constructions.files import read_json, write_text
 from ..training.experiment import settings_difference
 from ..training.train import check_minutes, train
 from .file import Cell, Sweep
@@ -53,9 +53,9 @@ class SweepFolder:
         if not path.exists():
             return None
         try:
-            found: dict[str, Any] = json.loads(read_text(path))
+            found: dict[str, Any] = read_json(path)
             different = settings_difference(found["settings"], _settings(cell))
-        except (json.JSONDecodeError, KeyError):
+        except (KeyError, TypeError):
             raise InputError(f"{path}: not a cell's result; remove it to run the cell again") from None
         if different:
             raise InputError(f"{path}: of other settings: {different}; choose another folder or remove it")

@@ -15,6 +15,7 @@ from ...constructions.errors import InputError
 from ...constructions.formats.label_text import label_text
 from ...constructions.library.groups import is_group_name
 from ...constructions.spec import automaton_from_spec
+from ..records import record_of
 from .contract import Fidelity, TaskContract
 from .protocols import Protocol as Published
 from .protocols import published
@@ -196,10 +197,7 @@ def last_only(labels: Array) -> Array:
 def task_of(settings: TaskSettings | dict[str, Any]) -> Task:
     """The task that settings, or a contract's `settings`, describe; `InputError` names what is wrong."""
     if isinstance(settings, dict):
-        try:
-            settings = msgspec.convert(settings, TaskSettings)
-        except msgspec.ValidationError as error:
-            raise InputError(f"task: {error}") from None
+        settings = record_of(settings, TaskSettings, "task")
     from .language import LanguageTask
     from .recall import AssociativeRecall, StateRecall
 

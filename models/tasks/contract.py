@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
-import msgspec
-
 from ...constructions.errors import InputError
 from ...constructions.files import read_json, write_text
+from ..records import record_of
 
 Fidelity = Literal["same", "reconstruction", "extension"]
 """To the source: its own set-up; rebuilt where the source leaves details open; a task that the source does not have."""
@@ -74,10 +74,24 @@ def read_contract(path: str | Path) -> TaskContract:
         raise InputError(f'{path}: not a task contract ("format": "{FORMAT}")')
     if unknown := sorted(set(data) - {f.name for f in fields(TaskContract)}):
         raise InputError(f"{path}: entry {unknown[0]!r} is unknown")
-    try:
-        return msgspec.convert(data, TaskContract)
-    except msgspec.ValidationError as error:
-        raise InputError(f"{path}: {error}") from None
+    contract = record_of(data, TaskContract, str(path))
+    problems = list(_problems(contract))
+    if problems:
+        raise InputError(f"{path}: {'; '.join(problems)}")
+    return contract
+
+
+def _problems(contract: TaskContract) -> Iterator[str]:
+    """Numbers that are of the right type and cannot be."""
+    if contract.classes < 1:
+        yield f"classes is {contract.classes}; a whole number from 1 is needed"
+    if not contract.alphabet:
+        yield "alphabet is empty; a task has at least one letter"
+    if not 0 <= contract.chance <= 1:
+        yield f"chance is {contract.chance}; a fraction from 0 to 1 is needed"
+    low, high = contract.train_lengths
+    if not 0 <= low <= high:
+        yield f"train_lengths is {[low, high]}; write [shortest, longest], from 0"
 
 
 def scaled_accuracy(accuracy: float, chance: float) -> float:

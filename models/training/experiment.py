@@ -11,7 +11,11 @@ import msgspec
 from ...constructions.errors import InputError
 from ...constructions.files import read_text
 from ..config import ModelConfig, config_from_json
+from ..records import record_of
 from ..tasks.automaton import Span, Task, TaskSettings, task_of
+
+FROM_TASK = ("letters", "classes")
+"""Entries of a model that its task fixes."""
 
 
 class TrainSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -76,13 +80,21 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         plain: dict[str, Any] = msgspec.to_builtins(self)
         return plain
 
+    def whole_settings(self, config: ModelConfig) -> dict[str, Any]:
+        """As `as_json`, and of the model every entry, those that were left out with what they stand for.
+
+        `config`: that of `config`. Its letters and classes are the task's, so this is an experiment again.
+        """
+        model = {name: value for name, value in config.as_json().items() if name not in FROM_TASK}
+        return {**self.as_json(), "model": model}
+
     def built_task(self) -> Task:
         """The task; `InputError` for a SPEC that names none."""
         return task_of(self.task)
 
     def config(self, task: Task) -> ModelConfig:
         """The model's configuration, with the task's letters and classes."""
-        for name in ("letters", "classes"):
+        for name in FROM_TASK:
             if name in self.model:
                 raise InputError(f"model: {name} comes from the task; leave it out")
         return config_from_json({**self.model, "letters": task.letters, "classes": task.classes})
@@ -111,10 +123,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 def experiment_of(data: dict[str, Any], name: str) -> Experiment:
     """Checked values; `InputError` names the entry."""
-    try:
-        found = msgspec.convert(data, Experiment)
-    except msgspec.ValidationError as error:
-        raise InputError(f"{name}: {error}") from None
+    found = record_of(data, Experiment, name)
     problems = list(_problems(found))
     if problems:
         raise InputError(f"{name}: " + "; ".join(problems))

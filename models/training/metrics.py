@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, TextIO
 
+from ...constructions.errors import InputError
 from ...constructions.files import write_text
 
 
@@ -35,10 +36,15 @@ class Metrics:
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
     """All whole lines; a last line that a kill cut short is left out."""
-    lines = []
+    lines: list[dict[str, Any]] = []
     for text in path.read_text(encoding="utf-8").splitlines():
         try:
-            lines.append(json.loads(text))
+            line = json.loads(text)
         except json.JSONDecodeError:
             break
+        if not isinstance(line, dict) or type(line.get("step")) is not int:
+            raise InputError(
+                f"{path}: not the metrics of a training: line {len(lines) + 1} has no whole number as its 'step'; remove it"
+            )
+        lines.append(line)
     return lines

@@ -15,11 +15,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import torch
 
 from ...constructions.errors import InputError
 from ...constructions.files import read_json, write_text
 from ..evaluation import check_size, length_text, longest_of
+from ..records import record_of
 from ..tasks.contract import TaskContract, read_contract
 from .experiment import Experiment, TrainSettings, first_difference, settings_difference
 from .memory import check_batch, check_memory
@@ -56,8 +58,8 @@ def train(
     task = experiment.built_task()
     lengths, tests = experiment.train_lengths(task), experiment.test_lengths(task)
     contract = task.contract(lengths, tuple(length_text(x) for x in tests))
-    settings = json.loads(json.dumps(experiment.as_json()))
     config = experiment.config(task)
+    settings = json.loads(json.dumps(experiment.whole_settings(config)))
     steps = experiment.train.steps
     with Processes(experiment.train.device, experiment.train.precision) as processes:
         if processes.sharded and len(experiment.train.seeds) > 1:
@@ -95,7 +97,16 @@ def read_result(folder: Path) -> dict[str, Any] | None:
     missing = [k for k in ("seeds", "accuracy", "exact") if not isinstance(result, dict) or k not in result]
     if missing:
         raise InputError(f"{path}: not the result of a training: it has no {missing[0]!r}; remove it")
+    record_of(result, _Result, str(path))
     return result
+
+
+class _Result(msgspec.Struct):
+    """What others read of a result: a number for each seed, by length; null where nothing was asked."""
+
+    seeds: list[int]
+    accuracy: dict[str, list[float | None]]
+    exact: dict[str, list[float | None]]
 
 
 def _claim(place: Path, settings: dict[str, Any], contract: TaskContract) -> None:

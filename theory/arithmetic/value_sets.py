@@ -122,12 +122,12 @@ def value_set(text: str) -> ValueSet:
     name = ALIASES.get(text, text)
     if name in FORMATS or name in OCP_FORMATS:
         return FORMATS.get(name) or OCP_FORMATS[name]
-    if match := re.fullmatch(r"int:(-?\d{1,15})\.\.(-?\d{1,15})", text):
+    if match := re.fullmatch(r"int:(-?[0-9]{1,15})\.\.(-?[0-9]{1,15})", text):
         low, high = int(match[1]), int(match[2])
         if low > high:
             raise InputError(f"values {text!r}: {low} is greater than {high}: exchange them")
         return Grid(text, low, high)
-    if match := re.fullmatch(r"fixed:(\d{1,3}):(\d{1,3})", text):
+    if match := re.fullmatch(r"fixed:([0-9]{1,3}):([0-9]{1,3})", text):
         bits, fraction = int(match[1]), int(match[2])
         if not 1 <= bits <= 48:
             raise InputError(f"values {text!r}: {bits} bits; 1 to 48 are possible")

@@ -94,8 +94,8 @@ def rounding(values: str, mode: str, saturate: bool) -> Round:
         return float_rounding(values, mode, saturate or values in SATURATING)
     if values[:1] in "-0123456789":
         return listed_rounding(values, mode)
-    grid = re.fullmatch(r"int:(-[1-9]\d{0,14}|0)\.\.([1-9]\d{0,14}|0)", values)
-    fixed = re.fullmatch(r"fixed:([1-9]\d?):(0|[1-9]\d{0,2})", values)
+    grid = re.fullmatch(r"int:(-[1-9][0-9]{0,14}|0)\.\.([1-9][0-9]{0,14}|0)", values)
+    fixed = re.fullmatch(r"fixed:([1-9][0-9]?):(0|[1-9][0-9]{0,2})", values)
     if grid:
         low, high, quantum = int(grid[1]), int(grid[2]), Fraction(1)
     elif fixed:
@@ -130,7 +130,7 @@ def float_rounding(values: str, mode: str, saturate: bool) -> Round:
 def listed_rounding(values: str, mode: str) -> Round:
     """To a finite set, written as an ascending list of numbers in lowest terms."""
     need(
-        all(re.fullmatch(r"-?\d{1,400}(/[1-9]\d{0,399})?", part) for part in values.split(",")),
+        all(re.fullmatch(r"-?[0-9]{1,400}(/[1-9][0-9]{0,399})?", part) for part in values.split(",")),
         "arithmetic: not a list of numbers",
     )
     numbers = [Fraction(part) for part in values.split(",")]

@@ -36,7 +36,8 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from .exact import array, integer, need, record, run_alone, same, shown, strings
+from .exact import array, integer, need, record, run_alone, same, shown
+from .labels import read_labels
 
 Map: TypeAlias = tuple[int, ...]
 Word: TypeAlias = tuple[int, ...]
@@ -254,9 +255,8 @@ def check(document: Any) -> str:
     need(type(document) is dict and document.get("kind") == "bound", "not a certificate of kind bound")
     record(document, {"format", "kind", "labels", "automaton", "bounds"}, "certificate")
     need(document["format"] == "mirrormata-certificate/1", "unknown format")
-    labels = record(document["labels"], {"automaton", "states", "letters"}, "labels")
-    need(type(labels["automaton"]) is str, "labels.automaton: not a string")
-    n, k = len(strings(labels["states"], "labels.states")), len(strings(labels["letters"], "labels.letters"))
+    labels = read_labels(document["labels"], {"automaton"}, {"states", "letters"})
+    n, k = len(labels["states"]), len(labels["letters"])
     automaton = record(document["automaton"], {"states", "letters", "transitions", "sources"}, "automaton")
     integer(automaton["states"], max(n, 1), n, "automaton.states")
     integer(automaton["letters"], k, k, "automaton.letters")

@@ -12,6 +12,7 @@ and so must be what the last read-out names.
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from typing import Any
 
 from .exact import array, integer, need
@@ -20,6 +21,7 @@ from .layers import Wired
 
 Node = tuple[int, int, list[int]]  # layer, head, children; a state q is (number of layers, q, [])
 LARGEST_LABEL = 8
+MAX_TRIED = 20_000_000  # points of heads tried, over all situations of a layer
 
 
 def check_covering(data: Any, decode: Any, wired: Wired, delta: list[list[int]], start: int, n: int) -> str:
@@ -57,11 +59,14 @@ def below(
     """All situations on the next layer."""
     heads = wired.layers[i]
     after: set[tuple[int, int, int, int]] = set()
+    tried = 0
     for letter, P, x, T in current:
         met = nodes[P][1] if nodes[P][0] == i else -1
         entered = nodes[T][1] if nodes[T][0] == i else -1
         matter = sorted({*wired.reads[i][letter], met, entered} - {-1})
         points = [0] * len(heads)
+        tried += prod(heads[h].points for h in matter)
+        need(tried <= MAX_TRIED, f"layers[{i}]: more than {MAX_TRIED:,} points to try")
         for choice in product(*(range(heads[h].points) for h in matter)):
             for h, p in zip(matter, choice, strict=True):
                 points[h] = p

@@ -46,6 +46,7 @@ KEYS = {
     "summary",
 }  # fmt: skip
 MAX_BLOCK = 100_000
+MAX_WORK = 500_000_000  # images of points, over all products of an element and a letter, and in search of H_0
 
 
 def check_counter(data: Any, period: int) -> list[list[Head]]:
@@ -204,7 +205,11 @@ def check_initial(data: Any, images: list[tuple[int, ...]], states: list[int], n
         point, value = array(entry, "points.initial", 2)
         marks.append(integer(point, 0, n - 1, "points.initial"))
         integer(value, i + 1, i + 1, "points.initial")
+    need(len(images) * n <= MAX_WORK, "points: too many")
     single = next(([p] for p in range(n) if tells(images, states, [p])), None)
+    need(
+        single or len(images) * n * n <= MAX_WORK, f"points.initial: more than {MAX_WORK:,} images to compare"
+    )
     wanted = single or list(range(n))
     for point in [] if single else reversed(range(n)):
         rest = [p for p in wanted if p != point]

@@ -45,6 +45,8 @@ from .table import FORMATS as REACH
 from .table import Machine, check_table, read_machine
 
 MAX_STEPS = 100_000
+MAX_WORK = 1_000_000_000  # products for all steps, and for all distances to codes
+MAX_BITS = 10_000  # of a state's number
 CODES = {"per_step", "per_op"}
 STATES = {"arithmetic", "answers", "states", "greatest"}
 REGIONS = {"arithmetic", "answers", "regions", "radius"}
@@ -55,6 +57,11 @@ def all_states(model: Model, machine: Machine, answers: str, limit: int) -> tupl
 
     No more than `limit` pairs are followed: the certificate says how many there are.
     """
+    entries = len(model.initial)
+    products = sum(len(terms) for row in model.rows for terms, _ in row) + model.letters * entries * len(
+        model.codes
+    )
+    need(limit * products <= MAX_WORK, f"equivalence.states: more than {MAX_WORK:,} products are needed")
     seen = {(model.initial, machine.start)}
     order = list(seen)
     named: dict[Vector, int] = {}
@@ -63,6 +70,8 @@ def all_states(model: Model, machine: Machine, answers: str, limit: int) -> tupl
         for x in range(model.letters):
             after, p = model.step(state, x), machine.delta[x][q]
             if after not in named:
+                long = any(h.numerator.bit_length() + h.denominator.bit_length() > MAX_BITS for h in after)
+                need(not long, f"letter {x}: a number of the state has more than {MAX_BITS:,} bits")
                 named[after] = model.nearest(after)
             said = model.decode[named[after]][x]
             need(

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 MAX_CONDUCTOR = 2_000
 MAX_DIGITS = 4_000
+MAX_BITS = 2**19  # bits to which θ is computed, times the degree of its field
 
 
 class Invalid(Exception):  # noqa: N818 (a verdict, not a fault)
@@ -83,12 +84,6 @@ def parse(text: str) -> Any:
         raise Invalid(f"not JSON: {error}") from None
 
 
-def strings(x: Any, where: str) -> list[str]:
-    """A list of strings."""
-    need(all(type(s) is str for s in array(x, where)), f"{where}: not strings")
-    return array(x, where)
-
-
 def same(x: Any, y: Any) -> bool:
     """Equality that keeps true, 1 and 1.0 apart."""
     if type(x) is list and type(y) is list:
@@ -150,6 +145,7 @@ class Field:
         """The integer m with m/2^bits ≤ θ < (m+1)/2^bits, where the degree is above 1 (N = 5 or N ≥ 7)."""
         if bits in self.thetas:
             return self.thetas[bits]
+        need(bits * self.degree <= MAX_BITS, "two numbers are too close to tell which is larger")
         # 2cos(4π/N) < 2 - (44/7N)² < θ < 2: no other root of the minimal polynomial lies above the left end
         low = (2 << bits) - -(-(1936 << bits) // (49 * self.conductor**2))
         high = 2 << bits
@@ -251,7 +247,7 @@ def sign(x: Number) -> int:
     """-1, 0 or 1; an irrational number is not zero, so refining its bounds ends."""
     bits = 64
     while True:
-        low, high = bounds(x, bits)
+        low, high = bounds(x, bits)  # which refuses what would take too long
         if low > 0 or high < 0 or low == high:
             return (low > 0) - (high < 0)
         bits *= 2

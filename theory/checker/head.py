@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from .exact import MAX_CONDUCTOR, Field, Number, array, integer, need, number, record, sign
 
 BIG = 2**62
+MAX_WORK = 20_000_000_000  # products of coefficients when all codes are mapped by all transitions
 Sparse: TypeAlias = tuple[tuple[int, int, Number], ...]
 Rows: TypeAlias = list[dict[int, Number]]
 
@@ -149,7 +150,19 @@ class Head:
 
     def images(self) -> list[list[int]]:
         """For each letter the code that each code goes to; `Invalid` where an image is no code."""
-        width = self.value_dim
+        width, entries = self.value_dim, sum(len(code) for code in self.codes)
+        work = 0
+        for t in self.transitions:
+            reach = sum(len(v) for _, v, _ in t["factors"])
+            rows = len(t["matrix"]) if "matrix" in t else min(reach, self.dim) ** 2
+            columns = self.dim if not self.integer else len(self.codes) * width
+            work += (
+                2 * reach * columns + min(rows * len(self.codes) * width, max(rows, 1) * entries) + entries
+            )
+        need(
+            work * max(self.field.degree**2, 10) <= MAX_WORK,
+            f"{self.where}: more than {MAX_WORK:,} products to compute",
+        )
         start: Rows = [{} for _ in range(self.dim)]
         for c, code in enumerate(self.codes):
             for i, j, x in code:

@@ -2,17 +2,42 @@
 
 Standard library only; run it as `python3 -I horizon.py CERTIFICATE`. The arithmetic is `per_step`, nearest even:
 Ã(x) and H̃_0 are the exact A(x) and H_0 rounded once, entry by entry, and H̃_t = rnd(Ã(x_t) H̃_{t-1}) with the
-product-sum exact. With ‖A(x)‖ ≤ 1, which the table proves, E_t = ‖H̃_t - H_t‖ (Frobenius) obeys
+product-sum exact. A head whose integers the dtype holds rounds nothing and has no limit. For every other head, also one
+with a single code, letters must be products of factors without copies, times a gate, and nothing may be added; so
+‖A(x)‖ ≤ 1, which the table proves. Norms of matrices and states are Frobenius norms unless they are written ‖A‖.
 
-    E_t ≤ (1 + δ) E_{t-1} + c,   δ = max ‖Ã(x) - A(x)‖,   c = δR + uY + ndη,   Y = (1 + δ)(R + m),
+*How far a state drifts.* For a head with states of n rows and d columns in a format of p significant bits let
 
-R the largest norm of a code, m half the least distance of two codes, u the unit roundoff and η half the spacing
-of the subnormals. As (1 + δ)^t ≤ 1/(1 - tδ), E_t ≤ (E_0 + tc)/(1 - tδ), which is below m, so that the nearest code
-is the right one, for all t with t(c + mδ) < m - E_0. The horizon is the largest such t. Here m is first made
-smaller by a factor 1 - 2^-20, which covers the decoder's own float64 arithmetic on all heads together where
-m²·2^30 > Σ nd(R + m)² (else the horizon is 0); heads that are exact in the dtype count as having no limit.
-Bounds of irrational numbers are rounded outward to multiples of 2^-192 (squares) and 2^-96 (norms), so that there
-is one right answer.
+- u = 2^-p, η = half the spacing of the subnormals: rounding y without overflow errs by at most u|y| + η,
+- δ ≥ ‖Ã(x) - A(x)‖ for all letters, R ≥ ‖C‖ for all codes C, and m > 0 a bound chosen below,
+- E_t = ‖H̃_t - H_t‖, H_t the exact state, which is a code.
+
+As long as E_{t-1} ≤ m,
+
+1. ‖H̃_{t-1}‖ ≤ R + m, so Ã H̃_{t-1} has at most the norm Y = (1 + δ)(R + m), hence no entry above it; where
+   Y is at most the largest finite number nothing overflows, the entries of H_0 (at most R) and of A (at most 1) included.
+2. Ã H̃ - A H = A(H̃ - H) + (Ã - A) H̃ has at most the norm E_{t-1} + δ(R + E_{t-1}).
+3. Rounding adds at most uY + ndη. So E_t ≤ (1 + δ) E_{t-1} + c with c = δR + uY + ndη.
+4. Hence E_t ≤ (1 + δ)^t E_0 + c((1 + δ)^t - 1)/δ ≤ (E_0 + tc)/(1 - tδ), since (1 + δ)^t ≤ 1/(1 - tδ) while tδ < 1.
+5. That is below m if and only if t(c + mδ) < m - E_0. The horizon of the head is the largest such t: for it and all
+   smaller t the premise E_{t-1} ≤ m holds by induction.
+
+*Decoding.* With several codes, let μ be half the least distance of two, and m = μ(1 - 2^-20) or less. A state with
+E_t < m has its own code nearest: the square of its distance to any other is larger by at least (2μ - E_t)² - E_t² =
+4μ(μ - E_t) > 2^-18 μ². With one code any state decodes rightly that stays finite, and m = R. Joint codes are compared
+by the sums of all heads' squares; there a joint code that differs in some head is farther off by 2^-18 μ² of that head.
+
+*The decoder's own arithmetic* is float64: |c|² - 2⟨x, c⟩ for each joint code, in any order, fused or not, c rounded once.
+Let K = Σ nd and S = Σ (R + m)² over all heads; x and c have norms R + m at most in each. There are 2K products, each
+with at most two roundings of c, its own, and 2K - 1 additions, together of absolute value at most |c|² + 2|x||c| ≤ 3S.
+So each score errs by at most 3S(2K + 2) 2^-53 (1 + 2^-20), plus less than 2^-500 for what underflows, as S ≤ 2^1000 is
+demanded and m, a multiple of 2^-97 (1 - 2^-20), is no smaller than that. Where (K + 1) S < 2^30 m² it is below
+2^-20 m², and two scores differ by more than twice that: the right one stays the least. No intermediate exceeds
+2^1003, so none overflows. Where either condition fails the horizon is 0.
+
+With several layers the same holds for each head's read-out: by induction on the tokens, and within one on the layers,
+every layer reads the right letter. The horizon is the least over all heads. Bounds of irrational numbers are rounded
+outward to multiples of 2^-192 (squares) and 2^-96 (norms), so that there is one right answer.
 """
 
 from __future__ import annotations
@@ -43,6 +68,8 @@ FLOATS = {
 }
 ARITHMETIC = "per_step, nearest even, weights and initial state rounded once"
 GRID = 2**192
+MAX_WORK = 2_000_000_000  # products of coefficients in the distances of all pairs of codes
+LARGEST_LOAD = 2**1000  # of (K + 1) S, so that no square of the decoder overflows float64
 
 
 def grid(x: Number, up: bool) -> int:
@@ -109,7 +136,9 @@ def least_distance(head: Head, images: list[list[int]]) -> int | None:
         reached.update(fresh)
         queue.extend(dict.fromkeys(fresh))
     permuted = all(len(set(image)) == len(image) for image in images)
+    several = len(head.codes) ** 2 * head.field.degree**2 * max(len(code) for code in head.codes)
     firsts = [0] if reflections and permuted and len(reached) == len(head.codes) else range(len(head.codes))
+    need(len(firsts) == 1 or several <= MAX_WORK, f"{head.where}.codes: too many for all their distances")
     least = None
     for c in firsts:
         for other in range(c + 1, len(head.codes)):
@@ -122,24 +151,25 @@ def least_distance(head: Head, images: list[list[int]]) -> int | None:
 
 
 def extent(head: Head, images: list[list[int]]) -> tuple[Fraction, Fraction]:
-    """R, and m made smaller; m is 0 for a single code."""
+    """R, and m: half the least distance of two codes made smaller, or R for a single code."""
     radius = norm_up(max(grid(squares(x for _, _, x in code), up=True) for code in head.codes))
-    return radius, Fraction(isqrt(least_distance(head, images) or 0), 2**97) * (1 - Fraction(1, 2**20))
+    least = least_distance(head, images)
+    return radius, radius if least is None else Fraction(isqrt(least), 2**97) * (1 - Fraction(1, 2**20))
 
 
 def head_horizon(
     head: Head, start: int, radius: Fraction, margin: Fraction, load: Fraction, dtype: str
 ) -> int | None:
-    """The horizon of one head in one dtype; None where it has no limit. `load`: Σ nd(R + m)² over all heads.
+    """The horizon of one head in one dtype; None where nothing is rounded. `load`: (K + 1) S.
 
     `start`: the code of H_0.
     """
-    if len(head.codes) == 1 or (head.integer and head.bound <= FORMATS[dtype]):
+    if head.integer and head.bound <= FORMATS[dtype]:
         return None
     for t in head.transitions:
         need(
             "matrix" not in t and not t["additive"] and not head.copies,
-            "a horizon is certified for products of factors only",
+            f"{head.where}: a horizon is certified for products of factors only",
         )
     precision, least, largest = FLOATS[dtype]
     errors = [grid(rounding_errors(head.matrix(t), precision, least), up=True) for t in head.transitions]
@@ -148,7 +178,8 @@ def head_horizon(
     size = head.dim * head.value_dim
     reach = (1 + delta) * (radius + margin)
     step = delta * radius + reach / 2**precision + size * Fraction(2) ** (least - precision)
-    if reach > largest or margin <= first or margin**2 * 2**30 <= load:
+    drowned = len(head.codes) > 1 and margin**2 * 2**30 <= load
+    if reach > largest or margin <= first or drowned or load > LARGEST_LOAD:
         return 0
     return int(-((first - margin) // (step + margin * delta))) - 1
 
@@ -156,9 +187,8 @@ def head_horizon(
 def horizons(heads: list[Head], images: list[list[list[int]]], starts: list[int]) -> dict[str, int | None]:
     """For each dtype the least horizon of the heads; None where rounding never matters. `starts`: codes of H_0."""
     extents = [extent(head, image) for head, image in zip(heads, images, strict=True)]
-    load = sum(
-        (h.dim * h.value_dim * (r + m) ** 2 for h, (r, m) in zip(heads, extents, strict=True)), Fraction()
-    )
+    entries = sum(head.dim * head.value_dim for head in heads)
+    load = (entries + 1) * sum(((r + m) ** 2 for r, m in extents), Fraction())
     result: dict[str, int | None] = {}
     for dtype in FLOATS:
         limits = [

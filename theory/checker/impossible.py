@@ -31,10 +31,14 @@ if not __package__:  # run alone: the files beside this one are found as the pac
 from .arithmetic import Arithmetic, Round, rounding
 from .exact import Field, array, integer, need, number, record, run_alone, same, shown
 from .impossible_words import Language, State, first_cast_pair, first_pair
+from .labels import read_labels
 
 Rows: TypeAlias = list[tuple[int, int, Fraction]]
 
 MAX_STEPS = 1_000_000
+MAX_WORK = (
+    100_000_000  # products of numbers of 640 bits or less; larger ones count by the square of their length
+)
 
 
 class Head:
@@ -126,8 +130,7 @@ def check(document: Any) -> str:
     keys = {"format", "kind", "labels", "arithmetic", "automaton", "heads", "words", "evidence"}
     record(document, keys, "certificate")
     need(document["format"] == "mirrormata-certificate/1", "unknown format")
-    labels = record(document["labels"], {"automaton", "model", "states", "letters", "outputs"}, "labels")
-    need(all(type(labels[k]) is str for k in ("automaton", "model")), "labels: not strings")
+    labels = read_labels(document["labels"], {"automaton", "model"}, {"states", "letters", "outputs"})
     language = Language(document["automaton"], labels)
     words = record(document["words"], {"prefix", "loop", "i", "j", "suffix"}, "words")
     k = len(language.delta)
@@ -144,6 +147,7 @@ def check(document: Any) -> str:
     raw = array(document["heads"], "heads")
     heads = [Head(h, len(used), f"heads[{at}]") for at, h in enumerate(raw)]
     need(heads, "heads: empty")
+    count_work(heads, len(prefix) + j * len(loop), document["arithmetic"])
 
     text = document["arithmetic"]
     need(type(text) is str, "arithmetic: not a string")
@@ -166,6 +170,25 @@ def check(document: Any) -> str:
     for at, (head, state) in enumerate(zip(heads, states[j], strict=True)):
         head.check(state, evidence[at], f"evidence[{at}]")
     return f"u v^{i} and u v^{j} reach the same state in {text}, {len(found[2])} letters later the outputs differ"
+
+
+def count_work(heads: list[Head], steps: int, arithmetic: Any) -> None:
+    """No more products than can be computed in minutes; in the model `cast` numbers grow with each of them."""
+    cast = type(arithmetic) is str and arithmetic.startswith("cast:")
+    work = 0
+    for head in heads:
+        numbers = [x for part in (*head.A, *head.B) for _, _, x in part] + list(head.start.values())
+        bits = max([size(x) for x in numbers], default=1)
+        columns = {j for part in head.B for _, j, _ in part} | {j for _, j in head.start}
+        products = max([len(A) for A in head.A]) * max(len(columns), 1) + len(numbers)
+        square = bits**2 * (steps**2 if cast else 1)
+        work += steps * products * (1 + square // (3 if cast else 1) // 640**2)
+    need(work <= MAX_WORK, f"words: the replay takes more than {MAX_WORK:,} products")
+
+
+def size(x: Fraction) -> int:
+    """The bits of numerator and denominator."""
+    return x.numerator.bit_length() + x.denominator.bit_length()
 
 
 def stepped(heads: list[Head], prefix: list[int], loop: list[int], j: int, q: Round) -> list[list[State]]:

@@ -9,9 +9,11 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from .exact import array, integer, need, record, same, strings
+from .exact import array, integer, need, record, same
 
 State: TypeAlias = dict[tuple[int, int], Fraction]
+
+MAX_PAIRS = 2_000_000  # of states, in search of suffixes
 
 
 class Language:
@@ -19,10 +21,7 @@ class Language:
 
     def __init__(self, data: Any, labels: Any) -> None:
         record(data, {"transitions", "sources", "outputs", "members"}, "automaton")
-        n, k = (
-            len(strings(labels["states"], "labels.states")),
-            len(strings(labels["letters"], "labels.letters")),
-        )
+        n, k = len(labels["states"]), len(labels["letters"])
         need(n > 0 and k > 0, "automaton: no states or letters")
         self.delta = array(data["transitions"], "automaton.transitions", k)
         for x, row in enumerate(self.delta):
@@ -48,10 +47,11 @@ class Language:
             members[o].append(place)
         need(same(data["members"], members), "automaton.members: not the places of each output")
         need(
-            len(members) == len(strings(labels["outputs"], "labels.outputs")),
+            len(members) == len(labels["outputs"]),
             "labels.outputs: too many or too few",
         )
         self.known: dict[tuple[int, int], list[int] | None] = {}
+        self.followed = 0
 
     def after(self, q: int, word: Iterable[int]) -> int:
         """The state that a word leads to."""
@@ -70,7 +70,7 @@ class Language:
         return self.known[p, q]
 
     def search(self, p: int, q: int) -> list[int] | None:
-        """The first non-empty word after which the outputs differ, by breadth."""
+        """The first non-empty word after which the outputs differ, by breadth; the pairs met have none either if it has none."""
         queue: list[tuple[int, int, tuple[Any, ...] | None]] = [(p, q, None)]
         seen = {(p, q)}
         for a, b, path in queue:
@@ -90,25 +90,34 @@ class Language:
                 if c != d and (c, d) not in seen:
                     seen.add((c, d))
                     queue.append((c, d, (x, path)))
+                    self.followed += 1
+                    need(
+                        self.followed <= MAX_PAIRS,
+                        f"automaton: more than {MAX_PAIRS:,} pairs of states to compare",
+                    )
+        self.known.update(dict.fromkeys(seen))
         return None
 
 
 def first_pair(
     language: Language, prefix: list[int], loop: list[int], states: list[list[State]]
 ) -> tuple[int, int, list[int]] | None:
-    """The least j, for it the least i, and z."""
+    """The least j, for it the least i, and z.
+
+    Of equal states only the first at each state of the automaton can be the least i; i = 0 may differ in its last letter.
+    """
     q = [language.after(0, prefix)]
     for _ in states[1:]:
         q.append(language.after(q[-1], loop))
-    places: dict[Any, list[int]] = {}
+    places: dict[Any, dict[int, int]] = {}
     for j, joint in enumerate(states):
-        same_state = places.setdefault(tuple(frozenset(state.items()) for state in joint), [])
-        for i in same_state:
+        same_state = places.setdefault(tuple(frozenset(state.items()) for state in joint), {})
+        for i in same_state.values():
             letter_differs = i == 0 and prefix[-1:] != loop[-1:]
             z = language.suffix(q[i], q[j], letter_differs)
             if z is not None:
                 return i, j, z
-        same_state.append(j)
+        same_state.setdefault(q[j] if j else -1, j)
     return None
 
 
@@ -121,8 +130,11 @@ def first_cast_pair(
         after = language.delta[loop[0]][q]
         outputs.append(language.outputs[loop[0]][q] if language.mealy else language.outputs[after])
         q = after
-    for j in range(2, len(states)):
-        for i in range(1, j):
-            if states[i] == states[j] and outputs[i] != outputs[j]:
-                return i, j, []
+    first: dict[
+        Any, int
+    ] = {}  # all before j that are equal have the same output, or there would have been a pair
+    for j in range(1, len(states)):
+        i = first.setdefault(tuple(frozenset(state.items()) for state in states[j]), j)
+        if outputs[i] != outputs[j]:
+            return i, j, []
     return None

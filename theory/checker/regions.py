@@ -15,10 +15,18 @@ from .table import Machine
 GRID = 2**64
 NORM_GRID = 2**12
 MAX_RELAXATIONS = 2_000_000
+MAX_ENTRIES = 64  # of a state
+MAX_DISTANCES = 50_000_000  # products in distances between codes and images of codes
 
 
 def regions(model: Model, machine: Machine, answers: str, limit: int = MAX_RELAXATIONS) -> tuple[int, int]:
     """How many regions there are, and the largest radius on the grid; `Invalid` where there is no such proof."""
+    entries, codes = len(model.initial), len(model.codes)
+    need(entries <= MAX_ENTRIES, f"model: regions are for states of at most {MAX_ENTRIES} entries")
+    need(
+        codes**2 * model.letters * entries <= MAX_DISTANCES,
+        f"model.codes: more than {MAX_DISTANCES:,} products are needed for their distances",
+    )
     norms = [spectral(model, x) for x in range(model.letters)]
     for x, norm in enumerate(norms):  # else x x x ... adds a rounding error each time
         need(norm < NORM_GRID or not rounding(model, x, 0), f"letter {x}: it rounds and does not contract")

@@ -20,8 +20,9 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     __package__ = "checker"
 
 from .covering import check_covering
-from .exact import array, integer, need, record, run_alone, same, shown, sign, strings
+from .exact import array, integer, need, record, run_alone, same, shown, sign
 from .head import Head, canonical, decode_rows
+from .labels import read_labels
 from .layers import Wired, check_joint
 
 FORMATS = {"fp64": 2**53, "fp32": 2**24, "fp16": 2**11, "bf16": 2**8, "fp8_e4m3": 2**4, "fp8_e5m2": 2**3}
@@ -55,11 +56,10 @@ class Machine:
 def read_machine(document: Any) -> Machine:
     """The automaton and its labels, checked for form."""
     need(document["format"] == "mirrormata-certificate/1", "unknown format")
-    labels = record(
-        document["labels"], {"automaton", "construction", "theorem", "states", "letters", "outputs"}, "labels"
+    labels = read_labels(
+        document["labels"], {"automaton", "construction", "theorem"}, {"states", "letters", "outputs"}
     )
-    need(all(type(labels[k]) is str for k in ("automaton", "construction", "theorem")), "labels: not strings")
-    n, k = len(strings(labels["states"], "labels.states")), len(strings(labels["letters"], "labels.letters"))
+    n, k = len(labels["states"]), len(labels["letters"])
     automaton = record(
         document["automaton"], {"states", "letters", "start", "transitions", "outputs"}, "automaton"
     )
@@ -74,7 +74,7 @@ def read_machine(document: Any) -> Machine:
     mealy = bool(given) and type(given[0]) is list
     array(given, "automaton.outputs", k if mealy else n)
     flat = [o for row in given for o in array(row, "automaton.outputs", n)] if mealy else given
-    kinds, named = canonical(flat, "automaton.outputs"), len(strings(labels["outputs"], "labels.outputs"))
+    kinds, named = canonical(flat, "automaton.outputs"), len(labels["outputs"])
     need(kinds == named, f"automaton.outputs: {kinds} outputs for {named} labels")
     return Machine(delta, start, given)
 

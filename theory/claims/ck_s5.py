@@ -46,7 +46,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         turned by products of random reflections are counted exactly.
     Example:
         >>> print(verify().line())
-        holds (proved): computed CK.S5, valid, 4, claimed CK.S5, valid, 4
+        proved: CK.S5, valid, 4, as claimed
     """
     automaton = automaton_from_spec("S5")
     refused, certificate = refusal("S5", 3)

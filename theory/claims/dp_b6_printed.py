@@ -12,8 +12,7 @@ from .dp_b6 import criteria, has_finitely_many_powers
 CLAIM = Claim(
     "DP.B6.printed",
     "Stable exactly if ρ ≤ 1",
-    "proved",
-    expected="refuted",
+    "refuted",
     uses=("DP.B6",),
     repair="Eigenvalues on the unit circle must be semisimple too: [[1, 1], [0, 1]] has ρ = 1 and powers [[1, t], [0, 1]].",
 )
@@ -32,7 +31,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         spectral radius exactly and that the integer powers never repeat.
     Example:
         >>> print(verify().line())
-        refuted (proved): computed A^t has the entry t, claimed bounded powers
+        refuted: computed A^t has the entry t, claimed bounded powers
     """
     import sympy as sp
 

@@ -30,7 +30,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         groups A_5 × Z_2 and S_5.
     Example:
         >>> print(verify().line())
-        holds (proved): computed 5 of 5 parts, claimed 5 of 5 parts
+        proved: 5 of 5 parts, as claimed
     """
     rotations = icosahedral_rotations()
     full = [*rotations.values(), *(scaled(-1, R) for R in rotations.values())]

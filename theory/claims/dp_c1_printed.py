@@ -12,8 +12,7 @@ from .dp_c1 import listed_orders, order
 CLAIM = Claim(
     "DP.C1.printed",
     "S_5 is the full symmetry group of the dodecahedron",
-    "proved",
-    expected="refuted",
+    "refuted",
     uses=("DP.C1",),
     repair="That group is A_5 × Z_2; S_5 has the same order, 120, but no element of order 10.",
 )
@@ -32,7 +31,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         that matrix, 10, and looks for an element of this order in the listed S_5.
     Example:
         >>> print(verify().line())
-        refuted (proved): computed an element of order 10, claimed orders [1, 2, 3, 4, 5, 6]
+        refuted: computed an element of order 10, claimed orders [1, 2, 3, 4, 5, 6]
     """
     return refutation(
         CLAIM,

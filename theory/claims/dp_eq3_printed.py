@@ -11,8 +11,7 @@ from .dp_eq3 import flattened
 CLAIM = Claim(
     "DP.eq3.printed",
     "A token's transition is C_1 C_2···C_n",
-    "proved",
-    expected="refuted",
+    "refuted",
     uses=("DP.eq3",),
     repair="The first factor is applied first, so it stands on the right: C_n···C_1, the index rising to the left.",
 )
@@ -31,7 +30,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Keys e_0 - e_1, then e_1 - e_2, β = 1: the micro-steps send e_0 to e_2, the printed product to e_1.
     Example:
         >>> print(verify().line())
-        refuted (proved): computed e_0 goes to e_2, claimed e_0 goes to e_1
+        refuted: computed e_0 goes to e_2, claimed e_0 goes to e_1
     """
     made, printed = images(SWAPS)
     return refutation(

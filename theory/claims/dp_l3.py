@@ -32,7 +32,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         last d letters. With β = 2, a reflection, in place of β = 1 the same must fail.
     Example:
         >>> print(verify().line())
-        holds (exhaustive): computed no violation in 6 cases, claimed no violation
+        holds on 6 cases: no violation, as claimed
     """
     sizes = effort.pick(range(1, 7), range(1, 11))
     return exhaustive(

@@ -11,7 +11,7 @@ from ...constructions.householder import gh_factor, product_of
 from ..factors.symbolic import nonreal_pair, two_factor_identities
 from ..spectra.eigenvalues import eigenvalue_report
 from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import instances
+from ..verifying.evidence import supported
 from ..verifying.parts import eighths, figures, proved_in_parts, sampled, symbolic
 from ..verifying.verdict import Verdict
 
@@ -40,10 +40,10 @@ def verify(effort: Effort = QUICK) -> Verdict:
         prediction from another key's angle must go wrong.
     Example:
         >>> print(verify().line())
-        holds (proved): computed 4 of 4 parts, claimed 4 of 4 parts
+        proved: 4 of 4 parts, as claimed
     """
     identities = two_factor_identities()
-    found = instances(
+    found = supported(
         CLAIM,
         effort,
         count=effort.pick(80, 3000),

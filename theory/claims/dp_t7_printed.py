@@ -13,8 +13,7 @@ from ..verifying.verdict import Verdict
 CLAIM = Claim(
     "DP.T7.printed",
     "The printed angles for D_m",
-    "proved",
-    expected="refuted",
+    "refuted",
     uses=("DP.T7",),
     repair="θ(s_i, 0) = -2iπ/m and θ(s_i, 1) = (2 + 2i)π/m change places, and what is computed is the right product.",
 )
@@ -37,7 +36,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         words, also of the corrected angles, which must be 0 for the right product.
     Example:
         >>> print(verify().line())
-        refuted (proved): computed 36% to 53% of the steps wrong, claimed 0% of the steps wrong
+        refuted: computed 36% to 53% of the steps wrong, claimed 0% of the steps wrong
     """
     sides, orders, length = ("left", "right"), range(3, 13), effort.pick(500, 6_000)
     generator = effort.generator()

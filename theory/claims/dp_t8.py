@@ -39,7 +39,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         exact eigenvalues compared with the region; the region with its ends exchanged must go wrong.
     Example:
         >>> print(verify().line())
-        holds (proved): computed ρ at π/6: 3*sqrt(17)/32 + 27/32; 2 of 2 parts, claimed ρ at π/6: 3*sqrt(17)/32 + 27/32; 2 of 2 parts
+        proved: ρ at π/6: 3*sqrt(17)/32 + 27/32; 2 of 2 parts, as claimed
     """
     import sympy as sp
 

@@ -12,8 +12,7 @@ from .dp_t8 import pair_product
 CLAIM = Claim(
     "DP.T8.printed",
     "RWKV-7 with c = 1 is unstable at θ = π/3",
-    "proved",
-    expected="refuted",
+    "refuted",
     uses=("DP.T8",),
     repair="The angle is θ = π/6: the radius there is (27 + √153)/32, about 1.2303; it exceeds 1 for every θ between 0 and π/4.",
 )
@@ -31,7 +30,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: The radius is derived symbolically; the replay multiplies the factors in Q(√3) and encloses all eigenvalues.
     Example:
         >>> print(verify().line())
-        refuted (proved): computed spectral radius sqrt(57)/32 + 11/32, claimed above 1
+        refuted: computed spectral radius sqrt(57)/32 + 11/32, claimed above 1
     """
     import sympy as sp
 

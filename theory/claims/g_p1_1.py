@@ -8,7 +8,7 @@ from ...constructions.householder import GHFactor, product_of
 from ..factors.symbolic import norm_identity
 from ..spectra.norms import norm_at_most_one
 from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import instances, proved
+from ..verifying.evidence import proved, supported
 from ..verifying.parts import (
     drawn_factors,
     eighths,
@@ -37,9 +37,9 @@ def verify(effort: Effort = QUICK) -> Verdict:
         outside [0, 2] the same check must find a vector that becomes longer.
     Example:
         >>> print(verify().line())
-        holds (proved): computed 2 of 2 parts, claimed 2 of 2 parts
+        proved: 2 of 2 parts, as claimed
     """
-    found = instances(
+    found = supported(
         CLAIM,
         effort,
         count=effort.pick(40, 600),

@@ -12,7 +12,7 @@ from ..factors.symbolic import nonnegative_pair_identities, norm_identity
 from ..factors.symbolic_witnesses import equiangular_discriminant, equiangular_projections
 from ..spectra.eigenvalues import Spectrum, eigenvalue_report
 from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import instances, proved
+from ..verifying.evidence import proved, supported
 from ..verifying.parts import drawn_factors, eighths, figures, proved_in_parts, sampled, symbolic
 from ..verifying.subject import Subject
 from ..verifying.verdict import Verdict
@@ -45,11 +45,11 @@ def verify(effort: Effort = QUICK) -> Verdict:
         not checked: it is stationary among equal angles between the keys.
     Example:
         >>> print(verify().line())
-        holds (proved): computed least eigenvalue -1/8; imaginary part 3 - 2*sqrt(2); 6 of 6 parts, claimed least eigenvalue -1/8; imaginary part 3 - 2*sqrt(2); 6 of 6 parts
+        proved: least eigenvalue -1/8; imaginary part 3 - 2*sqrt(2); 6 of 6 parts, as claimed
     """
     import sympy as sp
 
-    pairs = instances(
+    pairs = supported(
         CLAIM,
         effort,
         count=effort.pick(60, 1500),
@@ -58,7 +58,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         check=outside_unit_interval,
         tight=lambda factors: any(f.eigenvalue == 0 for f in factors),
     )
-    strict = instances(
+    strict = supported(
         CLAIM,
         effort,
         count=effort.pick(30, 600),

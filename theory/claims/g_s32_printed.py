@@ -10,8 +10,7 @@ from .g_s32 import GROUPS, wrong_word
 CLAIM = Claim(
     "G.S32.printed",
     "δ(m_1, m_2) = m_2·m_1 for the product m_1·m_2···m_t",
-    "proved",
-    expected="refuted",
+    "refuted",
     uses=("G.S32",),
     repair="δ(y, m) = y·m, or the product is read from the right, m_t···m_1; the difference shows in every group that "
     "is not abelian.",
@@ -29,7 +28,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: A shortest word of S_3 on which the two differ; the same is looked for in other groups.
     Example:
         >>> print(verify().line())
-        refuted (proved): computed 4 of 4 groups wrong, claimed 0 groups wrong
+        refuted: computed 4 of 4 groups wrong, claimed 0 groups wrong
     """
     found = [wrong_word((name, "left")) for name in GROUPS]
     return refutation(

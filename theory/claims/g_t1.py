@@ -16,7 +16,7 @@ from ..impossibility.cast_theorems import Tally, passed_over, theorem
 from ..impossibility.certificate import cast_impossibility, positive_delta_layer
 from ..impossibility.orbits import AffineHead
 from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import instances
+from ..verifying.evidence import supported
 from ..verifying.further import further
 from ..verifying.subject import Subject
 from ..verifying.subject_letters import turning_needs
@@ -26,7 +26,7 @@ from .g_l1 import FORMATS
 CLAIM = Claim(
     "G.T1",
     "Parity needs an eigenvalue that is not a real number ≥ 0",
-    "instances",
+    "supported",
     uses=("G.L1",),
     arithmetic="cast",
     seconds=16,
@@ -60,13 +60,13 @@ def verify(effort: Effort = QUICK) -> Verdict:
         beyond the limits of the computation are passed over; their share is reported.
     Example:
         >>> print(verify().line())
-        holds (instances): computed no violation in 40 cases, claimed no violation
+        supported by 40 instances: no violation, as claimed
     """
     some = {
         f"{name}, two layers": theorem(name, effort.pick(5, 100), 2, effort.seed, negative=False)
         for name in FORMATS
     }
-    found = instances(
+    found = supported(
         CLAIM,
         effort,
         count=effort.pick(40, 600),

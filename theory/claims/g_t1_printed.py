@@ -11,12 +11,11 @@ from ..verifying.verdict import Verdict
 CLAIM = Claim(
     "G.T1.printed",
     "G.T1 with finite precision read as the arithmetic of hardware",
-    "proved",
-    expected="refuted",
+    "refuted",
     uses=("G.T1",),
     arithmetic="per_step, per_op",
     repair="It holds in model cast, where products of transitions are exact and a state is rounded once; in model "
-    "per_step it holds for symmetric transitions (own.R1).",
+    "per_step it holds for symmetric transitions (PT.R1).",
 )
 
 
@@ -35,7 +34,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         negative, and the states on 1^k are replayed until they repeat, with period 2.
     Example:
         >>> print(verify().line())
-        refuted (proved): computed 3 layers of period 2, claimed period 1
+        refuted: computed 3 layers of period 2, claimed period 1
     """
     written = [plain_witness(w) for w in (integer_rounding(), two_projections(2), delta_operations(2))]
     return refutation(

@@ -10,7 +10,7 @@ from ..counters.counters import ripple_period
 from ..impossibility.cast_rotations import ROTATIONS, rotations
 from ..impossibility.cast_theorems import Tally, passed_over, theorem
 from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import instances
+from ..verifying.evidence import supported
 from ..verifying.further import further
 from ..verifying.subject import Subject
 from ..verifying.subject_letters import turning_needs
@@ -20,7 +20,7 @@ from .g_l1 import FORMATS
 CLAIM = Claim(
     "G.T2",
     "Counting modulo m, not a power of two, needs a non-real eigenvalue",
-    "instances",
+    "supported",
     uses=("G.L1", "own.T2tight"),
     arithmetic="cast",
     seconds=6,
@@ -56,13 +56,13 @@ def verify(effort: Effort = QUICK) -> Verdict:
         Stacks that settle beyond the limits of the computation are passed over; their share is reported.
     Example:
         >>> print(verify().line())
-        holds (instances): computed no violation in 40 cases, claimed no violation
+        supported by 40 instances: no violation, as claimed
     """
     some = {
         f"{name}, two layers": theorem(name, effort.pick(5, 100), 2, effort.seed, negative=True)
         for name in FORMATS
     }
-    found = instances(
+    found = supported(
         CLAIM,
         effort,
         count=effort.pick(40, 600),

@@ -11,12 +11,11 @@ from ..verifying.verdict import Verdict
 CLAIM = Claim(
     "G.T2.printed",
     "G.T2 with finite precision read as the arithmetic of hardware",
-    "proved",
-    expected="refuted",
+    "refuted",
     uses=("G.T2",),
     arithmetic="per_step, per_op",
     repair="It holds in model cast, where products of transitions are exact and a state is rounded once; in model "
-    "per_step one layer with symmetric transitions has periods 1 and 2 only (own.R2).",
+    "per_step one layer with symmetric transitions has periods 1 and 2 only (PT.R2).",
 )
 
 
@@ -35,7 +34,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         on 1^k are replayed until they repeat, with period 3.
     Example:
         >>> print(verify().line())
-        refuted (proved): computed 2 layers of period 3, claimed periods 1 and 2
+        refuted: computed 2 layers of period 3, claimed periods 1 and 2
     """
     written = [plain_witness(w) for w in (two_projections(3), delta_operations(3))]
     return refutation(

@@ -17,8 +17,7 @@ from ..verifying.verdict import Verdict
 CLAIM = Claim(
     "G.T3.printed",
     "k of G.T3 as the number of states that a letter changes",
-    "proved",
-    expected="refuted",
+    "refuted",
     uses=("G.T3",),
     repair="k counts the points that a letter moves in the permutation representation of degree n.",
 )
@@ -38,7 +37,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         printed number is true: it is only far too large wherever n is not the number of states.)
     Example:
         >>> print(verify().line())
-        refuted (proved): computed 4 factors, claimed 119 factors
+        refuted: computed 4 factors, claimed 119 factors
     """
     automaton = automaton_from_spec("S5")
     built = construct(automaton, theorem="G.T3")

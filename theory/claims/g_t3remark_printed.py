@@ -13,8 +13,7 @@ from ..verifying.verdict import Verdict
 CLAIM = Claim(
     "G.T3remark.printed",
     "k + 1 factors for a matrix of M_k",
-    "proved",
-    expected="refuted",
+    "refuted",
     uses=("G.T3remark",),
     repair="A matrix of M_k is, by definition, a product of k factors.",
 )
@@ -31,7 +30,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: The first permutation of three points whose matrix needs k factors by its rank and is the product of k.
     Example:
         >>> print(verify().line())
-        refuted (proved): computed factors: 1, claimed factors: 2
+        refuted: computed factors: 1, claimed factors: 2
     """
     images = (image for image in permutations(range(3)) if image != (0, 1, 2))
     image = next((image for image in images if replayed(image)), None)

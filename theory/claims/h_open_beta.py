@@ -20,7 +20,7 @@ from ..factors.strict import (
 )
 from ..planning.bounds import bounds
 from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import instances, proved
+from ..verifying.evidence import proved, supported
 from ..verifying.further import further
 from ..verifying.subject import Subject
 from ..verifying.verdict import Verdict
@@ -28,7 +28,7 @@ from ..verifying.verdict import Verdict
 CLAIM = Claim(
     "H.open-beta",
     "Finite groups in finitely many states need β = 2",
-    "instances",
+    "supported",
     arithmetic="exact",
     seconds=10,
 )
@@ -54,9 +54,9 @@ def verify(effort: Effort = QUICK) -> Verdict:
         state is the exact mean over all words.
     Example:
         >>> print(verify().line())
-        holds (instances): computed no violation in 60 cases, claimed no violation
+        supported by 60 instances: no violation, as claimed
     """
-    found = instances(
+    found = supported(
         CLAIM,
         effort,
         count=effort.pick(60, 1_000),

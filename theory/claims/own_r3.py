@@ -16,7 +16,7 @@ CLAIM = Claim(
     "own.R3",
     "Two factors with eigenvalues in [0, 1] count by rounding",
     "proved",
-    uses=("own.R1", "own.R2"),
+    uses=("PT.R1", "PT.R2"),
     arithmetic="per_step",
     seconds=4,
 )
@@ -27,7 +27,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
 
     Statement: There are products of two factors with β = 1 and inputs B such that h ← Q(A h + B), Q to the nearest integer
         and no tie met, has a limit cycle of two states on {0, 1}, and one of three states on {-1, 0, 1}.
-    Direction: tight, for own.R1 and own.R2: with one factor A is symmetric, with two it need not be
+    Direction: tight, for PT.R1 and PT.R2: with one factor A is symmetric, with two it need not be
     Hypotheses: Constant input, H_0 = 0.
     Arithmetic: per_step on a few integers, to the nearest
     Source: own
@@ -36,7 +36,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         random systems turn is counted.
     Example:
         >>> print(verify().line())
-        holds (proved): computed 2, 3, claimed 2, 3
+        proved: 2, 3, as claimed
     """
     written = [plain_witness(two_projections(period)) for period in (2, 3)]
     found = proved(

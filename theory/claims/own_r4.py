@@ -16,7 +16,7 @@ CLAIM = Claim(
     "own.R4",
     "One factor with eigenvalues in [0, 1] counts where each operation is rounded",
     "proved",
-    uses=("own.R1",),
+    uses=("PT.R1",),
     arithmetic="per_op",
 )
 
@@ -26,7 +26,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
 
     Statement: Let s = kᵀh, e = v - s, h_i ← h_i + k_i e with each multiplication and addition rounded to bf16. There are k
         with ‖k‖ < 1 and v such that from h = 0 the limit cycle has two states, and such that it has three.
-    Direction: tight, for own.R1: rounding once a step is essential
+    Direction: tight, for PT.R1: rounding once a step is essential
     Hypotheses: Constant input, β = 1, H_0 = 0; the dot product from left to right.
     Arithmetic: per_op in bf16
     Source: own
@@ -35,7 +35,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         key that counts has dimension 2. How many random fp32 layers count is counted.
     Example:
         >>> print(verify().line())
-        holds (proved): computed 2, 3, claimed 2, 3
+        proved: 2, 3, as claimed
     """
     written = [plain_witness(delta_operations(period)) for period in (2, 3)]
     layers = effort.pick(1_000, 20_000)

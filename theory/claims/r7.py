@@ -11,13 +11,13 @@ from ...constructions.block_counter import two_layer_counter
 from ...constructions.spec import automaton_from_spec
 from ..planning.swap_copy_delay import FourLayers, counter_defect, four_layers
 from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import instances
+from ..verifying.evidence import supported
 from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
     "R7",
     "Any regular language in four layers with one swap or copy a token",
-    "instances",
+    "supported",
     uses=("DP.T6", "DP.T1", "DP.L2", "DP.L3"),
 )
 Case = tuple[FourLayers, list[int]]
@@ -38,9 +38,9 @@ def verify(effort: Effort = QUICK) -> Verdict:
         With a block one token shorter than n - 1 the same check must find wrong states.
     Example:
         >>> print(verify().line())
-        holds (instances): computed no violation in 12 cases, claimed no violation
+        supported by 12 instances: no violation, as claimed
     """
-    return instances(
+    return supported(
         CLAIM,
         effort,
         count=effort.pick(12, 120),

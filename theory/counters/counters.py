@@ -1,7 +1,7 @@
 """Small recurrences that count only because numbers are rounded: the witnesses, each in its own arithmetic.
 
 Their eigenvalues are real and not negative, or the hypothesis fails by a hair; in exact numbers none of them counts. Why
-a verdict names its arithmetic: own.R1 (a key that is too long), own.R3, own.R4, and section 2 of the theory.
+a verdict names its arithmetic: PT.R1 (a key that is too long), own.R3, own.R4, and section 2 of the theory.
 """
 
 from __future__ import annotations
@@ -57,7 +57,6 @@ class Witness:
         return Verdict(
             self.claim,
             "refuted",
-            "proved",
             {"witness": {**witness, "preperiod": found.preperiod}, "facts": self.facts},
             self.arithmetic,
         )
@@ -107,14 +106,14 @@ def exact_model(A: Any, B: Any, start: Sequence[int], arithmetic: str) -> Affine
 
 
 def long_key() -> Witness:
-    """own.R1's limit: β = 1 and ‖k‖² = 1 + 1.5e-4 in fp16, per step; I - k kᵀ has the eigenvalue -1.5e-4."""
+    """PT.R1's limit: β = 1 and ‖k‖² = 1 + 1.5e-4 in fp16, per step; I - k kᵀ has the eigenvalue -1.5e-4."""
     k = [Fraction(1987, 8192), Fraction(1987, 2048)]
     A = [[Fraction(int(i == j)) - k[i] * k[j] for j in range(2)] for i in range(2)]
     start = (1032, 6996)
     states = _points((1032, 6996), (1033, 7000), (1032, 6996))
     model = exact_model(np.array(A, dtype=object), [x * 7040 for x in k], start, "per_step:fp16")
     return Witness(
-        "own.R1 with a key that is too long", "per_step:fp16", model, states, 2, "‖k‖² = 1 + 1.5e-4"
+        "PT.R1 with a key that is too long", "per_step:fp16", model, states, 2, "‖k‖² = 1 + 1.5e-4"
     )
 
 

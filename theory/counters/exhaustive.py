@@ -1,4 +1,4 @@
-"""own.R1 and own.R2 checked: over all symmetric matrices of a small set of values, and on random larger ones.
+"""PT.R1 and PT.R2 checked: over all symmetric matrices of a small set of values, and on random larger ones.
 
 In model `per_step`, with a constant input: A positive semidefinite, every limit cycle is a fixed point; A symmetric, its
 period is 1 or 2. For any non-decreasing rounding: those of the hardware, or every such map of small sets.
@@ -19,7 +19,7 @@ from ...constructions.errors import InputError
 from ..arithmetic.arithmetic import PerStep
 from ..arithmetic.rounding import FloatFormat, Floats
 from ..arithmetic.value_sets import ValueSet, all_values, value_set
-from ..verifying.verdict import Verdict
+from ..verifying.verdict import Status, Verdict
 from .counters import rounding_of
 
 
@@ -38,9 +38,9 @@ class Cycles:
     violations: list[Any] = field(default_factory=list)
 
     def verdicts(self, arithmetic: str, what: str, seed: int | None = None) -> tuple[Verdict, Verdict]:
-        """own.R1 and own.R2 on these systems."""
+        """PT.R1 and PT.R2 on these systems."""
         made = []
-        for claim, count in (("own.R1", self.positive), ("own.R2", self.systems)):
+        for claim, count in (("PT.R1", self.positive), ("PT.R2", self.systems)):
             evidence: dict[str, Any] = {"violations": len(self.violations), "undecided": self.undecided}
             if seed is None:
                 evidence |= {"cases": count * self.states, "set": what, "systems": count}
@@ -49,12 +49,8 @@ class Cycles:
             wrong = [v for v in self.violations if v["claim"] == claim]
             if wrong:
                 evidence["witness"] = wrong[0]
-            status: Any = "refuted" if wrong else "holds"
-            made.append(
-                Verdict(
-                    claim, status, "instances" if seed is not None else "exhaustive", evidence, arithmetic
-                )
-            )
+            confirmed: Status = "exhaustive" if seed is None else "supported"
+            made.append(Verdict(claim, "refuted" if wrong else confirmed, evidence, arithmetic))
         return made[0], made[1]
 
 
@@ -94,7 +90,7 @@ def all_symmetric(
         result.positive += len(tables) * len(Bs) * positive
         longest = 3 if again.any() else 2 if moved.any() else 1
         result.periods[positive] = max(result.periods[positive], longest)
-        for claim, wrong in (("own.R1", moved & positive), ("own.R2", again)):
+        for claim, wrong in (("PT.R1", moved & positive), ("PT.R2", again)):
             for t, b, h in np.argwhere(wrong)[:1]:
                 result.violations.append(
                     {
@@ -117,7 +113,7 @@ def random_symmetric(
     """
     model, draw = rounding_of(arithmetic), np.random.default_rng(seed)
     if isinstance(model.values, FloatFormat) and not model.values.saturating:
-        raise InputError(f"{arithmetic}: own.R1 and own.R2 are about finite values: write {arithmetic}:sat")
+        raise InputError(f"{arithmetic}: PT.R1 and PT.R2 are about finite values: write {arithmetic}:sat")
     M = draw.integers(-31, 32, size=(instances, n, n)).astype(np.float64)
     D = np.ones((instances, n)) if positive else draw.choice([-1.0, 1.0], size=(instances, n))
     A = np.einsum("rki,rk,rkj->rij", M, D, M)  # integers, exact
@@ -138,17 +134,17 @@ def random_symmetric(
         turns = (two != h).any(axis=(1, 2))
         flips = (one != h).any(axis=(1, 2)) & ~turns
         for at in np.flatnonzero(flips & positive)[:1]:
-            result.violations.append({"claim": "own.R1", "A": A[at].tolist(), "B": B[at].tolist()})
+            result.violations.append({"claim": "PT.R1", "A": A[at].tolist(), "B": B[at].tolist()})
         result.periods[positive] = max(result.periods[positive], 2 if flips.any() else 1)
         A, B, h, left = A[turns], B[turns], h[turns], left[turns]
         if not len(left):
             return result
     kept = h
-    for period in range(1, 65):  # runs still moving: a cycle of three or more would refute own.R2
+    for period in range(1, 65):  # runs still moving: a cycle of three or more would refute PT.R2
         h = model.affine(A, h, B)
         for at in np.flatnonzero((h == kept).all(axis=(1, 2)))[: int(period > 2)]:
             result.violations.append(
-                {"claim": "own.R2", "A": A[at].tolist(), "B": B[at].tolist(), "period": period}
+                {"claim": "PT.R2", "A": A[at].tolist(), "B": B[at].tolist(), "period": period}
             )
     result.undecided = len(left)
     return result

@@ -176,5 +176,5 @@ def rate_verdict(found: TwoFactors | DeltaLayers, seed: int) -> Verdict:
     )
     witness = found.witness()
     if witness is None:
-        return Verdict(claim, "unknown", "instances", evidence, name)
-    return Verdict(claim, "refuted", "instances", {**evidence, "witness": witness}, name)
+        return Verdict(claim, "unknown", evidence, name)
+    return Verdict(claim, "refuted", {**evidence, "witness": witness}, name)

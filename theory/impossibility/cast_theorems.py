@@ -41,7 +41,7 @@ class Tally:
     violations: list[Any] = field(default_factory=list)
 
     def verdict(self, claim: str, seed: int, arithmetic: str, *assumptions: str) -> Verdict:
-        """`holds` on these instances, or refuted by the first violation."""
+        """Supported by these instances, or refuted by the first violation."""
         largest = sorted(self.settling)
         evidence = {
             "instances": self.instances,
@@ -58,12 +58,11 @@ class Tally:
             return Verdict(
                 claim,
                 "refuted",
-                "instances",
                 {**evidence, "witness": self.violations[0]},
                 arithmetic,
                 assumptions,
             )
-        return Verdict(claim, "holds", "instances", evidence, arithmetic, assumptions)
+        return Verdict(claim, "supported", evidence, arithmetic, assumptions)
 
 
 def lemma(

@@ -6,6 +6,7 @@ words with the orbits of the package's own arithmetic, so that the two hold each
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -14,9 +15,11 @@ import numpy as np
 
 from ...constructions.automaton import Automaton
 from ...constructions.certificate_parts import FORMAT, number_json
-from ...constructions.errors import InputError
+from ...constructions.errors import DisagreementError, InputError, LimitError
 from ..arithmetic.arithmetic import Cast, PerStep, fractions
 from ..arithmetic.names import parse_arithmetic
+from ..checker import impossible
+from ..checker.exact import Invalid, parse
 from ..verifying.verdict import Verdict
 from .cast_model import cast_states
 from .orbits import MAX_STEPS, AffineHead, AffineModel, orbit
@@ -107,7 +110,7 @@ def positive_delta_layer() -> AffineModel:
 def parity_impossibility() -> dict[str, Any]:
     """The certificate that a DeltaNet layer with eigenvalues in [0, 1] does not follow parity in bf16.
 
-    Its states on 1^k settle (own.R1), so 1^i and 1^(i+1) reach the same state, bit for bit.
+    Its states on 1^k settle (PT.R1), so 1^i and 1^(i+1) reach the same state, bit for bit.
     """
     from ...constructions.spec import automaton_from_spec
 
@@ -123,8 +126,8 @@ def impossibility_verdict(model: AffineModel, automaton: Automaton, loop: Sequen
     claim = f"{model.name} follows {automaton.name}"
     name = model.arithmetic.name
     if document is None:
-        return Verdict(claim, "unknown", "proved", {"searched": "the orbit on v^k", "loop": list(loop)}, name)
-    return Verdict(claim, "refuted", "proved", {"witness": document["words"], "certificate": document}, name)
+        return Verdict(claim, "unknown", {"searched": "the orbit on v^k", "loop": list(loop)}, name)
+    return Verdict(claim, "refuted", {"witness": document["words"], "certificate": document}, name)
 
 
 def _document(
@@ -143,7 +146,7 @@ def _document(
     model = parse_arithmetic(arithmetic)
     replay = _cast_replay if isinstance(model, Cast) else _replay
     replayed = [replay(head, used, word, model.round) for head in heads]  # type: ignore[union-attr]
-    return {
+    return _accepted({
         "format": FORMAT,
         "kind": "impossible",
         "labels": {
@@ -158,7 +161,27 @@ def _document(
         "heads": [head for head, _ in replayed],
         "words": {"prefix": prefix, "loop": loop, "i": i, "j": j, "suffix": z},
         "evidence": [evidence for _, evidence in replayed],
-    }
+    })  # fmt: skip
+
+
+def _accepted(document: dict[str, Any]) -> dict[str, Any]:
+    """The certificate, once the stand-alone checker has accepted it."""
+    name = document["labels"]["model"]
+    try:
+        read = parse(json.dumps(document))
+    except ValueError:  # more digits than Python writes
+        raise LimitError(
+            f"{name}: its numbers are too long for a certificate: look for a shorter loop"
+        ) from None
+    try:
+        impossible.check(read)
+    except Invalid as reason:
+        if str(reason).startswith("words: the replay takes more than"):
+            raise LimitError(f"{name}: the checker does not follow so long words ({reason})") from None
+        raise DisagreementError(
+            f"{name}: the checker refuses the certificate that was found ({reason})"
+        ) from None
+    return document
 
 
 Round = Callable[[Any], Any]

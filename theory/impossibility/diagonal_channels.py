@@ -1,4 +1,4 @@
-"""A diagonal channel by operations, h ← Q(Q(a h) + b): with a ≥ 0 it never turns, over all of a small format (own.R1).
+"""A diagonal channel by operations, h ← Q(Q(a h) + b): with a ≥ 0 it never turns, over all of a small format (PT.R1).
 
 A composition of non-decreasing maps of one number is non-decreasing, and such a map of finitely many values has no cycle
 of two or more.

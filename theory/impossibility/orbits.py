@@ -99,8 +99,13 @@ class AffineModel:
 
     def initial(self, sequences: int) -> list[Any]:
         """The start of each head."""
-        kind = fractions if isinstance(self.arithmetic, Exact) else np.asarray
-        return [np.repeat(kind(head.start)[None], sequences, axis=0) for head in self.heads]
+        exact = isinstance(
+            self.arithmetic, Exact
+        )  # else float64, as after each step: integers would have other bits
+        starts = [
+            fractions(head.start) if exact else np.asarray(head.start, np.float64) for head in self.heads
+        ]
+        return [np.repeat(start[None], sequences, axis=0) for start in starts]
 
     def step(self, states: Sequence[Any], letters: Indices) -> list[Any]:
         """One token."""

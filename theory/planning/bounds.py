@@ -16,10 +16,11 @@ import numpy as np
 
 from ...constructions.automaton import Automaton, Indices, breadth_first
 from ...constructions.certificate_parts import FORMAT
-from ...constructions.errors import InputError
+from ...constructions.errors import DisagreementError, InputError
 from ...constructions.formats.label_text import distinct_texts
 from ...constructions.groups.permutations import cycle_lengths
 from ..checker.bound import FIFTHS, PAIRS, RULES, SEARCH
+from ..checker.bound import bounds as checker_bounds
 
 Word = tuple[int, ...]
 Cycle = tuple[int, ...]
@@ -30,8 +31,8 @@ class Bound:
     """`figure` is `at_least` so much in every RNN that meets the `hypotheses` and follows the automaton.
 
     `reason`: the theorem's id. `kind`: `proved` (the proof is in the checker's text), or `cited` (a published theorem
-    whose hypotheses on the automaton are checked). `data`: the evidence, letters and states as indices. `text`: one
-    readable line.
+    whose hypotheses on the automaton are checked). `why`: the evidence in words, `data`: the same, letters and states as
+    indices. `text`: one readable line with the hypotheses.
 
     Figures: `householders` (factors a token in one layer), `beta` (the largest β‖v‖²), `state_size` (numbers in the
     state), `triangular_layers` and `single_factor_layers` (layers, if all are of this form), and
@@ -44,9 +45,17 @@ class Bound:
     reason: str
     kind: str
     hypotheses: str
+    why: str
     text: str
     data: dict[str, Any]
     automaton: Automaton = field(repr=False, compare=False)
+
+    def statement(self) -> dict[str, Any]:
+        """Its entry in a certificate."""
+        return {
+            "figure": self.figure, "at_least": self.at_least, "reason": self.reason, "kind": self.kind,
+            "hypotheses": self.hypotheses, "evidence": self.data,
+        }  # fmt: skip
 
     def certificate(self) -> dict[str, Any]:
         """The certificate of kind `bound` with this bound alone."""
@@ -54,13 +63,24 @@ class Bound:
 
 
 def bounds(automaton: Automaton) -> tuple[Bound, ...]:
-    """All bounds known for an automaton, in a fixed order; empty where there is none.
+    """All bounds known for an automaton, in a fixed order, each found by the stand-alone checker too; empty if there is none.
 
     Unreachable states do not count, unless they were kept as points. Words are searched to a fixed extent
-    (`checker.bound.SEARCH`), so that a bound may be missed on large monoids; none is ever wrong.
+    (`checker.bound.SEARCH`), so that a bound may be missed on large monoids; none is ever wrong. `DisagreementError` where the
+    checker does not find the same.
     """
     if not automaton.keeps_points:
         automaton = automaton.trimmed()
+    found = _found(automaton)
+    if found:
+        theirs = checker_bounds(automaton.transitions.tolist(), len(automaton.states))
+        for bound in found:
+            if bound.statement() not in theirs:
+                raise DisagreementError(f"{automaton.name}: the checker of bounds does not find {bound.text}")
+    return found
+
+
+def _found(automaton: Automaton) -> tuple[Bound, ...]:
     maps = automaton.transitions
     n = maps.shape[1]
     letters = np.arange(len(maps))
@@ -69,8 +89,8 @@ def bounds(automaton: Automaton) -> tuple[Bound, ...]:
 
     def add(figure: str, reason: str, at_least: int, data: dict[str, Any], why: str) -> None:
         kind, hypotheses = RULES[figure, reason]
-        text = f"{figure} ≥ {at_least} ({reason}): {why}; {hypotheses}"
-        found.append(Bound(figure, at_least, reason, kind, hypotheses, text, data, automaton))
+        text = f"{figure} ≥ {at_least} ({reason}): {why}; hypotheses: {hypotheses}"
+        found.append(Bound(figure, at_least, reason, kind, hypotheses, why, text, data, automaton))
 
     def turns(word: Word, cycle: Cycle) -> str:
         return f"{spelt(word)} moves {len(cycle)} states in a cycle"
@@ -144,17 +164,7 @@ def bound_certificate(found: Sequence[Bound]) -> dict[str, Any]:
                 for row in automaton.transitions
             ],
         },
-        "bounds": [
-            {
-                "figure": bound.figure,
-                "at_least": bound.at_least,
-                "reason": bound.reason,
-                "kind": bound.kind,
-                "hypotheses": bound.hypotheses,
-                "evidence": bound.data,
-            }
-            for bound in found
-        ],
+        "bounds": [bound.statement() for bound in found],
     }
 
 

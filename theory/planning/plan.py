@@ -20,11 +20,13 @@ from ...constructions.realisations import (
     of_source,
     sources_for,
 )
-from ..horizon import has_horizon, horizons
+from ..accepted import accepted_horizons
+from ..horizon import has_horizon
 from .bounds import Bound, bounds
+from .reached import ReachedBound, reached_bounds
 
-PLANNED_HORIZON_CODES = 2_000
-"""Horizons are computed for heads of up to this many codes; `construct -o` computes them for all."""
+PLANNED_HORIZON_CODES = 500
+"""Horizons are computed, and checked, for heads of up to this many codes; `construct -o` does so for all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +37,8 @@ class Offer:
     in one. `letter_factors`: for one layer the most factors of each letter in a head, else None. `layer_factors`:
     the most factors of a letter in each layer, None where letters are no products of factors. `parameters`: numbers that write all letters down, β and key of each
     factor and the added entries; None where it was not counted. `horizons`: for each dtype the certified length, None
-    for no limit; absent where none is certified or it was not computed.
+    for no limit; absent where none is certified or it was not computed. `bounds`: the lower bounds whose hypotheses the
+    realisation meets, with what it reaches.
     """
 
     found: Realisation
@@ -44,6 +47,7 @@ class Offer:
     layer_factors: tuple[int, ...] | None
     parameters: int | None
     horizons: dict[str, int | None] | None
+    bounds: tuple[ReachedBound, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -56,6 +60,7 @@ class Offer:
             "layer_factors": None if self.layer_factors is None else list(self.layer_factors),
             "parameters": self.parameters,
             "horizons": self.horizons,
+            "lower_bounds": [b.to_json() for b in self.bounds],
             "notes": list(self.found.notes),
         }
 
@@ -121,7 +126,7 @@ def plan(automaton: Automaton, request: Request | None = None, limits: Limits | 
     found.sort(key=lambda f: (_norm_rank(f), cost(f)))
     merits = [_merits(f) for f in found]
     offers = tuple(
-        _offer(f, not any(_beats(other, own) for other in merits))
+        _offer(f, not any(_beats(other, own) for other in merits), lower)
         for f, own in zip(found, merits, strict=True)
     )
     return Plan(automaton, offers, lower, tuple(dict.fromkeys(left_out)))
@@ -156,19 +161,24 @@ def forbidden(automaton: Automaton, request: Request, lower: Iterable[Bound]) ->
             and request.max_layers < bound.at_least
         )
         if by_factors or by_layers:
-            return NotRealisableError(f"{automaton.name}: {request.options()} is impossible: {bound.text}")
+            return NotRealisableError(
+                f"{automaton.name}: {request.options()} is impossible under the hypotheses named: {bound.text}"
+            )
     return None
 
 
 def report(found: Realisation, certificate: str | None = None) -> dict[str, Any]:
-    """The figures that `construct` prints: those of the summary, sizes, lower bounds, the certificate's path."""
+    """The figures that `construct` prints: those of the summary, sizes, lower bounds, the certificate's path.
+
+    The lower bounds are those whose hypotheses this construction meets (`reached_bounds`).
+    """
     return {
         "states": len(found.automaton.states),
         "letters": len(found.automaton.letters),
         "construction": found.construction,
         "theorem": found.theorem,
         **found.summary(),
-        "lower_bounds": bounds_json(bounds(found.automaton)),
+        "lower_bounds": [b.to_json() for b in reached_bounds(found)],
         "certificate": certificate,
     }
 
@@ -201,12 +211,13 @@ def _beats(other: tuple[int, ...], own: tuple[int, ...]) -> bool:
     return other != own and all(a <= b for a, b in zip(other, own, strict=True))
 
 
-def _offer(found: Realisation, pareto: bool) -> Offer:
+def _offer(found: Realisation, pareto: bool, lower: Iterable[Bound]) -> Offer:
+    met = reached_bounds(found, lower)
     if isinstance(found, BlockDelay):
         exact: dict[str, int | None] | None = None
         if found.exactness == "integer":
             exact = dict.fromkeys(found.formats)
-        return Offer(found, pareto, None, found.layer_factors, None, exact)
+        return Offer(found, pareto, None, found.layer_factors, None, exact, met)
     one = found.layers[0] if len(found.layers) == 1 else None
     by_letter = None
     if one is not None and found.householders is not None:
@@ -221,6 +232,7 @@ def _offer(found: Realisation, pareto: bool) -> Offer:
         None if found.householders is None else _layer_factors(found),
         sum(_numbers(head, t) for head in found.all_heads for t in head.transitions),
         _horizons(found),
+        met,
     )
 
 
@@ -238,4 +250,4 @@ def _horizons(found: LRNN) -> dict[str, int | None] | None:
         return {dtype: None for dtype in INTEGER_RANGES if dtype in found.formats}
     if not has_horizon(found) or max(len(head.codes) for head in found.all_heads) > PLANNED_HORIZON_CODES:
         return None
-    return horizons(found)
+    return accepted_horizons(found)

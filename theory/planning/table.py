@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from ...constructions.texts.printable import console
 from .plan import Offer, Plan
 
 
 def print_plan(made: Plan) -> None:
     """Prints the plan; `*` marks what no other realisation beats."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False, markup=False, emoji=False)
+    shown = console()
     automaton = made.automaton
-    console.print(
+    shown.print(
         f"{automaton.name}: {len(automaton.states):,} states, {len(automaton.letters):,} letter{'s' * (len(automaton.letters) != 1)}",
         style="bold",
     )
@@ -23,18 +23,20 @@ def print_plan(made: Plan) -> None:
     table.add_column("exact", overflow="fold")
     for number, offer in enumerate(made.offers, start=1):
         table.add_row("*" if offer.pareto else "", str(number), *_cells(offer))
-    console.print(table)
+    shown.print(table)
     for number, offer in enumerate(made.offers, start=1):
-        console.print(f"{number}. {offer.found.theorem}: {offer.found.construction}")
-    console.print("* no other has as few layers, factors and dimensions, as exact and as small a norm")
+        optimal = [f"{b.figure} ({b.reason})" for b in offer.bounds if b.optimal and b.figure != "beta"]
+        said = f"; optimal under the bound's hypotheses: {', '.join(optimal)}" if optimal else ""
+        shown.print(f"{number}. {offer.found.theorem}: {offer.found.construction}{said}")
+    shown.print("* no other has as few layers, factors and dimensions, as exact and as small a norm")
     for note in dict.fromkeys(note for offer in made.offers for note in offer.found.notes):
-        console.print(f"note: {note}")
+        shown.print(f"note: {note}")
     for text in made.left_out:
-        console.print(f"left out: {text}")
+        shown.print(f"left out: {text}")
     for bound in made.bounds:
-        console.print(f"lower bound, {bound.kind}: {bound.text}")
+        shown.print(f"lower bound, {bound.kind}: {bound.text}")
     if not made.bounds:
-        console.print("lower bound: none is known")
+        shown.print("lower bound: none is known")
 
 
 def _cells(offer: Offer) -> tuple[str, ...]:
@@ -60,5 +62,5 @@ def _exact(offer: Offer) -> str:
     lengths = offer.horizons or {}
     if not lengths:
         return f"algebraic{norm}"
-    shown = [f"{dtype} {lengths[dtype]:,}" for dtype in ("bf16", "fp32") if lengths.get(dtype) is not None]
-    return f"to token {', '.join(shown)}{norm}"
+    listed = [f"{dtype} {lengths[dtype]:,}" for dtype in ("bf16", "fp32") if lengths.get(dtype) is not None]
+    return f"to token {', '.join(listed)}{norm}"

@@ -15,15 +15,14 @@ from ..arithmetic.arithmetic import Arithmetic, PerStep, Rounded
 from ..arithmetic.names import parse_arithmetic
 from ..arithmetic.rounding import Floats
 from ..checker import arithmetic as checker
-from ..checker.equivalent import MAX_STEPS, fitting
+from ..checker.equivalent import MAX_STEPS, MAX_WORK, fitting
 from ..checker.exact import Invalid
 from ..checker.horizon import FLOATS
-from ..checker.regions import regions
-from ..checker.stored import Model
-from ..checker.table import Machine
+from ..checker.regions import MAX_DISTANCES
 from .answers import Answers
 from .exact import ExactNpzStepper, exact_regions
 from .linear import LinearHead, LinearMachine
+from .regions import find_regions
 from .state_search import StateSearch
 
 MAX_REGION_STEPS = 20_000
@@ -78,13 +77,10 @@ def model_document(machine: LinearMachine, name: str) -> dict[str, Any] | str:
 
 def states_certificate(search: StateSearch, machine: LinearMachine, name: str) -> dict[str, Any] | str:
     """Of a closed search; or why there is none."""
-    steps = search.place.count * len(search.automaton.letters)
     arithmetic = checked(machine.arithmetic)
     if arithmetic is None:
         return f"the checker does not know {machine.arithmetic.name}"
-    if steps > MAX_STEPS:
-        return f"the proof has {steps:,} steps, and the checker makes {MAX_STEPS:,}"
-    document = model_document(machine, name)
+    document = _within_limits(search, machine, name)
     if isinstance(document, str) or machine.answers is None:
         return document
     states = machine.carrier.decode(search.form.rows(search.store.words[: search.place.count]))
@@ -102,10 +98,7 @@ def exact_states_certificate(
     search: StateSearch, stepper: ExactNpzStepper, answers: Answers
 ) -> dict[str, Any] | str:
     """Of a closed search in exact numbers; or why there is none."""
-    steps = search.place.count * len(search.automaton.letters)
-    if steps > MAX_STEPS:
-        return f"the proof has {steps:,} steps, and the checker makes {MAX_STEPS:,}"
-    document = model_document(exact_regions(stepper.model, answers), stepper.model.name)
+    document = _within_limits(search, exact_regions(stepper.model, answers), stepper.model.name)
     if isinstance(document, str):
         return document
     proof = {
@@ -117,10 +110,28 @@ def exact_states_certificate(
     return {**document, "equivalence": proof}
 
 
+def _within_limits(search: StateSearch, machine: LinearMachine, name: str) -> dict[str, Any] | str:
+    """The model of a proof by states that the checker would take; or why it would not."""
+    letters, count = len(search.automaton.letters), search.place.count
+    if letters * count > MAX_STEPS:
+        return f"the proof has {letters * count:,} steps, and the checker makes {MAX_STEPS:,}"
+    document = model_document(machine, name)
+    if isinstance(document, str):
+        return document
+    heads, codes = document["model"]["heads"], len(document["model"]["codes"])
+    filled = sum(
+        len(head["H0"][0]) * sum(a != 0 for A in head["A"] for row in A for a in row) for head in heads
+    )
+    products = count * (filled + letters * machine.form.entries * codes)
+    if products > MAX_WORK:
+        return f"the proof has {products:,} products, and the checker computes {MAX_WORK:,}"
+    return document
+
+
 def regions_certificate(
     machine: LinearMachine, arithmetic: Arithmetic, name: str, limit: int
 ) -> dict[str, Any] | None:
-    """A proof by balls about the codes, found by the checker's own iteration; None where there is none.
+    """A proof by balls about the codes, found on a way of the package's own; None where there is none.
 
     `machine`: the model with the numbers that the arithmetic stores. `limit`: relaxations of a radius.
     """
@@ -130,14 +141,10 @@ def regions_certificate(
     document = model_document(machine, name)
     if isinstance(document, str) or machine.answers is None:
         return None
-    kind = machine.answers.kind
-    delta = machine.answers.automaton.transitions.tolist()
-    held = Machine(delta, document["automaton"]["start"], document["automaton"]["outputs"])
-    try:
-        model = Model(document["model"], len(delta), 2**62, known)
-        count, radius = regions(model, held, kind, limit)
-    except Invalid:
+    found = find_regions(machine, arithmetic, limit)
+    if found is None:
         return None
+    kind, (count, radius) = machine.answers.kind, found
     proof = {"arithmetic": known.name, "answers": kind, "regions": count, "radius": radius}
     return {**document, "equivalence": proof}
 
@@ -149,7 +156,8 @@ def _may_contract(machine: LinearMachine, arithmetic: checker.Arithmetic) -> boo
         return False
     if machine.form.entries > 64 or machine.reader is None:
         return False
-    if len(machine.reader.codes) * len(machine.moves) > MAX_REGION_STEPS:
+    codes, letters = len(machine.reader.codes), len(machine.moves)
+    if codes * letters > MAX_REGION_STEPS or codes**2 * letters * machine.form.entries > MAX_DISTANCES:
         return False
     free = [exact or moves is not None for moves in machine.moves]
     norms = [[np.linalg.norm(head.matrix(x), 2) for head in machine.heads] for x in range(len(free))]

@@ -8,10 +8,8 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from .verdict import KINDS, STATUSES
+from .verdict import STATUSES, Status
 
-Status = Literal["holds", "refuted", "unknown"]
-Kind = Literal["proved", "exhaustive", "instances", "cited"]
 Level = Literal["quick", "full"]
 T = TypeVar("T")
 
@@ -23,7 +21,7 @@ class Claim:
     """One statement of the literature, of ours, or of a user.
 
     `id`: such as G.T4; the source stands before the first point, and `.printed` behind a statement as it was printed.
-    `title`: a few words. `kind`, `expected`: the kind of its verdict, and the status. `uses`: the claims it builds on.
+    `title`: a few words. `expected`: the status of its verdict. `uses`: the claims it builds on.
     `arithmetic`: the model in which it is stated (`parse_arithmetic`'s names, or several with commas).
     `repair`: of a printed claim, what is true in its place, in one sentence. `models`: does its check train or load
     torch models? `seconds`: about what its check takes with full effort; within a budget short checks are first. Raises
@@ -32,8 +30,7 @@ class Claim:
 
     id: str
     title: str
-    kind: Kind
-    expected: Status = "holds"
+    expected: Status
     uses: tuple[str, ...] = ()
     arithmetic: str = "exact"
     repair: str = ""
@@ -44,8 +41,6 @@ class Claim:
         problems = []
         if not ID.fullmatch(self.id):
             problems.append("its id is letters, digits, points and hyphens")
-        if self.kind not in KINDS:
-            problems.append(f"kind {self.kind!r} is not one of {', '.join(KINDS)}")
         if self.expected not in STATUSES:
             problems.append(f"expected {self.expected!r} is not one of {', '.join(STATUSES)}")
         if self.printed and not self.repair:

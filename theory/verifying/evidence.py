@@ -1,8 +1,8 @@
-"""From what a claim's check found to its `Verdict`: proved, exhaustive, instances, refutation; each two-sided where it can be.
+"""From what a claim's check found to its `Verdict`: proved, exhaustive, supported, refutation; each two-sided where it can be.
 
 A check of cases is a function `check(case)` that returns what violates the statement there, or None. Where the
 statement has a hypothesis, the same function is given cases with the hypothesis broken, and must find violations among
-them: a check that finds none there cannot fail, so it does not report `holds`.
+them: a check that finds none there cannot fail, so its verdict is `unknown`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from .claim import Claim, Effort
-from .verdict import Verdict
+from .verdict import Status, Verdict
 
 T = TypeVar("T")
 Check = Callable[[T], Any]
@@ -34,7 +34,7 @@ def proved(
     assumptions: tuple[str, ...] = (),
     arithmetic: str | None = None,
 ) -> Verdict:
-    """Exact in all cases: it holds where `computed relation claimed`, else it is refuted.
+    """Exact in all cases: proved where `computed relation claimed`, else refuted.
 
     `witness`: what refutes it then; without one the two values do.
     """
@@ -44,7 +44,7 @@ def proved(
         facts["witness"] = {"computed": computed, "claimed": claimed} if witness is None else witness
     shown = claimed if relation == "==" else f"{relation} {claimed}"
     return Verdict(
-        claim.id, "holds" if fits else "refuted", "proved", facts, arithmetic or claim.arithmetic,
+        claim.id, "proved" if fits else "refuted", facts, arithmetic or claim.arithmetic,
         assumptions, computed, shown,
     )  # fmt: skip
 
@@ -68,7 +68,7 @@ def exhaustive(
     return _of_cases(claim, facts, violation, "exhaustive", facts["cases"], assumptions, arithmetic)
 
 
-def instances(
+def supported(
     claim: Claim,
     effort: Effort,
     *,
@@ -76,7 +76,7 @@ def instances(
     draw: Callable[[np.random.Generator], T],
     broken: Callable[[np.random.Generator], T],
     check: Check[T],
-    tight: Callable[[T], bool],
+    tight: Callable[[T], bool] | None = None,
     broken_count: int | None = None,
     evidence: Mapping[str, Any] | None = None,
     assumptions: tuple[str, ...] = (),
@@ -84,17 +84,18 @@ def instances(
 ) -> Verdict:
     """`count` cases that `draw` makes from random numbers; `broken` makes cases with the hypothesis broken.
 
-    `tight`: does a case meet the hypothesis with nothing to spare? How many did is reported, as is the rate of
-    violations among `broken_count` (default `count`) broken cases.
+    `tight`: does a case meet the hypothesis with nothing to spare? How many did is reported; None where the hypothesis
+    leaves no room to spare. The rate of violations among `broken_count` (default `count`) broken cases is reported too.
     """
     generator = effort.generator(0)
     drawn = [draw(generator) for _ in range(count)]
     facts: dict[str, Any] = {"instances": count, "seed": effort.seed, **(evidence or {})}
-    facts["tight"] = sum(tight(case) for case in drawn)
-    violation, _ = _first(drawn, check)
+    if tight is not None:
+        facts["tight"] = sum(bool(tight(case)) for case in drawn)
+    violation, place = _first(drawn, check)
     generator = effort.generator(1)
     facts["broken"] = _rate((broken(generator) for _ in range(broken_count or count)), check)
-    return _of_cases(claim, facts, violation, "instances", count, assumptions, arithmetic)
+    return _of_cases(claim, facts, violation, "supported", place, assumptions, arithmetic)
 
 
 def refutation(
@@ -116,15 +117,15 @@ def refutation(
     sound = witness is not None and bool(replay(witness))
     facts["witness" if sound else "failed_witness"] = witness
     return Verdict(
-        claim.id, "refuted" if sound else "unknown", "proved", facts, arithmetic or claim.arithmetic,
+        claim.id, "refuted" if sound else "unknown", facts, arithmetic or claim.arithmetic,
         assumptions, computed, claimed,
     )  # fmt: skip
 
 
 def cited(claim: Claim, source: str, *, checked: str, evidence: Mapping[str, Any] | None = None) -> Verdict:
-    """Nothing here proves it: `unknown`. `source`: who does; `checked`: what of it was checked here, if anything."""
+    """Nothing here proves it. `source`: who does; `checked`: what of it was checked here, if anything."""
     facts = {"source": source, **(evidence or {})}
-    return Verdict(claim.id, "unknown", "cited", facts, claim.arithmetic, (), checked, "cited")
+    return Verdict(claim.id, "cited", facts, claim.arithmetic, (), checked, None)
 
 
 def _first(cases: Iterable[T], check: Check[T]) -> tuple[Any, int]:
@@ -155,19 +156,19 @@ def _of_cases(
     claim: Claim,
     facts: dict[str, Any],
     violation: Any,
-    kind: Literal["exhaustive", "instances"],
-    count: int,
+    confirmed: Literal["exhaustive", "supported"],
+    place: int,
     assumptions: tuple[str, ...],
     arithmetic: str | None,
 ) -> Verdict:
-    status: Literal["holds", "refuted", "unknown"] = "holds"
+    status: Status = confirmed
     if violation is not None:
         status, facts["witness"] = "refuted", violation
-    elif not count:
+    elif not place:
         status, facts["reason"] = "unknown", "there was no case"
     elif "broken" in facts and not facts["broken"]["violations"]:
         status, facts["reason"] = "unknown", ONE_SIDED
-    computed = f"{'no' if violation is None else 'a'} violation in {count} cases"
+    computed = "no violation" if violation is None else f"a violation, case {place:,}"
     return Verdict(
-        claim.id, status, kind, facts, arithmetic or claim.arithmetic, assumptions, computed, "no violation"
+        claim.id, status, facts, arithmetic or claim.arithmetic, assumptions, computed, "no violation"
     )

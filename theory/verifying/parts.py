@@ -55,12 +55,12 @@ def symbolic(identities: Sequence[Identity]) -> list[str] | None:
 
 
 def sampled(verdict: Verdict) -> Any:
-    """As a part: a verdict of instances or cases; None where it holds."""
-    return None if verdict.status == "holds" else {"status": verdict.status, **verdict.evidence}
+    """As a part: a verdict about instances or cases; None where it found no violation."""
+    return None if verdict.confirmed else {"status": verdict.status, **verdict.evidence}
 
 
 def figures(verdict: Verdict) -> dict[str, Any]:
-    """Of a verdict of instances or cases: how many, and the rate with the hypothesis broken."""
+    """Of a verdict about instances or cases: how many, and the rate with the hypothesis broken."""
     names = ("instances", "seed", "tight", "cases", "set")
     return {name: verdict.evidence[name] for name in names if name in verdict.evidence} | {
         "broken": {k: v for k, v in verdict.evidence.get("broken", {}).items() if k != "first"}

@@ -12,22 +12,29 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from ..pictures.mirrors import picture_format, write_figure
 from .claim import Claim
+from .verdict import status_in_words
 
-_COLOURS = {"holds": "#1b7f4d", "refuted": "#b3261e", "unknown": "#6b7280"}
+_GREEN, _TEAL, _BLUE, _RED, _GREY = "#1b7f4d", "#0f766e", "#2563a8", "#b3261e", "#6b7280"
+_ROUNDED, _SQUARE, _JAGGED = "round,pad=0,rounding_size=0.16", "square,pad=0", "roundtooth,pad=0"
+_COLOURS = {
+    "proved": _GREEN, "exhaustive": _TEAL, "supported": _BLUE, "refuted": _RED, "cited": _GREY, "unknown": _GREY,
+}  # fmt: skip
 _SHAPES = {
-    "holds": "round,pad=0,rounding_size=0.16",
-    "refuted": "square,pad=0",
-    "unknown": "roundtooth,pad=0",
+    **dict.fromkeys(("proved", "exhaustive", "supported"), _ROUNDED),
+    "refuted": _SQUARE,
+    **dict.fromkeys(("cited", "unknown"), _JAGGED),
 }
 _INK, _PAPER = "#1f2933", "#ffffff"
 _HEIGHT, _ROW, _COLUMN = 0.3, 0.5, 2.3
-_MARKS = {"holds": "✓", "refuted": "✗", "unknown": "?"}
+_MARKS = {"proved": "✓", "exhaustive": "#", "supported": "≈", "refuted": "✗", "cited": "→", "unknown": "?"}
+"""One sign a status, so that colours are not needed to tell them apart."""
 
 
 def draw_claims(claims: Iterable[Claim], statuses: Mapping[str, str], path: str | Path) -> None:
     """Write the graph to an `.svg` or `.png` file; arrows go from a claim to those that build on it.
 
-    `statuses`: by ID, `holds` (rounded, green), `refuted` (square, red), `unknown` or absent (jagged, grey).
+    `statuses`: by ID, one of `verdict.STATUSES` (unknown where absent): rounded where the check found the claim true,
+    square where it is refuted, jagged where it is cited or unknown; each status has its own sign.
     `InputError` for another file type.
     """
     kind = picture_format(path)
@@ -52,11 +59,16 @@ def _figure(listed: list[Claim], edges: list[tuple[str, str]], statuses: Mapping
         _arrow(axes, (x + _width(used) / 2, y), (to - _width(user) / 2, end))
     for claim in listed:
         _box(axes, claim.id, centres[claim.id], statuses.get(claim.id, "unknown"))
+    met = {statuses.get(claim.id, "unknown") for claim in listed}
     handles = [
-        Line2D([], [], marker="s", linestyle="", color=colour, label=f"{_MARKS[status]} {status}")
+        Line2D(
+            [], [], marker="s", linestyle="", color=colour,
+            label=f"{_MARKS[status]} {status_in_words(status)}",
+        )
         for status, colour in _COLOURS.items()
-    ]
-    axes.legend(handles=handles, loc="upper left", ncols=3, frameon=False, fontsize=9)
+        if status in met
+    ]  # fmt: skip
+    axes.legend(handles=handles, loc="upper left", ncols=len(handles), frameon=False, fontsize=9)
     return figure
 
 

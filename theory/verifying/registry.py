@@ -13,6 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 from ...constructions.errors import InputError
 from .. import claims as package
@@ -20,6 +21,24 @@ from .claim import Claim, Effort, file_stem
 from .subject import Subject
 from .text import ClaimText, claim_text
 from .verdict import Verdict
+
+
+class Renamed(NamedTuple):
+    """A claim's former ID, the one that it has now, and why."""
+
+    old: str
+    id: str
+    reason: str
+
+
+RENAMED = {
+    name.old.lower(): name
+    for name in (
+        Renamed("own.R1", "PT.R1", "it rests on an inequality of Poljak and Turzík, 1986"),
+        Renamed("own.R2", "PT.R2", "it is a theorem of Poljak and Turzík, 1986"),
+    )
+}
+"""Former IDs, in lower case: they are answered with the new one, not taken for it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +80,8 @@ class Registry:
     def __getitem__(self, claim: str) -> Entry:
         """`InputError` for an ID that is not there; upper and lower case are one."""
         found = {key.lower(): entry for key, entry in self.entries.items()}.get(claim.lower())
+        if found is None and (new := RENAMED.get(claim.lower())) is not None:
+            raise InputError(f"claim {claim!r}: {new.old} is now {new.id} ({new.reason}); write {new.id}")
         if found is None:
             raise InputError(f"claim {claim!r}: there is none of this name; `mirrormata claims` lists them")
         return found

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ...constructions.texts.printable import console
 from .registry import Entry, Registry
-from .verdict import plain
+from .verdict import STATUSES, Verdict, plain, status_in_words
 from .verify import BUDGET_SPENT, Outcome
 
 SHOWN = 200
@@ -15,37 +16,51 @@ SHOWN = 200
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
-    """How many claims, how many not through in the budget, which are not as expected, in one line."""
+    """How many claims of each status, how many not through in the budget, which are not as recorded, in one line."""
     spent = [o for o in outcomes if o.verdict.evidence.get("reason") == BUDGET_SPENT]
     wrong = [o.claim.id for o in outcomes if not o.as_expected and o not in spent]
-    counts = f"{len(outcomes)} claim{'s' * (len(outcomes) != 1)}"
     found = [f"{len(spent)} not through within the budget"] * bool(spent)
-    found += [f"not as expected: {', '.join(wrong)}"] * bool(wrong)
-    return f"{counts}: {'; '.join(found) or 'all as expected'}"
+    found += [f"not as recorded: {', '.join(wrong)}"] * bool(wrong)
+    if not found:
+        of_models = all(o.expected is None for o in outcomes)
+        found = ["none refuted" if of_models else "all as recorded" if len(outcomes) != 1 else "as recorded"]
+    return f"{counted_statuses([o.verdict.status for o in outcomes if o not in spent], len(outcomes))}; {'; '.join(found)}"
+
+
+def counted_statuses(statuses: Sequence[str], total: int) -> str:
+    """`53 claims: 11 proved, 19 hold on finite sets, …`, in the order of `STATUSES`."""
+    words = {
+        "exhaustive": ("holds on a finite set", "hold on finite sets"),
+        "supported": ("supported by instances",) * 2,
+    }
+    counts = [(statuses.count(status), words.get(status, (status, status))) for status in STATUSES]
+    parts = [f"{count} {one if count == 1 else many}" for count, (one, many) in counts if count]
+    named = f"{total} claim{'s' * (total != 1)}"
+    return f"{named}: {', '.join(parts)}" if parts else named
 
 
 def print_outcomes(outcomes: Sequence[Outcome]) -> None:
-    """A table, a row a claim; `!` marks what is not as expected."""
-    table = _table(("", "claim", "status", "kind"), ("found", "arithmetic"))
+    """A table, a row a claim; `!` marks what is not as recorded."""
+    table = _table(("", "claim"), ("status", "found", "arithmetic"))
     for outcome in outcomes:
         verdict = outcome.verdict
         mark = "" if outcome.as_expected else "!"
-        row = (mark, outcome.claim.id, verdict.status, verdict.kind)
+        row = (mark, outcome.claim.id, verdict.finding)
         table.add_row(*row, _found(outcome), verdict.arithmetic)
     _print(summary(outcomes), table)
 
 
 def print_claims(entries: Sequence[Entry]) -> None:
     """A table, a row a claim with what is expected of it."""
-    table = _table(("claim", "expected", "kind"), ("what", "arithmetic"))
+    table = _table(("claim",), ("recorded", "what", "arithmetic"))
     for entry in entries:
         claim = entry.claim
-        table.add_row(claim.id, claim.expected, claim.kind, claim.title, claim.arithmetic)
-    _print(f"{len(entries)} claim{'s' * (len(entries) != 1)}", table)
+        table.add_row(claim.id, status_in_words(claim.expected), claim.title, claim.arithmetic)
+    _print(counted_statuses([entry.claim.expected for entry in entries], len(entries)), table)
 
 
 def _found(outcome: Outcome) -> str:
-    """The value computed, and the one claimed where it is another; or why there is none."""
+    """The value computed, and the one claimed where it is another, and what was looked at; or why there is none."""
     verdict = outcome.verdict
     if verdict.status == "unknown" and "reason" in verdict.evidence:
         return str(verdict.evidence["reason"])
@@ -56,7 +71,21 @@ def _found(outcome: Outcome) -> str:
         said = [] if isinstance(verdict.computed, bool) or not computed else [computed]
         facts = [f"{key.replace('_', ' ')}: {_text(value)}" for key, value in verdict.evidence.items()]
         return "; ".join(said + [fact for fact in facts if len(fact) <= SHOWN])
-    return computed if computed == claimed or not claimed else f"{computed} (claimed: {claimed})"
+    values = computed if computed == claimed or not claimed else f"{computed} (claimed: {claimed})"
+    return "; ".join([values, *_looked_at(verdict)])
+
+
+def _looked_at(verdict: Verdict) -> list[str]:
+    """The finite set by its name; of random instances their seed, and how many met the hypothesis tightly."""
+    facts = verdict.evidence
+    if verdict.status == "exhaustive":
+        return [f"the cases: {facts['set']}"]
+    if verdict.status != "supported":
+        return []
+    said = [f"seed {facts['seed']}"]
+    if "tight" in facts:
+        said.append(f"{facts['tight']:,} meet the hypothesis with nothing to spare")
+    return said
 
 
 def _table(fixed: Sequence[str], folded: Sequence[str]) -> Any:
@@ -72,17 +101,15 @@ def _table(fixed: Sequence[str], folded: Sequence[str]) -> Any:
 
 
 def _print(title: str, table: Any) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False, markup=False, emoji=False)
-    console.print(title, style="bold")
-    console.print(table)
+    shown = console()
+    shown.print(title, style="bold")
+    shown.print(table)
 
 
 def explanation(entry: Entry, registry: Registry) -> list[tuple[str, str]]:
     """`(label, text)`: all that a claim's file says of it."""
     claim = entry.claim
-    rows = [("", entry.text.summary), *entry.text.rows(), ("expected", f"{claim.expected} ({claim.kind})")]
+    rows = [("", entry.text.summary), *entry.text.rows(), ("recorded", status_in_words(claim.expected))]
     rows += [("in its place", claim.repair)] * bool(claim.repair)
     rows += [("uses", ", ".join(claim.uses))] * bool(claim.uses)
     users = registry.used_by(claim.id)
@@ -100,7 +127,6 @@ def claim_json(entry: Entry, registry: Registry) -> dict[str, Any]:
         "claim": claim.id,
         "title": claim.title,
         "expected": claim.expected,
-        "kind": claim.kind,
         "uses": list(claim.uses),
         "used_by": registry.used_by(claim.id),
         "repair": claim.repair or None,

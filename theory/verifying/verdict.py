@@ -1,4 +1,4 @@
-"""`Verdict`: what a check found about a claim, in which arithmetic, and by what kind of evidence."""
+"""`Verdict`: what a check found about a claim, in which arithmetic; the status says how far the evidence goes."""
 
 from __future__ import annotations
 
@@ -10,24 +10,33 @@ from typing import Any, Literal, NoReturn
 
 import numpy as np
 
-STATUSES = ("holds", "refuted", "unknown")
-KINDS = ("proved", "exhaustive", "instances", "cited")
+Status = Literal["proved", "exhaustive", "supported", "refuted", "cited", "unknown"]
+STATUSES: tuple[Status, ...] = ("proved", "exhaustive", "supported", "refuted", "cited", "unknown")
+CONFIRMED: tuple[Status, ...] = ("proved", "exhaustive", "supported")
+"""The statuses of a check that found the statement true as far as it went."""
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The outcome of a check; never a bare bool.
 
-    `claim`: its identifier, such as G.T1. `status`: `holds`, `refuted`, `unknown`. `kind`: `proved` (exact, all
-    cases), `exhaustive` (evidence has `cases`, the size of the finite set, and `set`, its name), `instances`
-    (evidence has `instances`, `seed`, and `tight`, how many met the hypothesis tightly), `cited` (alone: `unknown`).
-    `evidence`: plain values; a refutation has its replayed `witness` there. `arithmetic`: the model's name
-    (`arithmetic_names.parse_arithmetic`). `assumptions`: the hypotheses used. Raises `ValueError` where these do not fit.
+    `claim`: its identifier, such as G.T1. `status`, and what `evidence` must then have:
+
+    - `proved`: exact, in all cases of the statement.
+    - `exhaustive`: true in every case of a finite set; `cases`, the size of the set, and `set`, its name.
+    - `supported`: no violation among random instances; `instances`, how many, and `seed`; where an instance can meet
+      the hypothesis with nothing to spare also `tight`, how many did.
+    - `refuted`: `witness`, which was replayed.
+    - `cited`: not checked here; `source`, who says so.
+    - `unknown`: not decided.
+
+    `evidence`: plain values. `arithmetic`: the model's name (`arithmetic.names.parse_arithmetic`). `assumptions`: the
+    hypotheses used. `computed`, `claimed`: the value found and the one that the statement gives. Raises `ValueError`
+    where these do not fit.
     """
 
     claim: str
-    status: Literal["holds", "refuted", "unknown"]
-    kind: Literal["proved", "exhaustive", "instances", "cited"]
+    status: Status
     evidence: Mapping[str, Any]
     arithmetic: str
     assumptions: tuple[str, ...] = field(default=())
@@ -35,31 +44,48 @@ class Verdict:
     claimed: Any = None
 
     def __post_init__(self) -> None:
-        needed = {"exhaustive": {"cases", "set"}, "instances": {"instances", "seed", "tight"}}
+        needed = {
+            "exhaustive": {"cases", "set"},
+            "supported": {"instances", "seed"},
+            "refuted": {"witness"},
+            "cited": {"source"},
+        }
         reasons = []
         if self.status not in STATUSES:
             reasons.append(f"status {self.status!r} is not one of {', '.join(STATUSES)}")
-        if self.kind not in KINDS:
-            reasons.append(f"kind {self.kind!r} is not one of {', '.join(KINDS)}")
-        if self.status == "refuted" and "witness" not in self.evidence:
-            reasons.append("a refutation needs a witness in its evidence")
-        if self.kind == "cited" and self.status != "unknown":
-            reasons.append("what is only cited is unknown")
-        missing = needed.get(self.kind, set()) - set(self.evidence)
-        if missing and self.status == "holds":
-            reasons.append(f"the evidence of kind {self.kind} lacks {', '.join(sorted(missing))}")
+        missing = needed.get(self.status, set()) - set(self.evidence)
+        if missing:
+            reasons.append(f"the evidence of status {self.status} lacks {', '.join(sorted(missing))}")
+        if self.status in ("exhaustive", "supported") and not missing and not self.cases:
+            reasons.append(f"status {self.status} needs at least one case")
         if reasons:
             raise ValueError(f"verdict {self.claim}: {'; '.join(reasons)}")
 
     def __bool__(self) -> NoReturn:
-        raise TypeError("a verdict is holds, refuted or unknown: look at its status")
+        raise TypeError(f"a verdict is one of {', '.join(STATUSES)}: look at its status")
+
+    @property
+    def confirmed(self) -> bool:
+        """Did the check find the statement true as far as it went?"""
+        return self.status in CONFIRMED
+
+    @property
+    def cases(self) -> int | None:
+        """`exhaustive`: the size of the finite set; `supported`: how many random instances; None for other statuses."""
+        key = {"exhaustive": "cases", "supported": "instances"}.get(self.status)
+        return None if key is None else int(self.evidence[key])
+
+    @property
+    def finding(self) -> str:
+        """The status in words: `holds on 378 cases`, `supported by 20 instances`, `proved`."""
+        return status_in_words(self.status, self.cases)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON; fractions as text."""
         return {
             "claim": self.claim,
             "status": self.status,
-            "kind": self.kind,
+            "cases": self.cases,
             "arithmetic": self.arithmetic,
             "assumptions": list(self.assumptions),
             "computed": plain(self.computed),
@@ -68,9 +94,11 @@ class Verdict:
         }
 
     def line(self) -> str:
-        """Status, kind, and the two values, in one line."""
+        """The status in words and the two values, in one line."""
         values = [f"{name} {_text(plain(value))}" for name, value in self._values()]
-        return ": ".join([f"{self.status} ({self.kind})", *([", ".join(values)] if values else [])])
+        if len(values) == 2 and plain(self.computed) == plain(self.claimed):
+            values = [f"{_text(plain(self.computed))}, as claimed"]
+        return ": ".join([self.finding, *([", ".join(values)] if values else [])])
 
     def _values(self) -> list[tuple[str, Any]]:
         pairs = [("computed", self.computed), ("claimed", self.claimed)]
@@ -78,7 +106,7 @@ class Verdict:
 
     def rows(self) -> list[tuple[str, str]]:
         """`(label, text)` pairs of a readable table."""
-        rows = [("claim", self.claim), ("status", self.status), ("kind", self.kind)]
+        rows = [("claim", self.claim), ("status", self.finding)]
         rows += [("arithmetic", self.arithmetic), *(("assuming", a) for a in self.assumptions)]
         rows += [(name, _text(plain(value))) for name, value in self._values()]
         return rows + [(key, _text(value)) for key, value in plain(self.evidence).items()]
@@ -86,6 +114,22 @@ class Verdict:
     def _repr_html_(self) -> str:
         cells = "".join(f"<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in self.rows())
         return f"<table>{cells}</table>"
+
+
+def status_in_words(status: str, cases: int | None = None) -> str:
+    """`holds on N cases` for `exhaustive`, `supported by N instances` for `supported`; the others name themselves.
+
+    Without a number (what a record expects, before it is run): `holds on a finite set`, `supported by instances`.
+    """
+    if status == "exhaustive":
+        return "holds on a finite set" if cases is None else f"holds on {cases:,} case{'s' * (cases != 1)}"
+    if status == "supported":
+        return (
+            "supported by instances"
+            if cases is None
+            else f"supported by {cases:,} instance{'s' * (cases != 1)}"
+        )
+    return status
 
 
 def plain(value: Any) -> Any:

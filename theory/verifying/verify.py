@@ -5,11 +5,12 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing import active_children, get_context
+from multiprocessing.process import BaseProcess
 from os import cpu_count
 from pathlib import Path
 from types import FrameType
@@ -42,12 +43,12 @@ class Outcome:
 
     @property
     def as_expected(self) -> bool:
-        """Does the verdict agree with the record, in status and in kind? Of a user's model: is nothing refuted?"""
+        """Is the status the one that the record states? Of a user's model: was the statement found true of it?"""
         if self.error is not None:
             return False
         if self.expected is None:
-            return self.verdict.status == "holds"
-        return (self.verdict.status, self.verdict.kind) == (self.expected, self.claim.kind)
+            return self.verdict.confirmed
+        return self.verdict.status == self.expected
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -66,13 +67,15 @@ def verify_claims(
     *,
     budget: float | None = None,
     jobs: int | None = None,
+    fail_fast: bool = False,
     done: Callable[[Outcome], None] = lambda _: None,
 ) -> list[Outcome]:
     """Each claim's outcome, in the order of `entries`; `done` is called as they come in.
 
     `budget`: seconds for all together; short checks are begun first (`Claim.seconds`), and a claim that is not through by
     then is `unknown`. (Where the system has no interval timer, a claim that has begun is finished.) `jobs`: processes,
-    default one a core; 1: in this process. An exception in a check is its outcome, not this function's.
+    default one a core; 1: in this process. `fail_fast`: what is not through when the first outcome is not as expected is left
+    out. An exception in a check is its outcome, not this function's.
     """
     deadline = None if budget is None else time.time() + budget
     jobs = min(jobs or cpu_count() or 1, len(entries))
@@ -80,8 +83,11 @@ def verify_claims(
     outcomes: dict[str, Outcome] = {}
     if jobs <= 1:
         for entry in begun:
-            outcomes[entry.claim.id] = _finished(verify_one(entry, effort, deadline), done)
-        return [outcomes[entry.claim.id] for entry in entries]
+            outcome = _finished(verify_one(entry, effort, deadline), done)
+            outcomes[entry.claim.id] = outcome
+            if fail_fast and not outcome.as_expected:
+                break
+        return _in_order(entries, outcomes)
     others = active_children()
     with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_leave_interrupts_to_the_parent) as pool:
         running: dict[Future[Outcome], Entry] = {
@@ -95,13 +101,25 @@ def verify_claims(
                     future.result() if error is None else _failed(claim, 0.0, f"its process died: {error}")
                 )
                 outcomes[claim.id] = _finished(outcome, done)
+                if fail_fast and not outcome.as_expected:
+                    _end(pool, others)
+                    break
         except BaseException:  # the user's interrupt
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in active_children():
-                if process not in others:
-                    process.terminate()
+            _end(pool, others)
             raise
-    return [outcomes[entry.claim.id] for entry in entries]
+    return _in_order(entries, outcomes)
+
+
+def _in_order(entries: Sequence[Entry], outcomes: Mapping[str, Outcome]) -> list[Outcome]:
+    return [outcomes[entry.claim.id] for entry in entries if entry.claim.id in outcomes]
+
+
+def _end(pool: ProcessPoolExecutor, others: Sequence[BaseProcess]) -> None:
+    """Ends the pool's processes, wherever they are; `others` are not its own."""
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in active_children():
+        if process not in others:
+            process.terminate()
 
 
 def verify_one(entry: Entry, effort: Effort, deadline: float | None = None) -> Outcome:
@@ -112,7 +130,7 @@ def verify_one(entry: Entry, effort: Effort, deadline: float | None = None) -> O
             verdict = entry.verify(effort)
     except BudgetSpent:
         facts = {"reason": BUDGET_SPENT}
-        verdict = Verdict(claim.id, "unknown", claim.kind, facts, claim.arithmetic)
+        verdict = Verdict(claim.id, "unknown", facts, claim.arithmetic)
     except (Exception, SystemExit) as error:
         return _failed(claim, time.perf_counter() - start, f"{type(error).__name__}: {error}")
     return Outcome(claim, _portable(verdict), time.perf_counter() - start, claim.expected)
@@ -150,7 +168,7 @@ def _finished(outcome: Outcome, done: Callable[[Outcome], None]) -> Outcome:
 
 def _failed(claim: Claim, seconds: float, error: str, expected: str | None = "") -> Outcome:
     line = error.replace("\n", " ")
-    verdict = Verdict(claim.id, "unknown", claim.kind, {"reason": line}, claim.arithmetic)
+    verdict = Verdict(claim.id, "unknown", {"reason": line}, claim.arithmetic)
     return Outcome(claim, verdict, seconds, claim.expected if expected == "" else expected, line)
 
 

@@ -1,4 +1,4 @@
-"""own.R2: rounded once a step by any monotone rule, a symmetric transition has periods 1 and 2 only."""
+"""PT.R2: rounded once a step by any monotone rule, a symmetric transition has periods 1 and 2 only."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ..verifying.claim import QUICK, Claim, Effort
 from ..verifying.evidence import exhaustive
 from ..verifying.further import further
 from ..verifying.verdict import Verdict
-from .own_r1 import LARGER, MONOTONE, Systems
+from .pt_r1 import LARGER, MONOTONE, Systems
 
 CLAIM = Claim(
-    "own.R2",
+    "PT.R2",
     "Symmetric transitions have periods 1 and 2 under every monotone rounding",
     "exhaustive",
     arithmetic="per_step",
@@ -35,15 +35,16 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Direction: necessary
     Hypotheses: A symmetric as it is stored; the sum rounded once; the input constant.
     Arithmetic: per_step, any rounding
-    Source: own; along a cycle the subgradient inequalities between t and t + 2 add up to 0 by symmetry, so all are tight,
-        and a fixed rule for ties lets a threshold be crossed in one direction only
+    Source: PT, whose theorem this is, with the map Q(· + B): along a cycle the subgradient inequalities between t and t + 2
+        add up to 0 by symmetry, so all are tight, and a fixed rule for ties lets a threshold be crossed in one direction
+        only
     Method: Sets of systems in one to three dimensions, each with every symmetric A, every B and start, and with every
         non-decreasing map there is for a rounding, or with the modes of hardware. With maps that are not monotone, or A
         that is not symmetric, the same search must find longer cycles. Then random larger matrices in float formats; how
         many still move after 20,000 steps is reported.
     Example:
         >>> print(verify().line())
-        holds (exhaustive): computed no violation in 10 cases, claimed no violation
+        holds on 10 cases: no violation, as claimed
     """
     sets = effort.pick(MONOTONE, LARGER)
     searched = [(systems, systems.found) for systems in sets]
@@ -73,4 +74,4 @@ def verify(effort: Effort = QUICK) -> Verdict:
 
 def turning_further(case: tuple[Systems, Cycles]) -> Any:
     """A limit cycle of three states or more."""
-    return next((v for v in case[1].violations if v["claim"] == "own.R2"), None)
+    return next((v for v in case[1].violations if v["claim"] == "PT.R2"), None)

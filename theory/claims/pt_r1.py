@@ -1,4 +1,4 @@
-"""own.R1: rounded once a step by any monotone rule, a positive semidefinite transition settles."""
+"""PT.R1: rounded once a step by any monotone rule, a positive semidefinite transition settles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..verifying.further import further
 from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
-    "own.R1",
+    "PT.R1",
     "Positive semidefinite transitions settle under every monotone rounding",
     "exhaustive",
     arithmetic="per_step",
@@ -72,8 +72,9 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Direction: necessary
     Hypotheses: A symmetric and positive semidefinite as it is stored; the sum rounded once; the input constant.
     Arithmetic: per_step, any rounding; for a diagonal channel per_op as well
-    Source: own; Q is a selection of the subdifferential of a convex function, and the subgradient inequalities along a
-        cycle add up to Σ dᵀA d ≤ 0 for the steps d
+    Source: PT, whose inequality this is: Q is a selection of the subdifferential of a convex function, and the
+        subgradient inequalities along a cycle add up to Σ dᵀA d ≤ 0 for the steps d. Own: the reading for stored weights,
+        the tie rules of floating-point modes, and the key that is too long
     Method: Sets of systems in one to three dimensions, each with every A, B and start, and with every non-decreasing map
         there is for a rounding, or with the modes of hardware. With maps that are not monotone, or A that is not
         symmetric, the same search must find cycles; so it does among symmetric A that are not ⪰ 0. Then random larger
@@ -81,7 +82,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         operations, and a key that is too long by a hair.
     Example:
         >>> print(verify().line())
-        holds (exhaustive): computed no violation in 10 cases, claimed no violation
+        holds on 10 cases: no violation, as claimed
     """
     sets = effort.pick(MONOTONE, LARGER)
     searched = [(systems, systems.found) for systems in sets]
@@ -119,4 +120,4 @@ def verify(effort: Effort = QUICK) -> Verdict:
 
 def turning(case: tuple[Systems, Cycles]) -> Any:
     """A limit cycle of two states or more of some A ⪰ 0."""
-    return next((v for v in case[1].violations if v["claim"] == "own.R1"), None)
+    return next((v for v in case[1].violations if v["claim"] == "PT.R1"), None)

@@ -1,0 +1,15 @@
+"""All mutations, by area."""
+
+from __future__ import annotations
+
+from . import arithmetic, bounds, checkers, impossibility, kernel_plans, proofs
+from .record import Mutation
+
+AREAS: dict[str, list[Mutation]] = {
+    "arithmetic": arithmetic.MUTATIONS,
+    "checkers": checkers.MUTATIONS,
+    "proofs": proofs.MUTATIONS,
+    "impossibility": impossibility.MUTATIONS,
+    "bounds": bounds.MUTATIONS,
+    "kernel plans": kernel_plans.MUTATIONS,
+}

@@ -1,0 +1,153 @@
+"""Mutations of lower bounds: those that planning finds, and those that the checker finds on its own."""
+
+from __future__ import annotations
+
+from .record import Mutation
+
+PLANNING, CHECKER = "theory.planning.bounds:", "theory.checker.bound:"
+MUTATIONS = [
+    Mutation(
+        PLANNING + "bounds",
+        "2 if long else 1, witness",
+        "2 if by_letter else 1, witness",
+        "a swap is said to need two factors",
+    ),
+    Mutation(
+        PLANNING + "bounds", "if len(cycle) > 2][:1]", "if len(cycle) > 1][:1]", "cycles of two count as long"
+    ),
+    Mutation(
+        PLANNING + "bounds",
+        "len(turning[-1][1]).bit_length() - 1",
+        "len(turning[-1][1]).bit_length()",
+        "one triangular layer too many is demanded",
+    ),
+    Mutation(
+        PLANNING + "bounds", '"PD.N-1", n - 1,', '"PD.N-1", n,', "the state is said to need a number more"
+    ),
+    Mutation(
+        PLANNING + "_turning_words",
+        "len(cycle).bit_count() > 1",
+        "len(cycle) % 2",
+        "cycles of six count as a power of two",
+    ),
+    Mutation(
+        PLANNING + "_turning_words",
+        "if turning else 1)",
+        "if turning else 0)",
+        "a state that stays counts as a cycle",
+        equivalent_because="cycles are listed from two points on",
+    ),
+    Mutation(
+        PLANNING + "_splits_icosahedral",
+        "len(group) == 60 and",
+        "len(group) <= 60 and",
+        "any small group counts as icosahedral",
+    ),
+    Mutation(
+        PLANNING + "_splits_icosahedral",
+        "and not (group",
+        "and (group",
+        "conjugate elements count as not conjugate",
+    ),
+    Mutation(PLANNING + "_all_maps", "< n * (n - 1)", "< n", "groups that are not 2-transitive pass"),
+    Mutation(
+        PLANNING + "_all_maps",
+        "len(np.unique(row)) == n - 1",
+        "len(np.unique(row)) < n",
+        "a letter that merges more than two states counts as merging two",
+    ),
+    Mutation(
+        PLANNING + "_all_maps",
+        "if length % 2 == 0] == [2]",
+        "if length % 2 == 0][:1] == [2]",
+        "two swaps pass for a transposition",
+    ),
+    Mutation(
+        PLANNING + "proper_cycles",
+        "lasting[row[lasting] != lasting]",
+        "row",
+        "points before a cycle count as its own",
+    ),
+    Mutation(
+        PLANNING + "_words",
+        "maps[letters[:, None], image]",
+        "image[maps[letters]]",
+        "words are composed in the other order",
+    ),
+    Mutation(PLANNING + "_power", "result = result[result]", "result = result", "powers are not squared"),
+    Mutation(
+        CHECKER + "bounds",
+        "2 if long else 1",
+        "2 if by_letter else 1",
+        "the checker lets a swap need two factors",
+    ),
+    Mutation(
+        CHECKER + "bounds",
+        "len(cycle) & (len(cycle) - 1)",
+        "len(cycle) % 2",
+        "the checker takes cycles of six for a power of two",
+    ),
+    Mutation(
+        CHECKER + "bounds",
+        "n - 1, generators)",
+        "n, generators)",
+        "the checker lets the state need a number more",
+    ),
+    Mutation(
+        CHECKER + "bounds",
+        ".bit_length() - 1, witness",
+        ".bit_length(), witness",
+        "the checker demands one triangular layer too many",
+    ),
+    Mutation(
+        CHECKER + "cycles",
+        "seen[q] == p and f[q] != q",
+        "seen[q] == p",
+        "the checker counts fixed points as cycles",
+    ),
+    Mutation(
+        CHECKER + "words",
+        "h = tuple([g[q] for q in f])",
+        "h = tuple([f[q] for q in g])",
+        "the checker composes words in the other order",
+    ),
+    Mutation(
+        CHECKER + "split_icosahedral",
+        "all(any(g[a[p]] != b[g[p]]",
+        "any(any(g[a[p]] != b[g[p]]",
+        "the checker takes conjugate elements for not conjugate",
+    ),
+    Mutation(
+        CHECKER + "two_pairs",
+        "if word else ():",
+        "if not word else ():",
+        "the checker conjugates by the empty word alone",
+    ),
+    Mutation(
+        CHECKER + "all_maps", "< n * (n - 1)", "< n", "the checker lets groups pass that are not 2-transitive"
+    ),
+    Mutation(
+        CHECKER + "all_maps",
+        "% 2 == 0] == [2]",
+        "% 2 == 0][:1] == [2]",
+        "the checker takes two swaps for a transposition",
+    ),
+    Mutation(
+        CHECKER + "period",
+        "order *= length // a",
+        "order *= length",
+        "the checker's orders are products, not common multiples",
+    ),
+    Mutation(
+        CHECKER + "check",
+        'same(automaton["sources"], sources)',
+        "True",
+        "the table may say other sources",
+    ),
+    Mutation(
+        CHECKER + "check",
+        "need(same(said[name], mine[at][name])",
+        "need(True or same(said[name], mine[at][name])",
+        "a bound may say more than the checker found",
+    ),
+]

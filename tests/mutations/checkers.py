@@ -1,0 +1,229 @@
+"""Mutations of the stand-alone checkers: what each may not leave out."""
+
+from __future__ import annotations
+
+from .record import Mutation
+
+CHECKER = "theory.checker."
+HEAD, HORIZON, REGIONS = CHECKER + "head:Head.", CHECKER + "horizon:", CHECKER + "regions:"
+DELAY, EQUIVALENT = CHECKER + "delay:", CHECKER + "equivalent:"
+MUTATIONS = [
+    Mutation(
+        HEAD + "factor",
+        "sign(2 - size) >= 0",
+        "sign(4 - size) >= 0",
+        "factors of norm up to 3 count as norm 1",
+    ),
+    Mutation(
+        HEAD + "factor", "self.copies = True", "self.copies = False", "copies, of norm √2, count as norm 1"
+    ),
+    Mutation(
+        HEAD + "factor", "return beta, v, read", "return beta, v, v", "a copy is applied as a reflection"
+    ),
+    Mutation(HEAD + "transition", "sign(1 + gate) >= 0", "True", "gates below -1 are accepted"),
+    Mutation(HEAD + "transition", "sign(1 - gate) > 0", "True", "gates above 1 are accepted"),
+    Mutation(
+        HEAD + "reflected",
+        "row.get(column, 0) - scale * s",
+        "row.get(column, 0) + scale * s",
+        "I + β v vᵀ is applied",
+    ),
+    Mutation(
+        HEAD + "reflected",
+        'in transition["factors"]:',
+        'in transition["factors"][::-1]:',
+        "the first factor is applied last",
+    ),
+    Mutation(HEAD + "image", "summed.get((i, j), 0) + b", "summed.get((i, j), 0) - b", "B is subtracted"),
+    Mutation(
+        HEAD + "image", "gate * x for c, x in", "x for c, x in", "the gate of an integer head is left out"
+    ),
+    Mutation(
+        CHECKER + "table:check_decode",
+        "seen[after] == row[state],",
+        "True,",
+        "a code may lie over another state than the letter leads to",
+    ),
+    Mutation(
+        CHECKER + "table:check_summary",
+        "bound <= reach",
+        "bound <= 2 * reach",
+        "formats with one bit too few are listed",
+    ),
+    Mutation(
+        CHECKER + "table:check_table",
+        'same(document["outputs"], wanted)',
+        "True",
+        "the outputs beside the codes may be any",
+    ),
+    Mutation(
+        CHECKER + "layers:told",
+        "seen.setdefault(after, c // share) == c // share",
+        "True",
+        "a read-out may use what the new code does not tell",
+    ),
+    Mutation(
+        CHECKER + "layers:check_joint",
+        "said == row[state],",
+        "True,",
+        "the last read-out may name another state than the automaton's",
+    ),
+    Mutation(
+        CHECKER + "covering:check_covering",
+        "need(said == right,",
+        "need(True,",
+        "a cascade's read-out may name any state",
+    ),
+    Mutation(
+        CHECKER + "covering:below",
+        "[moves[entered][heads[entered].actions[letter]][points[entered]]]",
+        "[points[entered]]",
+        "the chain after a letter goes on by the old point",
+    ),
+    Mutation(
+        DELAY + "check_counter",
+        "told.setdefault(codes, read) == read",
+        "True",
+        "a counter's layer may read the phase itself",
+    ),
+    Mutation(
+        DELAY + "check_counter",
+        "len(set(below)) == period",
+        "True",
+        "two phases of the counter may look alike",
+    ),
+    Mutation(
+        DELAY + "check_elements",
+        "[letter[p] for p in image]",
+        "[image[p] for p in letter]",
+        "products in the other order",
+    ),
+    Mutation(
+        DELAY + "check_elements",
+        "same(states[e], wanted[e])",
+        "True",
+        "a group element may stand for another state than its word reaches",
+    ),
+    Mutation(EQUIVALENT + "all_states", "in order:", "in order[:1]:", "only the first state is followed"),
+    Mutation(
+        EQUIVALENT + "all_states",
+        "in range(model.letters)",
+        "in range(1, model.letters)",
+        "the first letter is not tried",
+    ),
+    Mutation(
+        EQUIVALENT + "all_states",
+        "said == right(machine, answers, x, q, p)",
+        "(after, p) in seen or said == right(machine, answers, x, q, p)",
+        "the answer is looked at in new states only",
+    ),
+    Mutation(
+        EQUIVALENT + "all_states",
+        "(after, p) not in seen",
+        "after not in {s for s, _ in seen}",
+        "a state is met once only, whatever the automaton's state",
+    ),
+    Mutation(
+        EQUIVALENT + "reached",
+        "sums.get((i, j), 0) + abs(b)",
+        "sums.get((i, j), 0)",
+        "B's share of partial sums is left out",
+    ),
+    Mutation(
+        EQUIVALENT + "integer_dtypes",
+        "m <= reach",
+        "m <= 2 * reach",
+        "operations count as exact in a bit too few",
+    ),
+    Mutation(
+        CHECKER + "stored:Model.nearest",
+        "sizes.index(min(sizes))",
+        "len(sizes) - 1 - sizes[::-1].index(min(sizes))",
+        "ties go to the last code",
+    ),
+    Mutation(
+        CHECKER + "stored:Model.exactly",
+        "for k, a in terms), b)",
+        "for k, a in terms), 0 * b)",
+        "regions: B is left out of the image of a code",
+    ),
+    Mutation(
+        CHECKER + "stored:Model.step",
+        "numbers, b, n)",
+        "numbers, b, len(numbers))",
+        "sums by pairs close the gaps of zeros",
+    ),
+    Mutation(
+        CHECKER + "stored:right",
+        "machine.outputs[x][before]",
+        "machine.outputs[x][after]",
+        "a Mealy output is that of the state after",
+    ),
+    Mutation(
+        REGIONS + "regions",
+        "reach = off -",
+        "reach = 0 -",
+        "how far a code's image lies from the next is left out",
+    ),
+    Mutation(
+        REGIONS + "regions", "- (-norms[x] * r // NORM_GRID)", "", "a letter does not carry the ball along"
+    ),
+    Mutation(REGIONS + "regions", " + added[x]", "", "B's share of what is rounded is left out"),
+    Mutation(REGIONS + "regions", "(sizes[c] + r)", "r", "the code's share of what is rounded is left out"),
+    Mutation(
+        REGIONS + "rounding",
+        "2**precision)",
+        "2 ** (precision + 1))",
+        "half of the rounding error is left out",
+    ),
+    Mutation(
+        REGIONS + "rounding",
+        "precision -= 1",
+        "precision -= 0",
+        "directed rounding counts as rounding to nearest",
+    ),
+    Mutation(REGIONS + "apart", "4 * radius", "1 * radius", "a ball may reach to another answer's code"),
+    Mutation(REGIONS + "dominates", "pivot < 0", "pivot < -1", "norms above the bound are accepted"),
+    Mutation(
+        HORIZON + "head_horizon",
+        "reach / 2**precision",
+        "reach / 2 ** (precision + 1)",
+        "half of the rounding error is left out",
+    ),
+    Mutation(
+        HORIZON + "head_horizon",
+        "delta * radius +",
+        "0 * radius +",
+        "the rounding of the weights is left out",
+    ),
+    Mutation(HORIZON + "head_horizon", "(first - margin)", "(0 - margin)", "the rounding of H_0 is left out"),
+    Mutation(
+        HORIZON + "head_horizon",
+        "size * Fraction(2) ** (least - precision)",
+        "0 * least",
+        "what underflows is left out",
+    ),
+    Mutation(
+        HORIZON + "head_horizon",
+        '"matrix" not in t and',
+        "",
+        "matrices whose norm nothing bounds have a horizon",
+    ),
+    Mutation(
+        HORIZON + "extent", "2**97)", "2**96)", "the whole distance of two codes is taken for half of it"
+    ),
+    Mutation(HORIZON + "norm_up", "root + (root * root < square)", "root", "norms are rounded down"),
+    Mutation(
+        CHECKER + "exact:sign",
+        "low > 0 or high < 0",
+        "low > 0 or high < 1",
+        "small positive numbers pass for zero or less",
+    ),
+    Mutation(
+        CHECKER + "exact:Field.theta",
+        "if value <= 0",
+        "if value < 0",
+        "where the polynomial is zero the other half is kept",
+        equivalent_because="θ is irrational where its degree is above 1, so that no dyadic number is a root",
+    ),
+]

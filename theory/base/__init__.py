@@ -1,0 +1,1 @@
+"""The base that claims stand on, checked before they are: arithmetic, checkers, proofs, impossibility, bounds, kernels' plans."""

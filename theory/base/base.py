@@ -1,0 +1,140 @@
+"""The base that every claim stands on: one check for each part of it, made before the claims are.
+
+A claim's check calls the library, so it can be no better than what it calls. Here the library is held to what is known
+without it: a table of roundings that another program has made, certificates that are false and must be refused, models
+with a planted fault whose shortest wrong word is known, bounds that were counted out, plans whose tiles are counted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from importlib import import_module
+from multiprocessing import get_context
+from os import cpu_count
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the base. `id`: such as base.arithmetic; `module`: the file of this folder that checks it.
+
+    Its `cases()` are `(name, what is wrong in that case or None)`, one after the other.
+    """
+
+    id: str
+    title: str
+    module: str
+
+
+PARTS = (
+    Part("base.arithmetic", "roundings and sums, of the library and of the checkers, as in the table", "arithmetic"),
+    Part("base.certificates", "each checker accepts what is true and refuses what is false", "certificates"),
+    Part("base.proofs", "prove finds the shortest wrong word of models with a planted fault", "proofs"),
+    Part("base.impossibility", "orbits, casts and confused words as they were worked out by hand", "impossibility"),
+    Part("base.bounds", "lower bounds where they are known, and none where there is none", "bounds"),
+    Part("base.kernels", "every width of keys and values has a plan that covers all columns", "kernel_plans"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BaseOutcome:
+    """`sound`: all `cases` came out as they must; else `reason` names the first that did not, and what came out."""
+
+    part: Part
+    sound: bool
+    cases: int
+    reason: str | None
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "base": self.part.id,
+            "title": self.part.title,
+            "sound": self.sound,
+            "cases": self.cases,
+            "reason": self.reason,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def check_part(part: Part) -> BaseOutcome:
+    """One part, in this process; an exception in a case is what is wrong with it."""
+    began, count, name = time.perf_counter(), 0, "its cases"
+    reason = None
+    try:
+        for name, wrong in import_module(f"{__package__}.{part.module}").cases():
+            count += 1
+            if wrong is not None:
+                reason = f"{name}: {wrong}"
+                break
+        if not count:
+            reason = "there was no case"
+    except (Exception, SystemExit) as error:
+        reason = f"after {name}: {type(error).__name__}: {error}".replace("\n", " ")
+    return BaseOutcome(part, reason is None, count, reason, time.perf_counter() - began)
+
+
+def check_base(
+    parts: Sequence[Part] = PARTS,
+    *,
+    jobs: int | None = None,
+    fail_fast: bool = False,
+    done: Callable[[BaseOutcome], None] = lambda _: None,
+) -> list[BaseOutcome]:
+    """The outcome of each part, in the order of `parts`; `done` is called as they come in.
+
+    `jobs`: processes, default one a core; 1: in this process. `fail_fast`: the parts behind the first that is not
+    sound are left out.
+    """
+    jobs = min(jobs or cpu_count() or 1, len(parts))
+    if jobs <= 1:
+        return _until(map(check_part, parts), fail_fast, done)
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        running: list[Future[BaseOutcome]] = [pool.submit(check_part, part) for part in parts]
+        found = _until((future.result() for future in as_completed(running)), fail_fast, done)
+        pool.shutdown(wait=False, cancel_futures=True)
+    return sorted(found, key=lambda outcome: parts.index(outcome.part))
+
+
+def _until(
+    outcomes: Iterable[BaseOutcome], fail_fast: bool, done: Callable[[BaseOutcome], None]
+) -> list[BaseOutcome]:
+    found = []
+    for outcome in outcomes:
+        found.append(outcome)
+        done(outcome)
+        if fail_fast and not outcome.sound:
+            break
+    return found
+
+
+def base_summary(outcomes: Sequence[BaseOutcome]) -> str:
+    """How many parts and cases, and which are not sound, in one line."""
+    wrong = [outcome.part.id for outcome in outcomes if not outcome.sound]
+    cases = f"{sum(outcome.cases for outcome in outcomes):,} cases"
+    if wrong:
+        return f"the base does not hold, so believe no claim below: {', '.join(wrong)}"
+    return f"the base: {len(outcomes)} parts, {cases}: sound"
+
+
+def print_base(outcomes: Sequence[BaseOutcome]) -> None:
+    """A table, a row a part; `!` marks what is not sound."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for heading in ("", "base", "found", "cases"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("what", overflow="fold")
+    for outcome in outcomes:
+        mark, found = ("", "sound") if outcome.sound else ("!", "broken")
+        row = (mark, outcome.part.id, found, f"{outcome.cases:,}")
+        table.add_row(*row, outcome.reason or outcome.part.title)
+    console = Console(highlight=False, markup=False, emoji=False)
+    console.print(base_summary(outcomes), style="bold")
+    console.print(table)
