@@ -66,6 +66,11 @@ def test_another_order_of_sums_is_noticed(monkeypatch: pytest.MonkeyPatch) -> No
     assert first_difference(200) is not None
 
 
+def test_processes_give_the_same_results() -> None:
+    seeds = range(12 * STRIDE, 12 * STRIDE + 6)
+    assert list(results(iter(seeds), 2, "chain")) == list(results(iter(seeds), 1, "chain"))
+
+
 def test_models_come_from_their_seeds_alone() -> None:
     for kind in CASES:
         one, other = (CASES[kind][1](random.Random(5), 5) for _ in range(2))

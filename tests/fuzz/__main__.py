@@ -7,6 +7,7 @@ Each model comes from a seed of its own, `--seed` times a million plus its numbe
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import multiprocessing
 import sys
@@ -43,11 +44,7 @@ def results(seeds: Iterator[int], processes: int, only: str | None) -> Iterator[
         yield from (hold_model(seed, only) for seed in seeds)
         return
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        yield from pool.imap(_hold, ((seed, only) for seed in seeds), chunksize=20)
-
-
-def _hold(task: tuple[int, str | None]) -> Result:
-    return hold_model(*task)
+        yield from pool.imap(functools.partial(hold_model, only=only), seeds, chunksize=20)
 
 
 class Tally:
