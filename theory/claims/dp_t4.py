@@ -48,13 +48,15 @@ def verify(effort: Effort = QUICK) -> Verdict:
     rotations = [*cube_rotations(), *icosahedral_rotations().values()]
     cyclic = [f"Z{m}" for m in range(3, effort.pick(9, 25)) if m != 4]
     dihedral = [f"dihedral:{m}" for m in range(3, effort.pick(7, 17))]
+    cases: list[Matrix | str] = [*rotations, *cyclic, *dihedral, "A4", "S4", "A5"]
+    broken: list[Matrix | str] = [scaled(-1, R) for R in rotations]
     found = exhaustive(
         CLAIM,
-        cases=[*rotations, *cyclic, *dihedral, "A4", "S4", "A5"],
+        cases=cases,
         check=wrong,
         of=f"the {len(rotations)} rotations of cube and icosahedron, and the layers of {cyclic[0]} to {cyclic[-1]}, "
         f"{dihedral[0]} to {dihedral[-1]}, A4, S4 and A5",
-        broken=[scaled(-1, R) for R in rotations],
+        broken=broken,
         assumptions=(
             "beyond R³: an orthogonal n × n matrix is n reflections at most (Cartan and Dieudonné)",
         ),
