@@ -202,7 +202,8 @@ def _phases(
         return PlannedLaunch(
             *(kernel, tile, columns, ()),
             grid=(starts * (columns // tile.width),),
-            shared=_shared(operands, tile.stages, size, (tile.width * max(K, C),)),
+            # rows that change their layout are padded
+            shared=_shared(operands, tile.stages, size, (tile.width * (max(K, C) + 8),)),
             state=_registers(tile.width, K, size, tile.warps),
         )
 
