@@ -38,8 +38,8 @@ class CheckResult:
     verdict: str
     kind: str | None
     reason: str
-    automaton: str | None = None
-    word: tuple[str, ...] | None = None
+    automaton: str | None = field(default=None, repr=False)
+    word: tuple[str, ...] | None = field(default=None, repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON; `automaton` and `word` only where an automaton was given."""
