@@ -336,6 +336,49 @@ def horizons() -> Iterator[tuple[str, str | None]]:
     matrices = changed(known, ("layers", 0, "heads", 0, "transitions"), lambda rows: as_matrices(known, rows))
     matrices["summary"] |= {"householders": None, "norm": "unbounded"}
     yield "a horizon of matrices whose norm nothing bounds", refused(matrices)
+    yield from overlooked_horizons(known)
+
+
+def overlooked_horizons(known: Document) -> Iterator[tuple[str, str | None]]:
+    """What a bound on the counter alone does not see: another head that grows, and numbers beyond the decoder's squares."""
+    grows = deepcopy(known)
+    matrix = [
+        [0, 0, 1],
+        [1, 0, -333],
+        [1, 1, 1000],
+    ]  # keeps (1, 1/3), and rounding errors grow a thousandfold
+    code = [[[0, 0, 1], [1, 0, "1/3"]]]
+    head = {
+        "field": 1,
+        "dim": 2,
+        "value_dim": 1,
+        "transitions": [{"factors": []}, {"matrix": matrix}],
+        "codes": code,
+    }
+    grows["layers"][0]["heads"].append(head)
+    grows["decode"] = [[*row, 0] for row in grows["decode"]]
+    grows["summary"] |= {"householders": None, "heads": 2, "norm": "unbounded"}
+    reason = check(grows).reason
+    yield (
+        "a horizon beside an unstable head of one code",
+        None
+        if "for products of factors only" in reason
+        else f"refused for another reason, or accepted: {reason}",
+    )
+
+    def scaled(x: Any) -> Any:
+        """The number times 2^600."""
+        if isinstance(x, list):
+            return [scaled(c) for c in x]
+        value = Fraction(x) * 2**600
+        return value.numerator if value.denominator == 1 else f"{value.numerator}/{value.denominator}"
+
+    head = known["layers"][0]["heads"][0]
+    codes = [[[i, j, scaled(x)] for i, j, x in code] for code in head["codes"]]
+    large = changed(known, ("layers", 0, "heads", 0, "codes"), lambda _: codes)
+    yield "a horizon whose decoder overflows", refused(large)
+    nothing = changed(large, ("horizon", "lengths"), lambda lengths: dict.fromkeys(lengths, 0))
+    yield "that nothing is certified where the decoder overflows", accepted(nothing)
 
 
 def as_matrices(document: Document, transitions: list[Any]) -> list[Any]:

@@ -23,7 +23,12 @@ from ..checker import arithmetic as checker
 from ..impossibility.cast_layers import TriangularLayer, follow, random_layer
 from ..impossibility.cast_model import cast_sequence, cast_states, settled, settled_values, value_at
 from ..impossibility.cast_rotations import alternating_period, reflections, turning_period
-from ..impossibility.certificate import _document, cast_impossibility, impossibility, parity_impossibility
+from ..impossibility.certificate import (
+    cast_impossibility,
+    impossibility,
+    parity_impossibility,
+    write_impossible,
+)
 from ..impossibility.diagonal_channels import diagonal_channels
 from ..impossibility.orbits import AffineHead, AffineModel, orbit
 from ..impossibility.words import NumberedAutomaton
@@ -312,7 +317,7 @@ def certificates() -> Case:
         machine = NumberedAutomaton(language)
         for i, j, z in product(range(4), range(1, 5), ([], [0], [1])):
             if i < j and (i, j, z) != words:
-                wrong = _document(
+                wrong = write_impossible(
                     model.heads, model.arithmetic.name, "by hand", machine, loop, prefix, (i, j, z)
                 )
                 found = check(wrong)
@@ -326,7 +331,7 @@ def certificates() -> Case:
         np.array([[5]], dtype=object),
     )
     between = AffineHead(np.array([[[1]], [[-1]]], dtype=object), None, np.array([[HALF]], dtype=object))
-    wrong = _document(
+    wrong = write_impossible(
         [between], "per_step:int:-2..2", "by hand", NumberedAutomaton(parity), [1], [], (1, 2, [])
     )
     found = check(wrong)
@@ -342,7 +347,7 @@ def certificates() -> Case:
         for i, j in product(range(5), range(1, 6)):
             if i < j and (i, j) != (2, 3):
                 machine = NumberedAutomaton(parity)
-                wrong = _document([half], "cast:int:-8..8", "by hand", machine, [1], [], (i, j, []))
+                wrong = write_impossible([half], "cast:int:-8..8", "by hand", machine, [1], [], (i, j, []))
                 found = check(wrong)
                 said_wrong = (
                     None if found.verdict == "invalid" else f"it is false, or not the first: {found.reason}"

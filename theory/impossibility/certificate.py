@@ -53,7 +53,10 @@ def impossibility(
     if pair is None:
         return None
     i, j, z = pair
-    return _document(model.heads, model.arithmetic.name, model.name, machine, loop, prefix, (i, j, z))
+    written = write_impossible(
+        model.heads, model.arithmetic.name, model.name, machine, loop, prefix, (i, j, z)
+    )
+    return _accepted(written)
 
 
 def cast_impossibility(
@@ -87,7 +90,9 @@ def cast_impossibility(
         if j:
             for i in seen.setdefault(key, []):
                 if outputs[i] != outputs[j]:
-                    return _document(heads, arithmetic.name, name, machine, [letter], [], (i, j, []))
+                    words = (i, j, [])
+                    written = write_impossible(heads, arithmetic.name, name, machine, [letter], [], words)
+                    return _accepted(written)
             seen[key].append(j)
     return None
 
@@ -130,7 +135,7 @@ def impossibility_verdict(model: AffineModel, automaton: Automaton, loop: Sequen
     return Verdict(claim, "refuted", {"witness": document["words"], "certificate": document}, name)
 
 
-def _document(
+def write_impossible(
     heads: Sequence[AffineHead],
     arithmetic: str,
     name: str,
@@ -139,6 +144,7 @@ def _document(
     prefix: Sequence[int],
     found: tuple[int, int, list[int]],
 ) -> dict[str, Any]:
+    """The certificate that says so, which no checker has seen yet: u v^i z and u v^j z are confused, `found` is (i, j, z)."""
     i, j, z = found
     loop, prefix = [int(x) for x in loop], [int(x) for x in prefix]
     used = sorted({*prefix, *loop})
@@ -146,7 +152,7 @@ def _document(
     model = parse_arithmetic(arithmetic)
     replay = _cast_replay if isinstance(model, Cast) else _replay
     replayed = [replay(head, used, word, model.round) for head in heads]  # type: ignore[union-attr]
-    return _accepted({
+    return {
         "format": FORMAT,
         "kind": "impossible",
         "labels": {
@@ -161,7 +167,7 @@ def _document(
         "heads": [head for head, _ in replayed],
         "words": {"prefix": prefix, "loop": loop, "i": i, "j": j, "suffix": z},
         "evidence": [evidence for _, evidence in replayed],
-    })  # fmt: skip
+    }
 
 
 def _accepted(document: dict[str, Any]) -> dict[str, Any]:
