@@ -90,7 +90,7 @@ def cast_impossibility(
         if j:
             for i in seen.setdefault(key, []):
                 if outputs[i] != outputs[j]:
-                    words = (i, j, [])
+                    words: tuple[int, int, list[int]] = (i, j, [])
                     written = write_impossible(heads, arithmetic.name, name, machine, [letter], [], words)
                     return _accepted(written)
             seen[key].append(j)
