@@ -31,7 +31,7 @@ from mirrormata.kernels.scans.selective import selective_decays
 Drawn = dict[str, Any]
 Tensors = dict[str, Any]
 NARROW = {"bfloat16": 1e-2, "float16": 1.5e-3, "float32": 1e-5, "float64": 1e-13}
-CHUNKS = {"bfloat16": 4e-2, "float16": 6e-3, "float32": 5e-6, "float64": 1e-13}
+CHUNKS = {"bfloat16": 4e-2, "float16": 8e-3, "float32": 5e-6, "float64": 1e-13}
 """Largest relative errors of outputs, by the coarsest dtype among the inputs; of gradients three times that.  Chunks multiply
 rounded operands."""
 GRADIENTS, REFLECTIONS = 3.0, 3.0
