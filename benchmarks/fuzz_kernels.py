@@ -303,14 +303,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--workers", type=int, default=14, help="processes; 0: this one alone")
     parser.add_argument("--minutes", type=float, default=9, help="then write what there is and stop")
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--output", type=Path, help="default: benchmarks/results/fuzz_CARD")
+    parser.add_argument("--output", type=Path, help="default: benchmarks/results/fuzz_kernels_CARD")
     options = parser.parse_args(arguments)
     if options.device == "cuda" and not torch.cuda.is_available():
         sys.exit("fuzz_kernels: no CUDA device here")
     card = torch.cuda.get_device_name() if options.device == "cuda" else options.device
     versions = {name: installed(name) for name in ("torch", "triton")}
     about: Row = {"card": card, "driver": driver_version() if options.device == "cuda" else None, **versions}
-    folder = options.output or Path(__file__).parent / "results" / f"fuzz_{'_'.join(card.lower().split())}"
+    folder = options.output or Path(__file__).parent / "results" / f"fuzz_kernels_{'_'.join(card.lower().split())}"
     folder.mkdir(parents=True, exist_ok=True)
     done = {name: earlier_rows(folder / f"{name}.json", options, about) for name in options.operator}
     sizes = shares(options.shapes, options.variants)

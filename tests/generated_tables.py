@@ -265,6 +265,35 @@ def mutations_table() -> str:
     return f"\n{of_results(read_results())}\n\n"
 
 
+def kernel_fuzz_table() -> str:
+    """Every operator's random shapes on a GPU: how many, how many wrong, and the largest relative errors by dtype."""
+    rows = []
+    for path in sorted((ROOT / "benchmarks/results/fuzz_kernels_nvidia_h200").glob("*.json")):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        worst = found["largest_errors"]
+        errors = [
+            " / ".join(
+                f"{worst[key]:.0e}" if (key := f"{dtype} {kind}") in worst else ""
+                for kind in ("output", "gradient")
+            )
+            for dtype in ("bfloat16", "float16", "float32", "float64")
+        ]
+        rows.append((f"`{found['operator']}`", f"{found['shapes']:,}", found["wrong"], *errors))
+    return table(("operator", "shapes", "wrong", "bf16", "fp16", "fp32", "fp64"), rows, range(1, 7))
+
+
+def model_fuzz_table() -> str:
+    """The committed run of `make fuzz`: models by how they are drawn, and what the oracle says of them."""
+    found = measured_results("fuzz_models")
+    verdicts = ("equivalent", "counterexample", "unknown", "compared")
+    rows = [
+        (kind, *(f"{counts.get(verdict, 0):,}" for verdict in verdicts))
+        for kind, counts in found["kinds"].items()
+    ]
+    total = f"{found['models']:,} models, seed {found['seed']}: {found['models_that_differ']} differ, {found['exceptions']} exceptions"
+    return f"\n{total}.\n" + table(("models", *verdicts), rows, range(1, 5))
+
+
 def measured_results(name: str) -> dict[str, Any]:
     """A committed document of results."""
     document: dict[str, Any] = json.loads(
@@ -367,6 +396,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "kernel-counters": kernel_counters_table,
     "layer-kernels": layer_kernels_table,
     "mutations": mutations_table,
+    "kernel-fuzz": kernel_fuzz_table,
+    "model-fuzz": model_fuzz_table,
     **{f"files-{folder.replace('/', '-')}": partial(files_list, folder) for folder in FOLDERS},
 }
 """The function that computes what stands between `<!-- generated: NAME -->` and `<!-- end -->`."""
