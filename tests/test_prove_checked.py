@@ -23,7 +23,7 @@ from mirrormata.models.fla.model import FlaModel
 from mirrormata.models.model import Model
 from mirrormata.models.model_stepper import ModelStepper
 from mirrormata.tests.prove_models import Counter
-from mirrormata.theory.proofs import second_derivation, state_search
+from mirrormata.theory.proofs import second_derivation, state_search, state_search_file
 from mirrormata.theory.proofs.npz_model import NpzModel, load_npz_model, npz_model
 from mirrormata.theory.proofs.prove import prove
 
@@ -191,43 +191,87 @@ def test_a_saved_search_is_of_one_model(tmp_path: Path) -> None:
     assert found.to_json()["identity"] == prove(good, mod4, "per_op:bf16").to_json()["identity"]
 
 
-def test_a_saved_search_that_was_tampered_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a file says is not believed: states that are missing or changed are found by the second program."""
+def forged(path: Path, **changes: Any) -> None:
+    """The saved search with other entries, and a digest of its content that fits them."""
+    with np.load(path) as file:
+        content = {**file, **{key: np.asarray(value) for key, value in changes.items()}}
+    del content["content"]
+    np.savez(path, content=np.array(state_search_file._content_digest(content)), **content)
+
+
+def test_a_saved_search_that_was_damaged(tmp_path: Path) -> None:
     path, mod4 = tmp_path / "s.npz", automaton_from_spec("mod:4")
     model = turns(4, [0, 1, 2, 3])
-    prove(model, mod4, "exact", method="states", resume=path, max_states=3)
-    with np.load(path) as file:
-        saved = dict(file)
-    old = {**saved, "format": np.array("mirrormata-search/1")}
-    np.savez(path, **old)
-    with pytest.raises(InputError, match=r"saved by version 0\.1"):
-        prove(model, mod4, "exact", method="states", resume=path)
-    count, _, _, depth, steps = saved["place"].tolist()
-    closed = {**saved, "place": np.array([count, count, count, depth, steps])}
-    np.savez(path, **closed)
-    with pytest.raises(DisagreementError, match="the checker refuses the certificate"):
-        prove(model, mod4, "exact", method="states", resume=path)
-    monkeypatch.setattr("mirrormata.theory.proofs.certificate.MAX_STEPS", 0)
-    with pytest.raises(DisagreementError, match="there are more states than were found"):
-        prove(model, mod4, "exact", method="states", resume=path)
-    path.unlink()
     prove(model, mod4, "per_op:bf16", method="states", resume=path, max_states=3)
     with np.load(path) as file:
         saved = dict(file)
-    count, _, _, depth, steps = saved["place"].tolist()
-    np.savez(path, **{**saved, "place": np.array([count, count, count, depth, steps])})
-    with pytest.raises(DisagreementError, match="none that the search has found"):
-        prove(model, mod4, "per_op:bf16", method="states", resume=path)
-    changed = saved["words"].copy()
-    changed[1, 0] ^= 1
-    for key, value in (
-        ("parents", saved["parents"] + 7),
-        ("letters", saved["letters"] + 9),
-        ("words", changed),
-    ):
-        np.savez(path, **{**saved, key: value})
+    for key in ("place", "parents", "letters", "words", "start_is_read"):
+        np.savez(path, **{**saved, key: saved[key] + 1 if key != "start_is_read" else ~saved[key]})
         with pytest.raises(InputError, match="a damaged search"):
             prove(model, mod4, "per_op:bf16", method="states", resume=path)
+    np.savez(path, **{**saved, "format": np.array("mirrormata-search/1")})
+    with pytest.raises(InputError, match=r"saved by version 0\.1"):
+        prove(model, mod4, "per_op:bf16", method="states", resume=path)
+
+
+def test_a_saved_search_that_was_forged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a file says is not believed: pairs, answers and lengths are found anew, and what it leaves out is noticed."""
+    path, mod4 = tmp_path / "s.npz", automaton_from_spec("mod:4")
+    model = turns(4, [0, 1, 2, 3])
+
+    def begin(arithmetic: str, of: NpzModel = model) -> dict[str, Any]:
+        path.unlink(missing_ok=True)
+        assert prove(of, mod4, arithmetic, method="states", resume=path, max_states=3).verdict == "unknown"
+        with np.load(path) as file:
+            return dict(file)
+
+    for arithmetic in ("exact", "per_op:bf16"):
+        saved = begin(arithmetic)
+        count, _, _, _, steps = saved["place"].tolist()
+        changed = saved["words"].copy()
+        changed[1, 0] ^= 1
+        for key, value in (
+            ("parents", saved["parents"] + 7), ("letters", saved["letters"] + 9), ("words", changed),
+            ("place", [count, 0, 1, 10**9, steps]), ("place", [count, 2, 2, 2, steps]),
+        ):  # fmt: skip
+            if arithmetic == "exact" and key == "words":
+                continue  # its numbers are those of another run, and not read
+            forged(path, **{key: value})
+            with pytest.raises(InputError, match="a damaged search"):
+                prove(model, mod4, arithmetic, method="states", resume=path)
+            np.savez(path, **saved)
+        longest = count - 1  # all pairs are on one path
+        forged(path, place=[count, count, count, longest, steps])
+        with pytest.raises(DisagreementError, match="the checker refuses the certificate"):
+            prove(model, mod4, arithmetic, method="states", resume=path)
+        with monkeypatch.context() as patched:
+            patched.setattr("mirrormata.theory.proofs.certificate.MAX_STEPS", 0)
+            with pytest.raises(
+                DisagreementError, match=r"more states than were found|none that the search has found"
+            ):
+                prove(model, mod4, arithmetic, method="states", resume=path)
+
+
+def test_answers_of_a_saved_search_are_looked_at(tmp_path: Path) -> None:
+    """A file with a wrong answer marked as followed, as if it had been right."""
+    path, mod4 = tmp_path / "s.npz", automaton_from_spec("mod:4")
+    right, wrong = turns(4, [0, 1, 2, 3]), turns(4, [0, 1, 3, 2])
+    assert prove(wrong, mod4, "per_op:bf16", method="states").word == (1, 1)
+    for model in (wrong, right):  # the digest is that of the wrong one, the pairs are those of both
+        prove(
+            model,
+            mod4,
+            "per_op:bf16",
+            method="states",
+            resume=tmp_path / f"{model is wrong}.npz",
+            max_states=2,
+        )
+    prove(right, mod4, "per_op:bf16", method="states", resume=path, max_states=4)
+    with np.load(tmp_path / "True.npz") as file:
+        digest = str(file["search"])
+    forged(path, search=digest)
+    with pytest.raises(InputError, match="a damaged search"):
+        prove(wrong, mod4, "per_op:bf16", method="states", resume=path)
 
 
 @pytest.mark.parametrize("spec", ["S4", "mod_arith:3"])
@@ -437,3 +481,124 @@ def test_limits_hold_while_a_verdict_is_checked() -> None:
     proof = prove(lrnn, lrnn.automaton, "kernel:recurrent:fp32", max_seconds=0.0)
     assert proof.verdict == "unknown"
     assert "--max-seconds 0 reached" in proof.reason
+
+
+class Form(Side):
+    """Parity; what `step` gives is written by `form`."""
+
+    def __init__(self, form: Any) -> None:
+        self.form = form
+
+    def initial(self, sequences: int) -> Any:
+        return {"n": np.zeros(sequences, dtype=np.int16), "m": (np.zeros(sequences),)}
+
+    def step(self, states: Any, letters: Any) -> Any:
+        n = (states["n"] + np.asarray(letters)) % 2
+        return self.form(n.astype(np.int16), states["m"][0])
+
+    def decode(self, states: Any, letters: Any) -> Any:
+        return states["n"].astype(np.int64)
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        (lambda n, m: {"n": n}, "the keys"),
+        (lambda n, m: {"n": n, "m": (m,), "k": n}, "the keys"),
+        (lambda n, m: {"n": n, "m": [m]}, "a tuple before the first token is a list"),
+        (lambda n, m: {"n": n, "m": (m, m)}, "1 parts before the first token are 2"),
+        (lambda n, m: {"n": np.ma.MaskedArray(n), "m": (m,)}, "is a MaskedArray"),
+        (lambda n, m: {"n": n.astype(np.int32), "m": (m,)}, "change form"),
+        (lambda n, m: {"n": n[:0], "m": (m,)}, "change form"),
+        (lambda n, m: {"n": np.concatenate([n, n]), "m": (m,)}, "change form"),
+        (lambda n, m: {"n": n[:, None], "m": (m,)}, "change form"),
+        (lambda n, m: [n, m], "a dict before the first token is a list"),
+        (lambda n, m: None, "is a NoneType"),
+    ],
+)  # fmt: skip
+def test_states_keep_their_form(form: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        prove(Form(form), automaton_from_spec("parity"), "int16")
+
+
+def test_keys_may_come_in_another_order() -> None:
+    """An array is told by its key; and a step may change the states that it is given."""
+    swapped = Form(lambda n, m: {"m": (m,), "n": n})
+    assert prove(swapped, "parity", "int16").checked == "re-stepped"
+
+    class InPlace(Form):
+        def step(self, states: Any, letters: Any) -> Any:
+            states["n"] += np.asarray(letters).astype(np.int16)
+            states["n"] %= 2
+            return states
+
+    assert prove(InPlace(None), "parity", "int16").states_explored == 2
+
+
+@pytest.mark.parametrize(
+    "said", [lambda n: n - 0.9, lambda n: None, lambda n: 0, lambda n: n[:, None], lambda n: n[:0], lambda n: n.astype(str)]
+)  # fmt: skip
+def test_decodings_are_whole_numbers(said: Any) -> None:
+    class Said(Form):
+        def decode(self, states: Any, letters: Any) -> Any:
+            return said(states["n"].astype(np.int64))
+
+    with pytest.raises(InputError, match="one whole number for each"):
+        prove(Said(lambda n, m: {"n": n, "m": (m,)}), "parity", "int16")
+
+
+def test_what_a_stepper_keeps_elsewhere_shows() -> None:
+    """It counts the calls of its step, and after three of one sequence in a row answers 0."""
+
+    class Hidden(Form):
+        calls = 0
+
+        def initial(self, sequences: int) -> Any:
+            self.calls = 0
+            return super().initial(sequences)
+
+        def step(self, states: Any, letters: Any) -> Any:
+            self.calls += 1
+            after = super().step(states, letters)
+            return {**after, "n": after["n"] * (self.calls < 3 or len(after["n"]) > 1)}
+
+    hidden = Hidden(lambda n, m: {"n": n, "m": (m,)})
+    with pytest.raises(DisagreementError):
+        prove(hidden, "parity", "int16")
+
+
+def test_the_arithmetic_of_a_stepper_is_its_own() -> None:
+    assert prove(Counter(3, 299, 0), "mod:3").arithmetic == "the stepper's own"
+    assert prove(construct("mod:3"), "mod:3").arithmetic == "per_step:bf16"
+
+
+@pytest.mark.parametrize("limits", [{"max_states": 0}, {"max_seconds": -1.0}, {"max_seconds": float("nan")}])
+def test_limits_are_numbers_that_limit(limits: Any) -> None:
+    with pytest.raises(InputError, match="max_states"):
+        prove(construct("parity"), "parity", **limits)
+
+
+def test_few_states_beyond_the_limit_are_explored() -> None:
+    proof = prove(
+        block_delay(automaton_from_spec("S4"), 1), "S4", "per_step:fp16", method="states", max_states=300
+    )
+    assert 300 <= proof.states_explored <= 300 + 24
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("B", np.array([[[0]], [[2**53 + 1]]])),
+        ("A", np.array([[[1]], [[-(2**60) - 1]]])),
+        ("H0", np.array([[1 + np.longdouble(2) ** -60]])),
+        ("decode", np.array([[0, 0], [2**64 - 1, 1]], dtype=np.uint64)),
+    ],
+)
+def test_numbers_that_float64_does_not_hold_are_refused(key: str, value: Any) -> None:
+    model = sign([[0, 0], [1, 1]])
+    arrays = {k: getattr(model, k) for k in ("A", "B", "H0", "codes", "decode")}
+    with pytest.raises(InputError, match=f"{key} has numbers of the type"):
+        npz_model({**arrays, key: value})
+    assert (
+        prove(npz_model({k: v.astype(np.int8) for k, v in arrays.items()}), "parity").verdict == "equivalent"
+    )

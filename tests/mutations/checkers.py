@@ -168,6 +168,12 @@ MUTATIONS = [
     Mutation(
         REGIONS + "regions", "- (-norms[x] * r // NORM_GRID)", "", "a letter does not carry the ball along"
     ),
+    Mutation(
+        REGIONS + "regions",
+        'arithmetic.kind == "exact" or (arithmetic.kind == "per_step" and arithmetic.format is not None)',
+        "True",
+        "a sign is turned exactly in every set of values",
+    ),
     Mutation(REGIONS + "regions", " + added[x]", "", "B's share of what is rounded is left out"),
     Mutation(REGIONS + "regions", "(sizes[c] + r)", "r", "the code's share of what is rounded is left out"),
     Mutation(

@@ -204,6 +204,27 @@ MUTATIONS = [
         "states are stepped again in a batch",
     ),
     Mutation(
+        PROOFS + "state_search_file:resume_search",
+        'str(content["search"]) != digest',
+        "False",
+        "the search of any model is gone on with",
+        noticed_by="tests/test_prove_checked.py::test_a_saved_search_is_of_one_model",
+    ),
+    Mutation(
+        PROOFS + "state_search_file:_stepped_again",
+        "search.machine.first_wrong(rows, *read) >= 0",
+        "False",
+        "answers of a saved search are not looked at",
+        noticed_by="tests/test_prove_checked.py::test_answers_of_a_saved_search_are_looked_at",
+    ),
+    Mutation(
+        PROOFS + "stepper:StepperMachine.named",
+        'said.dtype.kind not in "iub"',
+        "False",
+        "decodings between two states are cut to one of them",
+        noticed_by="tests/test_prove_checked.py::test_decodings_are_whole_numbers",
+    ),
+    Mutation(
         PROOFS + "identity:_model_parts",
         "model.codes, model.decode]",
         "model.codes]",

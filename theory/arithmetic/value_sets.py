@@ -117,6 +117,15 @@ ValueSet = FloatFormat | Grid | FiniteSet
 """What numbers are rounded to."""
 
 
+NUMBER = r"[-+]?[0-9]{1,400}(/[0-9]{1,400}|(\.[0-9]{0,400})?(e[-+]?[0-9]{1,3})?)|[-+]?\.[0-9]{1,400}(e[-+]?[0-9]{1,3})?"
+"""Texts of numbers; longer ones and larger exponents take long to write out, and are no float64 anyway."""
+
+
+def shorten(text: str, most: int) -> str:
+    """The text, the middle of a long one left out."""
+    return text if len(text) <= most else f"{text[: most // 2]}...{text[-most // 2 :]}"
+
+
 def value_set(text: str) -> ValueSet:
     """The values named by a format, `int:-4..4`, `fixed:BITS:FRACTION` or a list such as `-1,0,1/2,1`."""
     name = ALIASES.get(text, text)
@@ -144,6 +153,10 @@ def finite_set(numbers: Iterable[Any], name: str | None = None) -> FiniteSet:
     """The set of the given numbers (text, int, float or Fraction); each, and each midpoint, must be a float64."""
     exact = []
     for number in numbers:
+        if isinstance(number, str) and not re.fullmatch(NUMBER, number):
+            raise InputError(
+                f"values: {number[:40]!r} is not a number of up to 400 digits, with an exponent of up to three"
+            )
         try:
             exact.append(Fraction(number))
         except (ValueError, TypeError, OverflowError, ZeroDivisionError):
@@ -155,7 +168,8 @@ def finite_set(numbers: Iterable[Any], name: str | None = None) -> FiniteSet:
         # an even last bit, so that sums rounded to odd lie on the right side
         if abs(x) > 2**1000 or Fraction(float(x)) != x or float(x).as_integer_ratio()[0].bit_length() > 52:
             raise InputError(
-                f"values: {x} (a value or the middle of two) has more than 52 bits: use dyadic numbers"
+                f"values: {shorten(str(x), 40)} (a value or the middle of two) has more than 52 bits or exceeds 2^1000: use dyadic "
+                "numbers"
             )
     return FiniteSet(name or ",".join(str(x) for x in exact), tuple(float(x) for x in exact))
 

@@ -155,6 +155,11 @@ PLANE = {
 PLANE_RADII = {"exact": 3_069_631_532_082_303_152, "per_step:fp16:rz": 3_092_455_057_505_056_396}
 LAST = ([[0, 0], [1, 1]], [0, 1])
 """The automaton of the last letter."""
+PARITY = ([[0, 1], [1, 0]], [0, 1])
+GRIDS = (
+    "per_step:int:-4..3", "per_op:int:-4..3", "per_step:fixed:3:0", "per_op:fixed:3:0:tree", "per_step:-4,-3,-1,0,1,3",
+)  # fmt: skip
+"""Arithmetics whose values end at -4 and at 3."""
 # what is forgotten: arithmetic, (a, b, H_0), codes, of which the last alone has another answer, regions and radius found
 WRONG_REGIONS: dict[str, tuple[str, tuple[Any, Any, Any], list[Any], int, int]] = {
     "how far the image of a code lies from the next": (
@@ -210,6 +215,11 @@ def false_regions() -> Iterator[tuple[str, Document]]:
         for decode in ([[1, 0], [1, 1]], [[0, 0], [1, 0]], [[1, 1], [0, 0]]):
             wrong = layer(QUICK, [[1], [-1]], decode, LAST, balls(arithmetic, 2, radius))
             yield f"a contraction to the last letter, {arithmetic}, decoded as {decode}", wrong
+    flips = {"A": [[[1]], [[-1]]], "B": [[[0]], [[0]]], "H0": [[-4]]}
+    for arithmetic in GRIDS:
+        proof = balls(arithmetic, 2, 0)
+        wrong = layer(flips, [[-4], [4], [3], [-3]], [[0, 0], [1, 1], [0, 0], [1, 1]], PARITY, proof)
+        yield f"a sign turned where there is -4 and no 4, {arithmetic}", wrong
     still = {"A": [[[1]], [["1/4"]]], "B": [[["1/16"]], [["3/4"]]], "H0": [[1]]}
     for radius in (0, 2**60, RADII["per_step:bf16"]):
         wrong = layer(

@@ -21,6 +21,11 @@ MAX_DISTANCES = 50_000_000  # products in distances between codes and images of 
 
 def regions(model: Model, machine: Machine, answers: str, limit: int = MAX_RELAXATIONS) -> tuple[int, int]:
     """How many regions there are, and the largest radius on the grid; `Invalid` where there is no such proof."""
+    arithmetic = model.arithmetic
+    need(  # a grid may have -4 and no 4, so that there even an entry that only changes its sign is rounded
+        arithmetic.kind == "exact" or (arithmetic.kind == "per_step" and arithmetic.format is not None),
+        "regions are for exact numbers and for per_step of floats",
+    )
     entries, codes = len(model.initial), len(model.codes)
     need(entries <= MAX_ENTRIES, f"model: regions are for states of at most {MAX_ENTRIES} entries")
     need(
@@ -87,13 +92,8 @@ def rounding(model: Model, x: int, size: int) -> int:
         for terms, b in model.rows[x]
     )
     arithmetic = model.arithmetic
-    if arithmetic.kind == "exact" or not rough:
+    if arithmetic.format is None or not rough:
         return 0
-    need(
-        arithmetic.kind == "per_step" and arithmetic.format,
-        "regions are for exact numbers and for per_step of floats",
-    )
-    assert arithmetic.format is not None
     precision, least, largest = arithmetic.format
     if arithmetic.mode not in (
         "rne",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...constructions.automaton import Automaton, Indices
 from ...constructions.errors import InputError
@@ -121,9 +122,21 @@ def npz_model(arrays: Mapping[str, Any], name: str = "model") -> NpzModel:
                 f"{name}: {key} has the type {array.dtype}; {'integers' if key == 'decode' else 'numbers'} are needed"
             )
         numbers[key] = array.astype(np.int64 if key == "decode" else np.float64)
+        if not _kept(array, numbers[key]):
+            raise InputError(
+                f"{name}: {key} has numbers of the type {array.dtype} that are no "
+                f"{'int64' if key == 'decode' else 'float64'}: round them first, so that the proof is about the file's numbers"
+            )
     texts = [_texts(arrays[key], key, name) if key in arrays else None for key in LABELS]
     factors = {key: arrays[key] for key in (*FACTOR_KEYS, "mask") if key in arrays}
     return NpzModel(**numbers, letters=texts[0], outputs=texts[1], name=name, factors=factors)
+
+
+def _kept(array: NDArray[Any], converted: NDArray[Any]) -> bool:
+    """True where a conversion changed no number (a number that is not finite is another matter)."""
+    if array.dtype.kind == "f":
+        return bool((np.isnan(array) | (array == converted.astype(array.dtype))).all())
+    return array.astype(object).ravel().tolist() == [int(x) for x in converted.ravel().tolist()]
 
 
 def _texts(value: Any, key: str, name: str) -> tuple[str, ...]:

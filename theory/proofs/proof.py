@@ -13,9 +13,9 @@ from ...constructions.formats.label_text import label_text
 
 Checked = Literal["certificate", "re-stepped", "replayed"]
 CHECKS: dict[Checked | None, str] = {
-    "certificate": "its certificate, by the stand-alone checker",
-    "re-stepped": "every state stepped again, alone, by a second program",
-    "replayed": "the word, from the start",
+    "certificate": "its certificate is accepted by the stand-alone checker",
+    "re-stepped": "no certificate; every state was stepped once more, on its own",
+    "replayed": "the word was run again from the start",
 }
 
 
@@ -108,9 +108,9 @@ class Proof:
             shown = facts["word"] if len(facts["word"]) <= 40 else [*facts["word"][:40], "..."]
             rows += [
                 ("shortest word", f"{len(facts['word'])} letters: " + " ".join(shown)),
-                ("the model says", facts["answered"] or "nothing"),
+                ("the model says", facts["answered"] or "no output"),
                 ("the automaton says", facts["right"] or ""),
             ]
         if self.verdict == "unknown":
-            rows.append(("proved", f"all words up to length {self.correct_up_to:,} are answered rightly"))
+            rows.append(("searched", f"all words up to length {self.correct_up_to:,} were answered rightly"))
         return rows

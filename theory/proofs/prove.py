@@ -24,6 +24,7 @@ from ...constructions.automaton import Automaton
 from ...constructions.block_delay import BlockDelay
 from ...constructions.errors import DisagreementError, InputError
 from ...constructions.lrnn import LRNN
+from ...constructions.spec import automaton_from_spec
 from ..arithmetic.arithmetic import Arithmetic, PerOp, PerStep
 from ..arithmetic.names import parse_arithmetic
 from ..check import check
@@ -44,6 +45,8 @@ from .state_search_file import resume_search, save_search
 from .stepper import StepperMachine
 
 MAX_STATES = 5_000_000
+OWN = "the stepper's own"
+"""The arithmetic of a `Stepper` that is given no name."""
 
 
 class Limits(TypedDict, total=False):
@@ -56,8 +59,8 @@ class Limits(TypedDict, total=False):
 
 def prove(
     model: LRNN | BlockDelay | NpzModel | Stepper | str | Path,
-    automaton: Automaton,
-    arithmetic: str | Arithmetic = "per_step:bf16",
+    automaton: Automaton | str,
+    arithmetic: str | Arithmetic | None = None,
     *,
     max_states: int = MAX_STATES,
     max_seconds: float | None = None,
@@ -71,7 +74,7 @@ def prove(
 
     `model`: a constructed LRNN of any layers, a block delay, an `NpzModel` or the path of an `.npz`, or any `Stepper`
     that decodes to the automaton's states by their indices, or to numbers that `answers` gives a meaning; then
-    `arithmetic` is only its name. `arithmetic`: `exact`,
+    `arithmetic` is only its name. `automaton`: one, or its SPEC. `arithmetic`: by default `per_step:bf16`; `exact`,
     `per_step:...`, `per_op:...` or `kernel:recurrent:...` (`parse_arithmetic`); several layers run in `per_step` formats
     or on the kernel, block delays in `per_step` formats. On the kernel an `.npz` needs its factors.
     Answers are compared after each token, not before the first. `resume`: a file to go on from if it exists, written
@@ -81,8 +84,17 @@ def prove(
     began = time.monotonic()
     if method not in ("auto", "states"):
         raise InputError(f"--method {method}: it is auto or states")
+    if max_states < 1 or (max_seconds is not None and not 0 <= max_seconds < float("inf")):
+        raise InputError(
+            f"max_states {max_states}, max_seconds {max_seconds}: the first is 1 at least, the second a number that is not "
+            "negative"
+        )
+    if isinstance(automaton, str):
+        automaton = automaton_from_spec(automaton)
     if isinstance(model, str | Path):
         model = load_npz_model(model)
+    if arithmetic is None:
+        arithmetic = "per_step:bf16" if isinstance(model, LRNN | BlockDelay | NpzModel) else OWN
     name = arithmetic if isinstance(arithmetic, str) else arithmetic.name
     known = _known_model(model)
     parsed = parse_arithmetic(name) if known and isinstance(arithmetic, str) else arithmetic

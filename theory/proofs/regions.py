@@ -98,7 +98,9 @@ class _Layer:
             self.share = Fraction(1 if nearest else 2, 2**self.format.precision)
             self.least = self.format.smallest / (2 if nearest else 1)
         self.norms = [_norm(blocks) for blocks in self.A]
-        self.settles = (not rounds or self.format is not None) and all(
+        # numbers of a float format keep it when their sign changes; those of a grid need not
+        floats = isinstance(arithmetic, PerStep) and isinstance(arithmetic.values, FloatFormat)
+        self.settles = (isinstance(arithmetic, Exact) or floats) and all(
             norm <= LARGEST_NORM * NORM_UNIT and (norm < NORM_UNIT or self.format is None or not rough)
             for norm, rough in zip(self.norms, self.rough, strict=True)
         )

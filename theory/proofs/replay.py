@@ -78,8 +78,7 @@ class _StepperReplay:
         """The answer after one more letter."""
         letters = np.array([x], dtype=np.int64)
         self.states = self.machine.stepper.step(self.states, letters)
-        named = np.asarray(self.machine.stepper.decode(self.states, letters), dtype=np.int64)
-        return int(self.machine.answers.of_states(named)[0])
+        return int(self.machine.answers.of_states(self.machine.named(self.states, letters))[0])
 
 
 def _texts(answers: Answers) -> list[str]:

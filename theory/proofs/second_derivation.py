@@ -4,7 +4,8 @@ It takes the pairs (state of the model, automaton's state) that a search has fou
 step, table and reader, that they are an invariant: the initial pair is among them; from each of them, each letter leads
 to one of them; and the answer on the way is the right one. By induction this holds after every word.
 
-A `Stepper` is stepped one state at a time, from the state's bits alone, as in a run of one sequence. A layer of matrices
+A `Stepper` is stepped one state at a time, from the state's bits alone, as in a run of one sequence; and some words are run
+straight through, so that what a stepper keeps elsewhere than in its states shows. A layer of matrices
 is stepped by its dense matrices and read in exact distances. Steppers in exact numbers, whose states are numbered as they
 occur, are searched again in a run of their own. Where the two programs differ there is no verdict, but a
 `DisagreementError` with the word.
@@ -36,6 +37,8 @@ ENTRIES = 4_000_000
 """Products computed at once where states are stepped side by side."""
 DENSE = 512
 """Up to this dimension matrices are written out densely."""
+STRAIGHT, STRAIGHT_WORDS, LONGEST = 64, 8, 4096
+"""Letters of a random word that is run straight through, how many such words, and the most letters of the longest word."""
 SHOWN = 20
 """Letters of a word that an error shows from either end."""
 
@@ -82,7 +85,7 @@ class StepperAlone:
         for i in range(len(rows)):
             states = stepper.step(self.machine.unpacked(rows[i : i + 1]), letters)
             after.append(self.machine.packed(states))
-            named.append(np.asarray(stepper.decode(states, letters), dtype=np.int64))
+            named.append(self.machine.named(states, letters))
         return np.concatenate(after), self.machine.answers.of_states(np.concatenate(named))
 
 
@@ -181,6 +184,31 @@ def derive_again(
                 raise DisagreementError(
                     f"{automaton.name}: stepped alone, from its bits, after the word {word_text(automaton, word)} {what}, "
                     f"yet the search called all right: {_reason(machine)}"
+                )
+    if isinstance(machine, StepperMachine):
+        _run_straight(search, machine, known)
+
+
+def _run_straight(search: StateSearch, machine: StepperMachine, known: NDArray[np.void]) -> None:
+    """Random words, and the longest by which a pair was found, from the start with the stepper's own states."""
+    automaton, draw = search.automaton, np.random.default_rng(0)
+    words = [draw.integers(0, len(automaton.letters), STRAIGHT) for _ in range(STRAIGHT_WORDS)]
+    for word in (np.array(search.store.word(search.place.count - 1), dtype=np.int64)[:LONGEST], *words):
+        states, q = machine.stepper.initial(1), automaton.start
+        for t, x in enumerate(word.tolist()):
+            letters = np.array([x], dtype=np.int64)
+            states = machine.stepper.step(states, letters)
+            before, q = q, int(automaton.transitions[x, q])
+            said = machine.answers.of_states(machine.named(states, letters))
+            right = machine.answers.right(letters, np.array([before]), np.array([q]))
+            inside = _within(known, _keys(machine.packed(states), np.array([q])))
+            if not inside.all() or (said != right).any():
+                what = (
+                    "the answer is wrong" if inside.all() else "the state is none that the search has found"
+                )
+                raise DisagreementError(
+                    f"{automaton.name}: run straight through, after the word {word_text(automaton, tuple(word[: t + 1].tolist()))} "
+                    f"{what}, yet the search called all right: all that a step depends on must be in the states, as bits"
                 )
 
 

@@ -157,7 +157,8 @@ class StateSearch:
             if could:
                 return word
             self._chain = None
-        stop = min(place.level_end, place.done + max(CANDIDATES // max(letters, 1), 1))
+        most = min(CANDIDATES, max_states - place.count)
+        stop = min(place.level_end, place.done + max(most // max(letters, 1), 1))
         nodes = self.store.words[place.done : stop]
         states, rows = self.form.states(nodes), self.form.rows(nodes)
         parents = np.arange(place.done, stop, dtype=np.int32)

@@ -1,14 +1,17 @@
 """Saving a state search and going on with it: an `.npz` without pickle, written whole.
 
 The file bears the digest of the proof that it belongs to (`identity`), so the search of another model, automaton or
-arithmetic is refused. Nothing else in it is believed either: each pair is computed again from the one that it was found
-from, and what a search that was gone on with finds is checked like any other.
+arithmetic is refused, and one of its own content, so that damage is noticed. Each pair is computed again from the one that it
+was found from, its answer is looked at again, and lengths are those of the words. What the file says of letters that were
+followed without a new pair is believed for `unknown` and for how short a wrong word is; `equivalent` is checked like any other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +19,7 @@ from numpy.typing import NDArray
 from ...constructions.errors import InputError
 from ...constructions.files import write_bytes
 from ..npz_file import read_npz
+from .identity import digest_of
 from .state_search import CANDIDATES, Place, StateSearch
 from .state_search_store import Words
 
@@ -28,32 +32,40 @@ KEYS = ("format", "search", "place", "start_is_read", "words", "parents", "lette
 def save_search(search: StateSearch, path: str | Path, digest: str) -> None:
     """Write what was found up to the last place that counts. `digest`: of the proof that is searched for."""
     place = search.place
+    content = {
+        "format": np.array(FORMAT),
+        "search": np.array(digest),
+        "place": np.array(
+            [place.count, place.done, place.level_end, place.depth, place.steps], dtype=np.int64
+        ),
+        "start_is_read": np.array(search.start_is_read),
+        "words": search.store.words[: place.count],
+        "parents": search.store.parents[: place.count],
+        "letters": search.store.letters[: place.count],
+    }
     stream = BytesIO()
-    np.savez(
-        stream,
-        allow_pickle=False,
-        format=np.array(FORMAT),
-        search=np.array(digest),
-        place=np.array([place.count, place.done, place.level_end, place.depth, place.steps], dtype=np.int64),
-        start_is_read=np.array(search.start_is_read),
-        words=search.store.words[: place.count],
-        parents=search.store.parents[: place.count],
-        letters=search.store.letters[: place.count],
-    )
+    np.savez(stream, allow_pickle=False, content=np.array(_content_digest(content)), **content)
     write_bytes(path, stream.getvalue())
+
+
+def _content_digest(content: Mapping[str, NDArray[Any]]) -> str:
+    return digest_of(content[key] for key in KEYS)
 
 
 def resume_search(search: StateSearch, path: str | Path, digest: str) -> None:
     """Bring a fresh search to the place in a file; `InputError` for a file of another search or of no search."""
     none = InputError(f"{path}: not a saved search; leave --resume out or name another file")
-    content = read_npz(path, KEYS, none)
+    content = read_npz(path, (*KEYS, "content"), none)
     form = str(content.get("format"))
     if form == OLDER:
         raise InputError(
             f"{path}: saved by version 0.1, whose searches did not look at the answer in the first state: name a new file"
         )
-    if form != FORMAT or set(content) != set(KEYS):
+    if form != FORMAT or set(content) != {*KEYS, "content"}:
         raise none
+    damaged = InputError(f"{path}: a damaged search; name another file")
+    if str(content["content"]) != _content_digest(content):
+        raise damaged
     if str(content["search"]) != digest:
         raise InputError(f"{path}: the search of another model, automaton or arithmetic; name another file")
     words, parents, letters = content["words"], content["parents"], content["letters"]
@@ -68,12 +80,19 @@ def resume_search(search: StateSearch, path: str | Path, digest: str) -> None:
     inside = 0 <= done <= level_end <= count and depth >= 0 and steps >= 0
     earlier = (parents[1:] >= 0) & (parents[1:] < np.arange(1, count)) & (letters[1:] >= 0)
     if not inside or not earlier.all() or (letters >= len(search.automaton.letters)).any():
-        raise InputError(f"{path}: a damaged search; name another file")
-    words = _stepped_again(search, words, parents, letters, path)
+        raise damaged
+    words = _stepped_again(search, words, parents, letters, damaged)
+    lengths = np.zeros(count, dtype=np.int64)
+    for i, parent in enumerate(parents.tolist()[1:], 1):
+        lengths[i] = lengths[parent] + 1
+    counted = int(np.searchsorted(lengths, depth, side="right"))
+    begun = int(np.searchsorted(lengths, depth, side="left"))
+    if (np.diff(lengths) < 0).any() or level_end != counted or not begun <= done <= level_end:
+        raise damaged
     rest = slice(1, None)  # the first pair is there
     search.store.add(words[rest], parents[rest], letters[rest])
     if search.store.count != count or not np.array_equal(words[0], search.store.words[0]):
-        raise InputError(f"{path}: a damaged search; name another file")
+        raise damaged
     search.place = Place(count, done, level_end, depth, steps)
     search.start_is_read = bool(content["start_is_read"])
 
@@ -83,9 +102,9 @@ def _stepped_again(
     words: Words,
     parents: NDArray[np.int32],
     letters: NDArray[np.int32],
-    path: str | Path,
+    damaged: InputError,
 ) -> Words:
-    """The pairs, each computed again from the one that it was found from; `InputError` where the file has another.
+    """The pairs, each computed again from the one that it was found from, with its answer; `damaged` where they are others.
 
     States of exact numbers are numbered as they occur in a run, so there the file's numbers give way to the new ones.
     """
@@ -105,9 +124,13 @@ def _stepped_again(
             for x in np.unique(letters[part]).tolist():
                 here = np.flatnonzero(letters[part] == x)
                 after = delta[x, form.states(before[here])]
-                again[here] = form.packed(search.machine.step(form.rows(before[here]), x), after)
+                rows = search.machine.step(form.rows(before[here]), x)
+                again[here] = form.packed(rows, after)
+                read = np.full(len(here), x), form.states(before[here]), after
+                if search.machine.first_wrong(rows, *read) >= 0:
+                    raise damaged
             if not numbered and not np.array_equal(again, words[part]):
-                raise InputError(f"{path}: a damaged search; name another file")
+                raise damaged
             words[part] = again
         first = stop
     return words

@@ -73,7 +73,9 @@ class Readout:
             near = np.where(own, scores, np.inf).argmin(axis=1)
             scores[own] = np.inf
             other = scores.argmin(axis=1)
-            margins = (self._distance(here, other) - self._distance(here, near)) / 2
+            with np.errstate(over="ignore", invalid="ignore"):
+                margins = (self._distance(here, other) - self._distance(here, near)) / 2
+            margins[np.isnan(margins)] = -np.inf  # both distances overflow
             least = min(least, float(margins.min(initial=np.inf)))
         return decoded, least
 
