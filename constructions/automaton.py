@@ -82,6 +82,11 @@ class Automaton:
         n, k = len(self.states), len(self.letters)
         if n == 0:
             problems.append("there are no states")
+        given = np.asarray(self.transitions)
+        if given.size and given.dtype.kind in "fcmMSUV":
+            raise InputError(
+                f"{self.name}: transitions are of the type {given.dtype}; indices of states are needed"
+            )
         table = np.array(self.transitions, dtype=np.int64)
         if k == 0:
             table = table.reshape(0, n)

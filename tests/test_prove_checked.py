@@ -602,3 +602,39 @@ def test_numbers_that_float64_does_not_hold_are_refused(key: str, value: Any) ->
     assert (
         prove(npz_model({k: v.astype(np.int8) for k, v in arrays.items()}), "parity").verdict == "equivalent"
     )
+
+
+def test_states_that_are_not_reached_may_be_missing() -> None:
+    """A Mealy machine with a state that no word reaches, beside what was constructed from it."""
+    outputs = np.array([["a", "b", "c"], ["b", "a", "c"]], dtype=object)
+    table = np.array([[0, 1, 2], [1, 0, 0]])
+    mealy = Automaton(("p", "q", "r"), ("0", "1"), table, 0, outputs)
+    proof = prove(construct(mealy), mealy)
+    assert (proof.verdict, proof.compares) == ("equivalent", "states")
+    halves: Any = table + 0.9
+    with pytest.raises(InputError, match="indices of states"):
+        replace(mealy, transitions=halves)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("factor_count", [99, 1]), ("factor_count", [0.9, 1.0]), ("factor_count", [-1, 1]), ("beta", [["1"], ["2"]])]
+)  # fmt: skip
+def test_factors_are_numbers_within_their_arrays(key: str, value: Any) -> None:
+    model = sign([[0, 0], [1, 1]])
+    factors = {
+        "beta": np.array([[0.0], [2.0]]), "vector": np.ones((2, 1, 1)), "factor_count": np.array([0, 1]), "gate": np.ones(2),
+    }  # fmt: skip
+    assert prove(replace(model, factors=factors), "parity", "kernel:recurrent:fp32").verdict == "equivalent"
+    with pytest.raises(InputError, match=key):
+        prove(replace(model, factors={**factors, key: np.array(value)}), "parity", "kernel:recurrent:fp32")
+
+
+def test_matrices_alone_have_a_spectrum(tmp_path: Path) -> None:
+    from mirrormata.theory.spectra.file import spectrum_of_file
+
+    path = tmp_path / "a.npz"
+    np.savez(path, A=turns(3, [0, 1, 2]).A)
+    assert len(spectrum_of_file(str(path)).heads[0].letters) == 2
+    np.savez(path, A=np.ones((2, 3)))
+    with pytest.raises(InputError, match="letters, n, n"):
+        spectrum_of_file(str(path))

@@ -51,8 +51,8 @@ class Answers:
 def answers_of(automaton: Automaton, model: Automaton | None, name: str = "model") -> Answers:
     """How a model that names the states of `model` is compared with the automaton.
 
-    By states where both have the same labels (as texts, like in certificates), in any order, and equal states have
-    equal outputs; or where `model` is None: then the model names the automaton's own states by their indices. Else by
+    By states where both have the same labels (as texts, like in certificates; states that the automaton does not reach may
+    be missing), in any order, and equal states have equal outputs; or where `model` is None: then the model names the automaton's own states by their indices. Else by
     outputs, as texts.
     Raises `InputError` for other letters, and for Mealy machines with other states.
     """
@@ -62,7 +62,7 @@ def answers_of(automaton: Automaton, model: Automaton | None, name: str = "model
     mine = [label_text(q) for q in automaton.states]
     theirs = [label_text(q) for q in model.states]
     place = {text: i for i, text in enumerate(mine)}
-    same = set(mine) == set(theirs)
+    same = set(theirs) in (set(mine), {label_text(q) for q in automaton.trimmed().states})
     if same:
         meaning = np.array([place[text] for text in theirs])
         if _same_outputs(automaton, model, meaning):

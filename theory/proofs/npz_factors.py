@@ -40,8 +40,12 @@ def factor_head(arrays: Mapping[str, Any], A: Floats, B: Floats, H0: Floats, nam
         "gate": (letters,),
     }
     for key, array in zip(FACTOR_KEYS, (beta, vector, count, gate), strict=True):
-        if array.shape != wanted[key] or not np.isfinite(array).all():
-            raise InputError(f"{name}: {key} must be {list(wanted[key])} finite numbers")
+        kinds = "iu" if key == "factor_count" else "iuf"
+        if array.shape != wanted[key] or array.dtype.kind not in kinds or not np.isfinite(array).all():
+            what = "whole" if key == "factor_count" else "finite"
+            raise InputError(f"{name}: {key} must be {list(wanted[key])} {what} numbers")
+    if count.size and not 0 <= count.min() <= count.max() <= most:
+        raise InputError(f"{name}: factor_count must lie in 0 to {most}, the second size of beta")
     transitions = []
     for x in range(letters):
         product = float(gate[x]) * np.eye(n)

@@ -112,24 +112,46 @@ def load_npz_model(path: str | Path) -> NpzModel:
     return npz_model(arrays, str(path))
 
 
+def load_npz_matrices(path: str | Path) -> NpzModel | dict[str, Floats]:
+    """The model in an `.npz`; or, where the file has `A` and none of the other arrays, the matrices by the letters' texts."""
+    refused = InputError(f"{path}: not an .npz of plain arrays (nothing is unpickled)")
+    arrays = read_npz(path, (*KEYS, LABELS[0]), refused)
+    if "A" not in arrays or set(arrays) & set(KEYS[1:]):
+        return load_npz_model(path)
+    A = _numbers(arrays["A"], "A", str(path))
+    if A.ndim != 3 or A.shape[1] != A.shape[2] or not np.isfinite(A).all():
+        raise InputError(f"{path}: A has the shape {A.shape}; finite numbers [letters, n, n] are needed")
+    given = _texts(arrays[LABELS[0]], LABELS[0], str(path)) if LABELS[0] in arrays else None
+    labels = [str(x) for x in range(len(A))] if given is None else list(given)
+    if len(set(labels)) != len(A):
+        raise InputError(f"{path}: {LABELS[0]} are {len(set(labels))} texts for {len(A)} letters")
+    return dict(zip(labels, A, strict=True))
+
+
 def npz_model(arrays: Mapping[str, Any], name: str = "model") -> NpzModel:
     """The model of arrays by name, see the module's text."""
     numbers: dict[str, Any] = {}
     for key in KEYS:
-        array = np.asarray(arrays[key])
-        if array.dtype.kind not in ("iu" if key == "decode" else "iufb"):
-            raise InputError(
-                f"{name}: {key} has the type {array.dtype}; {'integers' if key == 'decode' else 'numbers'} are needed"
-            )
-        numbers[key] = array.astype(np.int64 if key == "decode" else np.float64)
-        if not _kept(array, numbers[key]):
-            raise InputError(
-                f"{name}: {key} has numbers of the type {array.dtype} that are no "
-                f"{'int64' if key == 'decode' else 'float64'}: round them first, so that the proof is about the file's numbers"
-            )
+        numbers[key] = _numbers(np.asarray(arrays[key]), key, name)
     texts = [_texts(arrays[key], key, name) if key in arrays else None for key in LABELS]
     factors = {key: arrays[key] for key in (*FACTOR_KEYS, "mask") if key in arrays}
     return NpzModel(**numbers, letters=texts[0], outputs=texts[1], name=name, factors=factors)
+
+
+def _numbers(array: NDArray[Any], key: str, name: str) -> NDArray[Any]:
+    """The array as float64, `decode` as int64; `InputError` where that changes a number."""
+    whole = key == "decode"
+    if array.dtype.kind not in ("iu" if whole else "iufb"):
+        raise InputError(
+            f"{name}: {key} has the type {array.dtype}; {'integers' if whole else 'numbers'} are needed"
+        )
+    converted = array.astype(np.int64 if whole else np.float64)
+    if not _kept(array, converted):
+        raise InputError(
+            f"{name}: {key} has numbers of the type {array.dtype} that are no {'int64' if whole else 'float64'}: round them "
+            "first, so that the proof is about the file's numbers"
+        )
+    return converted
 
 
 def _kept(array: NDArray[Any], converted: NDArray[Any]) -> bool:

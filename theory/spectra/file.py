@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from ...constructions.errors import InputError
-from ..proofs.npz_model import load_npz_model
+from ..proofs.npz_model import load_npz_matrices
 from ..running.file import lrnn_of
 from .model import ModelSpectrum, model_spectrum
 
@@ -18,7 +19,7 @@ def spectrum_of_file(
         raise InputError(
             f"{path}: is no FLA checkpoint; for a model folder `mirrormata compare` shows the eigenvalues of its heads"
         )
-    model = load_npz_model(path) if Path(path).suffix == ".npz" else lrnn_of(path)
+    model: Any = load_npz_matrices(path) if Path(path).suffix == ".npz" else lrnn_of(path)
     return model_spectrum(
         model,
         products=products,
