@@ -257,7 +257,10 @@ def construction(name: str) -> tuple[LRNN, Layer]:
     """An LRNN of one layer, and its certificate as the oracle reads it."""
     lrnn = construct(name)
     assert isinstance(lrnn, LRNN)
-    return lrnn, read_certificate(json.loads(json.dumps(full_certificate(lrnn))))[0]
+    layer = read_certificate(json.loads(json.dumps(full_certificate(lrnn))))[0]
+    # the decoder's codes are float64 numbers: so near to a tie the two answer alike
+    codes = [[[[Fraction(float(x)) for x in row] for row in head] for head in code] for code in layer.codes]
+    return lrnn, replace(layer, codes=codes)
 
 
 @functools.cache

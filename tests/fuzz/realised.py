@@ -36,7 +36,7 @@ SHAPES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("Z2^2", {"theorem": "DP.T1"}),
 )
 FORMATS = ("fp32", "fp16", "bf16", "fp8_e5m2")
-MOST_STATES = 2000
+MOST_STATES = 2_000
 
 
 @functools.cache
@@ -90,7 +90,11 @@ def realised_differences(draw: random.Random) -> Iterator[str]:
             if not allowed or "\n" in str(error):
                 yield f"refused: {shown}: {error}"
             continue
-        if proof.verdict != found.verdict:
+        if proof.verdict == "unknown" and isinstance(model, BlockDelay):
+            # its states are many; what was searched must be right
+            if found.word is not None and (proof.correct_up_to or 0) >= len(found.word):
+                yield f"false length: prove {method} of {shown}: {proof.correct_up_to}, the oracle {found.word}"
+        elif proof.verdict != found.verdict:
             yield f"false {proof.verdict}: prove {method} of {shown}, the oracle {found.verdict} {found.word}"
         elif proof.word is not None:
             p, q = first.start, second.start
