@@ -114,7 +114,7 @@ def run_case(operator: Operator, x: Drawn, device: str) -> Row:
     dtypes: dict[str, str] = {
         name: x["decays"] if name == "a" and x.get("decays") else x["dtype"] for name in given
     }
-    if device == "cpu":  # where the interpreter computes bfloat16 wrongly
+    if device == "cpu":  # where the interpreter does not round to bfloat16 but cuts off
         dtypes = {name: "float16" if dtype == "bfloat16" else dtype for name, dtype in dtypes.items()}
     wanted = {name for name in given if random.random() < 0.8} or {next(iter(given))}
     layouts = {name: int(random.random() < 0.2) for name in given}
