@@ -310,7 +310,9 @@ def main(arguments: list[str] | None = None) -> int:
     card = torch.cuda.get_device_name() if options.device == "cuda" else options.device
     versions = {name: installed(name) for name in ("torch", "triton")}
     about: Row = {"card": card, "driver": driver_version() if options.device == "cuda" else None, **versions}
-    folder = options.output or Path(__file__).parent / "results" / f"fuzz_kernels_{'_'.join(card.lower().split())}"
+    folder = (
+        options.output or Path(__file__).parent / "results" / f"fuzz_kernels_{'_'.join(card.lower().split())}"
+    )
     folder.mkdir(parents=True, exist_ok=True)
     done = {name: earlier_rows(folder / f"{name}.json", options, about) for name in options.operator}
     sizes = shares(options.shapes, options.variants)

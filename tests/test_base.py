@@ -10,7 +10,7 @@ import pytest
 
 from mirrormata.tests.claim_mutation import BROKEN
 from mirrormata.tests.command_line import Outcome
-from mirrormata.theory.base import base, bounds, certificates, impossibility
+from mirrormata.theory.base import base, bounds, impossibility
 from mirrormata.theory.base.base import PARTS, Part, check_base, check_part
 from mirrormata.theory.checker import impossible, impossible_words, layers, stored
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from .exact import MAX_CONDUCTOR, Field, Number, array, integer, need, number, record, sign
 
 BIG = 2**62
-MAX_WORK = 20_000_000_000  # products of coefficients, ten for a product of rationals, when all codes are mapped
+MAX_WORK = 20_000_000_000  # products of coefficients, ten for one of rationals, when all codes are mapped
 Sparse: TypeAlias = tuple[tuple[int, int, Number], ...]
 Rows: TypeAlias = list[dict[int, Number]]
 
