@@ -114,7 +114,7 @@ def run_case(operator: Operator, x: Drawn, device: str) -> Row:
     dtypes: dict[str, str] = {
         name: x["decays"] if name == "a" and x.get("decays") else x["dtype"] for name in given
     }
-    if device == "cpu":  # where the interpreter computes bfloat16 wrongly
+    if device == "cpu":  # where the interpreter does not round to bfloat16 but cuts off
         dtypes = {name: "float16" if dtype == "bfloat16" else dtype for name, dtype in dtypes.items()}
     wanted = {name for name in given if random.random() < 0.8} or {next(iter(given))}
     layouts = {name: int(random.random() < 0.2) for name in given}
@@ -310,7 +310,9 @@ def main(arguments: list[str] | None = None) -> int:
     card = torch.cuda.get_device_name() if options.device == "cuda" else options.device
     versions = {name: installed(name) for name in ("torch", "triton")}
     about: Row = {"card": card, "driver": driver_version() if options.device == "cuda" else None, **versions}
-    folder = options.output or Path(__file__).parent / "results" / f"fuzz_kernels_{'_'.join(card.lower().split())}"
+    folder = (
+        options.output or Path(__file__).parent / "results" / f"fuzz_kernels_{'_'.join(card.lower().split())}"
+    )
     folder.mkdir(parents=True, exist_ok=True)
     done = {name: earlier_rows(folder / f"{name}.json", options, about) for name in options.operator}
     sizes = shares(options.shapes, options.variants)

@@ -335,14 +335,15 @@ def test_another_bound_is_refused(spec: str) -> None:
 
 
 def test_alone(tmp_path: Path) -> None:
-    for name in ("exact.py", "bound.py"):
+    files = ("exact.py", "labels.py", "bound.py")
+    for name in files:
         shutil.copy(FOLDER / name, tmp_path)
     (tmp_path / "good.json").write_text(json.dumps(bound_certificate(found("S5"))))
     bad = replaced(bound_certificate(found("S5")), ("bounds", 1, "at_least"), 5)
     (tmp_path / "bad.json").write_text(json.dumps(bad))
     folder = tmp_path / "checker"
     folder.mkdir()
-    for name in ("exact.py", "bound.py"):
+    for name in files:
         shutil.move(tmp_path / name, folder)
     for file, status, text in (
         ("good.json", 0, "valid: 120 states, 120 letters"),

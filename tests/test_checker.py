@@ -212,6 +212,30 @@ def test_huge_dimensions_are_refused_at_once() -> None:
                 table.check(replaced(document("S4"), ("layers", 0, "heads", 0, key), size))
 
 
+@pytest.mark.parametrize("name", ["S4", "dihedral:5"])
+def test_the_work_on_codes_is_counted_and_limited(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = document(name)["layers"][0]["heads"][0]
+
+    def head() -> Head:
+        return Head(data, len(data["transitions"]), "head")
+
+    read = head()
+    read.images()
+    # of rationals followed through the factors, or of irrational matrices that are formed first
+    assert read.integer == (name == "S4")
+    # at least every entry of every code once a letter; no more than if all rows were full
+    weight = max(read.field.degree**2, 10)
+    factors = sum(len(v) for t in read.transitions for _, v, _ in t["factors"])
+    columns = len(read.codes) * read.value_dim
+    assert read.work >= len(read.transitions) * len(read.codes) * weight
+    assert read.work <= 2 * (factors + len(read.transitions) * read.dim**2) * (columns + read.dim) * weight
+    monkeypatch.setattr("mirrormata.theory.checker.head.MAX_WORK", read.work)
+    head().images()
+    monkeypatch.setattr("mirrormata.theory.checker.head.MAX_WORK", read.work - 1)
+    with pytest.raises(Invalid, match=f"head: more than {read.work - 1:,} products to compute"):
+        head().images()
+
+
 @pytest.mark.parametrize("n", [1_680, 1_999, 2_001, 10**6, 10**40])
 def test_large_fields_are_refused_in_time(n: int) -> None:
     with pytest.raises(Invalid):

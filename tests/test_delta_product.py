@@ -125,6 +125,7 @@ def test_gradients_by_finite_differences(mode: str) -> None:
         return replace(inputs, q=q, k=k, v=v, beta=beta, initial=initial, a=a).run(backend="torch", mode=mode)
 
     assert torch.autograd.gradcheck(run, inputs.tensors(), atol=1e-6)
+    assert torch.autograd.gradgradcheck(run, inputs.tensors(), atol=1e-6)
 
 
 def test_the_logarithmic_gate_is_the_same_gate() -> None:

@@ -86,6 +86,16 @@ def test_float32(kind: str, n_h: int, gated: bool, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize(("dtype", "bound"), [(torch.float16, 4e-3), (torch.bfloat16, 6e-2)])
+@pytest.mark.parametrize(("n_h", "gated"), [(1, False), (2, True)])
+def test_16_bits(
+    kind: str, n_h: int, gated: bool, dtype: torch.dtype, bound: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # with bfloat16 the interpreter cuts off what it should round, so that errors add up
+    check(kind, problem(n_h, 18 // n_h, gated=gated, H=1), dtype, bound, monkeypatch)
+
+
+@pytest.mark.parametrize("kind", ALL)
 def test_packed_sequences_with_an_empty_one(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     inputs = problem(2, 14, gated=True, bounds=[0, 3, 3, 14], H=1)
     check(kind, inputs, torch.float64, 1e-13, monkeypatch)
@@ -144,7 +154,7 @@ def test_scan_over_many_segments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kind", ALL)
-@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
 def test_integer_swaps_are_exact(kind: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
     mode = use(kind, monkeypatch)
     inputs, states = swaps(14, 4, seed=3)

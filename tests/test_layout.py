@@ -46,8 +46,8 @@ def test_top_level_names_all_load() -> None:
 
 def test_no_floats_in_constructions() -> None:
     for path in (ROOT / "constructions").rglob("*.py"):
-        if path.name == "json_format.py":
-            continue  # a user's own outputs may be floats; they are labels, nothing is computed with them
+        if path.name in {"json_format.py", "files.py"}:
+            continue  # what a user's JSON holds may be floats; these two read it, nothing is computed with them here
         for node in ast.walk(ast.parse(path.read_text())):
             place = f"{path}:{getattr(node, 'lineno', 0)}"
             assert not (isinstance(node, ast.Constant) and isinstance(node.value, float | complex)), place

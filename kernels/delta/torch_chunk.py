@@ -17,6 +17,7 @@ its token has not seen, rows that are not finite are left out, and what has seen
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -84,16 +85,44 @@ def solve_causally(L: Tensor, right: Tensor) -> Tensor:
     A solver of its own may multiply zeros by later rows.
     """
     L, wrong_rows = finite(L)
-    right, wrong = finite(right)
-    wrong = (wrong | wrong_rows.any(-1, keepdim=True)).cummax(-2).values
-    unit = L + torch.eye(L.shape[-1], dtype=L.dtype, device=L.device)
-    solved: Tensor = torch.linalg.solve_triangular(unit, right, upper=False, unitriangular=True)
-    return solved * not_a_number(wrong, solved.dtype)
+    solved: Tensor = _CausalSolution.apply(L, right, wrong_rows.any(-1, keepdim=True))  # type: ignore[no-untyped-call]
+    return solved
 
 
-def not_a_number(wrong: Tensor, dtype: torch.dtype) -> Tensor:
-    """NaN there, 1 elsewhere: as a factor it changes no bits, and reaches gradients too."""
-    return torch.ones((), dtype=dtype, device=wrong.device).masked_fill(wrong, torch.nan)
+class _CausalSolution(torch.autograd.Function):
+    """Of what is solved nothing but the result, with its NaN, is kept for the gradients, besides L."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(L: Tensor, right: Tensor, wrong_rows: Tensor) -> Tensor:
+        right, wrong = finite(right)
+        wrong = (wrong | wrong_rows).cummax(-2).values
+        unit = L + torch.eye(L.shape[-1], dtype=L.dtype, device=L.device)
+        solved: Tensor = torch.linalg.solve_triangular(unit, right, upper=False, unitriangular=True)
+        return solved.masked_fill_(wrong, torch.nan)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+        ctx.save_for_backward(inputs[0], output)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None]:
+        L, solved = ctx.saved_tensors
+        wrong = torch.isnan(solved)
+        unit = L + torch.eye(L.shape[-1], dtype=L.dtype, device=L.device)
+        back = torch.linalg.solve_triangular(
+            unit.mT, gradient.masked_fill(wrong, torch.nan), upper=True, unitriangular=True
+        )
+        return -(back @ solved.masked_fill(wrong, 0.0).mT), back, None
+
+
+def not_a_number(wrong: Tensor) -> Tensor:
+    """NaN there, 1 elsewhere: as a factor it changes no bits, and reaches gradients too.
+
+    In 16 bits, since autograd keeps it; a product with a wider tensor is as wide as that.
+    """
+    return torch.ones((), dtype=torch.bfloat16, device=wrong.device).masked_fill(wrong, torch.nan)
 
 
 def by_chunks(x: Tensor, rows: int, chunks: int, filling: float = 0.0) -> Tensor:
@@ -154,14 +183,14 @@ def delta_product_chunks(
     U, wrong = finite(U)
     wrong = wrong.cummax(-2).values
     after_tokens = wrong[..., n_h - 1 :: n_h, :][..., :R, :]
-    o = scale * (Qc @ before + scores @ U) * not_a_number(after_tokens, U.dtype)
+    o = scale * (Qc @ before + scores @ U) * not_a_number(after_tokens)
     o = o.reshape(batch, H, chunks * R, V)[:, :, :T].transpose(1, 2)
     if not keep_states:
         return o, final, None
     weight = seen.to(q.dtype) if a is None else torch.where(seen, decay.between[..., :, token], 0.0)
     # keys that are not finite have made their rows of U so
     keys = weight.expand(*U.shape[:3], R, C)[..., None] * finite(K_)[0][..., None, :, :]
-    written = keys.mT @ U[..., None, :, :] * not_a_number(after_tokens, U.dtype)[..., None, :]
+    written = keys.mT @ U[..., None, :, :] * not_a_number(after_tokens)[..., None, :]
     kept = (
         before[..., None, :, :] if a is None else decay.from_start[..., None, None] * before[..., None, :, :]
     )

@@ -12,6 +12,11 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from ..backends import triton_interpreted
+
+INTERPRETED = tl.constexpr(triton_interpreted())
+"""There 16-bit operands are widened, which changes no product: the interpreter multiplies bfloat16's bits as whole numbers."""
+
 
 @triton.jit
 def sequence(cu, chunk_start, n, T, TC: tl.constexpr, PACKED: tl.constexpr):
@@ -62,6 +67,8 @@ def seen_tiles(o_r, o_c, NH: tl.constexpr):
 def product(x, y, total, PREC: tl.constexpr):
     """total + x y."""
     if PREC == "cast":
+        if INTERPRETED:
+            return tl.dot(x.to(tl.float32), y.to(tl.float32), total)
         return tl.dot(x, y, total)
     else:
         return tl.dot(x, y, total, input_precision=PREC, out_dtype=total.dtype)

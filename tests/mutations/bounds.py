@@ -13,7 +13,7 @@ MUTATIONS = [
         "a swap is said to need two factors",
     ),
     Mutation(
-        PLANNING + "bounds", "if len(cycle) > 2][:1]", "if len(cycle) > 1][:1]", "cycles of two count as long"
+        PLANNING + "_found", "if len(cycle) > 2][:1]", "if len(cycle) > 1][:1]", "cycles of two count as long"
     ),
     Mutation(
         PLANNING + "bounds",

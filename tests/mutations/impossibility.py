@@ -136,14 +136,14 @@ MUTATIONS = [
     ),
     Mutation(
         CHECKER + "impossible_words:first_pair",
-        "places.setdefault(tuple(frozenset(state.items()) for state in joint), [])",
-        "places.setdefault(None, [])",
+        "places.setdefault(tuple(frozenset(state.items()) for state in joint), {})",
+        "places.setdefault(None, {})",
         "states count as equal that are not",
     ),
     Mutation(
         CHECKER + "impossible_words:first_cast_pair",
-        "states[i] == states[j] and",
-        "",
+        "first.setdefault(tuple(frozenset(state.items()) for state in states[j]), j)",
+        "first.setdefault(None, j)",
         "casts count as equal that are not",
     ),
     Mutation(

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from .exact import MAX_CONDUCTOR, Field, Number, array, integer, need, number, record, sign
 
 BIG = 2**62
-MAX_WORK = 20_000_000_000  # products of coefficients when all codes are mapped by all transitions
+MAX_WORK = 20_000_000_000  # products of coefficients, ten for one of rationals, when all codes are mapped
 Sparse: TypeAlias = tuple[tuple[int, int, Number], ...]
 Rows: TypeAlias = list[dict[int, Number]]
 
@@ -63,7 +63,7 @@ class Head:
         )
         rational = all(isinstance(x, int | Fraction) for x in self.numbers)
         need(rational == (self.field.conductor == 1), f"{where}: the field does not fit the numbers")
-        self.bound = 0
+        self.bound = self.work = 0
 
     def pair_codes(self) -> None:
         """The codes are all pairs (u, v) of the listed ones, v below u; code u·points + v."""
@@ -150,19 +150,8 @@ class Head:
 
     def images(self) -> list[list[int]]:
         """For each letter the code that each code goes to; `Invalid` where an image is no code."""
-        width, entries = self.value_dim, sum(len(code) for code in self.codes)
-        work = 0
-        for t in self.transitions:
-            reach = sum(len(v) for _, v, _ in t["factors"])
-            rows = len(t["matrix"]) if "matrix" in t else min(reach, self.dim) ** 2
-            columns = self.dim if not self.integer else len(self.codes) * width
-            work += (
-                2 * reach * columns + min(rows * len(self.codes) * width, max(rows, 1) * entries) + entries
-            )
-        need(
-            work * max(self.field.degree**2, 10) <= MAX_WORK,
-            f"{self.where}: more than {MAX_WORK:,} products to compute",
-        )
+        width = self.value_dim
+        self.spend(len(self.transitions) * sum(len(code) for code in self.codes))
         start: Rows = [{} for _ in range(self.dim)]
         for c, code in enumerate(self.codes):
             for i, j, x in code:
@@ -172,6 +161,11 @@ class Head:
         return [
             self.image(t, start, f"{self.where}.transitions[{x}]") for x, t in enumerate(self.transitions)
         ]
+
+    def spend(self, products: int) -> None:
+        """Count products of numbers before they are computed; `Invalid` where they are too many in all."""
+        self.work += products * max(self.field.degree**2, 10)
+        need(self.work <= MAX_WORK, f"{self.where}: more than {MAX_WORK:,} products to compute")
 
     def image(self, transition: dict[str, Any], start: Rows, where: str) -> list[int]:
         """The codes after one letter. Integer heads follow the states through each factor, others form A first."""
@@ -219,6 +213,7 @@ class Head:
             sums = self.total([(x, rows[i]) for i, _, x in reading])
             self.see([beta, *(x for _, _, x in v)])
             self.see(sums.values(), beta)
+            self.spend(len(v) * len(sums))
             for i, _, x in v:
                 row, scale = rows[i], x * beta
                 self.see([scale])
@@ -240,6 +235,7 @@ class Head:
     def total(self, terms: list[tuple[Number, dict[int, Number]]]) -> dict[int, Number]:
         """Σ weight·row by columns, zeros left out; the bound counts the partial sums of any subset of terms."""
         sums: dict[int, Number] = {}
+        self.spend(sum(len(row) for _, row in terms))
         parts: list[dict[int, Any]] = [{}, {}]  # the positive and the negative terms of each column
         for weight, row in terms:
             self.see(row.values(), weight)
