@@ -54,6 +54,8 @@ def check(
         print_json(result.to_json())
     else:
         say(f"{result.verdict}: {result.reason}")
+        if result.kind == "impossible" and result.verdict == "valid":
+            say(_confused(certificate))
         if given is not None and result.verdict == "valid":
             agrees = (
                 "states and letters have the same names, and every letter moves the states alike"
@@ -63,6 +65,18 @@ def check(
             say(f"about {given.name}: {agrees}")
     if result.verdict != "valid":
         raise typer.Exit(1)
+
+
+def _confused(path: str) -> str:
+    """The words u and v of a certificate of impossibility, and the one after which the outputs differ."""
+    from ..constructions.certificate import read_document
+
+    document = read_document(path)
+    letters, words = document["labels"]["letters"], document["words"]
+    u, v, z = (
+        " ".join(letters[x] for x in words[key]) or "the empty word" for key in ("prefix", "loop", "suffix")
+    )
+    return f"u: {u}; v: {v}; read after both, before the outputs are compared: {z}"
 
 
 def run(

@@ -113,6 +113,8 @@ def parse_json(text: str, name: str) -> Any:
             f"{name}: {half} is half of a surrogate pair and no character; write the character itself"
         ) from None
     except json.JSONDecodeError as error:
+        if not text.strip():
+            raise InputError(f"{name}: the file is empty") from None
         raise InputError(f"{name}: line {error.lineno} is not JSON ({error.msg})") from None
     except InputError:
         raise

@@ -207,3 +207,79 @@ def test_run_of_matrices_names_the_commands_that_take_them(call: Call, tmp_path:
 
 def test_a_bound_is_about_named_states_and_says_so(call: Call) -> None:
     assert "outputs" not in call("check", str(OLD / "bound.json"), "--for", "S3").out.splitlines()[1]
+
+
+def test_an_empty_file_is_called_empty(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "e.json").write_text("")
+    assert "e.json is empty" in call("check", str(tmp_path / "e.json")).out
+    for command in (("run", "--word", "1"), ("prove", "parity")):
+        assert "the file is empty" in call(command[0], str(tmp_path / "e.json"), *command[1:]).error
+
+
+def test_a_certificate_in_place_of_an_automaton(call: Call) -> None:
+    file = str(OLD / "table.json")
+    for command in (("plan", file), ("inspect", file), ("construct", file), ("check", file, "--for", file)):
+        error = call(*command).error
+        assert "is a certificate, and an automaton is wanted" in error
+        assert len(error) < len(file) + 150
+
+
+def test_an_automaton_in_place_of_a_certificate(call: Call) -> None:
+    for command in (("prove", "parity", "parity"), ("spectrum", "mod:4"), ("run", "parity", "--word", "1")):
+        assert f"`mirrormata construct {command[1]} -o FILE`" in call(*command).error
+
+
+USAGE = [
+    (("construct", "S5", "--max-layers", "x"), "--max-layers x: a whole number is needed (`mirrormata construct --help`"),
+    (("construct", "S5", "--max-layers=y"), "--max-layers y: a whole number is needed (`mirrormata construct --help`"),
+    (("verify", "--budget", "soon"), "--budget soon: a number is needed (`mirrormata verify --help`"),
+    (("verify", "--jobs", "0"), "--jobs 0: "),
+    (("export", "fla", "x.json", "-o", "y", "--max-entries", "z"), "--max-entries z: a whole number is needed (`mirrormata export fla --help`"),
+    (("construct", "S5", "--nonsense"), "`mirrormata construct --help`"),
+    (("nonsense",), "`mirrormata --help` lists the commands and options"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "text"), USAGE)
+def test_a_wrong_value_of_an_option_is_named(arguments: tuple[str, ...], text: str, call: Call) -> None:
+    assert text in call(*arguments).error
+
+
+def test_an_arithmetic_that_nothing_is_written_in(call: Call) -> None:
+    file = str(OLD / "table.json")
+    assert "-o FILE" in call("compare", file, "parity", "--arithmetic", "bf17").error
+    error = call("compare", file, "parity", "--arithmetic", "cast:bf16", "-o", "x.json").error
+    assert "per_step only" in error
+    assert "`cast_impossibility`" in error
+
+
+def test_what_is_cited_about_a_model_is_an_assumption(call: Call) -> None:
+    """No reason of one arithmetic stands in another: G.T1 is a theorem of `cast`, and false in `per_step`."""
+    for model in (str(OLD / "table.json"), "parity", "mod:5"):
+        for row in call("verify", "--model", model, "--json").json["claims"]:
+            says = str(row["evidence"].get("says", ""))
+            if "(cited)" in says or "G.T" in says:
+                assert row["arithmetic"] == "cast"
+                assert row["assumptions"]
+            if row["claim"] == "S.star-free":
+                assert row["computed"] == row["claimed"] == "not followed"
+                assert "in a cycle" in says
+                assert len(row["assumptions"]) == 1
+
+
+def test_a_plan_states_every_bound_that_it_calls_reached(call: Call) -> None:
+    shown = " ".join(call("plan", "mod:5").out.split())
+    assert "layers (H.rank)" in shown
+    assert "it follows: layers ≥ 2 (H.rank): one layer needs 2" in shown
+    assert "no other is at least as good" in shown
+    assert "at least to token bf16 56" in shown
+
+
+def test_the_bound_on_beta_speaks_of_its_figure(call: Call) -> None:
+    shown = call("construct", "mod:5", "--exactness", "integer", "--json").json["lower_bounds"]
+    beta = next(bound["text"] for bound in shown if bound["figure"] == "beta")
+    assert beta.startswith("largest β‖v‖² = 2, and 2 must be reached (H.openβ)")
+
+
+def test_the_words_of_an_impossibility_are_named(call: Call) -> None:
+    assert "u: 0 1; v: 1 0 0;" in call("check", str(OLD / "impossible.json")).out

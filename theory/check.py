@@ -79,6 +79,8 @@ def _checked(certificate: str | Path | Mapping[str, Any] | Realisation) -> tuple
         certificate = certify(certificate)
     try:
         if isinstance(certificate, str | Path):
+            if Path(certificate).is_file() and Path(certificate).stat().st_size == 0:
+                return None, CheckResult("invalid", None, f"{certificate} is empty")
             document = load(str(certificate))
         else:
             document = parse(json.dumps(certificate))

@@ -112,12 +112,13 @@ def _says(letters: int, wrong: int) -> str:
     if not letters:
         return "no letter leaves states alone"
     if not wrong:
-        many = (
-            "the letter that leaves states alone changes"
+        said = (
+            "the letter that leaves states alone acts"
             if letters == 1
-            else f"all {letters} letters that leave states alone change"
+            else f"all {letters} letters that leave states alone act"
         )
-        return f"{many} no difference of such states either, so errors along these stay uncorrected"
+        corrects = "it corrects" if letters == 1 else "they correct"
+        return f"{said} as the identity on the differences of these states, so {corrects} no error along them"
     of = counted(letters, "letter that leaves states alone", "letters that leave states alone")
     return f"of {of}, {wrong} change differences of such states"
 

@@ -116,12 +116,22 @@ def _constructed(path: str) -> dict[str, Any]:
 
 
 def _read(path: str) -> dict[str, Any]:
+    require_there(path)
     if Path(path).suffix == ".npz":
         raise InputError(
             f"{path}: an .npz of matrices, and a certificate is needed; `mirrormata prove` and `mirrormata compare` take "
             "an .npz"
         )
     return read_document(path)
+
+
+def require_there(path: str) -> None:
+    """`InputError` where there is no such file and the text looks like an automaton's name."""
+    if not Path(path).exists() and not Path(path).suffix:
+        raise InputError(
+            f"{path}: no such file; for an automaton of this name write its certificate first with "
+            f"`mirrormata construct {path} -o FILE`"
+        )
 
 
 def _letters(automaton: Automaton, word: str) -> str | list[Any]:
