@@ -94,7 +94,7 @@ def _usage(error: Any, arguments: list[str]) -> str:
         message = f"{option} {value}: {needed}"
     names = [parent.command.name for parent in _commands(context)]
     where = " ".join(["mirrormata", *(name for name in names if name), "--help"])
-    listed = "options" if command and context.parent is not None else "commands and options"
+    listed = "options" if command and names else "commands and options"
     return f"{message} (`{where}` lists the {listed})"
 
 
