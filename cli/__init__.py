@@ -74,8 +74,47 @@ def main(arguments: list[str] | None = None) -> None:
         if type(error).__name__ == "NoArgsIsHelpError":
             say(error.format_message(), error=True)
             raise SystemExit(2) from None
-        fail(f"{error.format_message()} (`mirrormata --help` lists the commands and options)")
+        fail(_usage(error, sys.argv[1:] if arguments is None else arguments))
     raise SystemExit(status or 0)
+
+
+def _usage(error: Any, arguments: list[str]) -> str:
+    """The message of a wrong command line, with the value that an option was given and the `--help` that lists the right ones."""
+    context = getattr(error, "ctx", None)
+    command = getattr(getattr(context, "command", None), "name", None)
+    message = error.format_message().rstrip(".")
+    option = next(
+        (name for name in getattr(getattr(error, "param", None), "opts", ()) if name in message), None
+    )
+    value = None if option is None else _value(option, arguments)
+    if value is not None:
+        said = message.partition(": ")[2]
+        whole = "whole number" if "integer" in said else "number"
+        needed = f"a {whole} is needed" if "unable to parse" in said or "valid" in said else said
+        message = f"{option} {value}: {needed}"
+    names = [parent.command.name for parent in _commands(context)]
+    where = " ".join(["mirrormata", *(name for name in names if name), "--help"])
+    listed = "options" if command and names else "commands and options"
+    return f"{message} (`{where}` lists the {listed})"
+
+
+def _commands(context: Any) -> list[Any]:
+    """The contexts of the commands that were called, without that of the program itself."""
+    found: list[Any] = []
+    while context is not None and context.parent is not None:
+        found.insert(0, context)
+        context = context.parent
+    return found
+
+
+def _value(option: str, arguments: list[str]) -> str | None:
+    """What an option was given on the command line, the last time that it stands there."""
+    for i in range(len(arguments) - 1, -1, -1):
+        if arguments[i].startswith(f"{option}="):
+            return arguments[i].partition("=")[2]
+        if arguments[i] == option and i + 1 < len(arguments):
+            return arguments[i + 1]
+    return None
 
 
 def _show(

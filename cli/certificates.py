@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from .options import SPEC_HELP, Alphabet, Group, Json, ProductOption, Start, TrackOption, automaton_of
+from ..constructions.errors import InputError
+from .options import PRODUCT_HELP, SPEC_HELP, Alphabet, Group, Json, Start, TrackOption, automaton_of
 from .output import print_json, print_table, say, say_written, working
 
 
@@ -28,16 +29,24 @@ def check(
     track: TrackOption = None,
     start: Start = None,
     group: Group = None,
-    product: ProductOption = "left",
+    product: Annotated[str | None, typer.Option("--product", help=PRODUCT_HELP)] = None,
     as_json: Json = False,
 ) -> None:
     """Check a certificate with the stand-alone checker of its kind; exit status 1 if it is invalid, or about another automaton."""
     from ..theory.check import check as verify
 
+    if automaton is None:
+        names = ("--alphabet", "--track", "--start", "--group")
+        stray = [n for n, v in zip(names, (alphabet, track, start, group), strict=True) if v is not None]
+        stray += ["--product"] * (product is not None)
+        if stray:
+            raise InputError(
+                f"check: {stray[0]} is of the automaton that --for names; give --for SPEC, or leave it out"
+            )
     given = (
         None
         if automaton is None
-        else automaton_of(automaton, alphabet, track, start, group, product, 100_000, 10_000_000)
+        else automaton_of(automaton, alphabet, track, start, group, product or "left", 100_000, 10_000_000)
     )
     with working("checking"):
         result = verify(certificate, given)
@@ -45,10 +54,29 @@ def check(
         print_json(result.to_json())
     else:
         say(f"{result.verdict}: {result.reason}")
+        if result.kind == "impossible" and result.verdict == "valid":
+            say(_confused(certificate))
         if given is not None and result.verdict == "valid":
-            say(f"about {given.name}: states correspond, letters and outputs have the same names")
+            agrees = (
+                "states and letters have the same names, and every letter moves the states alike"
+                if result.kind == "bound"
+                else "states correspond, letters and outputs have the same names"
+            )
+            say(f"about {given.name}: {agrees}")
     if result.verdict != "valid":
         raise typer.Exit(1)
+
+
+def _confused(path: str) -> str:
+    """The words u and v of a certificate of impossibility, and the one after which the outputs differ."""
+    from ..constructions.certificate import read_document
+
+    document = read_document(path)
+    letters, words = document["labels"]["letters"], document["words"]
+    u, v, z = (
+        " ".join(letters[x] for x in words[key]) or "the empty word" for key in ("prefix", "loop", "suffix")
+    )
+    return f"u: {u}; v: {v}; read after both, before the outputs are compared: {z}"
 
 
 def run(
@@ -59,8 +87,8 @@ def run(
         str | None, typer.Option(help="One word; letters of several characters separated by blanks.")
     ] = None,
     random: Annotated[int | None, typer.Option(metavar="N", help="N random words, uniform.")] = None,
-    length: Annotated[int, typer.Option(help="Length of each random word.")] = 1_000,
-    seed: Annotated[int, typer.Option(help="Seed of the random words.")] = 0,
+    length: Annotated[int | None, typer.Option(help="Length of each random word; 1,000 by default.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the random words; 0 by default.")] = None,
     dtype: Annotated[
         str, typer.Option(help="exact, fp64, fp32, fp16, bf16, fp8_e4m3 or fp8_e5m2 (float32 ... too).")
     ] = "bf16",

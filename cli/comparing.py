@@ -46,7 +46,9 @@ def compare(
             help="Look for a certificate that the layer must fail; write it.",
         ),
     ] = None,
-    arithmetic: Annotated[str, typer.Option(help="Of that certificate.")] = "per_step:bf16",
+    arithmetic: Annotated[
+        str | None, typer.Option(help="Of that certificate, per_step:FORMAT; by default per_step:bf16.")
+    ] = None,
     subspace: Annotated[
         float, typer.Option(help="Singular values of class means that count, relative to the largest.")
     ] = 0.05,
@@ -72,6 +74,10 @@ def compare(
     from ..models.comparison.text import comparison_rows, comparison_tables
     from ..theory.arithmetic.rounding import float_format
 
+    if arithmetic is not None and output is None:
+        raise InputError(
+            f"--arithmetic {arithmetic}: it is of the certificate that -o FILE looks for; give -o, or leave it out"
+        )
     lrnn, automaton = _target(constructed, alphabet, track, start, group, product)
     with working("comparing") as progress:
         found = compare_learned(
@@ -82,7 +88,7 @@ def compare(
                 subspace, rank, max_dim, max_group, max_degree, max_steps, max_states, max_queries
             ),
             dtype=float_format(dtype).name,
-            arithmetic=None if output is None else arithmetic,
+            arithmetic=None if output is None else arithmetic or "per_step:bf16",
             extract=_methods(extract),
             progress=progress,
         )

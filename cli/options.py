@@ -23,9 +23,8 @@ Start = Annotated[str | None, typer.Option(help="Label of the start state.")]
 Group = Annotated[
     str | None, typer.Option(help="Group of a word-problem .csv, where its name does not say it.")
 ]
-ProductOption = Annotated[
-    str, typer.Option("--product", help="Group word problems: left (y becomes x·y) or right (y·x).")
-]
+PRODUCT_HELP = "Group word problems: left (y becomes x·y) or right (y·x)."
+ProductOption = Annotated[str, typer.Option("--product", help=PRODUCT_HELP)]
 MaxStates = Annotated[int, typer.Option(help="Largest number of states to build.")]
 
 MaxTransitions = Annotated[int, typer.Option(help="Largest letters × states of a named automaton.")]

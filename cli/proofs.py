@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import typer
 
+from ..constructions.errors import InputError
 from .options import Alphabet, Group, Json, ProductOption, Spec, Start, TrackOption, automaton_of
 from .output import print_columns, print_json, print_table, say, say_written, working
 
@@ -50,6 +52,12 @@ def prove(
     """Prove a model equal to an automaton in an arithmetic, on all words, or find a shortest word that refutes it."""
     from ..models.folder_stepper import prove_model
 
+    if max_states < 1:
+        raise InputError(f"--max-states {max_states}: it is a number of states from 1 on")
+    if max_seconds is not None and not 0 < max_seconds < math.inf:
+        raise InputError(f"--max-seconds {max_seconds:g}: it is a number of seconds above 0")
+    if arithmetic == "":
+        raise InputError("--arithmetic '': name one, such as per_step:bf16, or leave the option out")
     automaton = automaton_of(spec, alphabet, track, start, group, product, 100_000, 10_000_000)
     with working("proving"):
         proof = prove_model(

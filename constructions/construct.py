@@ -164,7 +164,8 @@ def _cheapest(
         raise left_out
     asked = f"{automaton.name}: no construction with {request.options()} was found"
     if not outside:
-        raise NotRealisableError(f"{asked}; leave it out")
+        several = request.options().count("--") > 1
+        raise NotRealisableError(f"{asked}; leave {'one of them' if several else 'it'} out")
     layers, factors, dim = min(outside)
     shown = f"{layers} layer{'s' * (layers != 1)} with {factors} factors and dimension {dim}"
     raise NotRealisableError(f"{asked}; the nearest on offer has {shown}: `mirrormata plan` lists them")

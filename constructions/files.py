@@ -17,6 +17,7 @@ from .errors import InputError
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s\[\]{},:"]+')
 """A string of a JSON text, or what stands between its signs."""
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_text(path: str | Path) -> str:
@@ -102,8 +103,18 @@ def parse_json(text: str, name: str) -> Any:
         return found
 
     try:
-        return json.loads(text, parse_float=finite, parse_constant=finite, object_pairs_hook=unique)
+        found = json.loads(text, parse_float=finite, parse_constant=finite, object_pairs_hook=unique)
+        if _SURROGATE.search(text):  # whole pairs are characters, halves are not
+            json.dumps(found, ensure_ascii=False).encode("utf-8")
+        return found
+    except UnicodeEncodeError as error:
+        half = f"\\u{ord(error.object[error.start]):04x}"
+        raise InputError(
+            f"{name}: {half} is half of a surrogate pair and no character; write the character itself"
+        ) from None
     except json.JSONDecodeError as error:
+        if not text.strip():
+            raise InputError(f"{name}: the file is empty") from None
         raise InputError(f"{name}: line {error.lineno} is not JSON ({error.msg})") from None
     except InputError:
         raise
@@ -121,6 +132,15 @@ def _line_of(text: str, literal: str) -> int:
     return 1
 
 
+def make_folder(folder: str | Path) -> None:
+    """Make a folder and those above it where they are missing; `InputError` where the place does not allow it."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(f"{folder}: the folder cannot be made ({reason}); choose another place") from None
+
+
 @contextmanager
 def whole_folder(folder: str | Path, kind: str) -> Iterator[Path]:
     """A temporary folder to write into, which takes the place of `folder` once all is written.
@@ -131,8 +151,11 @@ def whole_folder(folder: str | Path, kind: str) -> Iterator[Path]:
     target = Path(folder)
     if target.exists() and not (target / "config.json").is_file():
         raise InputError(f"{folder}: is there already and is no {kind} folder: choose another name")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    make_folder(target.parent)
+    try:
+        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written ({error.strerror})") from None
     try:
         yield temporary
         os.chmod(temporary, 0o755)

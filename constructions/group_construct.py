@@ -62,7 +62,8 @@ def group_lrnn(
             )
         options = " ".join(wanted)
         raise NotRealisableError(
-            f"{automaton.name}: no construction with {options} was found for its transition group; leave it out"
+            f"{automaton.name}: no construction with {options} was found for its transition group; leave "
+            f"{'one of the two' if len(wanted) > 1 else 'it'} out"
         )
     if exactness == "any" and theorem in (None, "DP.T4") and (lrnn.householders or 0) > 2:
         lrnn = replace(lrnn, notes=(*lrnn.notes, *skipped_fields(action, max_degree)))

@@ -18,6 +18,8 @@ HARD = ("deltaproduct", "gla", "complex_kda")
 """Families whose eigenvalues are fractions of their range, which `hard_sigmoid` can take to its ends."""
 WIDEST = 256
 """Rows and columns of a state that the kernels take."""
+MOST = 2**30
+"""Of anything that is counted; far below it a model is larger than any memory."""
 
 Range = tuple[int, int]
 
@@ -103,26 +105,32 @@ class ModelConfig:
             "householders",
         ):
             value = getattr(self, name)
-            if type(value) is not int or value < 1:
-                yield f"{name} is {value!r}, a whole number from 1 is needed"
+            if type(value) is not int or not 1 <= value <= MOST:
+                yield f"{name} is {value!r}, a whole number from 1 to {MOST} is needed"
         if self.range not in {(0, 1), (-1, 1)}:
             yield f"range is {self.range}: choose (0, 1) or (-1, 1)"
         if self.householders != 1 and self.family != "deltaproduct":
             yield f"householders {self.householders} is for the family deltaproduct; {self.family} has none"
         if self.gated and self.family != "deltaproduct":
             yield f"gated is a switch of deltaproduct; {self.family} has its own gates"
-        if self.conv < 0 or self.conv == 1:
-            yield f"conv is {self.conv}: give its width, at least 2, or 0 for none"
-        if self.tables and (len(self.tables) != 6 or any(type(n) is not int or n < 1 for n in self.tables)):
-            yield f"tables is {self.tables}: six whole numbers from 1, or nothing"
+        if not (self.conv == 0 or 2 <= self.conv <= MOST):
+            yield f"conv is {self.conv}: give its width, at least 2 and at most {MOST}, or 0 for none"
+        if self.tables and (
+            len(self.tables) != 6 or any(type(n) is not int or not 1 <= n <= MOST for n in self.tables)
+        ):
+            yield f"tables is {self.tables}: six whole numbers from 1 to {MOST}, or nothing"
         if self.tables and (self.mlp or self.residual):
             yield "tables take the place of MLPs and of the residual stream: mlp 0 and residual false go with them"
         if self.meaning and (
-            len(self.meaning) != self.classes or any(type(m) is not int or m < -1 for m in self.meaning)
+            len(self.meaning) != self.classes
+            or any(type(m) is not int or not -1 <= m < MOST for m in self.meaning)
         ):
-            yield f"meaning has {len(self.meaning)} entries: a label from -1 for each of the {self.classes} classes"
-        if not 0 <= self.mlp < float("inf"):
-            yield f"mlp is {self.mlp}, which must be finite and not negative"
+            yield (
+                f"meaning has {len(self.meaning)} entries: a label from -1, below {MOST}, for each of the {self.classes} "
+                "classes is needed"
+            )
+        if not 0 <= self.mlp <= MOST:
+            yield f"mlp is {self.mlp}, which must not be negative, and at most {MOST}"
         widest = max(self.head_dim, self.value_dim)
         if self.family in ("deltaproduct", "rwkv7", "complex_kda") and widest > WIDEST:
             yield f"head_dim {self.head_dim}, value_dim {self.value_dim}: at most {WIDEST}; take more heads"

@@ -16,6 +16,7 @@ from ..theory.proofs.answers import Answers, answers_of, output_answers, same_le
 from ..theory.proofs.file import prove_file
 from ..theory.proofs.proof import Proof
 from ..theory.proofs.prove import Limits, prove
+from ..theory.running.file import require_there
 from .automaton_model import automaton_model
 from .fla.learned import prove_fla
 from .fla.shapes import is_fla
@@ -37,6 +38,7 @@ def prove_model(
     """
     if is_fla(path):
         return prove_fla(path, automaton, arithmetic, **limits)
+    require_there(path)
     if not Path(path).is_dir():
         return prove_file(path, automaton, arithmetic or "per_step:bf16", **limits)
     kernel = parse_arithmetic(arithmetic or "kernel:recurrent:fp32")

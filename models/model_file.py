@@ -10,10 +10,11 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
+from torch import Tensor
 
 from ..constructions.errors import InputError
 from ..constructions.files import read_json, whole_folder
-from .config import config_from_json
+from .config import ModelConfig, config_from_json
 from .model import Model
 
 FORMAT = "mirrormata-model/1"
@@ -51,31 +52,64 @@ def load_model(folder: str | Path) -> tuple[Model, dict[str, Any]]:
         raise InputError(
             f"{place / 'config.json'}: seed is {seed!r}; a whole number from 0, below 2^63, is needed"
         )
+    weights = place / "model.safetensors"
+    tensors = _read_tensors(weights)
+    _check_shapes(_shapes_of(shape, len(tensors), place / "config.json"), tensors, weights)
     model = Model(shape, [seed])
-    load_weights(model, place / "model.safetensors")
+    _fill(model, tensors, weights)
     return model, _json(place / "task.json")
 
 
 def load_weights(model: Model, path: Path) -> None:
     """Fill a model from a safetensors file; `InputError` for other names, shapes, or a file that is cut short."""
+    tensors = _read_tensors(path)
+    _check_shapes({k: tuple(v.shape) for k, v in model.state_dict().items()}, tensors, path)
+    _fill(model, tensors, path)
+
+
+def _shapes_of(config: ModelConfig, tensors: int, path: Path) -> dict[str, tuple[int, ...]]:
+    """The shapes of the configuration's tensors, with no memory taken for them.
+
+    `tensors`: how many there are in the file; a block has at least one.
+    """
+    if config.layers > tensors:
+        raise InputError(
+            f"{path}: model: {config.layers:,} layers, and model.safetensors has {tensors:,} tensors"
+        )
+    try:
+        with torch.device("meta"):
+            own = Model(config, [0]).state_dict()
+    except (RuntimeError, OverflowError):  # sizes whose product no int64 holds
+        raise InputError(
+            f"{path}: model: its sizes make tensors that no memory holds; write those that it was saved with"
+        ) from None
+    return {name: tuple(value.shape) for name, value in own.items()}
+
+
+def _read_tensors(path: Path) -> dict[str, Tensor]:
     if not path.is_file():
         raise InputError(
             f"{path}: no such file; a model folder has config.json, task.json and model.safetensors"
         )
     try:
-        tensors = load_file(path)
+        return load_file(path)
     except (SafetensorError, ValueError, OSError) as error:
         raise InputError(f"{path}: not a whole safetensors file ({error})") from None
-    own = model.state_dict()
-    for name, value in own.items():
+
+
+def _check_shapes(own: Mapping[str, tuple[int, ...]], tensors: Mapping[str, Tensor], path: Path) -> None:
+    for name, shape in own.items():
         if name not in tensors:
             raise InputError(f"{path}: {name!r} is missing")
-        if tensors[name].shape != value.shape:
+        if tuple(tensors[name].shape) != shape:
             raise InputError(
-                f"{path}: {name!r} has shape {list(tensors[name].shape)}, the model's is {list(value.shape)}"
+                f"{path}: {name!r} has shape {list(tensors[name].shape)}, the model's is {list(shape)}"
             )
     if foreign := sorted(set(tensors) - set(own)):
         raise InputError(f"{path}: {foreign[0]!r} is not part of the model in config.json")
+
+
+def _fill(model: Model, tensors: dict[str, Tensor], path: Path) -> None:
     floats = {value.dtype for value in tensors.values() if value.is_floating_point()}
     if len(floats) > 1:
         raise InputError(f"{path}: its tensors have several dtypes: {', '.join(sorted(map(str, floats)))}")

@@ -138,6 +138,18 @@ def test_outputs_on_letters_and_of_states_differ() -> None:
     assert "outputs on letters" in found.reason
 
 
+def test_an_automaton_whose_labels_have_one_text_is_refused() -> None:
+    """The letters 0 and '0' are two, and only one of them stands in the certificate."""
+    plain = construct(Automaton.from_transitions({"q": {"0": "q"}}, start="q"))
+    twins = Automaton.from_transitions({"q": {"0": "q", 0: "r"}, "r": {0: "r", "0": "q"}}, start="q")
+    with pytest.raises(InputError, match="the letters '0' and 0 have the same text '0'"):
+        check(certify(plain), twins)
+    s3 = automaton_from_spec("S3")
+    states = (1, "1", *s3.states[2:])
+    with pytest.raises(InputError, match="the states 1 and '1' have the same text '1'"):
+        check(OLD / "bound.json", replace(s3, states=states))
+
+
 def test_an_invalid_certificate_is_invalid_whatever_it_is_about() -> None:
     document = json.loads((OLD / "table.json").read_text())
     document["automaton"]["transitions"][1][0] = 0

@@ -228,4 +228,4 @@ def test_tables_are_readable(call: Any, certificates: Path) -> None:
     assert "note:" in shown
     run = call("run", str(certificates / "mod:9.json"), "--random", "1", "--length", "30").out
     assert "certified horizon" in run
-    assert "no error up to token 39 in bf16" in run
+    assert "no error at least up to token 39 in bf16" in run

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..constructions.automaton import Automaton
-from ..constructions.formats.label_text import label_text, output_texts
+from ..constructions.formats.label_text import distinct_texts, label_text, output_texts
 
 MAX_PAIRS = 1_000_000
 """Pairs of states followed in search of a word that two different automata answer differently."""
@@ -53,10 +53,13 @@ class _Table:
 
 
 def difference(document: Mapping[str, Any], automaton: Automaton) -> Difference | None:
-    """None where a valid certificate is about the automaton; else how they differ."""
-    theirs = [label_text(x) for x in automaton.letters]
+    """None where a valid certificate is about the automaton; else how they differ.
+
+    `InputError` where two letters or two outputs of the automaton have the same text, or for a bound two of its states.
+    """
+    theirs = distinct_texts(automaton.letters, "letter", automaton.name)
     mine: list[str] = document["labels"]["letters"]
-    if set(mine) != set(theirs):
+    if sorted(mine) != sorted(theirs):
         return Difference(f"its letters are {_listed(mine)}, those of {automaton.name} are {_listed(theirs)}")
     if document["kind"] == "bound":
         return _bound_difference(document, automaton)
@@ -121,8 +124,8 @@ def _bound_difference(document: Mapping[str, Any], automaton: Automaton) -> Diff
     """Of tables without start and outputs, states matched by their names."""
     if not automaton.keeps_points:
         automaton = automaton.trimmed()
-    mine, theirs = document["labels"]["states"], [label_text(q) for q in automaton.states]
-    if set(mine) != set(theirs):
+    mine, theirs = document["labels"]["states"], distinct_texts(automaton.states, "state", automaton.name)
+    if sorted(mine) != sorted(theirs):
         return Difference(f"its states are {_listed(mine)}, those of {automaton.name} are {_listed(theirs)}")
     letters = [label_text(x) for x in automaton.letters]
     place = {text: i for i, text in enumerate(theirs)}

@@ -56,7 +56,8 @@ def check(
 
     `automaton`: the one that the certificate is to be about. Its reachable states must correspond to those of the
     certificate's automaton, letters and outputs matched by their texts (see `about`); else the verdict is `other`.
-    Malformed and wrong certificates are `invalid` with the reason; a file that cannot be read is an `InputError`.
+    Malformed and wrong certificates are `invalid` with the reason; a file that cannot be read is an `InputError`, and so is
+    an automaton with two letters or outputs (for a bound: two states) of the same text.
     """
     document, result = _checked(certificate)
     if automaton is None:
@@ -78,6 +79,8 @@ def _checked(certificate: str | Path | Mapping[str, Any] | Realisation) -> tuple
         certificate = certify(certificate)
     try:
         if isinstance(certificate, str | Path):
+            if Path(certificate).is_file() and Path(certificate).stat().st_size == 0:
+                return None, CheckResult("invalid", None, f"{certificate} is empty")
             document = load(str(certificate))
         else:
             document = parse(json.dumps(certificate))

@@ -110,6 +110,10 @@ def _load(text: str, name: str) -> tuple[dict[str, Any], list[str]]:
         raise InputError(
             f"{name}: an object with the keys {', '.join(_REQUIRED)} is needed, not a {type(data).__name__}"
         )
+    if str(data.get("format")).startswith("mirrormata-certificate"):
+        raise InputError(
+            f"{name}: is a certificate, and an automaton is wanted: give a name, such as parity, or the file of an automaton"
+        )
     return data, repeated
 
 

@@ -68,7 +68,9 @@ def why_it_fails(
         )
     model = parse_arithmetic(arithmetic)
     if not isinstance(model, PerStep) or isinstance(model, PerOp):
-        raise InputError(f"--arithmetic {arithmetic}: certificates of impossibility are for per_step")
+        raise InputError(
+            f"--arithmetic {arithmetic}: `compare -o` writes them for per_step only; for cast call `cast_impossibility` in Python"
+        )
     heads = []
     for head in learned.heads:
         A, B, start = (np.asarray(model.round(x)) for x in (head.A, head.B, head.H0))

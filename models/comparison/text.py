@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isinf
 from typing import Any
 
 from .result import Comparison, HeadComparison
@@ -117,7 +118,7 @@ def _classes(c: Comparison, h: HeadComparison) -> list[list[str]]:
     g = h.geometry
     for i, t in enumerate(c.trace.lengths):
         if t & (t - 1) == 0 or t == c.trace.lengths[-1]:
-            rows.append([f"{t:,}", f"{g.spread[i]:.3g}", f"{g.margin[i]:.3g}", f"{g.ratio[i]:.3g}"])
+            rows.append([f"{t:,}", f"{g.spread[i]:.3g}", *_margin(float(g.margin[i]), float(g.ratio[i]))])
     return rows
 
 
@@ -139,3 +140,8 @@ def _after(words: tuple[str, str], error: float) -> str:
 
 def _number(x: float | None) -> str:
     return "-" if x is None else f"{x:.3g}"
+
+
+def _margin(margin: float, ratio: float) -> tuple[str, str]:
+    """The margin and margin / spread; `-` where there is one class, so no other mean that a state has a margin to."""
+    return ("-", "-") if isinf(margin) else (f"{margin:.3g}", f"{ratio:.3g}")

@@ -45,7 +45,7 @@ def load_fla(folder: str | Path) -> tuple[dict[str, Any], dict[str, Floats]]:
         raise InputError(f"{folder}: is a file, the checkpoint's folder is needed")
     config = read_json(place / "config.json")
     kind = config.get("model_type") if isinstance(config, dict) else None
-    if kind not in DEFAULTS:
+    if not isinstance(kind, str) or kind not in DEFAULTS:
         raise InputError(
             f"{place / 'config.json'}: model_type is {kind!r}; read are FLA's {' and '.join(DEFAULTS)}"
         )

@@ -19,7 +19,7 @@ from typing import IO, Any
 import torch
 
 from ...constructions.errors import InputError, MirrormataError
-from ...constructions.files import read_json, write_text
+from ...constructions.files import make_folder, read_json, write_text
 from ..training.experiment import settings_difference
 from ..training.train import check_minutes, train
 from .file import Cell, Sweep
@@ -67,7 +67,7 @@ class SweepFolder:
         `InputError` where the folder's file system has no locks.
         """
         path = self.path / "locks" / cell.key
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         file = path.open("a+")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -100,7 +100,7 @@ class SweepFolder:
     def write(self, cell: Cell, result: dict[str, Any]) -> None:
         """The cell's result, whole or not at all."""
         path = self.path / "cells" / f"{cell.key}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         write_text(path, json.dumps({**result, "settings": _settings(cell)}) + "\n")
 
 
@@ -114,7 +114,7 @@ def run_sweep(
     cells that others had, since these may have stopped.
     """
     check_minutes(minutes)
-    place.path.mkdir(parents=True, exist_ok=True)
+    make_folder(place.path)
     deadline = None if minutes is None else time.monotonic() + 60 * minutes
     tried: set[str] = set()
     while _one_pass(sweep, place, tried, deadline, say):

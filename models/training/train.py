@@ -19,7 +19,7 @@ import msgspec
 import torch
 
 from ...constructions.errors import InputError
-from ...constructions.files import read_json, write_text
+from ...constructions.files import make_folder, read_json, write_text
 from ..evaluation import check_size, length_text, longest_of
 from ..records import record_of
 from ..tasks.contract import TaskContract, read_contract
@@ -124,7 +124,7 @@ def _claim(place: Path, settings: dict[str, Any], contract: TaskContract) -> Non
     elif place.exists() and any(place.iterdir()):
         raise InputError(f"{place}: is not empty and holds no training; choose another folder")
     if not path.exists():
-        place.mkdir(parents=True, exist_ok=True)
+        make_folder(place)
         write_text(path, json.dumps(settings, indent=1) + "\n")
         contract.write(place / "task.json")
 

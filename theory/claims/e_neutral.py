@@ -14,6 +14,7 @@ from ..verifying.claim import QUICK, Claim, Effort
 from ..verifying.evidence import exhaustive, proved
 from ..verifying.further import further
 from ..verifying.subject import Subject
+from ..verifying.subject_letters import counted
 from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
@@ -108,8 +109,18 @@ def applies(subject: Subject) -> Verdict | None:
 
 
 def _says(letters: int, wrong: int) -> str:
-    kept = "the identity between the states that it leaves alone, so it corrects no error there"
-    return f"of {letters} letters that leave states alone, {letters - wrong} act as {kept}"
+    if not letters:
+        return "no letter leaves states alone"
+    if not wrong:
+        said = (
+            "the letter that leaves states alone acts"
+            if letters == 1
+            else f"all {letters} letters that leave states alone act"
+        )
+        corrects = "it corrects" if letters == 1 else "they correct"
+        return f"{said} as the identity on the differences of these states, so {corrects} no error along them"
+    of = counted(letters, "letter that leaves states alone", "letters that leave states alone")
+    return f"of {of}, {wrong} change differences of such states"
 
 
 def _letters(models: list[LRNN], moved: bool) -> Iterator[Letter]:

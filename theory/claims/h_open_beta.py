@@ -23,6 +23,7 @@ from ..verifying.claim import QUICK, Claim, Effort
 from ..verifying.evidence import proved, supported
 from ..verifying.further import further
 from ..verifying.subject import Subject
+from ..verifying.subject_letters import counted
 from ..verifying.verdict import Verdict
 
 CLAIM = Claim(
@@ -93,11 +94,12 @@ def applies(subject: Subject) -> Verdict | None:
         claimed=int(needed is not None),
         relation=">=",
         evidence={
-            "says": f"{full} factors have β‖v‖² = 2 or gates are -1; "
+            "says": f"{counted(full, 'factor has', 'factors have')} β‖v‖² = 2 or a gate of -1; "
             + ("nothing here needs one" if needed is None else "the automaton turns states, which needs one"),
             "full_reflections": full,
             "bound": needed and needed.text,
         },
+        assumptions=() if needed is None else (needed.hypotheses,),
     )
 
 

@@ -92,7 +92,15 @@ def applies(subject: Subject) -> Verdict | None:
         "bound": bound,
         "reasons": [b.text for b in least],
     }
-    return proved(CLAIM, computed=spare, claimed=0, relation=">=", evidence=evidence, witness=evidence)
+    return proved(
+        CLAIM,
+        computed=spare,
+        claimed=0,
+        relation=">=",
+        evidence=evidence,
+        witness=evidence,
+        assumptions=tuple(dict.fromkeys(b.hypotheses for b in least)),
+    )
 
 
 def refusal(spec: str, factors: int) -> tuple[str | None, str]:

@@ -34,6 +34,9 @@ CLAIM = Claim(
 CHANNEL = "per_step:int:-2..2"
 MAX_MONOID = 100_000
 """Elements up to which a user's automaton is decided."""
+SETTLES = "finitely many layers with diagonal A(x) ≥ 0, each rounded once a step to finitely many values, non-decreasing"
+"""A channel along a word is then a non-decreasing map of one number, and so settles; layer after layer all do."""
+ANSWERS = {"proved": "followed on all words", "refuted": "not followed"}
 LIBRARY = (
     *("flipflop", "gridworld:2", "gridworld:5", "tomita:1", "tomita:2", "tomita:4", "tomita:7", "even_pairs"),
     *("starladder:ab", "starladder:abc", "dn:1", "dn:2", "dn:3", "dyck1:1", "dyck1:2", "dyck1:4"),
@@ -106,15 +109,24 @@ def applies(subject: Subject) -> Verdict | None:
     turning = next((b for b in bounds(automaton) if b.reason == "G.T1"), None)
     says = {
         "proved": "aperiodic: layers of non-negative diagonal cells follow it, proved on all words",
-        "refuted": f"not aperiodic, so no non-negative diagonal layers follow it: {turning and turning.text}",
+        "refuted": (
+            f"not aperiodic ({turning and turning.why}); a channel with a ≥ 0 settles when that is read again and again, "
+            "so no non-negative diagonal layers follow it"
+        ),
     }
     evidence: dict[str, Any] = {
         "says": says.get(answer, f"undecided: {answer}"),
-        "non-negative diagonal layers": answer,
-        "what turns": turning and turning.text,
+        "non-negative diagonal layers": ANSWERS.get(answer, answer),
+        "what turns": turning and turning.why,
     }
-    wanted = "proved" if aperiodic else "refuted"
-    return proved(CLAIM, computed=answer, claimed=wanted, evidence=evidence, arithmetic=ARITHMETIC)
+    return proved(
+        CLAIM,
+        computed=ANSWERS.get(answer, answer),
+        claimed=ANSWERS["proved" if aperiodic else "refuted"],
+        evidence=evidence,
+        arithmetic=ARITHMETIC,
+        assumptions=() if aperiodic else (SETTLES,),
+    )
 
 
 def is_followed(automaton: Automaton) -> str:

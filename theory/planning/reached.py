@@ -46,6 +46,11 @@ class ReachedBound:
     @property
     def text(self) -> str:
         """One readable line."""
+        if self.figure == "beta":
+            return (
+                f"largest β‖v‖² = {self.reached}, and {self.at_least} must be reached ({self.reason}) among RNNs with "
+                f"{self.hypotheses}"
+            )
         here = "reached: optimal" if self.optimal else f"{self.reached} here"
         return f"{self.figure} ≥ {self.at_least}, {here} ({self.reason}) among RNNs with {self.hypotheses}"
 

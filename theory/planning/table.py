@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...constructions.texts.printable import console
 from .plan import Offer, Plan
+from .reached import ReachedBound
 
 
 def print_plan(made: Plan) -> None:
@@ -28,15 +29,26 @@ def print_plan(made: Plan) -> None:
         optimal = [f"{b.figure} ({b.reason})" for b in offer.bounds if b.optimal and b.figure != "beta"]
         said = f"; optimal under the bound's hypotheses: {', '.join(optimal)}" if optimal else ""
         shown.print(f"{number}. {offer.found.theorem}: {offer.found.construction}{said}")
-    shown.print("* no other has as few layers, factors and dimensions, as exact and as small a norm")
+    shown.print(
+        "* no other is at least as good in layers, factors, dimension, exactness and norm, and better in one"
+    )
     for note in dict.fromkeys(note for offer in made.offers for note in offer.found.notes):
         shown.print(f"note: {note}")
     for text in made.left_out:
         shown.print(f"left out: {text}")
     for bound in made.bounds:
         shown.print(f"lower bound, {bound.kind}: {bound.text}")
+    for text in dict.fromkeys(
+        _following(b) for offer in made.offers for b in offer.bounds if b.figure == "layers"
+    ):
+        shown.print(text)
     if not made.bounds:
         shown.print("lower bound: none is known")
+
+
+def _following(bound: ReachedBound) -> str:
+    """What a bound on factors says of layers, where an offer has fewer factors than one layer needs."""
+    return f"it follows: {bound.figure} ≥ {bound.at_least} ({bound.reason}): {bound.why}; hypotheses: {bound.hypotheses}"
 
 
 def _cells(offer: Offer) -> tuple[str, ...]:
@@ -63,4 +75,4 @@ def _exact(offer: Offer) -> str:
     if not lengths:
         return f"algebraic{norm}"
     listed = [f"{dtype} {lengths[dtype]:,}" for dtype in ("bf16", "fp32") if lengths.get(dtype) is not None]
-    return f"to token {', '.join(listed)}{norm}"
+    return f"at least to token {', '.join(listed)}{norm}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from ...constructions.automaton import Automaton
@@ -12,6 +13,7 @@ from ...constructions.certificate import lrnn_from_certificate, read_document
 from ...constructions.delay_certificate import block_delay_from_certificate
 from ...constructions.errors import InputError
 from ...constructions.lrnn import LRNN
+from ...constructions.realisations import Realisation
 from ..arithmetic.rounding import float_format
 from ..check import check
 from .delay_run import run_delay
@@ -52,7 +54,7 @@ class Outcome:
         if r.first_error is not None:
             rows.append(("first error", f"token {r.first_error:,} of sequence {r.first_error_sequence}"))
         if self.horizon is not None:
-            rows.append(("certified horizon", f"no error up to token {self.horizon:,} in {r.dtype}"))
+            rows.append(("certified horizon", f"no error at least up to token {self.horizon:,} in {r.dtype}"))
         if r.norm_range is not None:
             rows.append(("state norm", f"{r.norm_range[0]:.6g} to {r.norm_range[1]:.6g}"))
         if r.margin is not None:
@@ -61,24 +63,75 @@ class Outcome:
         return rows
 
 
+HOLDS = {
+    "bound": "lower bounds",
+    "impossible": "the proof that a layer cannot follow an automaton",
+    "equivalent": "a model's stored numbers",
+}
+"""What a certificate of a kind holds in place of a construction; `equivalent` only where it is not bit-exact."""
+
+
 def lrnn_of(path: str) -> LRNN:
-    """The LRNN of a certificate file; `InputError` for an invalid certificate, and for a kind without a table."""
-    document = _checked(path)
-    if document["kind"] not in ("table", "horizon"):
+    """The LRNN of a certificate file: kind table or horizon, or a bit-exact one of kind equivalent, which holds a whole table.
+
+    `InputError` for a certificate without one, and for an invalid one.
+    """
+    return _lrnn_of(path, _constructed(path))
+
+
+def _lrnn_of(path: str, document: dict[str, Any]) -> LRNN:
+    if document["kind"] == "delay":
         raise InputError(
-            f"{path}: a certificate of kind {document['kind']} holds no table of a linear RNN; one of kind table or "
-            "horizon does"
+            f"{path}: a certificate of kind delay holds no table of a linear RNN; one of kind table or horizon does"
         )
     return lrnn_from_certificate(document, path)
 
 
-def _checked(path: str) -> dict[str, Any]:
-    document = read_document(path)
+def realisation_of(path: str) -> Realisation:
+    """What a certificate file constructs: as `lrnn_of`, or the block delay of one of kind delay."""
+    return _realisation_of(path, _constructed(path))
+
+
+def _realisation_of(path: str, document: dict[str, Any]) -> Realisation:
+    if document["kind"] == "delay":
+        return block_delay_from_certificate(document, path)
+    return _lrnn_of(path, document)
+
+
+def _constructed(path: str) -> dict[str, Any]:
+    """The document of a valid certificate that holds a construction; the kind is looked at first."""
+    document = _read(path)
+    kind = document.get("kind")
+    if kind in HOLDS and "layers" not in document:
+        mend = "one of kind table or horizon, as `mirrormata construct -o` writes it"
+        raise InputError(
+            f"{path}: this certificate of kind {kind} holds {HOLDS[kind]} and no table of a linear RNN; give "
+            f"{'the model itself' if kind == 'equivalent' else mend}"
+        )
     if (result := check(path)).verdict != "valid":
         raise InputError(
             f"{path}: the certificate is invalid ({result.reason}): `mirrormata construct -o` writes valid ones"
         )
     return document
+
+
+def _read(path: str) -> dict[str, Any]:
+    require_there(path)
+    if Path(path).suffix == ".npz":
+        raise InputError(
+            f"{path}: an .npz of matrices, and a certificate is needed; `mirrormata prove` and `mirrormata compare` take "
+            "an .npz"
+        )
+    return read_document(path)
+
+
+def require_there(path: str) -> None:
+    """`InputError` where there is no such file and the text looks like an automaton's name."""
+    if not Path(path).exists() and not Path(path).suffix:
+        raise InputError(
+            f"{path}: no such file; for an automaton of this name write its certificate first with "
+            f"`mirrormata construct {path} -o FILE`"
+        )
 
 
 def _letters(automaton: Automaton, word: str) -> str | list[Any]:
@@ -116,30 +169,38 @@ def run_file(
     *,
     word: str | None,
     random: int | None,
-    length: int,
-    seed: int,
+    length: int | None = None,
+    seed: int | None = None,
     dtype: str,
     start: str | None = None,
     sequential: bool = False,
     picture: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Outcome:
-    """Run a certificate's LRNN on one word, or on `random` words of a length; see `run` for the arithmetic."""
+    """Run a certificate's LRNN on one word, or on `random` words of a length; see `run` for the arithmetic.
+
+    `length`, `seed`: of random words only, by default 1,000 and 0.
+    """
     if (word is None) == (random is None):
         raise InputError("run: give --word WORD, or --random N with --length T")
+    if word is not None and (length is not None or seed is not None):
+        raise InputError(
+            f"run: {'--length' if length is not None else '--seed'} is of random words (--random); with --word leave it out"
+        )
+    if random == 0 or length == 0:
+        raise InputError(
+            f"run: {'--random' if random == 0 else '--length'} 0 runs nothing: give a number from 1 on"
+        )
     if dtype != "exact":
         dtype = float_format(dtype).name
-    document = _checked(path)
-    found: LRNN | BlockDelay
-    if document["kind"] == "delay":
-        found = block_delay_from_certificate(document, path)
+    document = _constructed(path)
+    found = _realisation_of(path, document)
+    if isinstance(found, BlockDelay):
         _require_plain(path, dtype, start, picture)
-    else:
-        found = lrnn_of(path) if document["kind"] == "bound" else lrnn_from_certificate(document, path)
     automaton = found.automaton
     first = None if start is None else automaton.state_index(start)
     letters = (
-        random_stream(automaton, random, length, seed)
+        random_stream(automaton, random, 1_000 if length is None else length, seed or 0)
         if random is not None
         else automaton.word(_letters(automaton, word or ""))[None, :]
     )

@@ -9,11 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...constructions.automaton import Automaton, Indices
-from ...constructions.errors import InputError
+from ...constructions.errors import InputError, LimitError
 from ...constructions.realisations import Realisation
 
 PIECE = 16_384
 """Random words are drawn in pieces of this many tokens, each from its own seed."""
+MAX_SEQUENCES = 100_000
+"""Random words side by side: a piece of each is in memory."""
+MAX_TOKENS = 10**13
+"""Tokens of all random words together."""
 
 
 class Words(Protocol):
@@ -104,13 +108,26 @@ def words_of(letters: Any, automaton: Automaton) -> Words:
 
 
 def random_stream(source: Realisation | Automaton, sequences: int, length: int, seed: int) -> RandomWords:
-    """Uniform random words that are never in memory as a whole; `run` takes them as letters."""
+    """Uniform random words that are never in memory as a whole; `run` takes them as letters.
+
+    `InputError` for negative numbers, `LimitError` beyond `MAX_SEQUENCES` words or `MAX_TOKENS` letters in all.
+    """
     automaton = source if isinstance(source, Automaton) else source.automaton
     if not automaton.letters:
         raise InputError(f"{automaton.name}: there are no letters to draw from")
     if sequences < 0 or length < 0 or seed < 0:
         raise InputError(
             f"random words: sequences {sequences}, length {length}, seed {seed} must not be negative"
+        )
+    if sequences > MAX_SEQUENCES:
+        raise LimitError(
+            f"random words: {sequences:,} are more than the {MAX_SEQUENCES:,} that can run side by side: give fewer, or "
+            "several runs with different seeds"
+        )
+    if sequences * length > MAX_TOKENS:
+        raise LimitError(
+            f"random words: {sequences:,} of length {length:,} have more than {MAX_TOKENS:,} letters: give fewer or shorter "
+            "ones"
         )
     return RandomWords(len(automaton.letters), sequences, length, seed)
 

@@ -8,12 +8,10 @@ from pathlib import Path
 from ...constructions.automaton import Automaton
 from ...constructions.block_delay import BlockDelay
 from ...constructions.certificate import read_document
-from ...constructions.delay_certificate import block_delay_from_certificate
 from ...constructions.lrnn import LRNN
 from ...constructions.spec import automaton_from_spec
-from ..check import check
 from ..proofs.npz_model import NpzModel, load_npz_model
-from ..running.file import lrnn_of
+from ..running.file import realisation_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +35,8 @@ def subject_of_file(path: str) -> Subject:
     if Path(path).suffix == ".json":
         document = read_document(path)
         if document.get("format", "").startswith("mirrormata-certificate"):
-            if document.get("kind") == "delay" and check(path).verdict == "valid":
-                delay = block_delay_from_certificate(document, path)
-                return Subject(path, delay.automaton, delay=delay)
-            lrnn = lrnn_of(path)
-            return Subject(path, lrnn.automaton, lrnn=lrnn)
+            found = realisation_of(path)
+            if isinstance(found, BlockDelay):
+                return Subject(path, found.automaton, delay=found)
+            return Subject(path, found.automaton, lrnn=found)
     return Subject(path, automaton_from_spec(path))

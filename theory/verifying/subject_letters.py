@@ -44,6 +44,8 @@ def turning_needs(
 ) -> Verdict | None:
     """Holds where the model has a letter that `has` the eigenvalue, or no letter's cycle of states is `wanted`.
 
+    Computed are the eigenvalues; that one is needed is the claim's own theorem, which is cited, so it is an assumption.
+
     `eigenvalue`, `turns`: in words what is had, and what a letter with such a cycle does. `without`: what letters of other
     eigenvalues do not do. `key`: of the letters in the evidence. None where there is no model of matrices.
     """
@@ -51,17 +53,28 @@ def turning_needs(
     if beyond is None:
         return None
     needed = turning_letter(subject.automaton, wanted)
-    need = "nothing here needs one" if needed is None else f"letter {needed} {turns}, which needs one"
+    demand = f"{claim.id}, cited: an automaton of which a letter {turns} needs {eigenvalue} in model {claim.arithmetic}"
+    need = (
+        "nothing here needs one"
+        if needed is None
+        else f"letter {needed} {turns}, for which {claim.id} (cited) demands one in model {claim.arithmetic}"
+    )
     return proved(
         claim,
         computed=len(beyond),
         claimed=int(needed is not None),
         relation=">=",
         evidence={
-            "says": f"{len(beyond)} letters have {eigenvalue}; {need}",
+            "says": f"{counted(len(beyond), 'letter has', 'letters have')} {eigenvalue}; {need}",
             key: beyond,
             f"letter_that_{turns.replace(' ', '_')}": needed,
             "without_such_letters": without,
         },
         witness={"letter": needed, key: beyond},
+        assumptions=() if needed is None else (demand,),
     )
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """`1 letter has`, `2 letters have`."""
+    return f"{number} {one if number == 1 else many}"

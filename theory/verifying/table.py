@@ -71,7 +71,9 @@ def _found(outcome: Outcome) -> str:
         said = [] if isinstance(verdict.computed, bool) or not computed else [computed]
         facts = [f"{key.replace('_', ' ')}: {_text(value)}" for key, value in verdict.evidence.items()]
         return "; ".join(said + [fact for fact in facts if len(fact) <= SHOWN])
-    values = computed if computed == claimed or not claimed else f"{computed} (claimed: {claimed})"
+    values = (
+        computed if computed == claimed or not claimed else f"{computed} (the statement gives: {claimed})"
+    )
     return "; ".join([values, *_looked_at(verdict)])
 
 
@@ -84,7 +86,7 @@ def _looked_at(verdict: Verdict) -> list[str]:
         return []
     said = [f"seed {facts['seed']}"]
     if "tight" in facts:
-        said.append(f"{facts['tight']:,} meet the hypothesis with nothing to spare")
+        said.append(f"{facts['tight']:,} lie on the boundary of the hypothesis")
     return said
 
 
