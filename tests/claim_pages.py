@@ -87,9 +87,10 @@ def claim_page(entry: Entry, registry: Registry, row: dict[str, Any]) -> str:
     """One claim: what it says, and what its last run found."""
     claim, text = entry.claim, entry.text
     facts = [("status", status_in_words(row["status"], row["cases"])), ("arithmetic", row["arithmetic"])]
-    names = {"set": "the cases", "seed": "seed", "tight": "meet the hypothesis with nothing to spare"}
+    names = {"set": "the cases", "seed": "seed", "tight": "lie on the boundary of the hypothesis"}
     facts += [(label, cell(row[key])) for key, label in names.items() if key in row]
-    facts += [(name, cell(row[name])) for name in ("computed", "claimed") if row[name] is not None]
+    said = {"computed": "computed", "claimed": "the statement gives"}
+    facts += [(label, cell(row[name])) for name, label in said.items() if row[name] is not None]
     facts += [
         (name, links(ids))
         for name, ids in (("uses", claim.uses), ("used by", registry.used_by(claim.id)))

@@ -273,7 +273,7 @@ def kernel_fuzz_table() -> str:
         worst = found["largest_errors"]
         errors = [
             " / ".join(
-                f"{worst[key]:.0e}" if (key := f"{dtype} {kind}") in worst else ""
+                (f"{worst[key]:.0e}" if worst[key] else "0") if (key := f"{dtype} {kind}") in worst else "-"
                 for kind in ("output", "gradient")
             )
             for dtype in ("bfloat16", "float16", "float32", "float64")
