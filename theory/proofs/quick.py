@@ -11,9 +11,10 @@ import numpy as np
 
 from ...constructions.automaton import Automaton
 from ...constructions.block_delay import BlockDelay
-from ...constructions.errors import DisagreementError, MirrormataError
+from ...constructions.errors import MirrormataError
 from ...constructions.formats.label_text import label_text, output_texts
 from ...constructions.lrnn import LRNN
+from ..accepted import accepted
 from ..arithmetic.arithmetic import Arithmetic, Exact, Kernel, PerOp, PerStep, Rounded
 from ..check import check
 from ..checker.equivalent import MAX_STEPS
@@ -75,7 +76,7 @@ def _by_codes(
 
         def again() -> None:
             kernel_codes_alone(lrnn, kernel, deadline=deadline)
-            _accept(full_certificate(lrnn))
+            accepted(lrnn)
 
     def certify() -> dict[str, Any] | str:
         if isinstance(arithmetic, Kernel):
@@ -103,14 +104,6 @@ def _by_codes(
         "equivalent", automaton, "", "codes", place.count, place.steps, answers.kind, reason, certify=certify,
         derive_again=again,
     )  # fmt: skip
-
-
-def _accept(document: dict[str, Any]) -> None:
-    found = check(document)
-    if found.verdict != "valid":
-        raise DisagreementError(
-            f"{document['labels']['automaton']}: the checker refuses the certificate: {found.reason}"
-        )
 
 
 def _searched(lrnn: LRNN, answers: Answers, arithmetic: Rounded) -> dict[str, Any] | str:
