@@ -254,7 +254,7 @@ def test_a_trainings_result(tmp_path: Path) -> None:
         ("[" * 100_000, "nested too deeply"),
         ("1" * 5_000, "too many digits"),
         ('{"a": 1,}', "line 1 is not JSON"),
-        ("", "line 1 is not JSON"),
+        ("", "the file is empty"),
     ],
     ids=range(9),
 )

@@ -50,7 +50,7 @@ def test_chess() -> None:
 
 
 def test_one_state_has_no_margin() -> None:
-    automaton = Automaton(("q",), ("a",), np.zeros((1, 1)), 0, np.array([True]), "one")  # type: ignore[arg-type]
+    automaton = Automaton(("q",), ("a",), np.zeros((1, 1), dtype=np.int64), 0, np.array([True]), "one")
     sections = constructed_sections(choose(automaton, Request()), runs=FEW)
     assert_sound(sections)
     assert [i.slug for i in sections[-1].items] == ["norm", "dtypes"]
