@@ -123,23 +123,23 @@ class Workplace:
 
     def tested(self, node: str) -> str | None:
         """The first line of what a test says that fails; None where it passes."""
-        status, out, _ = self.run(
-            ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", str(self.package / node)]
+        status, out, err = self.run(
+            ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", node], self.package
         )
         if status is None:
             return f"not through after {LIMIT} seconds"
         if status == 0:
             return None
         if status != 1:
-            raise RuntimeError(f"{node}: pytest ends with status {status}: {out[-500:]}")
+            raise RuntimeError(f"{node}: pytest ends with status {status}: {out[-500:]} {err[-500:]}")
         said = [line for line in out.splitlines() if line.startswith("E ")]
         return (said or ["fails"])[0].removeprefix("E").strip()[:200]
 
-    def run(self, arguments: list[str]) -> tuple[int | None, str, str]:
-        """Python in the copy: status (None: not through), and what it printed."""
+    def run(self, arguments: list[str], folder: Path | None = None) -> tuple[int | None, str, str]:
+        """Python in the copy, or a folder of it: status (None: not through), and what it printed."""
         try:
             ended = subprocess.run(
-                [sys.executable, *arguments], cwd=self.folder, env=self.environment, capture_output=True, text=True,
+                [sys.executable, *arguments], cwd=folder or self.folder, env=self.environment, capture_output=True, text=True,
                 timeout=LIMIT, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
