@@ -26,15 +26,14 @@ def machine_of(
     model: Any, automaton: Automaton, arithmetic: Arithmetic | str, of_stepper: Answers | None = None
 ) -> Machine:
     """What the search of the states runs; `of_stepper`: what a `Stepper`'s answers mean, by default states."""
+    answers = answers_to(model, automaton, of_stepper)
     if isinstance(model, NpzModel):
-        answers = model.answers(automaton)
         if isinstance(arithmetic, Exact):
             return StepperMachine(ExactNpzStepper(model), answers)
         if isinstance(arithmetic, Kernel):
             return kernel_machine(model, answers, arithmetic)
         return model.machine(_stepwise(arithmetic), answers)
     if isinstance(model, LRNN):
-        answers = answers_of(automaton, model.automaton, model.automaton.name)
         if isinstance(arithmetic, Exact):
             exact = ExactStepper(model) if len(model.layers) == 1 else LayeredStepper(model, "exact")
             return StepperMachine(exact, answers)
@@ -43,9 +42,17 @@ def machine_of(
         machine = one_layer(model, answers, _stepwise(arithmetic))
         return machine or StepperMachine(LayeredStepper(model, _plain_format(arithmetic)), answers)
     if isinstance(model, BlockDelay):
-        answers = answers_of(automaton, model.automaton, model.automaton.name)
         return StepperMachine(DelayStepper(model, _plain_format(arithmetic)), answers)
-    return StepperMachine(model, of_stepper or answers_of(automaton, None))
+    return StepperMachine(model, answers)
+
+
+def answers_to(model: Any, automaton: Automaton, of_stepper: Answers | None = None) -> Answers:
+    """How a model is held against the automaton; `of_stepper` as in `machine_of`."""
+    if isinstance(model, NpzModel):
+        return model.answers(automaton)
+    if isinstance(model, LRNN | BlockDelay):
+        return answers_of(automaton, model.automaton, model.automaton.name)
+    return of_stepper or answers_of(automaton, None)
 
 
 def one_layer(model: LRNN | NpzModel, answers: Answers, arithmetic: Rounded) -> LinearMachine | None:

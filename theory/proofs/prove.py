@@ -29,12 +29,12 @@ from ..arithmetic.arithmetic import Arithmetic, PerOp, PerStep
 from ..arithmetic.names import parse_arithmetic
 from ..check import check
 from ..running.stepper import Stepper
-from .answers import Answers, answers_of
+from .answers import Answers
 from .certificate import exact_states_certificate, states_certificate
 from .exact import ExactNpzStepper
 from .identity import proof_digest
 from .linear import LinearMachine
-from .machine import machine_of
+from .machine import answers_to, machine_of
 from .npz_model import NpzModel, load_npz_model
 from .proof import Proof
 from .quick import quick_proof
@@ -105,10 +105,9 @@ def prove(
 
     def finished(proof: Proof) -> Proof:
         named = replace(proof, arithmetic=name, seconds=time.monotonic() - began)
-        meant = machine.answers if machine is not None else _answers(model, automaton, parsed, answers)
+        meant = answers_to(model, automaton, answers)
         return replace(named, identify=lambda: proof_digest(model, automaton, name, meant))
 
-    machine: Any = None
     try:
         quick = quick_proof(model, automaton, parsed, max_states, max_seconds) if method == "auto" else None
         accepted = None if quick is None else _accepted(quick)
@@ -119,7 +118,7 @@ def prove(
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", why, 0)
     if accepted is not None:
         return finished(accepted)
-    machine = machine_of(model, automaton, parsed, answers)
+    machine: Any = machine_of(model, automaton, parsed, answers)
     search = StateSearch(machine, automaton)
     save: Callable[[StateSearch], None] | None = None
     if resume is not None:
@@ -185,15 +184,6 @@ def _accepted(proof: Proof) -> Proof | None:
         return None
     proof.derive_again()
     return replace(proof, checked="re-stepped")
-
-
-def _answers(model: Any, automaton: Automaton, arithmetic: Any, given: Answers | None) -> Answers:
-    """How the model is held against the automaton, where no search has run."""
-    if isinstance(model, NpzModel):
-        return model.answers(automaton)
-    if isinstance(model, LRNN | BlockDelay):
-        return answers_of(automaton, model.automaton, model.automaton.name)
-    return given or answers_of(automaton, None)
 
 
 def _refuse_values_without_zero(arithmetic: Any) -> None:
