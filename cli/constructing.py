@@ -80,8 +80,9 @@ def construct(
     as_json: Json = False,
 ) -> None:
     """An exact linear RNN that realises the automaton, with a certificate that it does on all words."""
-    from ..constructions._construct import Limits, Request
+    from ..constructions._construct import Request
     from ..constructions._lrnn import LRNN
+    from ..constructions.theorems._construction import Limits
     from ..theory.planning._plan import choose_or_refuse, report
 
     if as_json and (show or latex):
@@ -141,7 +142,8 @@ def _refute_printed(automaton: Any, request: Any, limits: Any, output: str | Non
     with working("refuting"):
         outcome = refute_printed(automaton, request, limits)
     if output is not None:
-        from ..constructions.certificates._table import certificate, write_certificate
+        from ..constructions._document import write_certificate
+        from ..constructions.certificates._table import certificate
 
         write_certificate(certificate(outcome.lrnn), output)
     if as_json:
@@ -180,7 +182,8 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """The realisations on offer, which of them nothing beats, and lower bounds with the theorems behind them."""
-    from ..constructions._construct import Limits, Request
+    from ..constructions._construct import Request
+    from ..constructions.theorems._construction import Limits
     from ..theory.planning._plan import plan as make
 
     automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
@@ -189,7 +192,7 @@ def plan(
     with working("planning"):
         made = make(automaton, request, limits)
     if bounds is not None:
-        from ..constructions.certificates._table import write_certificate
+        from ..constructions._document import write_certificate
         from ..theory.planning._bounds import bound_certificate
 
         write_certificate(bound_certificate(made.bounds), bounds)

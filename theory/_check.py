@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from ..constructions._delay import BlockDelay
+from ..constructions._document import write_certificate
 from ..constructions._lrnn import LRNN
-from ..constructions._realisations import Realisation
+from ..constructions._realisation import Realisation
 from ..constructions.automata._automaton import Automaton
 from ..constructions.automata._labels import distinct_texts, label_text, output_texts
-from ..constructions.certificates._table import write_certificate
 from ..foundation._errors import DisagreementError, InputError
 from ._horizon import full_certificate
 from .checker import bound, delay, equivalent, horizon, impossible, table

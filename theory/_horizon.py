@@ -21,7 +21,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..constructions._lrnn import INTEGER_RANGES, LRNN, Head, Sparse, Transition, head_bound
+from ..constructions._lrnn import LRNN, Head, head_bound
+from ..constructions._realisation import INTEGER_RANGES, Sparse, Transition
 from ..constructions.algebra._cyclotomic import Number, enclosure, is_integer, simplest
 from ..constructions.algebra._householder import GHFactor, product_of
 from ..constructions.algebra._matrices import Matrix, divide

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..constructions._delay import BlockDelay
+from ..constructions._document import read_document
 from ..constructions._lrnn import LRNN
-from ..constructions._realisations import Realisation
+from ..constructions._realisation import Realisation
 from ..constructions.automata._automaton import Automaton, Indices
 from ..constructions.certificates._delay import block_delay_from_certificate
-from ..constructions.certificates._table import lrnn_from_certificate, read_document
+from ..constructions.certificates._table import lrnn_from_certificate
 from ..foundation._errors import InputError
 from ._check import check
 from .arithmetic._rounding import Floats, float_format

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...constructions._document import FORMAT, read_document
 from ...constructions._lrnn import LRNN, Head
 from ...constructions.algebra._matrices import Matrix
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._labels import label_text
-from ...constructions.certificates._parts import FORMAT
-from ...constructions.certificates._table import read_document
 from ...foundation._errors import InputError
 from ...theory._run_file import lrnn_of
 from ...theory.arithmetic._rounding import Floats, round_number

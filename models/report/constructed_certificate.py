@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ...constructions._document import read_document
 from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Realisation
+from ...constructions._realisation import Realisation
 from ...constructions.certificates._table import certificate as table_certificate
-from ...constructions.certificates._table import read_document
 from ...constructions.texts._show import counted
 from ...foundation._errors import InputError, LimitError
 from ...theory._check import CheckResult, certify, check

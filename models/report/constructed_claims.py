@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Realisation
+from ...constructions._realisation import Realisation
 from ...constructions.texts._show import counted, distinct_transitions
 from ...theory._verdict import Status, status_in_words
 from ...theory.planning._bounds import reached_bounds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...constructions._delay import BlockDelay
-from ...constructions._lrnn import INTEGER_RANGES
+from ...constructions._realisation import INTEGER_RANGES
 from ...constructions.texts._show import counted
 from ...theory.running._delay import run_delay
 from ...theory.running._words import random_words

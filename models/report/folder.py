@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ...constructions._document import FORMAT
 from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Realisation
+from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._labels import label_text
 from ...constructions.certificates._delay import block_delay_from_certificate
-from ...constructions.certificates._parts import FORMAT
 from ...constructions.certificates._table import lrnn_from_certificate
 from ...foundation._errors import InputError, MirrormataError
 from ...foundation._files import read_json

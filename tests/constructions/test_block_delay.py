@@ -15,13 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mirrormata.constructions._delay import BlockDelay, RowIndex, block_delay, swap_table
+from mirrormata.constructions._delay import BlockDelay, RowIndex, swap_table
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._householder import permutation_factors
 from mirrormata.constructions.algebra.groups._permutations import cycle_counts
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.certificates._delay import block_delay_from_certificate
 from mirrormata.constructions.theorems._block_delay import choose_counter
+from mirrormata.constructions.theorems.dp_t1 import block_delay
 from mirrormata.foundation._errors import InputError, LimitError, NotRealisableError
 from mirrormata.tests.constructions.random_automata import automaton_of
 from mirrormata.tests.theory.corruption import corrupted, leaves, replaced, structural, value_at

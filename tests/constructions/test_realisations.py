@@ -12,19 +12,13 @@ from mirrormata.constructions._construct import Request, choose, construct
 from mirrormata.constructions._delay import BlockDelay
 from mirrormata.constructions._inspection import inspect_automaton
 from mirrormata.constructions._lrnn import LRNN
-from mirrormata.constructions._realisations import (
-    BY_REQUEST,
-    THEOREMS,
-    Builder,
-    Limits,
-    Realisation,
-    cost,
-    sources_for,
-)
+from mirrormata.constructions._realisation import Realisation, cost
+from mirrormata.constructions._realisations import BY_REQUEST, THEOREMS, Builder, sources_for
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._householder import product_of
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.cascades._cascade import cascade, cascade_of_all_maps
+from mirrormata.constructions.theorems._construction import Limits
 from mirrormata.foundation._errors import LimitError, NotRealisableError
 from mirrormata.tests.constructions.library_numbers import LIBRARY_NUMBERS
 from mirrormata.tests.constructions.random_automata import random_words

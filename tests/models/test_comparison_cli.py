@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mirrormata.constructions._document import write_certificate
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.constructions.certificates._table import write_certificate
 from mirrormata.models._config import ModelConfig
 from mirrormata.models._model import Model
 from mirrormata.models._model_file import save_model

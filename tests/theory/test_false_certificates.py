@@ -384,7 +384,7 @@ def test_a_dihedral_group_of_reflections_alone_has_a_valid_certificate() -> None
 
 def test_by_hand_is_what_the_certificates_of_one_code_are_made_from() -> None:
     """A head of one code that is a fraction and never moves is certified, and its runs are right."""
-    from mirrormata.constructions._lrnn import Transition
+    from mirrormata.constructions._realisation import Transition
 
     found = by_hand([Transition(), Transition()], [((0, 0, Fraction(1, 3)),)], [[0], [0]])
     document = certify(found)

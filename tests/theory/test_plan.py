@@ -10,10 +10,12 @@ import pytest
 
 from mirrormata.constructions._construct import Request, choose, construct
 from mirrormata.constructions._delay import BlockDelay
-from mirrormata.constructions._lrnn import INTEGER_RANGES, LRNN
-from mirrormata.constructions._realisations import BY_REQUEST, THEOREMS, Builder, Limits, Realisation, cost
+from mirrormata.constructions._lrnn import LRNN
+from mirrormata.constructions._realisation import INTEGER_RANGES, Realisation, cost
+from mirrormata.constructions._realisations import BY_REQUEST, THEOREMS, Builder
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.theorems._construction import Limits
 from mirrormata.foundation._errors import InputError, LimitError, NotRealisableError
 from mirrormata.tests.constructions.library_numbers import LIBRARY_NUMBERS
 from mirrormata.theory._check import certify, check

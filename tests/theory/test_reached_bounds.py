@@ -9,7 +9,7 @@ import pytest
 from mirrormata.constructions._construct import Request, choose, construct
 from mirrormata.constructions._delay import BlockDelay
 from mirrormata.constructions._lrnn import LRNN
-from mirrormata.constructions._realisations import Realisation
+from mirrormata.constructions._realisation import Realisation
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._cyclotomic import Number, enclosure
 from mirrormata.theory.claims import h_rank

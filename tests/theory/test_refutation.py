@@ -10,11 +10,12 @@ import pytest
 
 from mirrormata.constructions._construct import Request
 from mirrormata.constructions._lrnn import LRNN
-from mirrormata.constructions._realisations import Builder, Limits
+from mirrormata.constructions._realisations import Builder
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.cascades._cascade import cascade
 from mirrormata.constructions.certificates._table import certificate
+from mirrormata.constructions.theorems._construction import Limits
 from mirrormata.foundation._errors import LimitError, NotRealisableError
 from mirrormata.tests.theory.certificate_simulation import CertificateSimulation, automaton_states
 from mirrormata.theory._check import check

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...constructions._delay import BlockDelay
 from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Realisation
+from ...constructions._realisation import Realisation
 from ...constructions.algebra._householder import GHFactor, gh_factor
 from ...constructions.certificates._table import certificate
 from ...foundation._errors import NotRealisableError

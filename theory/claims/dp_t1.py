@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...constructions._construct import construct
-from ...constructions._delay import BlockDelay, block_delay
-from ...constructions._realisations import Realisation
+from ...constructions._delay import BlockDelay
+from ...constructions._realisation import Realisation
+from ...constructions.theorems.dp_t1 import block_delay
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import exhaustive

@@ -6,7 +6,7 @@ from typing import Literal
 
 from ...constructions._lrnn import LRNN
 from ...constructions._spec import automaton_from_spec
-from ...constructions.theorems._two_layers import dihedral_two_layers
+from ...constructions.theorems.dp_t7 import dihedral_two_layers
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import exhaustive

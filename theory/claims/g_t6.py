@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...constructions._lrnn import LRNN
 from ...constructions._spec import automaton_from_spec
-from ...constructions.theorems._two_layers import cyclic_corners, cyclic_two_layers
+from ...constructions.theorems.g_t6 import cyclic_corners, cyclic_two_layers
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import exhaustive

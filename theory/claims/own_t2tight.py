@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...constructions._lrnn import LRNN
 from ...constructions._spec import automaton_from_spec
-from ...constructions.theorems._two_layers import ripple_counter
+from ...constructions.theorems.own_t2tight import ripple_counter
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import exhaustive

@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
+from ...constructions._document import FORMAT
 from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Realisation
+from ...constructions._realisation import Realisation
 from ...constructions.algebra._closed_forms import number_text
 from ...constructions.algebra._cyclotomic import Number, enclosure, sign, simplest
 from ...constructions.algebra.groups._permutations import cycle_lengths
 from ...constructions.automata._automaton import Automaton, Indices, breadth_first
 from ...constructions.automata._labels import distinct_texts
-from ...constructions.certificates._parts import FORMAT
 from ...foundation._errors import DisagreementError, InputError
 from ..checker.bound import FIFTHS, FINITE, PAIRS, RULES, SEARCH
 from ..checker.bound import bounds as checker_bounds

@@ -9,19 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ...constructions._construct import Request, choose, trimmed
+from ...constructions._construct import Request, all_realisations, choose, trimmed
 from ...constructions._delay import BlockDelay
-from ...constructions._lrnn import INTEGER_RANGES, LRNN, Head, Transition
-from ...constructions._realisations import (
-    Builder,
-    Limits,
-    Realisation,
-    all_realisations,
-    cost,
-    of_source,
-    sources_for,
-)
+from ...constructions._lrnn import LRNN, Head
+from ...constructions._realisation import INTEGER_RANGES, Realisation, Transition, cost
+from ...constructions._realisations import Builder, of_source, sources_for
 from ...constructions.automata._automaton import Automaton
+from ...constructions.theorems._construction import Limits
 from ...foundation._errors import LimitError, NotRealisableError
 from ...foundation._text import console
 from .._check import accepted_horizons

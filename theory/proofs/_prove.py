@@ -24,7 +24,7 @@ import numpy as np
 
 from ...constructions._delay import BlockDelay
 from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Realisation
+from ...constructions._realisation import Realisation
 from ...constructions._spec import automaton_from_spec
 from ...constructions.automata._automaton import Automaton
 from ...foundation._errors import DisagreementError, InputError

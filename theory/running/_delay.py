@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...constructions._delay import BlockDelay, RowIndex, swap_table
+from ...constructions._delay import BlockDelay, CounterHead, RowIndex, swap_table
 from ...constructions.algebra._householder import product_of
 from ...constructions.automata._automaton import Indices
-from ...constructions.theorems._block_delay import CounterHead
 from ..arithmetic._exact_sum import exact_product_sum
 from ..arithmetic._rounding import FloatFormat, Floats, float_format, round_array, round_number
 from ._block_run import follow

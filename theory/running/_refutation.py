@@ -9,8 +9,9 @@ import numpy as np
 
 from ...constructions._construct import Request, trimmed
 from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Builder, Limits
+from ...constructions._realisations import Builder
 from ...constructions.automata._automaton import Automaton
+from ...constructions.theorems._construction import Limits
 from ...foundation._errors import NotRealisableError
 from ._block_run import follow
 from ._stepper import LayeredStepper

@@ -20,7 +20,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...constructions._lrnn import LRNN, Head, Sparse, image_of
+from ...constructions._lrnn import LRNN, Head, image_of
+from ...constructions._realisation import Sparse
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError
 from ..arithmetic._exact_sum import exact_product_sum

@@ -13,10 +13,10 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from ...constructions._delay import BlockDelay
+from ...constructions._document import read_document
 from ...constructions._lrnn import LRNN
 from ...constructions._spec import automaton_from_spec
 from ...constructions.automata._automaton import Automaton
-from ...constructions.certificates._table import read_document
 from .._run_file import realisation_of
 from .._verdict import STATUSES, Status
 from ..proofs._npz_model import NpzModel, load_npz_model

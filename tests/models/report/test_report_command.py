@@ -15,7 +15,7 @@ import pytest
 
 from mirrormata import construct
 from mirrormata.cli.reporting import report as command
-from mirrormata.constructions.certificates._table import write_certificate
+from mirrormata.constructions._document import write_certificate
 from mirrormata.foundation._errors import LimitError
 from mirrormata.models.report import report as module
 from mirrormata.models.report.folder import open_folder

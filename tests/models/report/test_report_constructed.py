@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions._construct import Request, choose
+from mirrormata.constructions._document import write_certificate
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton
-from mirrormata.constructions.certificates._table import write_certificate
 from mirrormata.foundation._errors import InputError
 from mirrormata.models.report.constructed import constructed_sections
 from mirrormata.models.report.constructed_automaton import automaton_section, drawn_letters
