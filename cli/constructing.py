@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
@@ -81,7 +81,7 @@ def construct(
 ) -> None:
     """An exact linear RNN that realises the automaton, with a certificate that it does on all words."""
     from ..constructions._construct import Request
-    from ..constructions._lrnn import LRNN
+    from ..constructions._lrnn import table_of
     from ..constructions.theorems._construction import Limits
     from ..theory.planning._plan import choose_or_refuse, report
 
@@ -100,16 +100,13 @@ def construct(
         return
     with working("constructing"):
         found = choose_or_refuse(automaton, request, limits)
-    if not isinstance(found, LRNN) and (show or latex or picture is not None):
-        raise InputError(
-            f"{automaton.name}: a block delay is a rule, not a table: leave --show, --latex and --picture out; "
-            "its factors are in the certificate (-o)"
-        )
+    if show or latex or picture is not None:
+        table_of(found, "leave --show, --latex and --picture out; its factors are in the certificate (-o)")
     if picture is not None:
         from ..theory.pictures._construction import draw_construction
 
         letters = {} if max_letters is None else {"max_letters": max_letters}
-        draw_construction(cast(LRNN, found), picture, max_dim=max_drawn_dim, **letters)
+        draw_construction(found, picture, max_dim=max_drawn_dim, **letters)
     if output is not None:
         from ..theory._check import write_accepted
 
@@ -119,16 +116,9 @@ def construct(
     if as_json:
         print_json(facts)
     elif latex:
-        from ..constructions.texts._latex import latex as to_latex
-
-        say(to_latex(cast(LRNN, found), max_letters=max_letters), end="")
+        say(found.latex(max_letters=max_letters), end="")
     elif show:
-        from ..constructions.texts._show import show as to_text
-
-        say(
-            to_text(cast(LRNN, found), **({} if max_letters is None else {"max_letters": max_letters})),
-            end="",
-        )
+        say(found.show(**({} if max_letters is None else {"max_letters": max_letters})), end="")
     else:
         print_table(found.automaton.name, [(k, as_text(v)) for k, v in facts.items() if v not in (None, [])])
         for note in (*automaton.notes, *found.notes):

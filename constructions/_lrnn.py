@@ -364,6 +364,11 @@ class LRNN(Realisation):
         return int(rows[0])
 
 
+def as_table(found: Realisation) -> LRNN | None:
+    """A realisation as the table of all its letters; None for a kind that computes them."""
+    return found if isinstance(found, LRNN) else None
+
+
 def table_of(found: Realisation, why: str) -> LRNN:
     """A realisation as the table of all its letters; `InputError` with the reason `why` for a kind that has none."""
     if isinstance(found, LRNN):

@@ -36,7 +36,7 @@ def certificate(lrnn: LRNN) -> dict[str, Any]:
     automaton = lrnn.automaton
     machine = machine_json(automaton, lrnn.construction, lrnn.theorem)
     outputs = machine["automaton"]["outputs"]
-    layered = len(lrnn.layers) > 1
+    layered = lrnn.is_layered
     codes: list[Any]
     if automaton.is_mealy:
         codes = _mealy_outputs(lrnn, outputs)
@@ -78,7 +78,7 @@ def _mealy_outputs(lrnn: LRNN, outputs: list[list[int]]) -> list[list[int | None
     In place of codes there are states where the LRNN has several layers, whose last read-out names the state.
     """
     heads, automaton = lrnn.layers[-1].heads, lrnn.automaton
-    layered = len(lrnn.layers) > 1
+    layered = lrnn.is_layered
     rows = [[q, q] for q in range(len(automaton.states))] if layered else lrnn.decode.tolist()
     place = {tuple(row[1:]): r for r, row in enumerate(rows)}
     table: list[list[int | None]] = []

@@ -523,7 +523,7 @@ def _code_text(head: Head, code: Sparse) -> str:
 
 def _read_out_lines(lrnn: LRNN, i: int, letters: Sequence[LayerLetters], max_letters: int) -> list[str]:
     layer, own = lrnn.layers[i], letters[i]
-    last = i == len(lrnn.layers) - 1
+    last = i == lrnn.depth - 1
     aim = "the automaton's state" if last else f"the letter of layer {i + 2}"
     lines = [f"Layer {i + 1}, read-out: {aim}"]
     for x in range(min(own.count, max_letters)):

@@ -22,7 +22,7 @@ from mirrormata.constructions.certificates._table import certificate, lrnn_from_
 from mirrormata.foundation._errors import InputError
 from mirrormata.tests.theory.certified import CONSTRUCTIONS, document, lrnn
 from mirrormata.tests.theory.corruption import corrupted, leaves, other_values, replaced, structural, value_at
-from mirrormata.theory._check import CHECKERS, check
+from mirrormata.theory._check import all_checkers, check
 from mirrormata.theory._horizon import full_certificate
 from mirrormata.theory.checker._exact import Invalid
 
@@ -40,10 +40,10 @@ SLOW = {"S5", "A5", "A5[involutions]", "A4_x_Z5"}
 def reason(changed: Any) -> str | None:
     """Why the checker refuses; None where it does not. Any exception but `Invalid` fails the test."""
     kind = changed.get("kind") if isinstance(changed, dict) else None
-    if not isinstance(kind, str) or kind not in CHECKERS:
+    if not isinstance(kind, str) or kind not in all_checkers():
         return "unknown kind"
     try:
-        CHECKERS[kind](changed)
+        all_checkers()[kind](changed)
     except Invalid as invalid:
         return str(invalid)
     return None

@@ -43,7 +43,9 @@ WEIRD = ("a_b", "50%", "{x}", "\\frac", "$1$", "#&~^", "ε", "日本", "a\nb", "
 
 
 def built(name: str, options: dict[str, Any]) -> LRNN:
-    return construct(automaton_by_name(name), **options)
+    found = construct(automaton_by_name(name), **options)
+    assert isinstance(found, LRNN)
+    return found
 
 
 @pytest.mark.parametrize(("name", "options"), CASES)

@@ -53,7 +53,7 @@ def corners(m: int) -> LRNN:
 def violation(case: tuple[LRNN, int]) -> str | None:
     """More than two layers or the allowed factors, or a certificate that is not valid."""
     lrnn, most = case
-    if len(lrnn.layers) != 2 or (lrnn.householders or 0) > most:
-        return f"{lrnn.automaton.name}: {len(lrnn.layers)} layers, {lrnn.householders} factors"
+    if lrnn.depth != 2 or (lrnn.householders or 0) > most:
+        return f"{lrnn.automaton.name}: {lrnn.depth} layers, {lrnn.householders} factors"
     fault = defect(lrnn)
     return None if fault is None else f"{lrnn.automaton.name}: {fault}"
