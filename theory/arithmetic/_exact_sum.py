@@ -6,7 +6,7 @@ until nothing moves (Priest, Ogita–Rump–Oishi); the list is then an expansio
 folded in by rounding to odd (Boldo–Melquiond), after which one rounding to the format is the rounding of the
 exact sum. An exact zero is +0.0; inf and nan among the terms act as in IEEE arithmetic.
 
-`exact_sum` rounds to a float format, to nearest even. `product_sum` rounds to any set of values in any mode: its sum
+`exact_sum` rounds to a float format, to nearest even. `rounded_product_sum` rounds to any set of values in any mode: its sum
 is first rounded to odd in float64.
 """
 
