@@ -7,9 +7,9 @@ is by the nearest code, exactly, the first of several.
 
 No model is called equivalent by one program alone: the certificate that would be written must have passed the
 stand-alone checker, or, where none can be written, a second program steps every state found again
-(`second_derivation`).
+(`_second_derivation.py`).
 
-`mirrormata prove`: a certificate's linear RNN, or an `.npz` of matrices, against an automaton.
+`prove_file` proves what a file holds: a certificate's linear RNN, or an `.npz` of matrices.
 """
 
 from __future__ import annotations

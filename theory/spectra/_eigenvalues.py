@@ -1,9 +1,8 @@
 """`eigenvalue_report`: all eigenvalues of an exact matrix, enclosed, and what they decide; no floats decide anything.
 
 Stable means that the powers A^k stay bounded: spectral radius ≤ 1 and every eigenvalue on the unit circle semisimple.
-(A spectral radius ≤ 1 alone is not enough: [[1, 1], [0, 1]], against DP.B6.)
-
-Eigenvalues, ranges and bounds as short texts for tables and pictures.
+(A spectral radius ≤ 1 alone is not enough: [[1, 1], [0, 1]], against DP.B6.) The short texts for tables and pictures
+stand at the end.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The registry: every claim of the package's `claims` folder and of folders that a user names, found by its file.
 
-What a claim's docstring says, by its parts: read for the docs' pages, for `claims --show` and for the tests.
+A claim's docstring says what it states, in parts that the pages, `claims --show` and the tests read (`claim_text`).
 """
 
 from __future__ import annotations
