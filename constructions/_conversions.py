@@ -115,6 +115,11 @@ def as_automaton(
     return automaton if start is None else automaton.with_start(start)
 
 
+def write_automaton(automaton: AutomatonLike, path: str | PathLike[str]) -> None:
+    """Write an automaton to a file, see `Automaton.save`; `automaton` is whatever `as_automaton` takes."""
+    as_automaton(automaton).save(path)
+
+
 _KEYWORDS = ("start", "states", "letters", "accepting", "outputs", "mealy", "name", "keep_points")
 
 

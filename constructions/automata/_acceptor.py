@@ -141,6 +141,12 @@ def start_index(states: Sequence[str], start: str, name: str) -> int:
     raise InputError(f"{name}: start state {start!r} does not exist; the states are {shown}")
 
 
+def with_start_text(automaton: Automaton, start: str, name: str) -> Automaton:
+    """The automaton from the state whose label has the text `start`; `name` stands before the error."""
+    texts = [str(q) for q in automaton.states]
+    return automaton.with_start(automaton.states[start_index(texts, start, name)])
+
+
 def _bits(mask: int) -> list[int]:
     bits = []
     while mask:

@@ -18,6 +18,7 @@ from ...foundation._errors import InputError
 from ...foundation._files import read_text
 from ..automata._acceptor import MAX_STATES, Acceptor, start_index
 from ..automata._automaton import Automaton, Track, build, fresh_name
+from ..automata._format import Format
 from ..automata._labels import OutputKind, distinct_texts, output_kind, output_texts
 from ._dot_language import KEYWORDS, DotEdge, DotGraph, HtmlText, parse_dot_graph
 from ._writing import quote, write_verified
@@ -415,3 +416,17 @@ def dot_text(automaton: Automaton, name: str) -> str:
 
 def _quoted(label: str) -> str:
     return label.replace('"', '\\"')
+
+
+FORMAT = Format(
+    name="Automata-Wiki, AALpy, graphviz",
+    extensions=(".dot",),
+    read=read_dot,
+    write=write_dot,
+    example="""digraph parity {
+  __start0 [shape=none, label=""]; __start0 -> even
+  even [shape=doublecircle]; odd [shape=circle]
+  even -> odd [label="a"]; odd -> even [label="a"]
+}
+""",
+)

@@ -18,6 +18,7 @@ from ...foundation._errors import InputError, LimitError
 from ...foundation._text import refusal
 from ..automata._acceptor import EPSILON, MAX_STATES, Acceptor
 from ..automata._automaton import Automaton, Indices, Track, label_problems
+from ..automata._format import Format
 
 OPERATORS = "|*+?()"
 _FIRST_STAND_IN = 0x4E00
@@ -291,3 +292,14 @@ def _numbered(automaton: Automaton, what: str) -> Automaton:
         outputs=outputs,
         notes=(f"{what} of the pattern: {len(order)} state{'s' * (len(order) > 1)}{sink}",),
     )
+
+
+def read_pattern(
+    spec: str, *, alphabet: str | None = None, track: Track | None = None, max_states: int = MAX_STATES
+) -> Automaton:
+    """The automaton of a SPEC `regex:PATTERN`, see `from_regex`."""
+    pattern = spec.removeprefix(FORMAT.prefix)
+    return from_regex(pattern, alphabet, track=track or "output", name=spec, max_states=max_states)
+
+
+FORMAT = Format(name="regular expression", prefix="regex:", read=read_pattern, example="(aa)*")
