@@ -66,7 +66,7 @@ def inspect(
     if draw is not None:
         from ..theory.pictures._automaton import draw_automaton
 
-        draw_automaton(automaton, draw, max_states=max_drawn)
+        draw_automaton(automaton, draw, max_drawn=max_drawn)
     if write is not None:
         automaton.save(write)
     if as_json:

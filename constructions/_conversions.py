@@ -371,8 +371,7 @@ def from_callable(
             if r not in place:
                 if len(states) >= max_states:
                     raise LimitError(
-                        f"{name}: the callable reached more than {max_states} states; raise it with --max-states "
-                        "(in Python max_states)"
+                        f"{name}: the callable reached more than {max_states} states; raise it with `max_states`"
                     )
                 place[r] = len(states)
                 states.append(r)

@@ -290,7 +290,7 @@ def block_delay(
     least = -(-cost // householders)
     if least < 2:
         raise InputError(
-            f"{automaton.name}: --householders {householders}: no element needs more than {cost} factors, so one layer "
+            f"{automaton.name}: `householders` {householders}: no element needs more than {cost} factors, so one layer "
             "suffices; leave block delay out"
         )
     chosen = choose_counter(counter, 2 * least, householders, exactness == "integer", max_degree)
@@ -298,7 +298,7 @@ def block_delay(
         raise NotRealisableError(
             f"{automaton.name}: no {counter} counter modulo {2 * least} or a little more has at most {householders} "
             f"factors a token, exactness {exactness} and a number field of degree at most {max_degree}; "
-            "--counter ripple always has"
+            "`counter` ripple always has"
         )
     return BlockDelay(
         automaton, group.points, group.marks, chosen.period // 2, householders, chosen, group.elements, group.states,
@@ -308,11 +308,11 @@ def block_delay(
 
 def _require_options(householders: int, counter: str, exactness: str) -> None:
     if not isinstance(householders, int) or isinstance(householders, bool) or householders < 1:
-        raise InputError(f"--householders {householders!r}: it is a number of factors, 1 or more")
+        raise InputError(f"`householders` {householders!r}: it is a number of factors, 1 or more")
     if counter not in COUNTERS:
-        raise InputError(f"--counter {counter}: not a counter; there are {', '.join(COUNTERS)}")
+        raise InputError(f"`counter` {counter}: not a counter; there are {', '.join(COUNTERS)}")
     if exactness not in ("any", "integer"):
-        raise InputError(f"--exactness {exactness}: it is any or integer")
+        raise InputError(f"`exactness` {exactness}: it is any or integer")
 
 
 @dataclass(frozen=True, eq=False)

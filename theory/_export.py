@@ -108,7 +108,7 @@ def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_E
                 if (entries := head.code_transitions.size) > max_entries:
                     raise LimitError(
                         f"{automaton.name}: the points before the token have {entries:,} entries, more than "
-                        f"{max_entries:,}: raise --max-entries"
+                        f"{max_entries:,}: raise `max_entries`"
                     )
                 arrays["actions"] = head.action_of(np.arange(head.letters))
                 arrays["point_of"] = head.point_of
@@ -152,7 +152,7 @@ def head_arrays(head: Head, name: str, max_entries: int) -> dict[str, NDArray[An
     if letters * most * head.dim > max_entries:
         raise LimitError(
             f"{name}: the factors' vectors have {letters * most * head.dim:,} entries, more than {max_entries:,}: "
-            "raise --max-entries"
+            "raise `max_entries`"
         )
     rounding = Rounding(float_format("fp64"))
     beta: Floats = np.zeros((letters, most))

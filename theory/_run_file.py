@@ -190,14 +190,14 @@ def run_file(
     `length`, `seed`: of random words only, by default 1,000 and 0.
     """
     if (word is None) == (random is None):
-        raise InputError("run: give --word WORD, or --random N with --length T")
+        raise InputError("run: give `word`, or `random` with `length`")
     if word is not None and (length is not None or seed is not None):
         raise InputError(
-            f"run: {'--length' if length is not None else '--seed'} is of random words (--random); with --word leave it out"
+            f"run: `{'length' if length is not None else 'seed'}` is of random words (`random`); with `word` leave it out"
         )
     if random == 0 or length == 0:
         raise InputError(
-            f"run: {'--random' if random == 0 else '--length'} 0 runs nothing: give a number from 1 on"
+            f"run: `{'random' if random == 0 else 'length'}` 0 runs nothing: give a number from 1 on"
         )
     if dtype != "exact":
         dtype = float_format(dtype).name
@@ -225,7 +225,7 @@ def run_file(
     if picture is not None and isinstance(found, LRNN):
         if len(found.layers) > 1:
             raise InputError(
-                f"{path}: --picture draws the margin of one layer, this linear RNN has {len(found.layers)}: leave it "
+                f"{path}: `picture` draws the margin of one layer, this linear RNN has {len(found.layers)}: leave it "
                 "out"
             )
         from .pictures._run import draw_run
@@ -237,8 +237,8 @@ def run_file(
 
 def _require_plain(path: str, dtype: str, start: str | None, picture: str | None) -> None:
     """A block delay runs from its start, in a float format, without a picture."""
-    wrong = ["--dtype exact"] * (dtype == "exact") + ["--start"] * (start is not None)
-    wrong += ["--picture"] * (picture is not None)
+    wrong = ["`dtype` exact"] * (dtype == "exact") + ["`start`"] * (start is not None)
+    wrong += ["`picture`"] * (picture is not None)
     if wrong:
         raise InputError(f"{path}: a block delay (kind delay) has no {' nor '.join(wrong)}: leave it out")
 

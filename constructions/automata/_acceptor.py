@@ -77,7 +77,7 @@ class Acceptor:
                     if len(order) >= max_states:
                         raise LimitError(
                             f"{name}: determinising reached {len(order) + 1} states, the limit is {max_states}; "
-                            "raise it with --max-states"
+                            "raise it with `max_states`"
                         )
                     subsets[image] = len(order)
                     order.append(image)

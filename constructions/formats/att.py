@@ -157,7 +157,7 @@ def _mealy(found: _Arcs, start: str, name: str, track: Track) -> Automaton:
 def write_att(automaton: Automaton, path: str | Path) -> None:
     """Write an `.att` file, the start state first; acceptance or Mealy outputs only, names without blanks.
 
-    State names are written as they are: OpenFst reads names other than numbers with `--ssymbols`.
+    State names are written as they are: OpenFst reads names other than numbers with a symbol table of states only.
     """
     name, kind = str(path), output_kind(automaton)
     if kind not in ("acceptor", "mealy"):

@@ -205,7 +205,7 @@ class _Machine:
         if not starts:
             raise InputError(
                 f'{name}: no start state: add `__start0 [shape=none, label=""]; __start0 -> {states[0]}`, '
-                "or name a state with --start"
+                "or name a state with `start`"
             )
         note = graph.attributes.get("comment", "")
         declared = note.removeprefix(MARK).removesuffix(KEPT) if note.startswith(MARK) else None
@@ -289,7 +289,7 @@ class _Machine:
         if len(self.starts) > 1:
             shown = ", ".join(repr(q) for q in self.starts[:5])
             raise InputError(
-                f"{self.name}: several start states ({shown}): keep one, or name one with --start"
+                f"{self.name}: several start states ({shown}): keep one, or name one with `start`"
             )
         known: dict[tuple[str, str], _Arc] = {}
         for arc in self.arcs:

@@ -119,7 +119,7 @@ class PatternReader:
         if self.sizes and self.sizes[-1] > self.max_letters:
             raise LimitError(
                 f"{self.name}: the pattern unfolds to {self.sizes[-1]} letters, the limit is {self.max_letters}; "
-                "raise it with --max-states"
+                "raise it with `max_states`"
             )
 
     def _letter(self, character: str, position: int) -> None:
@@ -248,11 +248,11 @@ def _alphabet(pattern: str, alphabet: Sequence[str] | None, name: str) -> list[s
             if not character.isalnum() and character not in OPERATORS:
                 raise InputError(
                     f"{name}: position {position + 1}: with {character!r} the letters are not clear: state them, "
-                    "single characters, with --alphabet"
+                    "single characters, with `alphabet`"
                 )
         letters = sorted(dict.fromkeys(c for c in pattern if c not in OPERATORS))
         if not letters:
-            raise InputError(f"{name}: no letter occurs in the pattern: state the alphabet with --alphabet")
+            raise InputError(f"{name}: no letter occurs in the pattern: state the alphabet with `alphabet`")
         return letters
     letters = list(alphabet)
     problems = label_problems(letters, "letter")

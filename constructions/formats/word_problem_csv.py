@@ -52,7 +52,7 @@ def read_word_problem(path: str | Path, *, group: str | None = None) -> WordProb
         match = _FILE_NAME.fullmatch(Path(path).name)
         if match is None:
             raise InputError(
-                f"{name}: the file name does not name the group (as `S3=6.csv` does); give it with --group"
+                f"{name}: the file name does not name the group (as `S3=6.csv` does); give it with `group`"
             )
         group_name = match[1]
     from ..library._groups import group_by_name

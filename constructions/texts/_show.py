@@ -75,14 +75,14 @@ def show(lrnn: LRNN, *, max_letters: int = 30) -> str:
             lines += ["", *transition_lines(f"letter {label}", transition, head)]
         if len(labels) > max_letters:
             more = counted(len(labels) - max_letters, "more letter")
-            lines += ["", f"... {more}: --max-letters {len(labels)} shows all"]
+            lines += ["", f"... {more}: `max_letters` {len(labels)} shows all"]
     return "\n".join(lines) + "\n"
 
 
 def check_max_letters(max_letters: int) -> None:
     """`InputError` unless at least one letter is wanted."""
     if max_letters < 1:
-        raise InputError(f"--max-letters {max_letters}: at least one letter is needed")
+        raise InputError(f"`max_letters` {max_letters}: at least one letter is needed")
 
 
 def counted(number: int, noun: str, plural: str = "s") -> str:
@@ -428,7 +428,7 @@ def cut_lines(count: int, most: int, noun: str) -> list[str]:
     """A line that says how many more there are."""
     if count <= most:
         return []
-    return [f"  ... {counted(count - most, f'more {noun}')}: --max-letters {count} shows all"]
+    return [f"  ... {counted(count - most, f'more {noun}')}: `max_letters` {count} shows all"]
 
 
 def short_list(names: Sequence[str], most: int = SHORT_LIST) -> str:

@@ -42,7 +42,7 @@ def of_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton | None = N
     if len(lrnn.layers) != 1:
         raise InputError(
             f"{lrnn.automaton.name}: the linear RNN has {len(lrnn.layers)} layers; heads are compared in one layer: "
-            "construct it with --max-layers 1"
+            "construct it with `max_layers` 1"
         )
     heads, exact = lrnn.layers[0].heads, lrnn_heads(lrnn)
     start = lrnn.decode[0, 1:].tolist()

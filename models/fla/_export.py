@@ -334,7 +334,7 @@ def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoi
     if len(lrnn.layers) != 1:
         raise InputError(
             f"{name}: {len(lrnn.layers)} layers: only one is exported to FLA, whose next layer would need a table of codes "
-            "for its MLP; choose --max-layers 1"
+            "for its MLP; choose `max_layers` 1"
         )
     places: list[Place] = []
     starts = lrnn.decode[0, 1:].tolist()
@@ -352,7 +352,7 @@ def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoi
     largest = max(D * factors * heads * max(K, V), D * vocabulary)
     if largest > max_entries:
         raise LimitError(
-            f"{name}: an array of the checkpoint has {largest:,} weights, more than {max_entries:,}: raise --max-entries"
+            f"{name}: an array of the checkpoint has {largest:,} weights, more than {max_entries:,}: raise `max_entries`"
         )
     tensors = _mixer(places, letters, factors, heads, K, V, D, gated)
     tensors |= _around(lrnn, places, letters, D, vocabulary)

@@ -135,7 +135,7 @@ def test_quoted_names_survive_writing(tmp_path: Path) -> None:
 
 
 def test_no_start_asks_for_one_and_takes_one() -> None:
-    with pytest.raises(InputError, match="--start"):
+    with pytest.raises(InputError, match="`start`"):
         read("no_start.dot")
     automaton = read("no_start.dot", start="s1")
     assert automaton.states[automaton.start] == "s1"
@@ -259,12 +259,12 @@ def test_patterns(pattern: str, alphabet: Any, states: int, size: int, group: An
 
 
 def test_pattern_errors() -> None:
-    with pytest.raises(InputError, match="--alphabet"):
+    with pytest.raises(InputError, match="`alphabet`"):
         automaton_from_spec("regex:a{2,3}")
     assert from_regex("a{2,3}", "a").output("aaa") is True
     assert from_regex("a|").output("") is True
     assert from_regex("|", "a").output("a") is False
-    with pytest.raises(InputError, match="--alphabet"):
+    with pytest.raises(InputError, match="`alphabet`"):
         automaton_from_spec("regex:|")
 
 
@@ -286,7 +286,7 @@ def test_csv_of_other_groups_in_both_orders(tmp_path: Path, group: Any, product:
     assert read_word_problem(path).product == product
     renamed = tmp_path / "data.csv"
     shutil.copy(path, renamed)
-    with pytest.raises(InputError, match="--group"):
+    with pytest.raises(InputError, match="`group`"):
         read_word_problem(renamed)
     assert read_word_problem(renamed, group=group).product == product
 

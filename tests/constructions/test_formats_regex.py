@@ -81,9 +81,9 @@ def test_refused_with_the_place(pattern: str, alphabet: Any, part: str) -> None:
 
 
 def test_limits_are_named() -> None:
-    with pytest.raises(LimitError, match="--max-states"):
+    with pytest.raises(LimitError, match="`max_states`"):
         from_regex("(a|b)*a(a|b){20}", "ab", max_states=1000)
-    with pytest.raises(LimitError, match="--max-states"):
+    with pytest.raises(LimitError, match="`max_states`"):
         from_regex("(a{1000}){1000}", "a")
     assert len(from_regex("(a|b)*a(a|b){9}", "ab").states) == 1024
 

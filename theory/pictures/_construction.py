@@ -8,15 +8,22 @@ from ...constructions._lrnn import LRNN
 from ...constructions.texts._show import check_max_letters
 
 
-def draw_construction(lrnn: LRNN, path: str | Path, *, max_letters: int = 12, max_dim: int = 40) -> None:
+def draw_construction(
+    lrnn: LRNN,
+    path: str | Path,
+    *,
+    max_letters: int = 12,
+    max_dim: int = 40,
+    options: tuple[str, str] = ("max_letters", "max_dim"),
+) -> None:
     """`draw_mirrors` for one layer, `draw_cascade` for several, to an `.svg` or `.png` file, whole or not at all.
 
-    `max_letters`, `max_dim`: as for `draw_mirrors`; an overview draws no letters. Errors as in these.
+    `max_letters`, `max_dim`, `options`: as for `draw_mirrors`; an overview draws no letters. Errors as in these.
     """
     if len(lrnn.layers) == 1:
         from ._mirrors import draw_mirrors
 
-        draw_mirrors(lrnn, path, max_letters=max_letters, max_dim=max_dim)
+        draw_mirrors(lrnn, path, max_letters=max_letters, max_dim=max_dim, options=options)
         return
     from ._cascade import draw_cascade
 

@@ -84,7 +84,7 @@ def prove(
     """
     began = time.monotonic()
     if method not in ("auto", "states"):
-        raise InputError(f"--method {method}: it is auto or states")
+        raise InputError(f"`method` {method}: it is auto or states")
     if max_states < 1 or (max_seconds is not None and not 0 <= max_seconds < float("inf")):
         raise InputError(
             f"max_states {max_states}, max_seconds {max_seconds}: the first is 1 at least, the second a number that is not "
@@ -115,7 +115,7 @@ def prove(
     except KeyboardInterrupt:
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", INTERRUPTED, 0)
     except OutOfTimeError as late:
-        why = f"--max-seconds {max_seconds:g} reached, {late.done:,} of {late.count:,} steps of codes checked alone"
+        why = f"`max_seconds` {max_seconds:g} reached, {late.done:,} of {late.count:,} steps of codes checked alone"
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", why, 0)
     if accepted is not None:
         return finished(accepted)
@@ -126,8 +126,8 @@ def prove(
         digest = proof_digest(model, automaton, name, machine.answers)
         if digest is None:
             raise InputError(
-                f"--resume {resume}: this model has no digest, so its search cannot be told from another's: give the stepper "
-                "a text `identity` that names its weights, or leave --resume out"
+                f"`resume` {resume}: this model has no digest, so its search cannot be told from another's: give the stepper "
+                "a text `identity` that names its weights, or leave `resume` out"
             )
         if Path(resume).exists():
             resume_search(search, resume, digest)
@@ -158,7 +158,7 @@ def prove(
         accepted = unchecked(f"{INTERRUPTED} while all {place.count:,} states found were being checked")
     except OutOfTimeError as late:
         accepted = unchecked(
-            f"--max-seconds {max_seconds:g} reached, {late.done:,} of all {late.count:,} states found stepped again"
+            f"`max_seconds` {max_seconds:g} reached, {late.done:,} of all {late.count:,} states found stepped again"
         )
     if accepted is None:
         raise DisagreementError(f"{automaton.name}: no second program has checked the verdict")

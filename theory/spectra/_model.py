@@ -78,7 +78,7 @@ class Products:
         """Up to where this holds, in words."""
         if self.seen_all:
             return f"all words: {self.count:,} distinct products"
-        short = "" if self.is_complete else f" (asked: {self.asked}; stopped by --max-products)"
+        short = "" if self.is_complete else f" (asked: {self.asked}; stopped by `max_products`)"
         return f"words to length {self.length}{short}: {self.count:,} distinct products seen"
 
     def to_json(self) -> dict[str, Any]:
@@ -385,7 +385,7 @@ def model_spectrum(
     matrices in a head or `max_dim` dimensions; at `max_products` the products stop, and say so.
     """
     if products < 0:
-        raise InputError(f"--products {products}: it is 0 or the length of the longest product")
+        raise InputError(f"`products` {products}: it is 0 or the length of the longest product")
     if isinstance(model, LRNN):
         title = name or label_text(model.automaton.name)
         heads = lrnn_heads(model)
@@ -400,7 +400,7 @@ def model_spectrum(
             grouped.setdefault(matrix, []).append(label)
         if len(grouped) > max_letters:
             raise LimitError(
-                f"{where} has {len(grouped):,} different matrices, more than {max_letters:,}: raise --max-letters"
+                f"{where} has {len(grouped):,} different matrices, more than {max_letters:,}: raise `max_letters`"
             )
         letters = tuple(
             LetterSpectrum(
