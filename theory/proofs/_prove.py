@@ -113,7 +113,7 @@ def prove(
     except KeyboardInterrupt:
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", INTERRUPTED, 0)
     except OutOfTimeError as late:
-        why = f"--max-seconds {max_seconds:g} reached, {late.done:,} of {late.count:,} steps of codes checked alone"
+        why = f"`max_seconds` {max_seconds:g} reached, {late.done:,} of {late.count:,} steps of codes checked alone"
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", why, 0)
     if accepted is not None:
         return finished(accepted)
@@ -125,7 +125,7 @@ def prove(
         if digest is None:
             raise InputError(
                 f"`resume` {resume}: this model has no digest, so its search cannot be told from another's: give the stepper "
-                "a text identity that names its weights, or leave `resume` out"
+                "a text `identity` that names its weights, or leave `resume` out"
             )
         if Path(resume).exists():
             resume_search(search, resume, digest)
@@ -156,7 +156,7 @@ def prove(
         accepted = unchecked(f"{INTERRUPTED} while all {place.count:,} states found were being checked")
     except OutOfTimeError as late:
         accepted = unchecked(
-            f"--max-seconds {max_seconds:g} reached, {late.done:,} of all {late.count:,} states found stepped again"
+            f"`max_seconds` {max_seconds:g} reached, {late.done:,} of all {late.count:,} states found stepped again"
         )
     if accepted is None:
         raise DisagreementError(f"{automaton.name}: no second program has checked the verdict")

@@ -354,10 +354,10 @@ class StateSearch:
         try:
             while self.place.done < self.place.count:
                 if self.place.count >= max_states:
-                    return self._stopped(f"--max-states {max_states:,} reached", save)
+                    return self._stopped(f"`max_states` {max_states:,} reached", save)
                 now = time.monotonic()
                 if max_seconds is not None and now - began > max_seconds:
-                    return self._stopped(f"--max-seconds {max_seconds:g} reached", save)
+                    return self._stopped(f"`max_seconds` {max_seconds:g} reached", save)
                 if progress is not None and now - told > 1:
                     progress(self.place.count, self.place.depth)
                     told = now

@@ -117,7 +117,7 @@ def eigenvalue_report(
     matrix = exact_matrix(A, name)
     if matrix.n > max_dim and not (matrix.is_monomial and matrix.is_rational):
         raise LimitError(
-            f"{name}: {matrix.n} × {matrix.n}, eigenvalues are enclosed to dimension {max_dim}: raise --max-dim"
+            f"{name}: {matrix.n} × {matrix.n}, eigenvalues are enclosed to dimension {max_dim}: raise `max_dim`"
         )
     return Spectrum(matrix.n, _enclosed(parts_of(matrix), bits, max_bits))
 

@@ -79,7 +79,7 @@ class Products:
         """Up to where this holds, in words."""
         if self.seen_all:
             return f"all words: {self.count:,} distinct products"
-        short = "" if self.is_complete else f" (asked: {self.asked}; stopped by --max-products)"
+        short = "" if self.is_complete else f" (asked: {self.asked}; stopped by `max_products`)"
         return f"words to length {self.length}{short}: {self.count:,} distinct products seen"
 
     def to_json(self) -> dict[str, Any]:
