@@ -20,6 +20,7 @@ from ._lrnn import Layer as Layer
 from ._lrnn import Transition as Transition
 from ._lrnn import integer_bound as integer_bound
 from ._realisations import THEOREMS as THEOREMS
+from ._realisations import Limits as Limits
 from ._realisations import Realisation as Realisation
 from ._spec import write_automaton as write_automaton
 from .algebra._cyclotomic import Algebraic as Algebraic
@@ -98,7 +99,6 @@ from .heads._assembly import assemble as assemble
 from .heads._candidates import HeadCandidate as HeadCandidate
 from .heads._representations import HeadPlan as HeadPlan
 from .heads._representations import MatrixPlan as MatrixPlan
-from .heads._representations import Orbit as Orbit
 from .heads._representations import SignedPermutationPlan as SignedPermutationPlan
 from .library._groups import group_by_name as group_by_name
 from .library._names import automaton_by_name as automaton_by_name

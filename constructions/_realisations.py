@@ -22,6 +22,7 @@ from .theorems._two_layers import cyclic_corners, cyclic_two_layers, dihedral_tw
 from .theorems._unbounded import unbounded
 
 Realisation: TypeAlias = LRNN | BlockDelay
+"""What a construction returns: an `LRNN`, or a `BlockDelay`."""
 
 THEOREMS = {
     "G.T3": "permutation matrices as swaps, for group automata",
@@ -39,6 +40,7 @@ THEOREMS = {
     "DP.T6": "swaps and copies of RWKV-7 in one layer, norm up to √2 a factor, for any automaton",
     "G.A3": "0/1 transition matrices without a norm bound, for any automaton",
 }
+"""What each source builds, in the order in which they are asked."""
 BY_REQUEST = ("DP.T2", "DP.T6", "G.A3")
 """Sources that need gates, or whose norm can exceed 1: only by name."""
 FOR_OTHERS = ("own.LMI", "G.T4", "own.n-1", "DP.T2")

@@ -14,8 +14,7 @@ from mirrormata import (
     run,
     write_certificate,
 )
-from mirrormata.theory.impossibility._certificate import certify_parity_impossibility
-from mirrormata.theory.pictures._mirrors import draw_mirrors
+from mirrormata.theory import certify_parity_impossibility, draw_mirrors
 
 
 def main(folder: str = "demo") -> None:

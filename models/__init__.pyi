@@ -45,6 +45,7 @@ from .comparison._sources import learned_from_matrices as learned_from_matrices
 from .comparison._sources import learned_from_npz as learned_from_npz
 from .comparison._sources import learned_from_stepper as learned_from_stepper
 from .comparison._sources import load_learned as load_learned
+from .comparison._spectra import LetterFacts as LetterFacts
 from .comparison._states import ClassGeometry as ClassGeometry
 from .comparison._states import Sampling as Sampling
 from .comparison._states import Trace as Trace
@@ -71,6 +72,7 @@ from .layers._selective import Selective as Selective
 from .layers._table_read_out import TableReadOut as TableReadOut
 from .layers._xlstm import MLSTM as MLSTM
 from .layers._xlstm import SLSTM as SLSTM
+from .learned._learned import Factors as Factors
 from .learned._learned import Learned as Learned
 from .learned._learned import LearnedHead as LearnedHead
 from .learned._learned import Target as Target
@@ -87,6 +89,8 @@ from .report.parts import Table as Table
 from .sweeps._run import SweepFolder as SweepFolder
 from .sweeps._run import run_sweep as run_sweep
 from .sweeps._sweep import Sweep as Sweep
+from .sweeps._sweep import SweepCell as SweepCell
+from .sweeps._sweep import SweepRow as SweepRow
 from .sweeps._sweep import read_sweep as read_sweep
 from .sweeps._table import draw_sweep as draw_sweep
 from .sweeps._table import sweep_table as sweep_table

@@ -60,10 +60,12 @@ from .planning._bounds import bounds as bounds
 from .planning._bounds import reached_bounds as reached_bounds
 from .planning._plan import Offer as Offer
 from .planning._plan import Plan as Plan
+from .proofs._answers import Answers as Answers
 from .proofs._npz_model import NpzModel as NpzModel
 from .proofs._npz_model import load_npz_model as load_npz_model
 from .proofs._npz_model import npz_model as npz_model
 from .proofs._proof import Proof as Proof
+from .proofs._prove import ProofLimits as ProofLimits
 from .running._delay import DelayStepper as DelayStepper
 from .running._delay import run_delay as run_delay
 from .running._refutation import Refutation as Refutation
