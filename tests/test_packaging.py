@@ -20,7 +20,7 @@ from mirrormata.tests.source_files import ROOT, copy_sources, source_files
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CONSTRAINTS = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-PINNED = {
+PINNED: dict[str, str] = {
     canonicalize_name(name): version
     for name, _, version in (line.partition("==") for line in CONSTRAINTS if not line.startswith("#"))
 }
@@ -104,7 +104,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The source distribution of a fresh copy, unpacked."""
     folder = tmp_path_factory.mktemp("distribution")
     copy_sources(folder / "copy")
-    command = [sys.executable, "-m", "build", "--sdist", "--outdir", folder / "made", folder / "copy"]
+    command = [sys.executable, "-m", "build", "--sdist", "--outdir", str(folder / "made"), str(folder / "copy")]
     subprocess.run(command, check=True, capture_output=True)
     (archive,) = (folder / "made").glob("mirrormata-*.tar.gz")
     with tarfile.open(archive) as opened:
