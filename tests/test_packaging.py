@@ -104,7 +104,15 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The source distribution of a fresh copy, unpacked."""
     folder = tmp_path_factory.mktemp("distribution")
     copy_sources(folder / "copy")
-    command = [sys.executable, "-m", "build", "--sdist", "--outdir", str(folder / "made"), str(folder / "copy")]
+    command = [
+        sys.executable,
+        "-m",
+        "build",
+        "--sdist",
+        "--outdir",
+        str(folder / "made"),
+        str(folder / "copy"),
+    ]
     subprocess.run(command, check=True, capture_output=True)
     (archive,) = (folder / "made").glob("mirrormata-*.tar.gz")
     with tarfile.open(archive) as opened:
