@@ -32,11 +32,11 @@ from mirrormata.benchmarks.two_letter_automata import (
     random_minimal_tables,
     semiautomaton_codes,
 )
-from mirrormata.constructions.automaton import Automaton
-from mirrormata.constructions.cascades.holonomy import holonomy_of_maps
-from mirrormata.constructions.errors import LimitError
-from mirrormata.constructions.files import write_text
-from mirrormata.constructions.monoids.monoid import TransitionMonoid
+from mirrormata.constructions.algebra.monoids._monoid import TransitionMonoid
+from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.cascades._holonomy import holonomy_of_maps
+from mirrormata.foundation._errors import LimitError
+from mirrormata.foundation._files import write_text
 
 Document = dict[str, Any]
 FORMAT = "mirrormata-cascade-levels/1"

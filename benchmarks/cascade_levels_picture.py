@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
-from mirrormata.theory.pictures.mirrors import picture_format, write_figure
+from mirrormata.theory.pictures._mirrors import picture_format, write_figure
 
 INK = "#222222"
 

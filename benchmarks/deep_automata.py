@@ -8,11 +8,10 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from mirrormata.benchmarks.two_letter_automata import Tables, minimal_final_sets, semiautomaton_codes
-from mirrormata.constructions.automaton import Automaton, Indices
-from mirrormata.constructions.cascades.automata import Cascade
-from mirrormata.constructions.cascades.cascade import cascade
-from mirrormata.constructions.cascades.holonomy import holonomy_of_maps
-from mirrormata.constructions.minimise import minimise
+from mirrormata.constructions.automata._automaton import Automaton, Indices, minimise
+from mirrormata.constructions.cascades._automata import Cascade
+from mirrormata.constructions.cascades._cascade import cascade
+from mirrormata.constructions.cascades._holonomy import holonomy_of_maps
 
 _WORSE = 0.5
 

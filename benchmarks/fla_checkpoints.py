@@ -27,12 +27,12 @@ import numpy as np
 import torch
 
 from mirrormata.benchmarks.machine import driver_version, installed
-from mirrormata.constructions.construct import construct
-from mirrormata.constructions.formats.label_text import label_text
-from mirrormata.constructions.lrnn import LRNN
-from mirrormata.models.constructed import from_construction
-from mirrormata.models.fla.export import FlaCheckpoint, fla_checkpoint
-from mirrormata.models.fla.folder import save_fla
+from mirrormata.constructions._construct import construct
+from mirrormata.constructions._lrnn import LRNN
+from mirrormata.constructions.automata._labels import label_text
+from mirrormata.models._constructed import from_construction
+from mirrormata.models.fla._export import FlaCheckpoint, fla_checkpoint
+from mirrormata.models.fla._folder import save_fla
 
 TASKS = ("parity", "S5")
 DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}

@@ -25,8 +25,8 @@ from mirrormata.kernels import (
     selective_scan,
     short_convolution,
 )
-from mirrormata.kernels.delta.plan import KERNEL_WIDTHS, chunk_plan, kernel_width
-from mirrormata.kernels.scans.selective import selective_decays
+from mirrormata.kernels.delta._plan import KERNEL_WIDTHS, chunk_plan, kernel_width
+from mirrormata.kernels.scans._selective import selective_decays
 
 Drawn = dict[str, Any]
 Tensors = dict[str, Any]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mirrormata.kernels.delta.plan import token_rows
+from mirrormata.kernels.delta._plan import token_rows
 
 
 def least_bytes(B: int, T: int, H: int, D: int, n_h: int, *, backward: bool, size: int = 2) -> int:

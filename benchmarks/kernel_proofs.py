@@ -2,7 +2,7 @@
 
     python -m mirrormata.benchmarks.kernel_proofs [--device cuda] [--output FILE]
 
-Each model is searched breadth first in `kernel:recurrent:DTYPE` (`theory/proofs/kernel_step.py`), states and letters one by
+Each model is searched breadth first in `kernel:recurrent:DTYPE` (`theory/proofs/_kernel_step.py`), states and letters one by
 one, twice: the first time kernels are compiled. Besides: whole words in one call of the kernel against one call a
 token; and own.R4, whose order of operations the kernel may have or not.
 """
@@ -22,15 +22,14 @@ import numpy as np
 import torch
 
 from mirrormata.benchmarks.machine import driver_version
-from mirrormata.constructions.construct import construct
-from mirrormata.constructions.householder import GHFactor
-from mirrormata.constructions.lrnn import LRNN, Head, Transition
-from mirrormata.theory.arithmetic.arithmetic import Kernel, PerOp
-from mirrormata.theory.arithmetic.names import parse_arithmetic
-from mirrormata.theory.arithmetic.rounding import Floats
-from mirrormata.theory.counters.counters import delta_operations
-from mirrormata.theory.proofs.kernel_step import KernelHead
-from mirrormata.theory.proofs.prove import prove
+from mirrormata.constructions._construct import construct
+from mirrormata.constructions._lrnn import LRNN, Head, Transition
+from mirrormata.constructions.algebra._householder import GHFactor
+from mirrormata.theory.arithmetic._arithmetic import Kernel, PerOp, parse_arithmetic
+from mirrormata.theory.arithmetic._rounding import Floats
+from mirrormata.theory.claims._counters import delta_operations
+from mirrormata.theory.proofs._kernel_step import KernelHead
+from mirrormata.theory.proofs._prove import prove
 
 INTEGER = {
     "S5": "one layer",

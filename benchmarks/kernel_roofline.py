@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from mirrormata.benchmarks.kernel_costs import least_bytes, operations
 from mirrormata.benchmarks.kernel_tables import PASSES
-from mirrormata.theory.pictures.mirrors import picture_format, write_figure
+from mirrormata.theory.pictures._mirrors import picture_format, write_figure
 
 INK = "#222222"
 

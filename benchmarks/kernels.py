@@ -29,14 +29,7 @@ from mirrormata.benchmarks.kernel_accuracy import (
     random_inputs,
 )
 from mirrormata.benchmarks.kernel_peer import compile_peer, peer_chunk, peer_recurrent, peer_version
-from mirrormata.benchmarks.kernel_timing import (
-    Pass,
-    captured,
-    copy_rate,
-    host,
-    milliseconds,
-    product_rate,
-)
+from mirrormata.benchmarks.kernel_timing import Pass, captured, copy_rate, host, milliseconds, product_rate
 from mirrormata.benchmarks.machine import driver_version, results_file
 from mirrormata.kernels import delta_product
 

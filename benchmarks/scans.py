@@ -20,8 +20,8 @@ import torch
 import triton
 from torch import Tensor
 
-from mirrormata.kernels.scans.diagonal import diagonal_scan
-from mirrormata.kernels.scans.rank_one import rank_one_scan
+from mirrormata.kernels.scans._diagonal import diagonal_scan
+from mirrormata.kernels.scans._rank_one import rank_one_scan
 
 DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 SHAPES = (
@@ -206,14 +206,14 @@ def rank_one_times() -> Iterator[dict[str, Any]]:
 
 def sweep() -> Iterator[dict[str, Any]]:
     """Tiles of the rank-one scan's backward pass; block sizes, unrolling and segment lengths of the diagonal scan."""
-    tiles: Any = import_module("mirrormata.kernels.scans.triton_rank_one_launch")
+    tiles: Any = import_module("mirrormata.kernels.scans._triton_rank_one")
     before = tiles.BACKWARD, tiles.PER_THREAD
     for shape in RANK_ONE_SHAPES:
         for tiles.BACKWARD, tiles.PER_THREAD in ((2048, 16), (2048, 8), (1024, 16), (1024, 8), (512, 16)):
             times = passes(rank_one_scan, rank_one_inputs(*shape))
             yield {"shape": str(shape), "tile": tiles.BACKWARD, "per_thread": tiles.PER_THREAD, **times}
     tiles.BACKWARD, tiles.PER_THREAD = before
-    launch: Any = import_module("mirrormata.kernels.scans.triton_diagonal_launch")
+    launch: Any = import_module("mirrormata.kernels.scans._triton_diagonal")
     kept = launch.BLOCK, launch.WARPS, launch.UNROLL
     for B, T, D, dtype in SHAPES[:3]:
         inputs = decays_and_inputs(B, T, D, dtype)
@@ -232,7 +232,7 @@ def main(folder: Path, sweeping: bool) -> None:
     copied = 2 * x.numel() / milliseconds(torch.empty_like(x).copy_, x)[0] / 1e9
     report: dict[str, Any] = {"card": card, "torch": torch.__version__, "triton": triton.__version__}
     report["copy_TB_per_s"] = round(copied, 3)
-    launch: Any = import_module("mirrormata.kernels.scans.triton_diagonal_launch")
+    launch: Any = import_module("mirrormata.kernels.scans._triton_diagonal")
     report["diagonal_configuration"] = {"block": launch.BLOCK, "warps": launch.WARPS, "unroll": launch.UNROLL}
     print(report, flush=True)
     parts: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {

@@ -24,10 +24,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mirrormata.theory.arithmetic.arithmetic import PerOp
-from mirrormata.theory.arithmetic.names import parse_arithmetic
-from mirrormata.theory.counters.counters import DeltaStepper
-from mirrormata.theory.impossibility.orbits import orbit
+from mirrormata.theory.arithmetic._arithmetic import PerOp, parse_arithmetic
+from mirrormata.theory.claims._counters import DeltaStepper
+from mirrormata.theory.impossibility._orbits import orbit
 
 TRAINED, TESTED = 40, 1000
 SETTLING, LONGEST = 4096, 64

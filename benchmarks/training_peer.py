@@ -14,9 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from mirrormata.models.config import ModelConfig
-from mirrormata.models.layers.delta_product import DeltaProduct
-from mirrormata.models.model import Block, Model
+from mirrormata.models._config import ModelConfig
+from mirrormata.models._model import Block, Model
+from mirrormata.models.layers._delta_product import DeltaProduct
 
 
 class PeerMixer(nn.Module):

@@ -29,11 +29,11 @@ from torch.nn import functional as F
 from mirrormata.benchmarks.kernel_peer import peer_version
 from mirrormata.benchmarks.machine import driver_version, installed
 from mirrormata.benchmarks.training_peer import peer_model
-from mirrormata.models.config import ModelConfig
-from mirrormata.models.model import Model
-from mirrormata.models.training.optimizing import adamw, clip_by_seed, gradient_norms
-from mirrormata.models.training.processes import device_of
-from mirrormata.models.training.step_graphs import StepGraphs
+from mirrormata.models._config import ModelConfig
+from mirrormata.models._model import Model
+from mirrormata.models.training._optimizing import adamw, clip_by_seed, gradient_norms
+from mirrormata.models.training._processes import device_of
+from mirrormata.models.training._step_graphs import StepGraphs
 
 Row = dict[str, Any]
 

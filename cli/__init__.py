@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..constructions.errors import MirrormataError, MirrormataWarning
+from ..foundation._errors import MirrormataError, MirrormataWarning
 from . import automata, certificates, claims, comparing, constructing, exporting, models, proofs, reporting
 from .output import fail, say
 

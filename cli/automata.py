@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..constructions.errors import InputError
+from ..foundation._errors import InputError
 from .options import (
     SPEC_HELP,
     Alphabet,
@@ -55,16 +55,16 @@ def inspect(
         return
     if spec is None:
         raise InputError("inspect: give a SPEC, or --library for the list of names")
-    from ..constructions.inspection import inspect_automaton
+    from ..constructions._inspection import inspect_automaton
 
     automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
     facts = inspect_automaton(automaton, max_monoid=max_monoid)
     if draw is not None:
-        from ..theory.pictures.automaton import draw_automaton
+        from ..theory.pictures._automaton import draw_automaton
 
         draw_automaton(automaton, draw, max_states=max_drawn)
     if write is not None:
-        from ..constructions.spec import write_automaton
+        from ..constructions._spec import write_automaton
 
         write_automaton(automaton, write)
     if as_json:
@@ -75,7 +75,7 @@ def inspect(
 
 
 def _print_library(max_monoid: int, as_json: bool) -> None:
-    from ..constructions.texts.library_table import library_rows, library_text
+    from ..constructions.library._names import library_rows, library_text
 
     with working("counting"):
         rows = library_rows(max_monoid)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..constructions.errors import InputError
+from ..foundation._errors import InputError
 from .options import PRODUCT_HELP, SPEC_HELP, Alphabet, Group, Json, Start, TrackOption, automaton_of
 from .output import print_json, print_table, say, say_written, working
 
@@ -33,7 +33,7 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Check a certificate with the stand-alone checker of its kind; exit status 1 if it is invalid, or about another automaton."""
-    from ..theory.check import check as verify
+    from ..theory._check import check as verify
 
     if automaton is None:
         names = ("--alphabet", "--track", "--start", "--group")
@@ -69,7 +69,7 @@ def check(
 
 def _confused(path: str) -> str:
     """The words u and v of a certificate of impossibility, and the one after which the outputs differ."""
-    from ..constructions.certificate import read_document
+    from ..constructions.certificates._table import read_document
 
     document = read_document(path)
     letters, words = document["labels"]["letters"], document["words"]
@@ -103,7 +103,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run the linear RNN in a dtype's arithmetic beside the automaton; exit status 1 if a state is wrong."""
-    from ..theory.running.file import run_file
+    from ..theory._run_file import run_file
 
     with working("running") as progress:
         outcome = run_file(

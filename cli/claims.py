@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..constructions.errors import InputError
+from ..foundation._errors import InputError
 from .options import Json
 from .output import print_json, print_table, say_written
 
@@ -66,11 +66,11 @@ def verify(
     """Check claims anew, or what they say about a model; exit status 1 where a verdict is not as recorded."""
     import time
 
-    from ..theory.base.base import check_base, print_base
-    from ..theory.verifying.claim import Effort
-    from ..theory.verifying.registry import load_claims
-    from ..theory.verifying.table import print_outcomes
-    from ..theory.verifying.verify import verify_claims, verify_model
+    from ..theory.base._base import check_base, print_base
+    from ..theory.verifying._claim import Effort
+    from ..theory.verifying._registry import load_claims
+    from ..theory.verifying._table import print_outcomes
+    from ..theory.verifying._verify import verify_claims, verify_model
 
     if budget is not None and not budget > 0:
         raise InputError(f"--budget {budget:g}: it is a number of seconds above 0")
@@ -87,7 +87,7 @@ def verify(
     if model is not None:
         if all_claims or quick:
             raise InputError("verify: --model takes IDs or --source, not --all or --quick: it has one effort")
-        from ..theory.verifying.subject import subject_of_file
+        from ..theory.verifying._claim import subject_of_file
 
         outcomes = verify_model(subject_of_file(model), entries)
         found = []
@@ -128,8 +128,8 @@ def list_claims(
     as_json: Json = False,
 ) -> None:
     """List the claims, explain one, or draw which builds on which."""
-    from ..theory.verifying.registry import load_claims
-    from ..theory.verifying.table import claim_json, explanation, print_claims
+    from ..theory.verifying._registry import load_claims
+    from ..theory.verifying._table import claim_json, explanation, print_claims
 
     registry = load_claims(path or ())
     if show is not None and source is not None:
@@ -137,7 +137,7 @@ def list_claims(
     entries = list(registry) if source is None else registry.of_source(source)
     entries = entries if show is None else [registry[show]]
     if graph is not None:
-        from ..theory.verifying.picture import draw_claims
+        from ..theory.verifying._picture import draw_claims
 
         drawn = entries if show is None else registry.around(show)
         draw_claims([e.claim for e in drawn], {e.claim.id: e.claim.expected for e in drawn}, graph)

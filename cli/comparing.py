@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..constructions.errors import InputError
+from ..foundation._errors import InputError
 from .options import SPEC_HELP, Alphabet, Group, Json, ProductOption, Start, TrackOption, automaton_of
 from .output import print_columns, print_json, print_table, say_written, working
 
@@ -67,12 +67,11 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Hold a learned layer against a construction: spectra, representation, alignment, horizons, causes, automaton."""
-    from ..models.comparison.compare import compare as compare_learned
-    from ..models.comparison.result import Tolerances
-    from ..models.comparison.sources import load_learned
-    from ..models.comparison.states import Sampling
-    from ..models.comparison.text import comparison_rows, comparison_tables
-    from ..theory.arithmetic.rounding import float_format
+    from ..models.comparison._compare import compare as compare_learned
+    from ..models.comparison._result import Tolerances, comparison_rows, comparison_tables
+    from ..models.comparison._sources import load_learned
+    from ..models.comparison._states import Sampling
+    from ..theory.arithmetic._rounding import float_format
 
     if arithmetic is not None and output is None:
         raise InputError(
@@ -94,7 +93,7 @@ def compare(
         )
     written = None
     if output is not None and found.failure.certificate is not None:
-        from ..constructions.certificate import write_certificate
+        from ..constructions.certificates._table import write_certificate
 
         written = output
         write_certificate(found.failure.certificate, output)
@@ -111,9 +110,9 @@ def _target(
     text: str, alphabet: str | None, track: str | None, start: str | None, group: str | None, product: str
 ) -> tuple[Any, Any]:
     """The construction of a certificate and its automaton; for a SPEC only the automaton."""
-    from ..constructions.certificate import read_document
-    from ..constructions.certificate_parts import FORMAT
-    from ..theory.running.file import lrnn_of
+    from ..constructions.certificates._parts import FORMAT
+    from ..constructions.certificates._table import read_document
+    from ..theory._run_file import lrnn_of
 
     if Path(text).suffix == ".json" and Path(text).is_file() and read_document(text).get("format") == FORMAT:
         lrnn = lrnn_of(text)
@@ -122,7 +121,7 @@ def _target(
 
 
 def _methods(text: str) -> Any:
-    from ..models.comparison.extraction import METHODS
+    from ..models.comparison._extraction import METHODS
 
     if text == "none":
         return ()

@@ -6,7 +6,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from ..constructions.errors import InputError
+from ..foundation._errors import InputError
 from .options import (
     Alphabet,
     CoordinatesOption,
@@ -80,9 +80,9 @@ def construct(
     as_json: Json = False,
 ) -> None:
     """An exact linear RNN that realises the automaton, with a certificate that it does on all words."""
-    from ..constructions.construct import Limits, Request
-    from ..constructions.lrnn import LRNN
-    from ..theory.planning.plan import choose_or_refuse, report
+    from ..constructions._construct import Limits, Request
+    from ..constructions._lrnn import LRNN
+    from ..theory.planning._plan import choose_or_refuse, report
 
     if as_json and (show or latex):
         raise InputError("construct: --json prints one object only; leave --show and --latex out")
@@ -105,12 +105,12 @@ def construct(
             "its factors are in the certificate (-o)"
         )
     if picture is not None:
-        from ..theory.pictures.construction import draw_construction
+        from ..theory.pictures._construction import draw_construction
 
         letters = {} if max_letters is None else {"max_letters": max_letters}
         draw_construction(cast(LRNN, found), picture, max_dim=max_drawn_dim, **letters)
     if output is not None:
-        from ..theory.accepted import write_accepted
+        from ..theory._check import write_accepted
 
         with working("writing the certificate"):
             write_accepted(found, output, max_group=max_group)
@@ -118,11 +118,11 @@ def construct(
     if as_json:
         print_json(facts)
     elif latex:
-        from ..constructions.texts.latex import latex as to_latex
+        from ..constructions.texts._latex import latex as to_latex
 
         say(to_latex(cast(LRNN, found), max_letters=max_letters), end="")
     elif show:
-        from ..constructions.texts.show import show as to_text
+        from ..constructions.texts._show import show as to_text
 
         say(
             to_text(cast(LRNN, found), **({} if max_letters is None else {"max_letters": max_letters})),
@@ -136,12 +136,12 @@ def construct(
 
 
 def _refute_printed(automaton: Any, request: Any, limits: Any, output: str | None, as_json: bool) -> None:
-    from ..theory.running.refutation import refute_printed
+    from ..theory.running._refutation import refute_printed
 
     with working("refuting"):
         outcome = refute_printed(automaton, request, limits)
     if output is not None:
-        from ..constructions.certificate import certificate, write_certificate
+        from ..constructions.certificates._table import certificate, write_certificate
 
         write_certificate(certificate(outcome.lrnn), output)
     if as_json:
@@ -180,8 +180,8 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """The realisations on offer, which of them nothing beats, and lower bounds with the theorems behind them."""
-    from ..constructions.construct import Limits, Request
-    from ..theory.planning.plan import plan as make
+    from ..constructions._construct import Limits, Request
+    from ..theory.planning._plan import plan as make
 
     automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
     request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates)
@@ -189,14 +189,14 @@ def plan(
     with working("planning"):
         made = make(automaton, request, limits)
     if bounds is not None:
-        from ..constructions.certificate import write_certificate
-        from ..theory.planning.bounds import bound_certificate
+        from ..constructions.certificates._table import write_certificate
+        from ..theory.planning._bounds import bound_certificate
 
         write_certificate(bound_certificate(made.bounds), bounds)
     if as_json:
         print_json(made.to_json())
     else:
-        from ..theory.planning.table import print_plan
+        from ..theory.planning._plan import print_plan
 
         print_plan(made)
         say_written(bounds)

@@ -35,7 +35,7 @@ def export_npz(
     as_json: Json = False,
 ) -> None:
     """One layer, one head: A, B, H0, codes, decode and factors as numpy arrays."""
-    from ..theory.export import export_npz as write
+    from ..theory._export import export_npz as write
 
     _export(write, certificate, output, max_entries, as_json)
 
@@ -49,7 +49,7 @@ def export_safetensors(
     as_json: Json = False,
 ) -> None:
     """All heads: factors, matrices, initial state, codes and decoder, labels in the metadata."""
-    from ..theory.export import export_safetensors as write
+    from ..theory._export import export_safetensors as write
 
     _export(write, certificate, output, max_entries, as_json)
 
@@ -67,9 +67,9 @@ def export_model(
     as_json: Json = False,
 ) -> None:
     """A model folder with the construction's weights in the layers that are trained, for eval, prove and compare."""
-    from ..models.constructed_folder import write_constructed
-    from ..models.tasks.automaton import TaskSettings
-    from ..theory.running.file import lrnn_of
+    from ..models._constructed import write_constructed
+    from ..models.tasks._task import TaskSettings
+    from ..theory._run_file import lrnn_of
 
     side = one_of(product, "--product", "left", "right")
     settings = TaskSettings(
@@ -85,7 +85,7 @@ def export_model(
 def _export(
     write: Callable[..., None], certificate: str, output: str, max_entries: int, as_json: bool
 ) -> None:
-    from ..theory.running.file import lrnn_of
+    from ..theory._run_file import lrnn_of
 
     write(lrnn_of(certificate), output, max_entries=max_entries)
     if as_json:
@@ -101,9 +101,9 @@ def export_fla(
     as_json: Json = False,
 ) -> None:
     """A checkpoint of FLA's DeltaNet or GatedDeltaProduct language model: one layer of mirrors and projections."""
-    from ..models.fla.export import fla_checkpoint
-    from ..models.fla.folder import save_fla
-    from ..theory.running.file import lrnn_of
+    from ..models.fla._export import fla_checkpoint
+    from ..models.fla._folder import save_fla
+    from ..theory._run_file import lrnn_of
 
     checkpoint = fla_checkpoint(lrnn_of(certificate), max_entries=max_entries)
     save_fla(output, checkpoint)
@@ -137,9 +137,9 @@ def import_fla(
     as_json: Json = False,
 ) -> None:
     """Heads' letter matrices and mean states as .npz, which compare, spectrum and prove read; equal heads once."""
-    from ..constructions.errors import InputError
-    from ..constructions.files import whole_folder
-    from ..models.fla.importing import import_heads
+    from ..foundation._errors import InputError
+    from ..foundation._files import whole_folder
+    from ..models.fla._importing import import_heads
 
     if tokens is not None and not re.fullmatch("[0-9]{1,9}( *, *[0-9]{1,9})*", tokens.strip()):
         raise InputError(f"--tokens {tokens}: write numbers with commas, as in 0,1,5")

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..constructions.errors import InputError
+from ..foundation._errors import InputError
 from .options import SPEC_HELP, Group, Json, one_of
 from .output import print_columns, print_json, print_table, say, working
 
@@ -71,8 +71,8 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train models on an automaton's words, or on text; the same command goes on after a stop, exactly as without it."""
-    from ..models.training.experiment import experiment_of, read_toml
-    from ..models.training.train import train as run
+    from ..models.training._experiment import experiment_of, read_toml
+    from ..models.training._train import train as run
 
     data: dict[str, Any] = read_toml(spec) if spec.endswith(".toml") else {"task": {"spec": spec}}
     given = {
@@ -130,7 +130,7 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Accuracy at every position, words right so far, first failure and the longest length that works."""
-    from ..models.evaluation_file import evaluate_folder
+    from ..models._evaluation_file import evaluate_folder
 
     with working("testing") as progress:
         outcome = evaluate_folder(
@@ -165,14 +165,14 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """Train a grid of models, and show their table; exit status 1 while rows are missing."""
-    from ..models.sweeps.file import read_sweep
-    from ..models.sweeps.run import SweepFolder, run_sweep
-    from ..models.sweeps.table import sweep_caption, sweep_json, sweep_table
+    from ..models.sweeps._run import SweepFolder, run_sweep
+    from ..models.sweeps._sweep import read_sweep
+    from ..models.sweeps._table import sweep_caption, sweep_json, sweep_table
 
     wanted = read_sweep(file)
     place = SweepFolder(Path(output))
     if picture is not None:
-        from ..models.sweeps.picture import draw_sweep, picture_format
+        from ..models.sweeps._table import draw_sweep, picture_format
 
         picture_format(picture)  # refused before anything is trained
     if not table:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..constructions.errors import InputError
+from ..foundation._errors import InputError
 
 SPEC_HELP = (
     "What automaton: a name (`mirrormata inspect --library` lists them), a file "
@@ -62,7 +62,7 @@ def automaton_of(
     max_transitions: int,
 ) -> Any:
     """The automaton that SPEC and its options name; loaded here, so that start-up stays light."""
-    from ..constructions.spec import automaton_from_spec
+    from ..constructions._spec import automaton_from_spec
 
     return automaton_from_spec(
         spec, alphabet=alphabet, track=one_of(track, "--track", "state", "output"), start=start, group=group,

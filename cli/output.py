@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from ..constructions.texts.printable import console, printable
+from ..foundation._text import console, printable
 
 
 def print_json(value: Any) -> None:

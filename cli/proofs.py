@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..constructions.errors import InputError
+from ..foundation._errors import InputError
 from .options import Alphabet, Group, Json, ProductOption, Spec, Start, TrackOption, automaton_of
 from .output import print_columns, print_json, print_table, say, say_written, working
 
@@ -50,7 +50,7 @@ def prove(
     as_json: Json = False,
 ) -> None:
     """Prove a model equal to an automaton in an arithmetic, on all words, or find a shortest word that refutes it."""
-    from ..models.folder_stepper import prove_model
+    from ..models._folder_stepper import prove_model
 
     if max_states < 1:
         raise InputError(f"--max-states {max_states}: it is a number of states from 1 on")
@@ -65,7 +65,7 @@ def prove(
         )
     written = None
     if output is not None and proof.certificate is not None:
-        from ..constructions.certificate import write_certificate
+        from ..constructions.certificates._table import write_certificate
 
         written = output
         write_certificate(proof.certificate, output)
@@ -101,18 +101,18 @@ def spectrum(
     as_json: Json = False,
 ) -> None:
     """Eigenvalues of every letter, enclosed and decided: real, sign, unit circle, stability; exit status 1 if any is not."""
-    from ..models.fla.shapes import is_fla
+    from ..models.fla._model import is_fla
 
     if is_fla(model):
-        from ..models.fla.learned import fla_spectrum as spectrum_of
+        from ..models.fla._learned import fla_spectrum as spectrum_of
     else:
-        from ..theory.spectra.file import spectrum_of_file as spectrum_of
+        from ..theory.spectra._model import spectrum_of_file as spectrum_of
     with working("computing eigenvalues"):
         found = spectrum_of(
             model, products=products, max_dim=max_dim, max_letters=max_letters, max_products=max_products
         )
     if picture is not None:
-        from ..theory.spectra.picture import draw_spectrum
+        from ..theory.spectra._picture import draw_spectrum
 
         draw_spectrum(found, picture)
     if as_json:

@@ -14,8 +14,8 @@ from mirrormata import (
     run,
     write_certificate,
 )
-from mirrormata.theory.impossibility.certificate import parity_impossibility
-from mirrormata.theory.pictures.mirrors import draw_mirrors
+from mirrormata.theory.impossibility._certificate import parity_impossibility
+from mirrormata.theory.pictures._mirrors import draw_mirrors
 
 
 def main(folder: str = "demo") -> None:

@@ -4,7 +4,7 @@ import sys
 import tempfile
 
 from mirrormata import train
-from mirrormata.models.training.experiment import experiment_of
+from mirrormata.models.training._experiment import experiment_of
 
 experiment = experiment_of(
     {

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from mirrormata.tests.command_line import Outcome, caller
+from mirrormata.tests.cli.command_line import Outcome, caller
 
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
@@ -45,7 +45,7 @@ def poisoned_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every buffer that kernels are to fill starts as NaN."""
     import torch
 
-    from mirrormata.kernels import launching
+    from mirrormata.kernels import _launching as launching
 
     def poison(*shape: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
         return torch.full(shape, float("nan"), dtype=dtype, device=device)
@@ -57,8 +57,8 @@ def poisoned_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with certificates of several kinds, for the tests of the command line; `broken.json` is invalid."""
-    from mirrormata.constructions.certificate import write_certificate
-    from mirrormata.tests.certified import document
+    from mirrormata.constructions.certificates._table import write_certificate
+    from mirrormata.tests.theory.certified import document
 
     made = tmp_path_factory.mktemp("certificates")
     for name in ("parity", "S4", "S5", "mod:9", "mod:60", "mod:12", "Mealy", "full_t3 G.A3", "identity_only"):

@@ -1,1 +1,1 @@
-"""Readers and writers, one file a format."""
+"""File formats and notations of automata, one file each."""

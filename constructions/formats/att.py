@@ -7,14 +7,13 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from ..automaton import Automaton, Track
-from ..building import build
-from ..errors import InputError
-from ..files import read_text
-from .acceptor import EPSILON, MAX_STATES, Acceptor, start_index
-from .label_text import distinct_texts, output_kind, output_texts
-from .problems import refusal
-from .writing import write_verified
+from ...foundation._errors import InputError
+from ...foundation._files import read_text
+from ...foundation._text import refusal
+from ..automata._acceptor import EPSILON, MAX_STATES, Acceptor, start_index
+from ..automata._automaton import Automaton, Track, build
+from ..automata._labels import distinct_texts, output_kind, output_texts
+from ._writing import write_verified
 
 EPSILON_NAMES = ("<eps>", "<epsilon>", "@0@", "@_EPSILON_SYMBOL_@")
 _NOT_FINAL = ("inf", "infinity")

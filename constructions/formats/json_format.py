@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..automaton import Automaton, Track
-from ..building import build
-from ..errors import InputError
-from ..files import read_text
-from .label_text import distinct_texts, label_text, output_kind, typed
-from .problems import refusal
-from .writing import write_verified
+from ...foundation._errors import InputError
+from ...foundation._files import read_text
+from ...foundation._text import refusal
+from ..automata._automaton import Automaton, Track, build
+from ..automata._labels import distinct_texts, label_text, output_kind, typed
+from ._writing import write_verified
 
 FORMAT = "mirrormata-automaton/1"
 

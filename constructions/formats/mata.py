@@ -7,14 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ..automaton import Automaton, Track
-from ..errors import InputError
-from ..files import read_text
-from .acceptor import EPSILON, MAX_STATES, Acceptor, start_index
-from .label_text import distinct_texts, output_kind
-from .problems import refusal
-from .quoting import quote, unquote
-from .writing import write_verified
+from ...foundation._errors import InputError
+from ...foundation._files import read_text
+from ...foundation._text import refusal
+from ..automata._acceptor import EPSILON, MAX_STATES, Acceptor, start_index
+from ..automata._automaton import Automaton, Track
+from ..automata._labels import distinct_texts, output_kind
+from ._writing import quote, unquote, write_verified
 
 _TOKEN = re.compile(
     r"""[ \t\r\f\v]*(?:"((?:[^"\\]|\\.)*)"(?=[ \t\r\f\v#]|$)|([^\s"#()]+)|(\#.*)|(?P<bad>\S))"""

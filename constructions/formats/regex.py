@@ -1,17 +1,195 @@
-"""Regular expressions, `regex:PATTERN`: to the minimal complete DFA, through automata-lib's parser."""
+"""Regular expressions, `regex:PATTERN`: to the minimal complete DFA, through automata-lib's parser.
+
+A pattern's tokens, checked with positions, as a pattern that automata-lib reads without surprises.
+
+Letters become characters that mean nothing to it; classes and `.` become alternatives; an empty alternative
+becomes `()`; and `{0}` is resolved here, because automata-lib takes `a{0}` for `a?`.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from ..automaton import Automaton, Indices, Track, label_problems
-from ..errors import InputError
-from .acceptor import EPSILON, MAX_STATES, Acceptor
-from .problems import refusal
-from .regex_pattern import OPERATORS, PatternReader, stand_in
+from ...foundation._errors import InputError, LimitError
+from ...foundation._text import refusal
+from ..automata._acceptor import EPSILON, MAX_STATES, Acceptor
+from ..automata._automaton import Automaton, Indices, Track, label_problems
+
+OPERATORS = "|*+?()"
+_FIRST_STAND_IN = 0x4E00
+_REPEAT = re.compile(r"\{([0-9]{0,9})(,?)([0-9]{0,9})\}")
+_UNSUPPORTED = {
+    "^": "anchors are not needed, a pattern matches whole words",
+    "$": "anchors are not needed, a pattern matches whole words",
+    "&": "intersection is not supported",
+    "{": "a repetition is {m}, {m,}, {,n} or {m,n}",
+    "}": "it closes nothing",
+    "]": "it closes nothing",
+}
+
+
+def stand_in(letter_index: int) -> str:
+    """The character that stands for a letter."""
+    return chr(_FIRST_STAND_IN + letter_index)
+
+
+class PatternReader:
+    """Reads one pattern over an alphabet of single characters; `translated()` gives automata-lib's form."""
+
+    def __init__(self, pattern: str, letters: Sequence[str], name: str, max_letters: int) -> None:
+        self.pattern, self.name, self.max_letters = pattern, name, max_letters
+        self.index = {x: i for i, x in enumerate(letters)}
+        self.at = 0
+        self.out: list[str] = []
+        self.sizes: list[int] = []
+        self.open: list[tuple[int, int]] = []
+        self.atom: int | None = None
+        self.repeated = False
+
+    def error(self, position: int, what: str) -> InputError:
+        """An error at a place in the pattern, counted from 1."""
+        return InputError(f"{self.name}: position {position + 1}: {what}")
+
+    def translated(self) -> str:
+        """The pattern for automata-lib; `InputError` with the position, `LimitError` if repetitions unfold too far."""
+        while self.at < len(self.pattern):
+            self._step()
+        if self.open:
+            raise self.error(self.open[-1][1], "'(' is never closed")
+        self._close_alternative()
+        return "".join(self.out)
+
+    def _step(self) -> None:
+        position, character = self.at, self.pattern[self.at]
+        self.at += 1
+        repeat = _REPEAT.match(self.pattern, position)
+        if character == "(":
+            self.open.append((len(self.out), position))
+            self._emit("(", 0, atom=False)
+        elif character == ")":
+            if not self.open:
+                raise self.error(position, "')' closes nothing")
+            self._close_alternative()
+            start, _ = self.open.pop()
+            self._emit(")", 0, atom=False)
+            self.atom = start
+        elif character == "|":
+            self._close_alternative()
+            self._emit("|", 0, atom=False)
+        elif character in "*+?":
+            low, high = {"*": (0, None), "+": (1, None), "?": (0, 1)}[character]
+            self._quantify(position, low, high)
+        elif repeat and repeat[0] not in ("{}", "{,}"):
+            self.at = repeat.end()
+            low = int(repeat[1] or 0)
+            high = low if not repeat[2] else int(repeat[3]) if repeat[3] else None
+            if high is not None and high < low:
+                raise self.error(position, f"{repeat[0]} has its bounds the wrong way round")
+            self._quantify(position, low, high)
+        elif character == ".":
+            self._emit_class(list(self.index.values()), position)
+        elif character == "[":
+            self._emit_class(self._class(position), position)
+        elif character == "\\":
+            if self.at >= len(self.pattern):
+                raise self.error(position, "a backslash needs a character after it")
+            self._letter(self.pattern[self.at], self.at)
+            self.at += 1
+        elif character in _UNSUPPORTED:
+            raise self.error(
+                position, f"{character!r}: {_UNSUPPORTED[character]}; for the letter write \\{character}"
+            )
+        else:
+            self._letter(character, position)
+
+    def _emit(self, text: str, size: int, atom: bool = True) -> None:
+        self.atom = len(self.out) if atom else None
+        self.repeated = False
+        self.out.append(text)
+        self.sizes.append(size)
+        self._check_size()
+
+    def _check_size(self) -> None:
+        # sums are cheap enough: quantifiers fold their operand into one piece
+        if self.sizes and self.sizes[-1] > self.max_letters:
+            raise LimitError(
+                f"{self.name}: the pattern unfolds to {self.sizes[-1]} letters, the limit is {self.max_letters}; "
+                "raise it with --max-states"
+            )
+
+    def _letter(self, character: str, position: int) -> None:
+        self._emit(stand_in(self._index(character, position)), 1)
+
+    def _index(self, character: str, position: int) -> int:
+        if character not in self.index:
+            shown = "".join(self.index)
+            raise self.error(position, f"{character!r} is not a letter of the alphabet {shown!r}")
+        return self.index[character]
+
+    def _emit_class(self, members: list[int], position: int) -> None:
+        if not members:
+            raise self.error(position, "no letter of the alphabet is meant")
+        self._emit("(" + "|".join(stand_in(i) for i in members) + ")", len(members))
+
+    def _class(self, position: int) -> list[int]:
+        """Letter indices of `[abc]`, `[a-z]`, `[^ab]`, in the alphabet's order; moves behind the `]`."""
+        negated = self.pattern.startswith("^", self.at)
+        self.at += negated
+        characters: list[tuple[str, int, bool]] = []
+        while True:
+            if self.at >= len(self.pattern):
+                raise self.error(position, "'[' is never closed")
+            character, escaped = self.pattern[self.at], False
+            self.at += 1
+            if character == "]":
+                break
+            if character == "\\" and self.at < len(self.pattern):
+                character, escaped = self.pattern[self.at], True
+                self.at += 1
+            characters.append((character, self.at - 1, escaped))
+        members: dict[int, None] = {}
+        i = 0
+        while i < len(characters):
+            first, place, _ = characters[i]
+            if i + 2 < len(characters) and characters[i + 1][0] == "-" and not characters[i + 1][2]:
+                last = characters[i + 2][0]
+                if last < first:
+                    raise self.error(place, f"the range {first}-{last} is the wrong way round")
+                members |= dict.fromkeys(j for x, j in self.index.items() if first <= x <= last)
+                i += 3
+            else:
+                members[self._index(first, place)] = None
+                i += 1
+        return [j for j in self.index.values() if (j in members) != negated]
+
+    def _quantify(self, position: int, low: int, high: int | None) -> None:
+        if self.repeated:
+            raise self.error(
+                position, "a second repetition of the same thing: put the first into parentheses"
+            )
+        if self.atom is None:
+            raise self.error(position, f"{self.pattern[position]!r} has nothing to repeat")
+        start = self.atom
+        operand = "".join(self.out[start:])
+        copies = max(low, 1) if high is None else high
+        size = sum(self.sizes[start:]) * copies
+        text = "()" if high == 0 else operand + self._repetition(low, high)
+        del self.out[start:], self.sizes[start:]
+        self._emit(text, size)
+        self.repeated = True
+
+    @staticmethod
+    def _repetition(low: int, high: int | None) -> str:
+        short = {(0, None): "*", (1, None): "+", (0, 1): "?"}.get((low, high))
+        return short or f"{{{low},{'' if high is None else high}}}"
+
+    def _close_alternative(self) -> None:
+        if not self.out or self.out[-1] in ("(", "|"):
+            self._emit("()", 0)
 
 
 def from_regex(

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..automaton import Automaton, object_array
-from ..errors import InputError
-from ..files import read_text
-from .acceptor import start_index
-from .problems import refusal
-from .writing import write_verified
+from ...foundation._errors import InputError
+from ...foundation._files import read_text
+from ...foundation._text import refusal
+from ..automata._acceptor import start_index
+from ..automata._automaton import Automaton, object_array
+from ._writing import write_verified
 
 _INTEGER = re.compile(r"[0-9]+")
 

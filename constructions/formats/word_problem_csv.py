@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..automaton import Automaton, Indices
-from ..errors import InputError
-from ..files import read_text
-from ..groups.finite_group import FiniteGroup, Product
-from .problems import refusal
+from ...foundation._errors import InputError
+from ...foundation._files import read_text
+from ...foundation._text import refusal
+from ..algebra.groups._finite_group import FiniteGroup, Product
+from ..automata._automaton import Automaton, Indices
 
 _COLUMNS = ("seed", "input", "target")
 _NUMBERS = re.compile(r"[0-9 ]*")
@@ -53,7 +53,7 @@ def read_word_problem(path: str | Path, *, group: str | None = None) -> WordProb
                 f"{name}: the file name does not name the group (as `S3=6.csv` does); give it with --group"
             )
         group_name = match[1]
-    from ..library.groups import group_by_name
+    from ..library._groups import group_by_name
 
     try:
         listed = group_by_name(group_name)
@@ -85,7 +85,7 @@ def read_word_problem_csv(
     automaton = read_word_problem(path, group=group).automaton
     if start is None:
         return automaton
-    from .acceptor import start_index
+    from ..automata._acceptor import start_index
 
     texts = [str(q) for q in automaton.states]
     return automaton.with_start(automaton.states[start_index(texts, start, str(path))])

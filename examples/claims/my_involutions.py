@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mirrormata.constructions.householder import permutation_factors
-from mirrormata.theory.verifying.claim import QUICK, Claim, Effort
-from mirrormata.theory.verifying.evidence import supported
-from mirrormata.theory.verifying.verdict import Verdict
+from mirrormata.constructions.algebra._householder import permutation_factors
+from mirrormata.theory._verdict import Verdict
+from mirrormata.theory.verifying._claim import QUICK, Claim, Effort
+from mirrormata.theory.verifying._evidence import supported
 
 CLAIM = Claim(
     "my.involutions",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...constructions.lrnn import LRNN
-from ...constructions.realisations import Realisation
+from ...constructions._lrnn import LRNN
+from ...constructions._realisations import Realisation
 from .constructed_automaton import automaton_section
 from .constructed_certificate import certificate_section
 from .constructed_claims import claims_section

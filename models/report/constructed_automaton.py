@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...constructions.automaton import Automaton, breadth_first
-from ...constructions.errors import InputError
-from ...constructions.inspection import inspect_automaton
-from ...constructions.texts.show import counted, label_text
-from ...theory.pictures.automaton import svg_text
+from ...constructions._inspection import inspect_automaton
+from ...constructions.automata._automaton import Automaton, breadth_first
+from ...constructions.texts._show import counted, label_text
+from ...foundation._errors import InputError
+from ...theory.pictures._automaton import svg_text
 from .limits import ShownLimits, some_of
 from .parts import Picture, Section, Table
 

@@ -6,16 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ...constructions.certificate import certificate as table_certificate
-from ...constructions.certificate import read_document
-from ...constructions.errors import InputError, LimitError
-from ...constructions.lrnn import LRNN
-from ...constructions.realisations import Realisation
-from ...constructions.texts.show import counted
-from ...theory.certify import certify
-from ...theory.check import CheckResult, check
-from ...theory.planning.bounds import bounds
-from ...theory.planning.reached import reached, reached_bounds
+from ...constructions._lrnn import LRNN
+from ...constructions._realisations import Realisation
+from ...constructions.certificates._table import certificate as table_certificate
+from ...constructions.certificates._table import read_document
+from ...constructions.texts._show import counted
+from ...foundation._errors import InputError, LimitError
+from ...theory._check import CheckResult, certify, check
+from ...theory.planning._bounds import bounds, reached, reached_bounds
 from .parts import Cell, Section, Table
 
 PROVES = {

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from ...constructions.lrnn import LRNN
-from ...constructions.realisations import Realisation
-from ...constructions.texts.layer_letters import distinct_transitions
-from ...constructions.texts.show import counted
-from ...theory.planning.reached import reached_bounds
-from ...theory.verifying.registry import Entry, Registry, load_claims
-from ...theory.verifying.subject import Subject
-from ...theory.verifying.verdict import Status, status_in_words
-from ...theory.verifying.verify import Outcome, verify_model
+from ...constructions._lrnn import LRNN
+from ...constructions._realisations import Realisation
+from ...constructions.texts._show import counted, distinct_transitions
+from ...theory._verdict import Status, status_in_words
+from ...theory.planning._bounds import reached_bounds
+from ...theory.verifying._claim import Subject
+from ...theory.verifying._registry import Entry, Registry, load_claims
+from ...theory.verifying._verify import Outcome, verify_model
 from .limits import ShownLimits
 from .parts import Cell, Section, Table
 

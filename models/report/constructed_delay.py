@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ...constructions.block_delay import BlockDelay
-from ...constructions.lrnn import INTEGER_RANGES
-from ...constructions.texts.show import counted
-from ...theory.running.delay_run import run_delay
-from ...theory.running.words import random_words
+from ...constructions._delay import BlockDelay
+from ...constructions._lrnn import INTEGER_RANGES
+from ...constructions.texts._show import counted
+from ...theory.running._delay import run_delay
+from ...theory.running._words import random_words
 from .limits import RandomRuns
 from .parts import Cell, Section, Table
 

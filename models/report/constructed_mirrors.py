@@ -6,15 +6,21 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ...constructions.errors import InputError, LimitError
-from ...constructions.householder import GHFactor
-from ...constructions.lrnn import LRNN, Transition
-from ...constructions.real_cyclotomic import simplest
-from ...constructions.texts.closed_forms import number_text
-from ...constructions.texts.layer_letters import distinct_transitions, layer_letters
-from ...constructions.texts.show import counted, factor_texts, label_text, vector_text
-from ...theory.pictures.cascade import draw_cascade
-from ...theory.pictures.mirrors import draw_mirrors
+from ...constructions._lrnn import LRNN, Transition
+from ...constructions.algebra._closed_forms import number_text
+from ...constructions.algebra._cyclotomic import simplest
+from ...constructions.algebra._householder import GHFactor
+from ...constructions.texts._show import (
+    counted,
+    distinct_transitions,
+    factor_texts,
+    label_text,
+    layer_letters,
+    vector_text,
+)
+from ...foundation._errors import InputError, LimitError
+from ...theory.pictures._cascade import draw_cascade
+from ...theory.pictures._mirrors import draw_mirrors
 from .limits import ShownLimits, some_of
 from .parts import Cell, Picture, Section, Table
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...constructions.lrnn import INTEGER_RANGES, LRNN
-from ...theory.accepted import accepted_horizons
-from ...theory.arithmetic.rounding import FORMATS
-from ...theory.horizon import ARITHMETIC, has_horizon
+from ...constructions._lrnn import INTEGER_RANGES, LRNN
+from ...theory._check import accepted_horizons
+from ...theory._horizon import ARITHMETIC, has_horizon
+from ...theory.arithmetic._rounding import FORMATS
 from .constructed_run import FollowedRun, followed_runs, stretches
 from .limits import RandomRuns, ShownLimits
 from .parts import Cell, Chart, Mark, Section, Series, Table

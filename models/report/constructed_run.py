@@ -9,16 +9,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ...constructions.automaton import Indices
-from ...constructions.lrnn import LRNN
-from ...theory.arithmetic.rounding import Floats
-from ...theory.running.bookkeeping import follow
-from ...theory.running.layered_stepper import LayeredStepper
-from ...theory.running.readout import HeadCodes, Readout
-from ...theory.running.report import Tally
-from ...theory.running.run import run
-from ...theory.running.stepper import LRNNStepper
-from ...theory.running.words import random_words
+from ...constructions._lrnn import LRNN
+from ...constructions.automata._automaton import Indices
+from ...theory.arithmetic._rounding import Floats
+from ...theory.running._block_run import follow
+from ...theory.running._readout import HeadCodes, Readout
+from ...theory.running._report import Tally
+from ...theory.running._run import run
+from ...theory.running._stepper import LayeredStepper, LRNNStepper
+from ...theory.running._words import random_words
 from .limits import RandomRuns
 
 

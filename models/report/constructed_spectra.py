@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from ...constructions.errors import LimitError
-from ...constructions.lrnn import LRNN
-from ...theory.spectra.letters import lrnn_heads
-from ...theory.spectra.matrix import ExactMatrix, lifted_together
-from ...theory.spectra.model import LetterSpectrum, model_spectrum
-from ...theory.spectra.roots import Eigenvalue
-from ...theory.spectra.texts import answer, eigenvalues_text, range_text
+from ...constructions._lrnn import LRNN
+from ...foundation._errors import LimitError
+from ...theory.spectra._eigenvalues import answer, eigenvalues_text, range_text
+from ...theory.spectra._matrix import ExactMatrix, lifted_together
+from ...theory.spectra._model import LetterSpectrum, lrnn_heads, model_spectrum
+from ...theory.spectra._roots import Eigenvalue
 from .constructed_mirrors import LOWER
 from .limits import ShownLimits, some_of
 from .parts import Cell, Chart, Section, Series, Table

@@ -8,17 +8,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ...constructions.automaton import Automaton
-from ...constructions.certificate import lrnn_from_certificate
-from ...constructions.certificate_parts import FORMAT
-from ...constructions.delay_certificate import block_delay_from_certificate
-from ...constructions.errors import InputError, MirrormataError
-from ...constructions.files import read_json
-from ...constructions.formats.label_text import label_text
-from ...constructions.lrnn import LRNN
-from ...constructions.realisations import Realisation
-from ..fla.shapes import is_fla
-from ..tasks.contract import TaskContract, read_contract
+from ...constructions._lrnn import LRNN
+from ...constructions._realisations import Realisation
+from ...constructions.automata._automaton import Automaton
+from ...constructions.automata._labels import label_text
+from ...constructions.certificates._delay import block_delay_from_certificate
+from ...constructions.certificates._parts import FORMAT
+from ...constructions.certificates._table import lrnn_from_certificate
+from ...foundation._errors import InputError, MirrormataError
+from ...foundation._files import read_json
+from ..fla._model import is_fla
+from ..tasks._contract import TaskContract, read_contract
 
 TRAINING = ("settings.json", "task.json", "metrics.jsonl", "result.json")
 MODEL = ("config.json", "task.json", "model.safetensors")
@@ -69,7 +69,8 @@ class ReportFolder:
     @cached_property
     def automaton(self) -> Automaton | None:
         """What the task names; None where it names none, as text does."""
-        from ..tasks.automaton import AutomatonTask, task_of
+        from ..tasks._automaton import AutomatonTask
+        from ..tasks._kinds import task_of
 
         if self.task is None:
             return None
@@ -90,7 +91,7 @@ class ReportFolder:
 
     def construction(self) -> tuple[LRNN | None, str]:
         """The construction of the task's automaton, or why there is none."""
-        from ...constructions.construct import construct
+        from ...constructions._construct import construct
 
         if self.automaton is None:
             return None, "the task is no automaton's" if self.learned else ""
@@ -136,7 +137,7 @@ def open_folder(folder: str | Path) -> ReportFolder:
 
 
 def _certificates(place: Path) -> list[Certificate]:
-    from ...theory.check import check
+    from ...theory._check import check
 
     found = []
     for path in sorted(place.glob("*.json")):

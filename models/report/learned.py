@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from ...constructions.errors import MirrormataError
-from ..comparison.compare import compare
-from ..comparison.extraction import Method
-from ..comparison.result import Comparison, Tolerances
-from ..comparison.states import Sampling
-from ..learned.model import load_learned_model
-from ..model_file import load_model
+from ...foundation._errors import MirrormataError
+from .._model_file import load_model
+from ..comparison._compare import compare
+from ..comparison._extraction import Method
+from ..comparison._result import Comparison, Tolerances
+from ..comparison._states import Sampling
+from ..learned._model import load_learned_model
 from .folder import ReportFolder, open_folder
 from .learned_clusters import clusters_section
 from .learned_failure import failure_section

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...constructions.automaton import Indices
-from ...constructions.formats.label_text import label_text
-from ...theory.arithmetic.rounding import Floats
-from ..comparison.result import Comparison
+from ...constructions.automata._automaton import Indices
+from ...constructions.automata._labels import label_text
+from ...theory.arithmetic._rounding import Floats
+from ..comparison._result import Comparison
 from .learned_trained import Trained
 from .limits import LearnedLimits, percent, some_of, spread_out
 from .parts import Chart, Section, Series

@@ -6,11 +6,11 @@ import shlex
 
 import numpy as np
 
-from ...theory.check import check
-from ...theory.running.words import random_words
-from ..comparison.extraction_oracle import Answering
-from ..comparison.failure import Failure, why_it_fails
-from ..comparison.result import Comparison
+from ...theory._check import check
+from ...theory.running._words import random_words
+from ..comparison._causes import Failure, why_it_fails
+from ..comparison._learning import Answering
+from ..comparison._result import Comparison
 from .learned_trained import Trained
 from .limits import LearnedLimits
 from .parts import Cell, Section, Table

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..comparison.group import Representation
-from ..comparison.result import Comparison, HeadComparison
+from ..comparison._representations import Representation
+from ..comparison._result import Comparison, HeadComparison
 from .learned_trained import Trained
 from .limits import LearnedLimits, percent
 from .parts import Cell, Section, Table

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...constructions.texts.show import counted
-from ..comparison.result import Comparison
+from ...constructions.texts._show import counted
+from ..comparison._result import Comparison
 from .learned_trained import Trained
 from .limits import SHARES
 from .parts import Cell, Chart, Mark, Section, Series, Table

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...theory.arithmetic.rounding import Floats
-from ..comparison.result import Comparison, HeadComparison
+from ...theory.arithmetic._rounding import Floats
+from ..comparison._result import Comparison, HeadComparison
 from .learned_spectra import heads_shown
 from .learned_trained import Trained
 from .limits import LearnedLimits

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...theory.check import check
-from ..comparison.causal import MOST_ALONE
-from ..comparison.causal import WORDS as CAUSAL_WORDS
-from ..comparison.result import Comparison
+from ...theory._check import check
+from ..comparison._causes import MOST_ALONE
+from ..comparison._causes import WORDS as CAUSAL_WORDS
+from ..comparison._result import Comparison
 from .learned_trained import Trained
 from .limits import LearnedLimits
 from .parts import Cell, Section, Table

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...theory.arithmetic.rounding import Floats
-from ..comparison.result import Comparison, HeadComparison
-from ..comparison.snap import acting, in_use
-from ..comparison.spectra import LetterFacts, numeric_eigenvalues
-from ..learned.learned import LearnedHead
+from ...theory.arithmetic._rounding import Floats
+from ..comparison._result import Comparison, HeadComparison
+from ..comparison._snap import acting, in_use
+from ..comparison._spectra import LetterFacts, numeric_eigenvalues
+from ..learned._learned import LearnedHead
 from .learned_trained import Trained
 from .limits import LearnedLimits, some_of, spread_out
 from .parts import Cell, Chart, Mark, Section, Series, Table

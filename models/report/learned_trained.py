@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...constructions.automaton import Automaton
-from ...constructions.errors import InputError
-from ...constructions.files import read_json
-from ...constructions.texts.show import counted
-from ..config import config_from_json
-from ..evaluation_file import evaluate_folder
-from ..tasks.contract import TaskContract
-from ..training.experiment import FROM_TASK, experiment_of
-from ..training.metrics import read_metrics
-from ..training.train import read_result
+from ...constructions.automata._automaton import Automaton
+from ...constructions.texts._show import counted
+from ...foundation._errors import InputError
+from ...foundation._files import read_json
+from .._config import config_from_json
+from .._evaluation_file import evaluate_folder
+from ..tasks._contract import TaskContract
+from ..training._experiment import FROM_TASK, experiment_of
+from ..training._files import read_metrics
+from ..training._train import read_result
 from .folder import ReportFolder
 from .limits import LearnedLimits
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
-from ...constructions.errors import InputError
-from ...constructions.monoids.monoid import MAX_MONOID
-from ...theory.arithmetic.rounding import float_format
+from ...constructions.algebra.monoids._monoid import MAX_MONOID
+from ...foundation._errors import InputError
+from ...theory.arithmetic._rounding import float_format
 
 SHARES = (-0.03, 1.03)
 """A y axis of shares, with room for lines at 0 and 1."""

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
-from ...constructions.errors import InputError
+from ...foundation._errors import InputError
 from .appearance import look
 from .chart_data import csv_of, short
 from .drawing import drawn_marks, mode_of, names_of, share, side

@@ -9,7 +9,7 @@ from functools import cache
 from hashlib import sha256
 from importlib import resources
 
-from ...constructions.errors import InputError
+from ...foundation._errors import InputError
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ...constructions.errors import InputError, LimitError
-from ...constructions.files import write_bytes
+from ...foundation._errors import InputError, LimitError
+from ...foundation._files import write_bytes
 from .folder import ReportFolder, open_folder
 from .limits import LearnedLimits, RandomRuns, ShownLimits
 from .page import page

@@ -12,7 +12,7 @@ from typing import Any
 from mirrormata.tests.fuzz.draw import closure, rounded
 from mirrormata.tests.oracle.certificate import read_equivalent
 from mirrormata.tests.oracle.search import search
-from mirrormata.theory.check import check
+from mirrormata.theory._check import check
 
 TOLD = re.compile(r"equivalence\.states: (?:there are more than|.* is not an integer from ([\d,]+) to \1)")
 TRIES, MANY = 3, 1000

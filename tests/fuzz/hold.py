@@ -17,21 +17,21 @@ from typing import Any
 
 import numpy as np
 
-from mirrormata.constructions.automaton import Automaton, object_array
-from mirrormata.constructions.errors import InputError, LimitError
+from mirrormata.constructions.automata._automaton import Automaton, object_array
 from mirrormata.constructions.formats.json_format import write_json
+from mirrormata.foundation._errors import InputError, LimitError
 from mirrormata.tests.fuzz.draw import WITHOUT_ZERO, Case, rounded
 from mirrormata.tests.fuzz.forged import forged_differences
 from mirrormata.tests.oracle.arithmetic import Arithmetic, is_state
 from mirrormata.tests.oracle.search import Found, Rounded, search
-from mirrormata.theory.arithmetic.names import parse_arithmetic
-from mirrormata.theory.check import check
-from mirrormata.theory.proofs.linear import LinearMachine
-from mirrormata.theory.proofs.machine import machine_of
-from mirrormata.theory.proofs.npz_model import NpzModel, npz_model
-from mirrormata.theory.proofs.proof import Proof
-from mirrormata.theory.proofs.prove import prove
-from mirrormata.theory.running.run import run
+from mirrormata.theory._check import check
+from mirrormata.theory.arithmetic._arithmetic import parse_arithmetic
+from mirrormata.theory.proofs._linear import LinearMachine
+from mirrormata.theory.proofs._machine import machine_of
+from mirrormata.theory.proofs._npz_model import NpzModel, npz_model
+from mirrormata.theory.proofs._proof import Proof
+from mirrormata.theory.proofs._prove import prove
+from mirrormata.theory.running._run import run
 
 MOST_PAIRS, MOST_EXACT_PAIRS = 250, 40  # of the oracle's search; exact numbers grow
 MOST_STATES, MOST_EXACT_STATES = 600, 90  # of the package's

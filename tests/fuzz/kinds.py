@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from mirrormata.constructions.construct import construct
-from mirrormata.constructions.lrnn import LRNN
+from mirrormata.constructions._construct import construct
+from mirrormata.constructions._lrnn import LRNN
 from mirrormata.tests.fuzz.draw import (
     LARGE,
     SMALL,
@@ -42,8 +42,8 @@ from mirrormata.tests.fuzz.draw import (
 from mirrormata.tests.oracle.arithmetic import is_state
 from mirrormata.tests.oracle.certificate import read_certificate
 from mirrormata.tests.oracle.search import Head, Joint, Layer, Machine
-from mirrormata.theory.export import export_npz
-from mirrormata.theory.horizon import full_certificate
+from mirrormata.theory._export import export_npz
+from mirrormata.theory._horizon import full_certificate
 
 MOST_STATES = 60
 NAMES = (

@@ -11,13 +11,13 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from mirrormata.constructions.automaton import Automaton, object_array
-from mirrormata.constructions.block_delay import BlockDelay
-from mirrormata.constructions.construct import Request, choose
-from mirrormata.constructions.errors import InputError
-from mirrormata.constructions.spec import automaton_from_spec
+from mirrormata.constructions._construct import Request, choose
+from mirrormata.constructions._delay import BlockDelay
+from mirrormata.constructions._spec import automaton_from_spec
+from mirrormata.constructions.automata._automaton import Automaton, object_array
+from mirrormata.foundation._errors import InputError
 from mirrormata.tests.oracle.search import Machine, compare, moore
-from mirrormata.theory.proofs.prove import prove
+from mirrormata.theory.proofs._prove import prove
 
 SHAPES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("parity", {}),

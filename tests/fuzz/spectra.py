@@ -8,15 +8,15 @@ import random
 from collections.abc import Iterator
 from fractions import Fraction
 
-from mirrormata.constructions.construct import construct
-from mirrormata.constructions.lrnn import LRNN
+from mirrormata.constructions._construct import construct
+from mirrormata.constructions._lrnn import LRNN
 from mirrormata.tests.fuzz.draw import number, rounded
 from mirrormata.tests.oracle.certificate import read_certificate
 from mirrormata.tests.oracle.search import Found, Layer, Machine, search
 from mirrormata.tests.oracle.spectrum import facts
-from mirrormata.theory.horizon import full_certificate
-from mirrormata.theory.spectra.eigenvalues import eigenvalue_report
-from mirrormata.theory.spectra.norms import norm_at_most_one
+from mirrormata.theory._horizon import full_certificate
+from mirrormata.theory.spectra._eigenvalues import eigenvalue_report
+from mirrormata.theory.spectra._norms import norm_at_most_one
 
 Rows = list[list[Fraction]]
 TURNS = ((3, 4, 5), (5, 12, 13), (8, 15, 17), (0, 1, 1), (-1, 0, 1), (1, 0, 1))

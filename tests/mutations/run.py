@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import Queue
 
-from ..claim_mutation import BROKEN
+from ..theory.claims.claim_mutation import BROKEN
 from .areas import AREAS
 from .record import ROOT, VERIFY, Mutation
 
@@ -39,7 +39,7 @@ PARTS = {
 """The part of the base that is about an area."""
 FIRST = """
 import sys
-from mirrormata.theory.base.base import PARTS, check_part
+from mirrormata.theory.base._base import PARTS, check_part
 outcome = check_part(next(part for part in PARTS if part.module == sys.argv[1]))
 print("" if outcome.sound else f"{outcome.part.id}: {outcome.reason}")
 sys.exit(not outcome.sound)

@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 
 from .. import verifying
-from ..arithmetic.arithmetic import Arithmetic, Kernel, PerOp, PerStep
-from ..arithmetic.exact_sum import exact_dot
-from ..arithmetic.names import parse_arithmetic
-from ..arithmetic.rounding import FloatFormat
-from ..checker import arithmetic as checker
+from ..arithmetic._arithmetic import Arithmetic, Kernel, PerOp, PerStep, parse_arithmetic
+from ..arithmetic._exact_sum import exact_dot
+from ..arithmetic._rounding import FloatFormat
+from ..checker import _arithmetic as checker
 from ..checker import horizon
-from ..checker.exact import Invalid
+from ..checker._exact import Invalid
 
 TABLE = Path(verifying.__path__[0]) / "rounding_table.json"
 FORMAT = "mirrormata-rounding-table/1"

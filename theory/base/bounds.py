@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions.automaton import Automaton
-from ...constructions.spec import automaton_from_spec
-from ..check import check
+from ...constructions._spec import automaton_from_spec
+from ...constructions.automata._automaton import Automaton
+from .._check import check
 from ..checker import bound as checker
-from ..planning.bounds import Bound, bound_certificate, bounds
+from ..planning._bounds import Bound, bound_certificate, bounds
 
 Found = dict[tuple[str, str], int]
 RANK, OPEN, REAL = ("householders", "H.rank"), ("beta", "H.openβ"), ("layers_beyond_real", "G.T2")

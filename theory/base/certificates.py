@@ -1,7 +1,7 @@
 """True certificates of every kind, which the checkers must accept, and false ones, which they must refuse.
 
 A false one is not malformed: it is a true one changed in what it says, and in all else that follows from the change, so that
-a checker that leaves out one step of the proof would take it. `equivalences.py` has those about rounding arithmetics;
+a checker that leaves out one step of the proof would take it. `_equivalences.py` has those about rounding arithmetics;
 certificates of bounds and impossibility are in `bounds.py` and `impossibility.py`.
 """
 
@@ -13,13 +13,14 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from ...constructions.block_delay import BlockDelay
-from ...constructions.construct import Request, choose
-from ...constructions.spec import automaton_from_spec
-from ..check import check
-from ..checker import exact, horizon
-from ..horizon import full_certificate
-from . import equivalences
+from ...constructions._construct import Request, choose
+from ...constructions._delay import BlockDelay
+from ...constructions._spec import automaton_from_spec
+from .._check import check
+from .._horizon import full_certificate
+from ..checker import _exact as exact
+from ..checker import horizon
+from . import _equivalences as equivalences
 
 Document = dict[str, Any]
 TRUE: tuple[tuple[str, Request], ...] = (
@@ -383,7 +384,7 @@ def overlooked_horizons(known: Document) -> Iterator[tuple[str, str | None]]:
 
 def as_matrices(document: Document, transitions: list[Any]) -> list[Any]:
     """The same letters, not as products of factors."""
-    from ..checker.head import Head
+    from ..checker._head import Head
 
     def written(x: Any) -> Any:
         if isinstance(x, exact.Element):

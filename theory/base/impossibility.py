@@ -14,24 +14,30 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions.automaton import Automaton
-from ...constructions.spec import automaton_from_spec
-from ..arithmetic.arithmetic import Cast
-from ..arithmetic.names import parse_arithmetic
-from ..check import check
-from ..checker import arithmetic as checker
-from ..impossibility.cast_layers import TriangularLayer, follow, random_layer
-from ..impossibility.cast_model import cast_sequence, cast_states, settled, settled_values, value_at
-from ..impossibility.cast_rotations import alternating_period, reflections, turning_period
-from ..impossibility.certificate import (
+from ...constructions._spec import automaton_from_spec
+from ...constructions.automata._automaton import Automaton
+from .._check import check
+from ..arithmetic._arithmetic import Cast, parse_arithmetic
+from ..checker import _arithmetic as checker
+from ..impossibility._cast_model import (
+    TriangularLayer,
+    cast_sequence,
+    cast_states,
+    follow,
+    random_layer,
+    settled,
+    settled_values,
+    value_at,
+)
+from ..impossibility._cast_theorems import alternating_period, reflections, turning_period
+from ..impossibility._certificate import (
+    NumberedAutomaton,
     cast_impossibility,
     impossibility,
     parity_impossibility,
     write_impossible,
 )
-from ..impossibility.diagonal_channels import diagonal_channels
-from ..impossibility.orbits import AffineHead, AffineModel, orbit
-from ..impossibility.words import NumberedAutomaton
+from ..impossibility._orbits import AffineHead, AffineModel, diagonal_channels, orbit
 
 Case = Iterator[tuple[str, str | None]]
 Rational = Callable[[Fraction], Fraction]

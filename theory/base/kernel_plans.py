@@ -14,10 +14,10 @@ from typing import Any
 
 import torch
 
-from ...kernels.delta import plan as plans
-from ...kernels.delta.launches import find_plan_faults, plan_launches
-from ...kernels.delta.shapes import forward_shapes, segment_count
-from ...kernels.scans.segments import Segments, cut, next_length, segment_length
+from ...kernels.delta import _plan as plans
+from ...kernels.delta._plan import forward_shapes, segment_count
+from ...kernels.delta._plan_check import find_plan_faults, plan_launches
+from ...kernels.scans._segments import Segments, cut, next_length, segment_length
 
 Case = Iterator[tuple[str, str | None]]
 DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
@@ -237,10 +237,10 @@ def cut_fault(found: Segments, bounds: list[int]) -> str | None:
 
 def tables() -> Case:
     """Tables of chunks and of `scan`'s segments, the sizes that shapes foretell, and launches."""
-    from ...kernels.backends import KernelError
-    from ...kernels.delta.problem import place_chunks
-    from ...kernels.delta.scan import segment_bounds
-    from ...kernels.launching import check_grid, divided
+    from ...kernels._backends import KernelError
+    from ...kernels._launching import check_grid, divided
+    from ...kernels.delta._phases import segment_bounds
+    from ...kernels.delta._problem import place_chunks
 
     for rows, householders, heads, bounds in product((16, 64), (1, 3), (1, 3), (None, *PACKED)):
         batch, tokens = (2, 200) if bounds is None else (1, 200)

@@ -13,26 +13,25 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions.automaton import Automaton
-from ...constructions.construct import Request, choose, construct
-from ...constructions.errors import DisagreementError
-from ...constructions.lrnn import LRNN, Head, Layer, Transition
-from ...constructions.spec import automaton_from_spec
-from ..arithmetic.arithmetic import PerStep
-from ..arithmetic.names import parse_arithmetic
-from ..arithmetic.rounding import FORMATS
-from ..check import check
-from ..checker.arithmetic import Arithmetic
-from ..checker.exact import Invalid
-from ..proofs.answers import answers_of
-from ..proofs.codes import CodeMachine, codes_are_closed
-from ..proofs.identity import proof_digest
-from ..proofs.npz_model import NpzModel, npz_model
-from ..proofs.prove import prove
-from ..proofs.second_derivation import derive_again
-from ..proofs.state_search import StateSearch
-from ..proofs.stepper import StepperMachine
-from .equivalences import WRONG_REGIONS
+from ...constructions._construct import Request, choose, construct
+from ...constructions._lrnn import LRNN, Head, Layer, Transition
+from ...constructions._spec import automaton_from_spec
+from ...constructions.automata._automaton import Automaton
+from ...foundation._errors import DisagreementError
+from .._check import check
+from ..arithmetic._arithmetic import PerStep, parse_arithmetic
+from ..arithmetic._rounding import FORMATS
+from ..checker._arithmetic import Arithmetic
+from ..checker._exact import Invalid
+from ..proofs._answers import answers_of
+from ..proofs._codes import CodeMachine, codes_are_closed
+from ..proofs._npz_model import NpzModel, npz_model
+from ..proofs._proof import proof_digest
+from ..proofs._prove import prove
+from ..proofs._second_derivation import derive_again
+from ..proofs._state_search import StateSearch
+from ..proofs._stepper_machine import StepperMachine
+from ._equivalences import WRONG_REGIONS
 
 IN_BF16 = ("per_step:bf16", "per_op:bf16", "exact")
 EVERYWHERE = (*IN_BF16, "per_step:fp8_e4m3", "per_op:fp16:tree:rz", "per_step:int:-4..4", "per_step:fp32:ru")

@@ -36,8 +36,8 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from .exact import array, integer, need, record, run_alone, same, shown
-from .labels import read_labels
+from ._exact import array, integer, need, record, run_alone, same, shown
+from ._labels import read_labels
 
 Map: TypeAlias = tuple[int, ...]
 Word: TypeAlias = tuple[int, ...]

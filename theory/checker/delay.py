@@ -37,8 +37,8 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from .exact import Invalid, array, integer, need, record, run_alone, same, shown
-from .head import Head
+from ._exact import Invalid, array, integer, need, record, run_alone, same, shown
+from ._head import Head
 from .table import FORMATS, Machine, read_machine
 
 KEYS = {

@@ -35,12 +35,12 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from .arithmetic import Arithmetic
-from .exact import array, integer, need, record, run_alone, same
-from .head import Head
+from ._arithmetic import Arithmetic
+from ._exact import array, integer, need, record, run_alone, same
+from ._head import Head
+from ._regions import regions
+from ._stored import Model, Vector, right, value
 from .horizon import FLOATS
-from .regions import regions
-from .stored import Model, Vector, right, value
 from .table import FORMATS as REACH
 from .table import Machine, check_table, read_machine
 

@@ -53,8 +53,8 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from .exact import Number, bounds, integer, need, record, run_alone
-from .head import Head, Sparse
+from ._exact import Number, bounds, integer, need, record, run_alone
+from ._head import Head, Sparse
 from .table import FORMATS, check_table
 
 # precision in bits, exponent of the least normal number, largest finite number

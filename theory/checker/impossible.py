@@ -28,10 +28,10 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from .arithmetic import Arithmetic, Round, rounding
-from .exact import Field, array, integer, need, number, record, run_alone, same, shown
-from .impossible_words import Language, State, first_cast_pair, first_pair
-from .labels import read_labels
+from ._arithmetic import Arithmetic, Round, rounding
+from ._exact import Field, array, integer, need, number, record, run_alone, same, shown
+from ._impossible_words import Language, State, first_cast_pair, first_pair
+from ._labels import read_labels
 
 Rows: TypeAlias = list[tuple[int, int, Fraction]]
 

@@ -3,7 +3,7 @@
 Standard library only; run it as `python3 -I table.py CERTIFICATE`. What it proves, for every letter x: each code H
 of a head goes to the code A(x) H + B(x); the joint codes reached from the initial one lie over the automaton's
 states as its transitions say. By induction this holds for words of any length. Factors are applied in their order
-and from the left. Several layers: `layers.py`, and for cascades `covering.py`. The summary is recomputed and one
+and from the left. Several layers: `_layers.py`, and for cascades `_covering.py`. The summary is recomputed and one
 canonical form is demanded, so that no number is idle.
 """
 
@@ -19,11 +19,11 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from .covering import check_covering
-from .exact import array, integer, need, record, run_alone, same, shown, sign
-from .head import Head, canonical, decode_rows
-from .labels import read_labels
-from .layers import Wired, check_joint
+from ._covering import check_covering
+from ._exact import array, integer, need, record, run_alone, same, shown, sign
+from ._head import Head, canonical, decode_rows
+from ._labels import read_labels
+from ._layers import Wired, check_joint
 
 FORMATS = {"fp64": 2**53, "fp32": 2**24, "fp16": 2**11, "bf16": 2**8, "fp8_e4m3": 2**4, "fp8_e5m2": 2**3}
 Images: TypeAlias = list[list[list[int]]]

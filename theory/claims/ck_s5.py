@@ -6,18 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions.construct import Request, choose, construct
-from ...constructions.householder import product_of
-from ...constructions.spec import automaton_from_spec
-from ..factors.counts import random_factors, turned_planes
-from ..planning.bounds import bounds
-from ..spectra.eigenvalues import eigenvalue_report
-from ..verifying.checks import defect
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import proved
-from ..verifying.further import further
-from ..verifying.verdict import Verdict
-from .h_rank import refusal
+from ...constructions._construct import Request, choose, construct
+from ...constructions._spec import automaton_from_spec
+from ...constructions.algebra._householder import product_of
+from .._verdict import Verdict
+from ..planning._bounds import bounds
+from ..spectra._eigenvalues import eigenvalue_report
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import proved
+from ._parts import defect, further
+from .h_rank import random_factors, refusal, turned_planes
 
 CLAIM = Claim(
     "CK.S5",

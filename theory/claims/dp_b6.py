@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from ...constructions.matrices import Matrix, matrix
-from ...constructions.matrices import product as product_of
-from ..spectra.eigenvalues import Spectrum, eigenvalue_report
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import exhaustive
-from ..verifying.verdict import Verdict
+from ...constructions.algebra._matrices import Matrix, matrix
+from ...constructions.algebra._matrices import product as product_of
+from .._verdict import Verdict
+from ..spectra._eigenvalues import Spectrum, eigenvalue_report
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import exhaustive
 
 CLAIM = Claim("DP.B6", "Stable exactly if ρ ≤ 1 and semisimple on the unit circle", "exhaustive")
 PERIOD = 12

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ...constructions.matrices import Matrix
-from ..spectra.eigenvalues import eigenvalue_report
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import refutation
-from ..verifying.verdict import Verdict
+from ...constructions.algebra._matrices import Matrix
+from .._verdict import Verdict
+from ..spectra._eigenvalues import eigenvalue_report
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import refutation
 from .dp_b6 import criteria, has_finitely_many_powers
 
 CLAIM = Claim(

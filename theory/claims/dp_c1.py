@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...constructions.icosahedral import icosahedral_rotations
-from ...constructions.library.groups import group_by_name
-from ...constructions.matrices import Matrix, identity, is_orthogonal, product, scaled
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.parts import proved_in_parts
-from ..verifying.verdict import Verdict
+from ...constructions.algebra._matrices import Matrix, identity, is_orthogonal, product, scaled
+from ...constructions.library._groups import group_by_name
+from ...constructions.theorems._rotations import icosahedral_rotations
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ._parts import proved_in_parts
 
 CLAIM = Claim("DP.C1", "The full symmetry group of the dodecahedron is A_5 × Z_2", "proved", uses=("DP.T4",))
 GENERATORS = ((1, 2, 3, 4, 0), (1, 0, 3, 2, 4))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ...constructions.icosahedral import icosahedral_rotations
-from ...constructions.matrices import scaled
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import refutation
-from ..verifying.verdict import Verdict
+from ...constructions.algebra._matrices import scaled
+from ...constructions.theorems._rotations import icosahedral_rotations
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import refutation
 from .dp_c1 import listed_orders, order
 
 CLAIM = Claim(

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions.householder import GHFactor
-from ...constructions.matrices import Matrix, identity, matrix, product
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import supported
-from ..verifying.parts import drawn_factors, eighths
-from ..verifying.verdict import Verdict
+from ...constructions.algebra._householder import GHFactor
+from ...constructions.algebra._matrices import Matrix, identity, matrix, product
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import supported
+from ._parts import drawn_factors, eighths
 
 CLAIM = Claim(
     "DP.eq3",

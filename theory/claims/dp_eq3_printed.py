@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...constructions.householder import product_of, swap
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import refutation
-from ..verifying.verdict import Verdict
+from ...constructions.algebra._householder import product_of, swap
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import refutation
 from .dp_eq3 import flattened
 
 CLAIM = Claim(

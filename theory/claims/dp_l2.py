@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ...constructions.construct import construct
-from ...constructions.lrnn import LRNN
-from ..verifying.checks import defect, with_letters_exchanged
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import exhaustive
-from ..verifying.verdict import Verdict
+from ...constructions._construct import construct
+from ...constructions._lrnn import LRNN
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import exhaustive
+from ._parts import defect, with_letters_exchanged
 
 CLAIM = Claim(
     "DP.L2",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from ...constructions.householder import gh_factor
-from ...constructions.matrices import Matrix
-from ...constructions.real_cyclotomic import Number
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import exhaustive
-from ..verifying.verdict import Verdict
+from ...constructions.algebra._cyclotomic import Number
+from ...constructions.algebra._householder import gh_factor
+from ...constructions.algebra._matrices import Matrix
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import exhaustive
 
 State: TypeAlias = tuple[int, Matrix, tuple[int, ...]]
 """The place that is written next, the buffer `[d, 1]`, the last d tokens."""

@@ -7,15 +7,15 @@ from itertools import permutations
 
 import numpy as np
 
-from ...constructions.automaton import Automaton
-from ...constructions.cascades.cascade import cascade
-from ...constructions.cascades.lrnn import cascade_lrnn
-from ...constructions.lrnn import LRNN
-from ...constructions.spec import automaton_from_spec
-from ..verifying.checks import defect, with_letters_exchanged
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import exhaustive
-from ..verifying.verdict import Verdict
+from ...constructions._lrnn import LRNN
+from ...constructions._spec import automaton_from_spec
+from ...constructions.automata._automaton import Automaton
+from ...constructions.cascades._cascade import cascade
+from ...constructions.cascades._layers import cascade_lrnn
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import exhaustive
+from ._parts import defect, with_letters_exchanged
 
 CLAIM = Claim("DP.L4", "A permutation-reset automaton in one gated layer", "exhaustive", uses=("G.T3",))
 

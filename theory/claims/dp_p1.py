@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions.householder import gh_factor, product_of
-from ..factors.symbolic import nonreal_pair, two_factor_identities
-from ..spectra.eigenvalues import eigenvalue_report
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import supported
-from ..verifying.parts import eighths, figures, proved_in_parts, sampled, symbolic
-from ..verifying.verdict import Verdict
+from ...constructions.algebra._householder import gh_factor, product_of
+from .._verdict import Verdict
+from ..spectra._eigenvalues import eigenvalue_report
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import supported
+from ._parts import eighths, figures, proved_in_parts, sampled, symbolic
+from ._symbolic import nonreal_pair, two_factor_identities
 
 CLAIM = Claim(
     "DP.P1", "Equal keys, orthonormal keys, and where two factors have non-real eigenvalues", "proved"

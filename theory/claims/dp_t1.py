@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...constructions.block_delay import BlockDelay, block_delay
-from ...constructions.construct import construct
-from ...constructions.realisations import Realisation
-from ..verifying.checks import defect
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import exhaustive
-from ..verifying.verdict import Verdict
+from ...constructions._construct import construct
+from ...constructions._delay import BlockDelay, block_delay
+from ...constructions._realisations import Realisation
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import exhaustive
+from ._parts import defect
 
 CLAIM = Claim(
     "DP.T1",

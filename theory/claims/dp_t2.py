@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...constructions.automaton import Automaton
-from ...constructions.cascades.cascade import cascade
-from ...constructions.cascades.lrnn import Wiring, cascade_lrnn
-from ..verifying.checks import defect
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import supported
-from ..verifying.verdict import Verdict
+from ...constructions.automata._automaton import Automaton
+from ...constructions.cascades._cascade import cascade
+from ...constructions.cascades._layers import Wiring, cascade_lrnn
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import supported
+from ._parts import defect
 from .g_t4 import random_automaton
 
 CLAIM = Claim(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..planning.printed_cascades import printed_cascades, replayed, shortest_written
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import refutation
-from ..verifying.verdict import Verdict
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import refutation
+from ._printed_cascades import printed_cascades, replayed, shortest_written
 from .g_t4 import random_automaton
 
 CLAIM = Claim(

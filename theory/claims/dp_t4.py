@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from itertools import permutations, product
 from typing import Any
 
-from ...constructions.construct import construct
-from ...constructions.householder import orthogonal_factors, product_of
-from ...constructions.icosahedral import icosahedral_rotations
-from ...constructions.matrices import Matrix, identity, matrix, scaled
-from ..factors.symbolic import reflection_identities, unproved
-from ..verifying.checks import defect
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import exhaustive
-from ..verifying.further import further
-from ..verifying.verdict import Verdict
+from ...constructions._construct import construct
+from ...constructions.algebra._householder import orthogonal_factors, product_of
+from ...constructions.algebra._matrices import Matrix, identity, matrix, scaled
+from ...constructions.theorems._rotations import icosahedral_rotations
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import exhaustive
+from ._parts import defect, further
+from ._symbolic import reflection_identities, unproved
 
 CLAIM = Claim(
     "DP.T4",

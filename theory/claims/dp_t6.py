@@ -7,17 +7,16 @@ from fractions import Fraction
 from itertools import chain, product
 from typing import Any
 
-from ...constructions.householder import product_of
-from ...constructions.matrices import Matrix, identity, matrix, rank, scaled, subtract, transpose
-from ...constructions.matrices import product as product_of_matrices
-from ...constructions.spec import automaton_from_spec
-from ...constructions.swap_copy import swap_copy_factors, swap_copy_word
-from ...constructions.swap_copy_form import swap_copy_form
-from ..spectra.norms import norm_at_most_one
-from ..verifying.checks import defect
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import exhaustive
-from ..verifying.verdict import Verdict
+from ...constructions._spec import automaton_from_spec
+from ...constructions.algebra._householder import product_of
+from ...constructions.algebra._matrices import Matrix, identity, matrix, rank, scaled, subtract, transpose
+from ...constructions.algebra._matrices import product as product_of_matrices
+from ...constructions.theorems._swap_copy import swap_copy_factors, swap_copy_form, swap_copy_word
+from .._verdict import Verdict
+from ..spectra._norms import norm_at_most_one
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import exhaustive
+from ._parts import defect
 
 CLAIM = Claim(
     "DP.T6",

@@ -5,17 +5,16 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from ...constructions.householder import GHFactor, product_of
-from ...constructions.matrices import Matrix
-from ...constructions.real_cyclotomic import real_cyclotomic_field
-from ..factors.symbolic_witnesses import rwkv7_identities, rwkv7_radius
-from ..spectra.eigenvalues import eigenvalue_report
-from ..spectra.matrix import lifted_together
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import exhaustive, proved
-from ..verifying.parts import figures, letter_matrices, proved_in_parts, sampled, symbolic
-from ..verifying.subject import Subject
-from ..verifying.verdict import Verdict
+from ...constructions.algebra._cyclotomic import real_cyclotomic_field
+from ...constructions.algebra._householder import GHFactor, product_of
+from ...constructions.algebra._matrices import Matrix
+from .._verdict import Verdict
+from ..spectra._eigenvalues import eigenvalue_report
+from ..spectra._matrix import lifted_together
+from ..verifying._claim import QUICK, Claim, Effort, Subject
+from ..verifying._evidence import exhaustive, proved
+from ._parts import figures, letter_matrices, proved_in_parts, sampled, symbolic
+from ._symbolic import rwkv7_identities, rwkv7_radius
 
 CLAIM = Claim(
     "DP.T8", "RWKV-7 with c = 1 has unstable products: (27 + √153)/32 at θ = π/6", "proved", uses=("DP.B6",)

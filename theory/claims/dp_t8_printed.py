@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..factors.symbolic_witnesses import rwkv7_radius
-from ..spectra.eigenvalues import eigenvalue_report
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import refutation
-from ..verifying.verdict import Verdict
+from .._verdict import Verdict
+from ..spectra._eigenvalues import eigenvalue_report
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import refutation
+from ._symbolic import rwkv7_radius
 from .dp_t8 import pair_product
 
 CLAIM = Claim(

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...constructions.automaton import Automaton
-from ...constructions.matrices import matrix, product, transpose
-from ...constructions.spec import automaton_from_spec
-from ...constructions.unbounded import unbounded
-from ..verifying.checks import defect
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import supported
-from ..verifying.verdict import Verdict
+from ...constructions._spec import automaton_from_spec
+from ...constructions.algebra._matrices import matrix, product, transpose
+from ...constructions.automata._automaton import Automaton
+from ...constructions.theorems._unbounded import unbounded
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import supported
+from ._parts import defect
 
 CLAIM = Claim("G.A3", "Any automaton in one layer of 0/1 matrices, if the norm may exceed 1", "supported")
 Case = tuple[Automaton, Automaton]

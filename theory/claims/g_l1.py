@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..impossibility.cast_theorems import Tally, lemma, passed_over
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import supported
-from ..verifying.further import further
-from ..verifying.verdict import Verdict
+from .._verdict import Verdict
+from ..impossibility._cast_theorems import Tally, lemma, passed_over
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import supported
+from ._parts import further
 
 CLAIM = Claim(
     "G.L1",

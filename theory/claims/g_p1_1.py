@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...constructions.householder import GHFactor, product_of
-from ..factors.symbolic import norm_identity
-from ..spectra.norms import norm_at_most_one
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import proved, supported
-from ..verifying.parts import (
-    drawn_factors,
-    eighths,
-    figures,
-    letter_matrices,
-    proved_in_parts,
-    sampled,
-    symbolic,
-)
-from ..verifying.subject import Subject
-from ..verifying.verdict import Verdict
+from ...constructions.algebra._householder import GHFactor, product_of
+from .._verdict import Verdict
+from ..spectra._norms import norm_at_most_one
+from ..verifying._claim import QUICK, Claim, Effort, Subject
+from ..verifying._evidence import proved, supported
+from ._parts import drawn_factors, eighths, figures, letter_matrices, proved_in_parts, sampled, symbolic
+from ._symbolic import norm_identity
 
 CLAIM = Claim("G.P1.1", "Products of factors with eigenvalues in [-1, 1] do not expand", "proved")
 

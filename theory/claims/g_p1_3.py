@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from ...constructions.householder import GHFactor, gh_factor, product_of
-from ...constructions.real_cyclotomic import Number, real_cyclotomic_field, sign
-from ..factors.symbolic import nonnegative_pair_identities, norm_identity
-from ..factors.symbolic_witnesses import equiangular_discriminant, equiangular_projections
-from ..spectra.eigenvalues import Spectrum, eigenvalue_report
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import proved, supported
-from ..verifying.parts import drawn_factors, eighths, figures, proved_in_parts, sampled, symbolic
-from ..verifying.subject import Subject
-from ..verifying.verdict import Verdict
+from ...constructions.algebra._cyclotomic import Number, real_cyclotomic_field, sign
+from ...constructions.algebra._householder import GHFactor, gh_factor, product_of
+from .._verdict import Verdict
+from ..spectra._eigenvalues import Spectrum, eigenvalue_report
+from ..verifying._claim import QUICK, Claim, Effort, Subject
+from ..verifying._evidence import proved, supported
+from ._parts import drawn_factors, eighths, figures, proved_in_parts, sampled, symbolic
+from ._symbolic import (
+    equiangular_discriminant,
+    equiangular_projections,
+    nonnegative_pair_identities,
+    norm_identity,
+)
 
 CLAIM = Claim(
     "G.P1.3",

@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from ...constructions.automaton import Indices
-from ...constructions.spec import automaton_from_spec
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import exhaustive
-from ..verifying.verdict import Verdict
+from ...constructions._spec import automaton_from_spec
+from ...constructions.automata._automaton import Indices
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import exhaustive
 
 CLAIM = Claim(
     "G.S32", "The word problem's automaton: δ(y, m) = y·m for the product m_1·m_2···m_t", "exhaustive"

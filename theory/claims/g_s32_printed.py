@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import refutation
-from ..verifying.verdict import Verdict
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import refutation
 from .g_s32 import GROUPS, wrong_word
 
 CLAIM = Claim(

@@ -8,19 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...constructions.spec import automaton_from_spec
-from ..arithmetic.arithmetic import Cast
-from ..arithmetic.names import parse_arithmetic
-from ..check import check
-from ..impossibility.cast_theorems import Tally, passed_over, theorem
-from ..impossibility.certificate import cast_impossibility, positive_delta_layer
-from ..impossibility.orbits import AffineHead
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import supported
-from ..verifying.further import further
-from ..verifying.subject import Subject
-from ..verifying.subject_letters import turning_needs
-from ..verifying.verdict import Verdict
+from ...constructions._spec import automaton_from_spec
+from .._check import check
+from .._verdict import Verdict
+from ..arithmetic._arithmetic import Cast, parse_arithmetic
+from ..impossibility._cast_theorems import Tally, passed_over, theorem
+from ..impossibility._certificate import cast_impossibility, positive_delta_layer
+from ..impossibility._orbits import AffineHead
+from ..verifying._claim import QUICK, Claim, Effort, Subject
+from ..verifying._evidence import supported
+from ._parts import further
+from ._subject_letters import turning_needs
 from .g_l1 import FORMATS
 
 CLAIM = Claim(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ..counters.counters import delta_operations, integer_rounding, two_projections
-from ..counters.witnesses import counts, plain_witness
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import refutation
-from ..verifying.verdict import Verdict
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import refutation
+from ._counters import counts, delta_operations, integer_rounding, plain_witness, two_projections
 
 CLAIM = Claim(
     "G.T1.printed",

@@ -6,15 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..counters.counters import ripple_period
-from ..impossibility.cast_rotations import ROTATIONS, rotations
-from ..impossibility.cast_theorems import Tally, passed_over, theorem
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import supported
-from ..verifying.further import further
-from ..verifying.subject import Subject
-from ..verifying.subject_letters import turning_needs
-from ..verifying.verdict import Verdict
+from .._verdict import Verdict
+from ..impossibility._cast_theorems import ROTATIONS, Tally, passed_over, rotations, theorem
+from ..verifying._claim import QUICK, Claim, Effort, Subject
+from ..verifying._evidence import supported
+from ._counters import ripple_period
+from ._parts import further
+from ._subject_letters import turning_needs
 from .g_l1 import FORMATS
 
 CLAIM = Claim(

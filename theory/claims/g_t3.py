@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...constructions.automaton import Automaton
-from ...constructions.construct import construct
-from ...constructions.errors import NotRealisableError
-from ...constructions.householder import product_of
-from ...constructions.lrnn import Head
-from ...constructions.matrices import identity, kernel, subtract
-from ..verifying.checks import defect
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import supported
-from ..verifying.further import further
-from ..verifying.verdict import Verdict
+from ...constructions._construct import construct
+from ...constructions._lrnn import Head
+from ...constructions.algebra._householder import product_of
+from ...constructions.algebra._matrices import identity, kernel, subtract
+from ...constructions.automata._automaton import Automaton
+from ...foundation._errors import NotRealisableError
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import supported
+from ._parts import defect, further
 
 CLAIM = Claim(
     "G.T3", "Group automata in one layer, k - 1 swaps for k moved points", "supported", uses=("G.P1.2",)

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions.automaton import Automaton
-from ...constructions.construct import construct
-from ...constructions.spec import automaton_from_spec
-from ..verifying.checks import defect
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import refutation
-from ..verifying.verdict import Verdict
+from ...constructions._construct import construct
+from ...constructions._spec import automaton_from_spec
+from ...constructions.automata._automaton import Automaton
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import refutation
+from ._parts import defect
 
 CLAIM = Claim(
     "G.T3.printed",

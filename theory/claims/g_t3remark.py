@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from ...constructions.householder import permutation_factors, product_of
-from ...constructions.matrices import identity, kernel, subtract
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import exhaustive
-from ..verifying.verdict import Verdict
+from ...constructions.algebra._householder import permutation_factors, product_of
+from ...constructions.algebra._matrices import identity, kernel, subtract
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import exhaustive
 
 CLAIM = Claim("G.T3remark", "k factors, no more, for a matrix of M_k", "exhaustive", uses=("G.T3", "H.rank"))
 

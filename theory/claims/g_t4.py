@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...constructions.automaton import Automaton
-from ...constructions.cascades.cascade import cascade
-from ...constructions.cascades.lrnn import Wiring, cascade_lrnn
-from ...constructions.spec import automaton_from_spec
-from ..verifying.checks import defect
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import supported
-from ..verifying.verdict import Verdict
+from ...constructions._spec import automaton_from_spec
+from ...constructions.automata._automaton import Automaton
+from ...constructions.cascades._cascade import cascade
+from ...constructions.cascades._layers import Wiring, cascade_lrnn
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import supported
+from ._parts import defect
 
 CLAIM = Claim(
     "G.T4",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ...constructions.lrnn import LRNN
-from ...constructions.spec import automaton_from_spec
-from ...constructions.two_layers import cyclic_corners, cyclic_two_layers
-from ..verifying.checks import defect, with_letters_exchanged
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import exhaustive
-from ..verifying.verdict import Verdict
+from ...constructions._lrnn import LRNN
+from ...constructions._spec import automaton_from_spec
+from ...constructions.theorems._two_layers import cyclic_corners, cyclic_two_layers
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import exhaustive
+from ._parts import defect, with_letters_exchanged
 
 CLAIM = Claim("G.T6", "Z_m in two layers with single reflections", "exhaustive", uses=("G.P1.2",), seconds=60)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ...constructions.construct import construct
-from ..verifying.checks import defect
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import proved
-from ..verifying.verdict import Verdict
+from ...constructions._construct import construct
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import proved
+from ._parts import defect
 
 CLAIM = Claim(
     "H.A5inv", "A_5 over its 15 involutions with one reflection a token", "proved", uses=("DP.T4", "H.rank")

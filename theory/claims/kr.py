@@ -8,13 +8,13 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 
-from ...constructions.automaton import Automaton
-from ...constructions.cascades.automata import Cascade
-from ...constructions.cascades.cascade import cascade
-from ...constructions.cascades.proof import prove_emulation
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import exhaustive
-from ..verifying.verdict import Verdict
+from ...constructions.automata._automaton import Automaton
+from ...constructions.cascades._automata import Cascade
+from ...constructions.cascades._cascade import cascade
+from ...constructions.cascades._emulation import prove_emulation
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import exhaustive
 
 CLAIM = Claim("KR", "Every automaton is a cascade of permutation-reset automata", "exhaustive", seconds=11)
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from ..counters.counters import exact_model, projection, two_projections
-from ..counters.rates import two_factors
-from ..counters.search import projections
-from ..counters.witnesses import counts, plain_witness, transition_spectrum
-from ..impossibility.orbits import orbit
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import proved
-from ..verifying.further import further
-from ..verifying.verdict import Verdict
+from .._verdict import Verdict
+from ..impossibility._orbits import orbit
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import proved
+from ._counters import (
+    counts,
+    exact_model,
+    plain_witness,
+    projection,
+    projections,
+    transition_spectrum,
+    two_projections,
+)
+from ._counting_rates import two_factors
+from ._parts import further
 
 CLAIM = Claim(
     "own.R3",

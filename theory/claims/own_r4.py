@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from ..counters.counters import delta_operations
-from ..counters.rates import delta_layers
-from ..counters.search import delta_keys
-from ..counters.witnesses import counts, plain_witness, transition_spectrum
-from ..impossibility.diagonal_channels import diagonal_channels
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import proved
-from ..verifying.further import further
-from ..verifying.verdict import Verdict
+from .._verdict import Verdict
+from ..impossibility._orbits import diagonal_channels
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import proved
+from ._counters import counts, delta_keys, delta_operations, plain_witness, transition_spectrum
+from ._counting_rates import delta_layers
+from ._parts import further
 
 CLAIM = Claim(
     "own.R4",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ...constructions.lrnn import LRNN
-from ...constructions.ripple import ripple_counter
-from ...constructions.spec import automaton_from_spec
-from ..verifying.checks import defect, with_letters_exchanged
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import exhaustive
-from ..verifying.verdict import Verdict
+from ...constructions._lrnn import LRNN
+from ...constructions._spec import automaton_from_spec
+from ...constructions.theorems._two_layers import ripple_counter
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import exhaustive
+from ._parts import defect, with_letters_exchanged
 
 CLAIM = Claim("own.T2tight", "L scalar layers of ±1 count modulo 2^L", "exhaustive")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..counters.counters import long_key
-from ..counters.exhaustive import Cycles, all_symmetric, random_symmetric
-from ..impossibility.diagonal_channels import diagonal_channels
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import exhaustive
-from ..verifying.further import further
-from ..verifying.verdict import Verdict
+from .._verdict import Verdict
+from ..impossibility._orbits import diagonal_channels
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import exhaustive
+from ._counters import long_key
+from ._parts import further
+from ._settling import Cycles, all_symmetric, random_symmetric
 
 CLAIM = Claim(
     "PT.R1",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..counters.exhaustive import Cycles, random_symmetric
-from ..verifying.claim import QUICK, Claim, Effort
-from ..verifying.evidence import exhaustive
-from ..verifying.further import further
-from ..verifying.verdict import Verdict
+from .._verdict import Verdict
+from ..verifying._claim import QUICK, Claim, Effort
+from ..verifying._evidence import exhaustive
+from ._parts import further
+from ._settling import Cycles, random_symmetric
 from .pt_r1 import LARGER, MONOTONE, Systems
 
 CLAIM = Claim(

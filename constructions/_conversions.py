@@ -1,0 +1,384 @@
+"""Automata from and to Python objects: automata-lib machines, callables, networkx graphs, sympy groups.
+
+Those for automata-lib are in `interop_automata_lib`.
+
+Automata from and to automata-lib's `DFA`, `NFA` and `GNFA`.
+
+automata-lib keeps states and letters in sets, whose order follows the hash seed: letters are sorted here, states are
+breadth first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..foundation._errors import InputError, LimitError
+from .automata._acceptor import EPSILON, MAX_STATES, Acceptor
+from .automata._automaton import (
+    Automaton,
+    Label,
+    Track,
+    build,
+    fresh_name,
+    label_problems,
+    minimise,
+    object_array,
+)
+from .automata._labels import label_text, output_kind
+
+if TYPE_CHECKING:
+    import networkx
+    from automata.fa.dfa import DFA
+    from automata.fa.gnfa import GNFA
+    from automata.fa.nfa import NFA
+
+
+def from_automata_lib(
+    machine: DFA | NFA | GNFA,
+    *,
+    track: Track | None = None,
+    name: str = "automaton",
+    max_states: int = MAX_STATES,
+) -> Automaton:
+    """The complete automaton of an automata-lib machine, letters sorted, states breadth first.
+
+    `track` defaults to `state` for a DFA, whose labels are kept (partial ones get a sink), and to `output` for an NFA
+    or GNFA, whose states are tuples of its labels. `InputError` for other objects, `LimitError` beyond `max_states`.
+    """
+    from automata.fa.dfa import DFA
+    from automata.fa.gnfa import GNFA
+    from automata.fa.nfa import NFA
+
+    letters = _sorted_labels(machine.input_symbols) if isinstance(machine, DFA | NFA | GNFA) else []
+    if isinstance(machine, DFA):
+        transitions: Mapping[Any, Mapping[Any, Any]] = machine.transitions
+        states = _breadth_first(machine.initial_state, transitions, letters)
+        unreached = _sorted_labels(q for q in machine.states if q not in dict.fromkeys(states))
+        accepting = [q for q in states if q in machine.final_states]
+        return build(
+            transitions,
+            start=machine.initial_state,
+            letters=letters,
+            states=[*states, *unreached],
+            accepting=accepting,
+            name=name,
+            track=track or "state",
+        )
+    if isinstance(machine, NFA):
+        acceptor = _nfa_acceptor(machine, letters)
+    elif isinstance(machine, GNFA):
+        acceptor = _gnfa_acceptor(machine, letters, name, max_states)
+    else:
+        raise InputError(
+            f"{name}: an automata-lib DFA, NFA or GNFA is needed, not a {type(machine).__name__}"
+        )
+    return _breadth_first_order(acceptor.determinised(name, track or "output", max_states))
+
+
+def _breadth_first_order(automaton: Automaton) -> Automaton:
+    order = automaton.reachable()
+    new_index = np.empty(len(order), dtype=np.int64)
+    new_index[order] = np.arange(len(order))
+    return replace(
+        automaton,
+        states=tuple(automaton.states[q] for q in order),
+        transitions=new_index[automaton.transitions[:, order]],
+        start=0,
+        outputs=automaton.outputs[..., order],
+    )
+
+
+def _nfa_acceptor(machine: NFA, letters: Sequence[Label]) -> Acceptor:
+    letter_of: dict[Label, int] = {x: i for i, x in enumerate(letters)} | {"": EPSILON}
+    rows: dict[Any, dict[Any, list[Any]]] = {
+        q: {x: _sorted_labels(targets) for x, targets in row.items()}
+        for q, row in machine.transitions.items()
+    }
+    states: list[Label] = [machine.initial_state]
+    seen = dict.fromkeys(states)
+    for q in states:
+        for x in ("", *letters):
+            for r in rows.get(q, {}).get(x, []):
+                if r not in seen:
+                    seen[r] = None
+                    states.append(r)
+    place = {q: i for i, q in enumerate(states)}
+    arcs = sorted(
+        (place[q], letter_of[x], place[r])
+        for q in states
+        for x, targets in rows.get(q, {}).items()
+        for r in targets
+    )
+    return Acceptor(states, letters, arcs, [0], [i for q, i in place.items() if q in machine.final_states])
+
+
+def _gnfa_acceptor(machine: GNFA, letters: Sequence[Label], name: str, max_states: int) -> Acceptor:
+    """Each edge's pattern as a small acceptor between its ends: no detour through one large pattern."""
+    from .formats.regex import pattern_acceptor
+
+    states: list[Label] = _sorted_labels(machine.states)
+    place = {q: i for i, q in enumerate(states)}
+    arcs: list[tuple[int, int, int]] = []
+    transitions: Mapping[Any, Mapping[Any, str | None]] = machine.transitions
+    for q in list(states):
+        row: Mapping[Any, str | None] = transitions.get(q, {})
+        for r, target in place.items():
+            pattern = row.get(r)
+            if pattern is None:
+                continue
+            edge = f"{name}: edge {q!r} to {r!r}"
+            part = pattern_acceptor(pattern, [str(x) for x in letters], edge, max_states)
+            offset = len(states)
+            states += [(q, r, i) for i in range(len(part.states))]
+            arcs += [(offset + p, x, offset + s) for p, x, s in part.arcs]
+            arcs += [(place[q], EPSILON, offset + p) for p in part.initial]
+            arcs += [(offset + p, EPSILON, target) for p in part.accepting]
+    return Acceptor(states, letters, arcs, [place[machine.initial_state]], [place[machine.final_state]])
+
+
+def _sorted_labels(labels: Iterable[Any]) -> list[Any]:
+    return sorted(labels, key=lambda label: (type(label).__name__, label_text(label)))
+
+
+def _breadth_first(
+    start: Label, transitions: Mapping[Any, Mapping[Any, Any]], letters: Sequence[Label]
+) -> list[Label]:
+    order = [start]
+    seen = dict.fromkeys(order)
+    for q in order:
+        for x in letters:
+            row = transitions.get(q, {})
+            if x in row and row[x] not in seen:
+                seen[row[x]] = None
+                order.append(row[x])
+    return order
+
+
+def to_automata_lib(automaton: Automaton) -> DFA:
+    """The automata-lib `DFA` with the same labels, for outputs that are acceptance.
+
+    A state `None` is renamed to the text `None`, because `DFA.minify` fails on it. Do not chain calls on a temporary
+    (`dfa.minify().isfinite()`): automata-lib raises `RuntimeError`. `InputError` for other outputs or a letter `""`.
+    """
+    from automata.fa.dfa import DFA
+
+    if output_kind(automaton) != "acceptor":
+        raise InputError(f"{automaton.name}: an automata-lib DFA holds acceptance only, not other outputs")
+    if "" in automaton.letters:
+        raise InputError(f"{automaton.name}: the letter '' is the empty move in automata-lib: rename it")
+    states = [fresh_name("None", automaton.states) if q is None else q for q in automaton.states]
+    return DFA(
+        states=set(states),
+        input_symbols=set(automaton.letters),  # type: ignore[arg-type]
+        transitions={
+            q: {x: states[automaton.transitions[i, p]] for i, x in enumerate(automaton.letters)}  # type: ignore[misc]
+            for p, q in enumerate(states)
+        },
+        initial_state=states[automaton.start],
+        final_states={q for q, accepted in zip(states, automaton.outputs, strict=True) if accepted},
+    )
+
+
+__all__ = [
+    "from_automata_lib",
+    "from_callable",
+    "from_networkx",
+    "from_permutation_group",
+    "to_automata_lib",
+    "to_networkx",
+    "to_permutation_group",
+]
+
+
+def from_callable(
+    function: Callable[[Any, Any], Any],
+    start: Label,
+    letters: Iterable[Label],
+    *,
+    outputs: Callable[[Any], Any] | None = None,
+    name: str = "automaton",
+    track: Track = "state",
+    max_states: int = MAX_STATES,
+) -> Automaton:
+    """The states that `function(state, letter) -> state` reaches from `start`, breadth first.
+
+    `outputs(state)` gives the outputs; without it each state is its own. `InputError` for states that are not hashable
+    or not equal to themselves (nan), or equal but of different types (`1` and `True`), `LimitError` beyond `max_states`.
+    """
+    alphabet = list(letters)
+    problems = label_problems(alphabet, "letter") + label_problems([start], "state")
+    if problems:
+        raise InputError(f"{name}: " + "; ".join(problems))
+    place: dict[Label, int] = {start: 0}
+    states: list[Label] = [start]
+    rows: list[list[int]] = []
+    for q in states:
+        row = []
+        for x in alphabet:
+            r = function(q, x)
+            problems = label_problems([r], "state")
+            if not problems and r in place and _types(states[place[r]]) != _types(r):
+                problems = label_problems([states[place[r]], r], "state")
+            if problems:
+                raise InputError(f"{name}: from state {q!r} by letter {x!r}: " + "; ".join(problems))
+            if r not in place:
+                if len(states) >= max_states:
+                    raise LimitError(
+                        f"{name}: the callable reached more than {max_states} states; raise it with --max-states "
+                        "(in Python max_states)"
+                    )
+                place[r] = len(states)
+                states.append(r)
+            row.append(place[r])
+        rows.append(row)
+    values = states if outputs is None else [outputs(q) for q in states]
+    table = np.array(rows, dtype=np.int64).reshape(len(states), len(alphabet)).T
+    automaton = Automaton(tuple(states), tuple(alphabet), table, 0, object_array(values), name)
+    return minimise(automaton) if track == "output" else automaton
+
+
+def _types(label: Any) -> Any:
+    """The types in a label, so that `(1,)` and `(True,)` differ."""
+    if isinstance(label, tuple):
+        return type(label).__name__, tuple(_types(item) for item in label)
+    return type(label).__name__
+
+
+def from_networkx(
+    graph: networkx.DiGraph[Any],
+    start: Label | None = None,
+    *,
+    letter: str = "letter",
+    name: str = "automaton",
+    track: Track = "state",
+) -> Automaton:
+    """The automaton of a directed (multi)graph whose edges carry a letter in the attribute `letter`.
+
+    Outputs: the node attribute `accepting` or `output`, or the edge attribute `output` (Mealy), on all or none; without
+    them each state is its own output. `start` defaults to `graph.graph["start"]`; graph attribute `letters` fixes the
+    alphabet's order. Partial graphs get a sink. `InputError` names the edge where it is not deterministic.
+    """
+    if not graph.is_directed():
+        raise InputError(f"{name}: a directed graph is needed (networkx.MultiDiGraph)")
+    if start is None:
+        if "start" not in graph.graph:
+            raise InputError(f"{name}: no start state: pass start= or set graph.graph['start']")
+        start = graph.graph["start"]
+    transitions: dict[Any, dict[Any, Any]] = {q: {} for q in graph.nodes}
+    mealy: dict[Any, dict[Any, Any]] = {q: {} for q in graph.nodes}
+    problems = []
+    with_output = 0
+    for q, r, data in graph.edges(data=True):
+        if letter not in data:
+            problems.append(f"the edge {q!r} -> {r!r} has no attribute {letter!r}")
+            continue
+        x = data[letter]
+        problem = label_problems([x], "letter")
+        if problem:
+            problems += problem
+        elif x in transitions[q]:
+            problems.append(f"state {q!r} has two edges with letter {x!r}: not deterministic")
+        else:
+            transitions[q][x] = r
+            mealy[q][x] = data.get("output")
+            with_output += "output" in data
+    node_outputs = {key: [q for q in graph.nodes if key in graph.nodes[q]] for key in ("accepting", "output")}
+    if 0 < with_output < graph.number_of_edges():
+        problems.append("some edges have the attribute 'output' and others do not")
+    for key, nodes in node_outputs.items():
+        if 0 < len(nodes) < len(graph):
+            missing = next(q for q in graph.nodes if key not in graph.nodes[q])
+            problems.append(f"state {missing!r} has no attribute {key!r}, others have")
+    if problems:
+        raise InputError(f"{name}: " + "; ".join(problems[:10]))
+    return build(
+        transitions,
+        start=start,
+        letters=graph.graph.get("letters"),
+        states=list(graph.nodes),
+        accepting=[q for q in graph.nodes if graph.nodes[q]["accepting"]]
+        if node_outputs["accepting"]
+        else None,
+        outputs={q: graph.nodes[q]["output"] for q in graph.nodes} if node_outputs["output"] else None,
+        mealy=mealy if with_output else None,
+        name=name,
+        track=track,
+    )
+
+
+def to_networkx(automaton: Automaton) -> networkx.MultiDiGraph[Any]:
+    """A `MultiDiGraph` with edge attribute `letter` that `from_networkx` turns into the same automaton.
+
+    `InputError` where a state is None, which networkx refuses.
+    """
+    import networkx
+
+    if None in automaton.states:
+        raise InputError(f"{automaton.name}: networkx has no node None: rename that state")
+    kind = output_kind(automaton)
+    graph: networkx.MultiDiGraph[Any] = networkx.MultiDiGraph(
+        start=automaton.states[automaton.start], letters=list(automaton.letters)
+    )
+    for q, state in enumerate(automaton.states):
+        graph.add_node(state)
+        if kind == "acceptor":
+            graph.nodes[state]["accepting"] = bool(automaton.outputs[q])
+        elif kind == "moore":
+            graph.nodes[state]["output"] = automaton.outputs[q]
+    for q, state in enumerate(automaton.states):
+        for i, x in enumerate(automaton.letters):
+            output = {"output": automaton.outputs[i, q]} if kind == "mealy" else {}
+            graph.add_edge(state, automaton.states[automaton.transitions[i, q]], letter=x, **output)
+    return graph
+
+
+def from_permutation_group(
+    group: Any, letters: Sequence[Label] | None = None, start: int = 0, *, name: str = "automaton"
+) -> Automaton:
+    """The generators of a sympy `PermutationGroup` acting on its points 0..n-1, all kept, each its own output.
+
+    `letters`: names of the generators, in their order; by default their image tuples.
+    """
+    from sympy.combinatorics import PermutationGroup
+
+    if not isinstance(group, PermutationGroup):
+        raise InputError(f"{name}: a sympy PermutationGroup is needed, not a {type(group).__name__}")
+    images = [tuple(int(i) for i in g.array_form) for g in group.generators]
+    names: Sequence[Label] = images if letters is None else letters
+    degree = int(group.degree)
+    if len(names) != len(images):
+        raise InputError(f"{name}: {len(names)} letters for {len(images)} generators; name each generator")
+    if not 0 <= start < degree:
+        raise InputError(f"{name}: start {start} is not one of the points 0..{degree - 1}")
+    return Automaton(
+        tuple(range(degree)),
+        tuple(names),
+        np.array(images, dtype=np.int64).reshape(len(images), degree),
+        start,
+        object_array(range(degree)),
+        name,
+        keeps_points=True,
+    )
+
+
+def to_permutation_group(automaton: Automaton) -> Any:
+    """The transition group as a sympy `PermutationGroup` on the indices of states, one generator a letter.
+
+    sympy multiplies left to right: `p*q` applies p first. `InputError` names the letter and the two states it merges
+    where the transitions are not permutations.
+    """
+    merged = automaton.merged_pair()
+    if merged is not None:
+        x, p, q = merged
+        raise InputError(
+            f"{automaton.name}: not a group automaton: letter {automaton.letters[x]!r} sends the states "
+            f"{automaton.states[p]!r} and {automaton.states[q]!r} to one state"
+        )
+    from sympy.combinatorics import Permutation, PermutationGroup
+
+    rows = automaton.transitions.tolist() or [list(range(len(automaton.states)))]
+    return PermutationGroup([Permutation(row) for row in rows])

@@ -1,0 +1,372 @@
+"""`Inspection`: what is known of an automaton's algebra, with what the limits leave unknown said.
+
+Is there a word that sends all states to one? Decided on pairs of states, without the monoid.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from ..foundation._errors import LimitError
+from .algebra.groups._permutations import alternating_kind, cycle_lengths, distinct_maps
+from .algebra.monoids._monoid import MAX_MONOID, TransitionMonoid, all_aperiodic, letters_commute
+from .algebra.monoids._solvable import generates_solvable, group_order, subgroups_solvable
+from .automata._automaton import Automaton, Indices, Label, breadth_first
+
+MAX_SYNCHRONISING_STATES = 5_000
+
+_PAIRED = 300
+
+
+def is_synchronising(automaton: Automaton, *, max_states: int = MAX_SYNCHRONISING_STATES) -> bool | None:
+    """True where some word sends all states to one; None where it is undecided for more than `max_states` states.
+
+    An automaton is synchronising exactly if every two states can be merged (Černý).
+    """
+    if len(automaton.states) == 1:
+        return True
+    if automaton.is_permutation:
+        return False
+    left, _ = _descend(automaton.transitions, 1)
+    if len(left) == 1:
+        return True
+    first = breadth_first(automaton.transitions, int(left[0]))
+    second = breadth_first(automaton.transitions, int(left[-1]))
+    if np.intersect1d(first, second).size == 0:
+        return False
+    inside = _closure(automaton.transitions, left)
+    if len(inside) > max_states:
+        return None
+    maps = np.searchsorted(inside, automaton.transitions[:, inside])
+    return _merge(maps, np.searchsorted(inside, left)) is not None
+
+
+def reset_word(
+    automaton: Automaton, *, max_states: int = MAX_SYNCHRONISING_STATES
+) -> tuple[Label, ...] | None:
+    """A word that sends all states to one, or None where there is none; short, not always shortest.
+
+    The two states that can be merged soonest are merged again and again (greedy; beyond a few hundred states
+    after a descent by pseudo-random letters). Also None beyond `max_states` where the descent does not end.
+    """
+    n = len(automaton.states)
+    if n == 1:
+        return ()
+    if automaton.is_permutation:
+        return None
+    left, word = np.arange(n), list[int]()
+    if n > _PAIRED:
+        left, word = _descend(automaton.transitions, _PAIRED // 3)
+        if len(left) > 1 and n > max_states:
+            return None
+    end = _merge(automaton.transitions, left)
+    return None if end is None else tuple(automaton.letters[x] for x in [*word, *end])
+
+
+def _descend(maps: Indices, enough: int) -> tuple[Indices, list[int]]:
+    """Image of all states under a word of pseudo-random letters that stops once `enough` states are left."""
+    generator = np.random.default_rng(0)
+    left = np.arange(maps.shape[1])
+    word: list[int] = []
+    work = 1_000 * len(left) + 100_000
+    for x in generator.integers(0, len(maps), size=20 * len(left) + 100).tolist():
+        work -= 50 + len(left)
+        if len(left) <= enough or work < 0:
+            break
+        left = np.unique(maps[x, left])
+        word.append(x)
+    return left, word
+
+
+def _closure(maps: Indices, states: Indices) -> Indices:
+    """All states reachable from the given ones, sorted."""
+    seen = np.zeros(maps.shape[1], dtype=bool)
+    while states.size:
+        seen[states] = True
+        images = np.unique(maps[:, states])
+        states = images[~seen[images]]
+    return np.flatnonzero(seen)
+
+
+def _merge(maps: Indices, left: Indices) -> list[int] | None:
+    """A word that merges the states `left` into one, two at a time; None where some two cannot be merged."""
+    word: list[int] = []
+    while len(left) > 1:
+        part = _merging_word(maps, left[:_PAIRED])
+        if part is None:
+            return None
+        for x in part:
+            left = np.unique(maps[x, left])
+        word += part
+    return word
+
+
+def _merging_word(maps: Indices, states: Indices) -> list[int] | None:
+    """A shortest word that merges two of the states; None where no two can be merged. Breadth first on pairs."""
+    letters, n = maps.shape
+    i, j = np.triu_indices(len(states), 1)
+    low, high = np.minimum(states[i], states[j]), np.maximum(states[i], states[j])
+    seen = np.zeros(n * n, dtype=bool)
+    seen[low * n + high] = True
+    steps: list[Indices] = []
+    while low.size:
+        p, q = maps[:, low].T.reshape(-1), maps[:, high].T.reshape(-1)
+        merged = np.flatnonzero(p == q)
+        if merged.size:
+            at, x = divmod(int(merged[0]), letters)
+            word = [x]
+            for places in reversed(steps):
+                at, x = divmod(int(places[at]), letters)
+                word.append(x)
+            return word[::-1]
+        low, high = np.minimum(p, q), np.maximum(p, q)
+        codes = low * n + high
+        new = np.flatnonzero(~seen[codes])
+        _, first = np.unique(codes[new], return_index=True)
+        places = new[np.sort(first)]
+        seen[codes[places]] = True
+        steps.append(places)
+        low, high = low[places], high[places]
+    return None
+
+
+MAX_INSPECTION_BYTES = 1 << 28
+
+# a longer integer is no valid Python literal, so no reader of the JSON could take it in
+_MAX_DIGITS = 4_000
+_SAMPLED_ENTRIES = 4_000_000
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """Facts about an automaton; None means unknown, and `notes` says why.
+
+    `monoid`: size of the transition monoid with the identity; `group`: every letter permutes the states;
+    `solvable`: every subgroup of the monoid is; `synchronising`: some word sends all states to one; `degree`:
+    points of a small faithful permutation representation, for groups; `group_order` only for groups;
+    `max_order`: largest period of an element; `resets`: number of constant maps in the monoid; `letter_kinds`:
+    `(letter, kind)` as text.
+    """
+
+    name: str
+    states: int
+    letters: int
+    start: str
+    kind: str
+    monoid: int | None
+    group: bool
+    aperiodic: bool | None
+    commutative: bool
+    solvable: bool | None
+    synchronising: bool | None
+    degree: int | None
+    notes: tuple[str, ...]
+    group_order: int | None
+    idempotents: int | None
+    max_order: int | None
+    resets: int | None
+    letter_kinds: tuple[tuple[str, str], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The facts as JSON values."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values["notes"] = list(self.notes)
+        values["letter_kinds"] = [list(pair) for pair in self.letter_kinds]
+        return values
+
+    def rows(self) -> list[tuple[str, str]]:
+        """`(label, text)` pairs of a readable table."""
+        start = self.start or "''"
+        kinds = Counter(kind for _, kind in self.letter_kinds)
+        if len(self.letter_kinds) <= 12:
+            letters = "; ".join(f"{letter}: {kind}" for letter, kind in self.letter_kinds)
+        else:
+            shown = [f"{count} × {kind}" for kind, count in kinds.most_common(8)]
+            letters = "; ".join(shown) + ("; …" if len(kinds) > 8 else "")
+        rows = [
+            ("states", f"{self.states:,} (start {start})"),
+            ("letters", f"{self.letters:,}" + (f" ({letters})" if letters else "")),
+            ("kind", self.kind),
+            ("transition monoid", _count(self.monoid, "element")),
+            ("group", _yes(self.group)),
+        ]
+        if self.group:
+            rows.append(("group order", _figure(self.group_order)))
+        rows += [
+            ("aperiodic", _yes(self.aperiodic)),
+            ("commutative", _yes(self.commutative)),
+            ("solvable", _yes(self.solvable)),
+            ("synchronising", _yes(self.synchronising)),
+        ]
+        if self.monoid is not None:
+            rows += [
+                ("idempotents", _figure(self.idempotents)),
+                ("largest period of an element", _figure(self.max_order)),
+                ("resets in the monoid", _figure(self.resets)),
+            ]
+        if self.degree is not None:
+            rows.append(("degree of the group", _count(self.degree, "point")))
+        return rows + [("note", note) for note in self.notes]
+
+
+def inspect_automaton(
+    automaton: Automaton,
+    *,
+    max_monoid: int = MAX_MONOID,
+    max_bytes: int = MAX_INSPECTION_BYTES,
+    degree: Callable[[Automaton], int | None] | None = None,
+) -> Inspection:
+    """The algebra of an automaton as far as the limits allow; never raises for size.
+
+    `max_monoid`: list the transition monoid up to this size (and about `max_bytes` of memory). `degree` computes
+    the degree of a small permutation representation, by default `small_degree`; it is called for groups only.
+    """
+    if degree is None:
+        from .theorems._small_degree import small_degree
+
+        degree = small_degree
+    notes = list(automaton.notes)
+    group = automaton.is_permutation
+    order = _order(automaton, notes, max_monoid) if group else None
+    monoid = (
+        _listed(automaton, notes, order, max_monoid, max_bytes) if order is not None or not group else None
+    )
+    commutative = letters_commute(automaton)
+    if monoid is not None:
+        aperiodic: bool | None = monoid.is_aperiodic
+        synchronising: bool | None = monoid.has_resets
+    else:
+        # a group that is not listed has more than one element
+        aperiodic = False if group or _some_period(automaton) else None
+        synchronising = is_synchronising(automaton)
+    solvable = True if commutative or aperiodic else _solvable(automaton, monoid, max_monoid)
+    unknown = [
+        name
+        for name, value in (
+            ("aperiodic", aperiodic),
+            ("solvable", solvable),
+            ("synchronising", synchronising),
+        )
+        if value is None
+    ]
+    if unknown:
+        notes.append(f"unknown within the limits: {', '.join(unknown)}")
+    shown_order = order if order is not None and order < 10**_MAX_DIGITS else None
+    return Inspection(
+        name=automaton.name,
+        states=len(automaton.states),
+        letters=len(automaton.letters),
+        start=str(automaton.states[automaton.start]),
+        kind=_kind(automaton),
+        monoid=None if monoid is None else monoid.size,
+        group=group,
+        aperiodic=aperiodic,
+        commutative=commutative,
+        solvable=solvable,
+        synchronising=synchronising,
+        degree=degree(automaton) if group else None,
+        notes=tuple(notes),
+        group_order=shown_order,
+        idempotents=None if monoid is None else len(monoid.idempotents),
+        max_order=None if monoid is None else int(monoid.index_and_period[1].max()),
+        resets=None if monoid is None else len(monoid.resets),
+        letter_kinds=tuple(
+            (str(letter), letter_kind(automaton, row))
+            for letter, row in zip(automaton.letters, automaton.transitions, strict=True)
+        ),
+    )
+
+
+def letter_kind(automaton: Automaton, row: Indices) -> str:
+    """What one letter does: identity, permutation with its cycle type, reset with its target, or a map's rank."""
+    if np.array_equal(row, np.arange(len(row))):
+        return "identity"
+    rank = len(np.unique(row))
+    if rank == len(row):
+        lengths = Counter(length for length in cycle_lengths(row) if length > 1)
+        parts = [
+            f"{r}^{count}" if count > 1 else str(r) for r, count in sorted(lengths.items(), reverse=True)
+        ]
+        return "permutation with cycles " + " ".join(parts)
+    if rank == 1:
+        return f"reset to {automaton.states[int(row[0])]}"
+    return f"map of rank {rank}"
+
+
+def _order(automaton: Automaton, notes: list[str], max_monoid: int) -> int | None:
+    """Order of the transition group; what stays unknown or cannot be shown goes into the notes."""
+    order = group_order(automaton, max_order=max_monoid)
+    if order is None:
+        notes.append(
+            f"the order of the transition group is unknown: more than {max_monoid:,} elements, or more than can be "
+            "held while listing them; raise it with --max-monoid"
+        )
+    elif order > max_monoid:
+        figure = f"{order:,}" if order < 10**30 else "more than 10^30"
+        kind = alternating_kind(distinct_maps(automaton.transitions))
+        if kind is not None:
+            figure += f" (the {kind} group of all {len(automaton.states):,} states)"
+        notes.append(
+            f"the transition monoid was not listed: it is a group of order {figure}, over the limit of "
+            f"{max_monoid:,}; raise it with --max-monoid"
+        )
+    return order
+
+
+def _listed(
+    automaton: Automaton, notes: list[str], order: int | None, max_monoid: int, max_bytes: int
+) -> TransitionMonoid | None:
+    if order is not None and order > max_monoid:
+        return None
+    try:
+        return TransitionMonoid.of(automaton, max_size=max_monoid, max_bytes=max_bytes)
+    except LimitError as error:
+        notes.append(str(error).removeprefix(f"{automaton.name}: "))
+        return None
+
+
+def _solvable(automaton: Automaton, monoid: TransitionMonoid | None, max_monoid: int) -> bool | None:
+    """Whether all subgroups are solvable; the group of units is generated by the letters that permute."""
+    maps = automaton.transitions
+    n = len(automaton.states)
+    permuting = maps[[len(np.unique(row)) == n for row in maps]]
+    units = generates_solvable(distinct_maps(permuting), max_order=max_monoid) if len(permuting) else True
+    if len(permuting) == len(maps) or units is False:
+        return units
+    return subgroups_solvable(monoid) if monoid is not None else None
+
+
+def _some_period(automaton: Automaton) -> bool:
+    """True where a letter or a product of two is found to have a period above 1: then it is not aperiodic."""
+    maps = automaton.transitions
+    few = maps[: max(1, _SAMPLED_ENTRIES // maps.shape[1])]
+    points = np.arange(maps.shape[1])
+    if not all_aperiodic(few, points):
+        return True
+    pairs = few[: max(1, int(np.sqrt(len(few))))]
+    return not all_aperiodic(pairs[:, pairs].reshape(-1, len(points)), points)
+
+
+def _kind(automaton: Automaton) -> str:
+    if automaton.is_mealy:
+        return "mealy"
+    return "acceptor" if all(isinstance(v, bool | np.bool_) for v in automaton.outputs) else "moore"
+
+
+def _yes(value: bool | None) -> str:
+    return "unknown" if value is None else "yes" if value else "no"
+
+
+def _figure(value: int | None) -> str:
+    if value is None:
+        return "unknown"
+    return f"{value:,}" if value < 10**30 else f"a number of {len(str(value)):,} digits"
+
+
+def _count(value: int | None, noun: str) -> str:
+    return "unknown" if value is None else f"{value:,} {noun}" + "s" * (value != 1)

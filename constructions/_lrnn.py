@@ -1,0 +1,514 @@
+"""The exact linear RNN: transitions made of GH factors, heads, layers, decoding; no floats.
+
+Conventions (docs/conventions.md): H_i = A(x_i) H_{i-1} + B(x_i), H is `[dim, value_dim]`, A acts on the left,
+and within a token the gate comes first, then the factors in their order, then the additive term.
+
+All reachable states of a head at once, as sparse rows `row -> {column of all codes side by side: value}`.
+
+A GH factor touches only the rows in the support of its vector, so that a letter made of thousands of swaps of
+one-hot states costs as little as it should.
+
+The largest integer that a run of an integer construction ever meets, whatever the order of its sums.
+
+Additive terms as what a delta rule writes: for each factor the value v in H ← (I - β k kᵀ) H + β k vᵀ.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+from itertools import pairwise
+from typing import TypeAlias, cast
+
+import numpy as np
+
+from ..foundation._errors import NotRealisableError
+from .algebra._cyclotomic import Number, conductor_of, is_integer, simplest
+from .algebra._householder import GHFactor
+from .algebra._matrices import reduced_rows
+from .automata._automaton import Automaton, Indices
+
+Sparse: TypeAlias = tuple[tuple[int, int, Number], ...]
+"""The non-zero entries `(row, column, value)` of a matrix, in lexicographic order of (row, column)."""
+
+INTEGER_RANGES = {
+    "fp64": 2**53,
+    "fp32": 2**24,
+    "fp16": 2**11,
+    "bf16": 2**8,
+    "fp8_e4m3": 2**4,
+    "fp8_e5m2": 2**3,
+}
+"""For each dtype the largest n such that all integers from -n to n are exact in it."""
+
+
+@dataclass(frozen=True)
+class Transition:
+    """What one letter does to one head: H ← C_k···C_1 (gate·H) + additive.
+
+    `factors`: C_1, ..., C_k in the order applied. `gate`: a scalar in [-1, 1]. `additive`: B, sparse.
+    `matrix`: a sparse A in place of factors, for maps that are not products of GH factors (norm may exceed 1).
+    """
+
+    factors: tuple[GHFactor, ...] = ()
+    gate: Number = 1
+    additive: Sparse = ()
+    matrix: Sparse | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Head:
+    """One head: its transitions, and every state H that it can reach.
+
+    `dim`, `value_dim`: shape of H. `codes`: the distinct reachable H, sparse.
+    `code_transitions`: int array `[transitions, codes]`, the code reached from each code.
+    `actions`: int array `[letters of the layer]`, the transition of each letter; None where letter x has transition x.
+    `points`: None, or n where the codes are all n² pairs (u, v) of n points, code u·n + v: u the current point and
+    v the one before the last reset, so that a read-out still finds it (theory: the repaired wiring of G.T4).
+    """
+
+    dim: int
+    value_dim: int
+    transitions: tuple[Transition, ...]
+    codes: tuple[Sparse, ...]
+    code_transitions: Indices
+    actions: Indices | None = None
+    points: int | None = None
+
+    @property
+    def letters(self) -> int:
+        """Number of letters of the layer."""
+        return len(self.transitions) if self.actions is None else len(self.actions)
+
+    def action_of(self, letters: Indices) -> Indices:
+        """The transitions' indices of letters, of any shape."""
+        return letters if self.actions is None else self.actions[letters]
+
+    @cached_property
+    def point_of(self) -> Indices:
+        """Int array `[codes]`: the current point of each code; without `points` the code itself."""
+        return np.arange(len(self.codes)) // (self.points or 1)
+
+    def first_code(self, point: int) -> int:
+        """The code with which a run from a point begins: (u, u) where codes are pairs."""
+        return point if self.points is None else point * self.points + point
+
+    @cached_property
+    def point_before(self) -> Indices:
+        """What a read-out can tell from the new code: the point before, int array `[transitions, codes]`.
+
+        -1 where the transition does not lead to the code, -2 where it leads there from several points.
+        """
+        before = np.full(self.code_transitions.shape, -1, dtype=np.int64)
+        for row, images in zip(before, self.code_transitions, strict=True):
+            row[images] = self.point_of
+            row[images[row[images] != self.point_of]] = -2
+        return before
+
+    @property
+    def householders(self) -> int | None:
+        """Most factors of a letter; None where a letter is not a product of GH factors."""
+        if any(t.matrix is not None for t in self.transitions):
+            return None
+        return max((len(t.factors) for t in self.transitions), default=0)
+
+    @cached_property
+    def numbers(self) -> frozenset[Number]:
+        """Every number that occurs in a code or a transition."""
+        numbers: set[Number] = {x for code in self.codes for _, _, x in code}
+        for t in self.transitions:
+            numbers.add(t.gate)
+            numbers.update(x for _, _, x in (*t.additive, *(t.matrix or ())))
+            for factor in t.factors:
+                numbers.add(factor.beta)
+                numbers.update(x for _, x in factor.vector)
+        return frozenset(numbers)
+
+    @cached_property
+    def field(self) -> int:
+        """N where the head's numbers lie in Q(2cos 2π/N); 1 for rationals."""
+        return conductor_of(self.numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """Heads side by side, each reading the same letter; and the read-out to the next layer's letter.
+
+    `reads`: int array `[letters, k]`, the heads on which the next letter depends (ascending, then -1 for none).
+    `next_letter`: int array `[letters, width]`, the next layer's letter, on the last layer the automaton's state, by
+    the points of these heads *before* the token, the last head's running fastest; -1 where none occurs. It is a
+    function of (new codes, letter) through `Head.point_before`, which is how an LRNN computes it. Both are None in
+    an LRNN of one layer, whose `decode` takes their place.
+    """
+
+    heads: tuple[Head, ...]
+    reads: Indices | None = None
+    next_letter: Indices | None = None
+
+    def column(self, letters: Indices, points: Sequence[Indices]) -> Indices:
+        """Columns of `next_letter` for letters `[...]` and the points before, `[...]` for each head."""
+        if self.reads is None:
+            raise ValueError("an LRNN of one layer has no read-out to a next layer")
+        column = np.zeros_like(letters)
+        for k in range(self.reads.shape[1]):
+            read = self.reads[letters, k]
+            for h in range(len(self.heads)):
+                here = read == h
+                if here.any():
+                    column = np.where(here, column * (self.sizes[h]) + points[h], column)
+        return column
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of points of each head."""
+        return tuple(head.points or len(head.codes) for head in self.heads)
+
+    def read_out(self, letters: Indices, codes: Sequence[Indices]) -> Indices:
+        """The next layer's letters (on the last layer states) `[...]`, from letters and each head's new codes `[...]`.
+
+        -1 where the codes do not tell it.
+        """
+        if self.next_letter is None:
+            raise ValueError("an LRNN of one layer has no read-out to a next layer")
+        before = [
+            head.point_before[head.action_of(letters), code]
+            for head, code in zip(self.heads, codes, strict=True)
+        ]
+        unread = [np.maximum(point, 0) for point in before]
+        following = self.next_letter[letters, self.column(letters, unread)]
+        for h, point in enumerate(before):
+            read = (self.reads[letters] == h).any(axis=-1)  # type: ignore[index]
+            following = np.where(read & (point < 0), -1, following)
+        return following
+
+
+@dataclass(frozen=True, eq=False)
+class Covering:
+    """How joint states of a cascade stand for the automaton's states: chains of nodes from node 0 down.
+
+    `nodes`: for each node (layer, head, children): a joint state that is at the node goes on to the child of the
+    point of that head. Below the last layer a node is (state,), and the chain ends there. Heads that a chain does
+    not meet may be at any point.
+    """
+
+    nodes: tuple[tuple[int, int, tuple[int, ...]] | tuple[int], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class LRNN:
+    """A linear RNN that realises `automaton`, exactly.
+
+    `layers`: in the order they act. `decode`: int array `[rows, 1 + heads of all layers]` of joint states; column 0
+    is the automaton's state, the others index each head's `codes`. Without a `covering` these are all reachable
+    joint states, breadth first from the start; with one (cascades, whose joint states are too many to list) they
+    are one for each automaton state, the start first, at which a run from that state begins.
+    `theorem`: the source of the construction; `construction`: one line of plain words.
+    `notes`: what was compared, bounds.
+    """
+
+    automaton: Automaton
+    layers: tuple[Layer, ...]
+    decode: Indices
+    theorem: str
+    construction: str
+    notes: tuple[str, ...] = ()
+    covering: Covering | None = None
+
+    @cached_property
+    def all_heads(self) -> tuple[Head, ...]:
+        """The heads of all layers, in the order of the columns of `decode`."""
+        return tuple(head for layer in self.layers for head in layer.heads)
+
+    @cached_property
+    def columns(self) -> tuple[slice, ...]:
+        """For each layer its heads' places in `all_heads`."""
+        ends = np.cumsum([0, *(len(layer.heads) for layer in self.layers)]).tolist()
+        return tuple(slice(a, b) for a, b in pairwise(ends))
+
+    @property
+    def heads(self) -> int:
+        """Most heads in a layer."""
+        return max(len(layer.heads) for layer in self.layers)
+
+    @property
+    def dim(self) -> int:
+        """Largest key dimension of a head."""
+        return max(head.dim for head in self.all_heads)
+
+    @property
+    def householders(self) -> int | None:
+        """Most factors of a letter in one head; None where a letter is not a product of GH factors."""
+        counts = [head.householders for head in self.all_heads]
+        return None if None in counts else max(c for c in counts if c is not None)
+
+    @cached_property
+    def exactness(self) -> str:
+        """`integer` where every stored number and every state is an integer, else `algebraic`."""
+        numbers = (x for head in self.all_heads for x in head.numbers)
+        return "integer" if all(is_integer(x) for x in numbers) else "algebraic"
+
+    @cached_property
+    def integer_bound(self) -> int | None:
+        """Largest absolute value of any weight, state, product or partial sum; None unless `integer`."""
+
+        return integer_bound(self) if self.exactness == "integer" else None
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The dtypes in which the recurrence is bit-exact at any length."""
+        bound = self.integer_bound
+        return () if bound is None else tuple(d for d, reach in INTEGER_RANGES.items() if bound <= reach)
+
+    def initial_code(self, state: int | None = None) -> int:
+        """Row of `decode` at which a run from the given state (default: the start) begins."""
+        if state is None or state == self.automaton.start:
+            return 0
+        rows = np.flatnonzero(self.decode[:, 0] == state)
+        return int(rows[0])
+
+    @property
+    def norm(self) -> str:
+        """What is known of the letters' norms: `at most 1`, `at most √2 a factor`, `unbounded`."""
+        if self.householders is None:
+            return "unbounded"
+        masked = any(
+            f.mask is not None for head in self.all_heads for t in head.transitions for f in t.factors
+        )
+        return "at most √2 a factor" if masked else "at most 1"
+
+    def summary(self) -> dict[str, object]:
+        """The figures of `construct`, for JSON and for the certificate."""
+        return {
+            "layers": len(self.layers),
+            "householders": self.householders,
+            "heads": self.heads,
+            "dim": self.dim,
+            "exactness": self.exactness,
+            "integer_bound": self.integer_bound,
+            "formats": list(self.formats),
+            "norm": self.norm,
+        }
+
+    def _repr_html_(self) -> str:
+        """The figures as a table, for notebooks."""
+        rows = {"construction": self.construction, "theorem": self.theorem, **self.summary()}
+        cells = "".join(f"<tr><th>{escape(k)}</th><td>{escape(str(v))}</td></tr>" for k, v in rows.items())
+        return f"<table>{cells}</table>"
+
+
+def sparse(rows: list[list[Number]] | tuple[tuple[Number, ...], ...]) -> Sparse:
+    """The non-zero entries of a dense matrix."""
+    return tuple(
+        (i, j, simplest(x)) for i, row in enumerate(rows) for j, x in enumerate(row) if simplest(x) != 0
+    )
+
+
+def padded_rows(rows: Sequence[Sequence[int]]) -> Indices:
+    """Rows of different lengths as an int array, -1 behind the shorter ones."""
+    table = np.full((len(rows), max(1, *(len(row) for row in rows))), -1, dtype=np.int64)
+    for r, row in enumerate(rows):
+        table[r, : len(row)] = row
+    return table
+
+
+Rows: TypeAlias = list[dict[int, Number]]
+
+
+def stacked(head: Head) -> Rows:
+    """Codes side by side: entry (i, j) of code c stands in row i, column c·value_dim + j."""
+    rows: Rows = [{} for _ in range(head.dim)]
+    for c, code in enumerate(head.codes):
+        for i, j, x in code:
+            rows[i][c * head.value_dim + j] = x
+    return rows
+
+
+def apply_factor(rows: Rows, factor: GHFactor) -> None:
+    """rows ← (I - β v vᵀ) rows, in place; v⊙a in place of the right v where the factor has a mask."""
+    sums: dict[int, Number] = {}
+    for i, v in factor.reading:
+        for column, x in rows[i].items():
+            sums[column] = sums.get(column, 0) + v * x
+    for i, v in factor.vector:
+        row, scale = rows[i], v * factor.beta
+        for column, s in sums.items():
+            x = row.get(column, 0) - scale * s
+            if x == 0:
+                row.pop(column, None)
+            else:
+                row[column] = x
+
+
+def gated(rows: Rows, gate: Number) -> Rows:
+    """gate·rows, a copy."""
+    if gate == 0:
+        return [{} for _ in rows]
+    return (
+        [{c: gate * x for c, x in row.items()} for row in rows] if gate != 1 else [dict(row) for row in rows]
+    )
+
+
+def apply_transition(head: Head, transition: Transition, rows: Rows) -> Rows:
+    """The rows after one letter; the given rows stay as they are.
+
+    Heads over a number field form the matrix A first: far fewer products where codes outnumber dimensions.
+    """
+    matrix = transition.matrix
+    if matrix is None and head.field > 1:
+        unit: Rows = [{i: transition.gate} if transition.gate != 0 else {} for i in range(head.dim)]
+        for factor in transition.factors:
+            apply_factor(unit, factor)
+        matrix = tuple((i, k, a) for i, row in enumerate(unit) for k, a in row.items())
+    if matrix is not None:
+        result: Rows = [{} for _ in range(head.dim)]
+        for i, k, a in matrix:
+            for column, x in rows[k].items():
+                total = result[i].get(column, 0) + a * x
+                if total == 0:
+                    result[i].pop(column, None)
+                else:
+                    result[i][column] = total
+    else:
+        result = gated(rows, transition.gate)
+        for factor in transition.factors:
+            apply_factor(result, factor)
+    add(result, transition.additive, len(head.codes), head.value_dim)
+    return result
+
+
+def image_of(head: Head, value: Sparse, transition: int) -> Sparse:
+    """A(x) H + B(x) for any exact state H, by one transition's factors."""
+    alone = replace(head, codes=(value,))
+    return codes_of(apply_transition(alone, head.transitions[transition], stacked(alone)), 1, head.value_dim)[
+        0
+    ]
+
+
+def add(rows: Rows, additive: Sparse, codes: int, value_dim: int) -> None:
+    """Add the same sparse matrix to every code, in place."""
+    for i, j, b in additive:
+        for c in range(codes):
+            column = c * value_dim + j
+            x = rows[i].get(column, 0) + b
+            if x == 0:
+                rows[i].pop(column, None)
+            else:
+                rows[i][column] = x
+
+
+def codes_of(rows: Rows, codes: int, value_dim: int) -> list[Sparse]:
+    """Back from rows to one sparse matrix a code."""
+    entries: list[list[tuple[int, int, Number]]] = [[] for _ in range(codes)]
+    for i, row in enumerate(rows):
+        for column, x in row.items():
+            entries[column // value_dim].append((i, column % value_dim, x))
+    return [tuple(sorted(code, key=_place)) for code in entries]
+
+
+def _place(entry: tuple[int, int, Number]) -> tuple[int, int]:
+    return entry[0], entry[1]
+
+
+def dense(code: Sparse, dim: int, value_dim: int) -> Sequence[Sequence[Number]]:
+    """A sparse matrix as dense rows."""
+    rows: list[list[Number]] = [[0] * value_dim for _ in range(dim)]
+    for i, j, x in code:
+        rows[i][j] = x
+    return rows
+
+
+def integer_bound(lrnn: LRNN) -> int:
+    """Largest absolute value of any weight, state entry, product or partial sum over the reachable states.
+
+    Partial sums of any subset of the terms count: for each sum the larger of its positive and its negative part.
+    States between the factors of a token count too. The recurrence is bit-exact, in any order of summation, in
+    every format whose consecutive integers reach this bound. Only for `exactness == "integer"`.
+    """
+    return max(head_bound(head) for head in lrnn.all_heads)
+
+
+def _largest(values: Collection[object]) -> int:
+    numbers = cast("Collection[int]", values)
+    return max(*numbers, -min(numbers)) if numbers else 0
+
+
+def _sum_bound(terms: Sequence[tuple[object, object]]) -> tuple[int, int]:
+    """For Σ weight·row: the largest partial sum of any subset, and the largest total."""
+    totals: dict[int, int] = {}
+    positive: dict[int, int] = {}
+    bound = 0
+    for weight, row in cast("Sequence[tuple[int, dict[int, int]]]", terms):
+        bound = max(bound, abs(weight) * _largest(row.values()))
+        for column, x in row.items():
+            totals[column] = totals.get(column, 0) + weight * x
+            if len(terms) > 2 and weight * x > 0:
+                positive[column] = positive.get(column, 0) + weight * x
+    total = _largest(totals.values())
+    if len(terms) > 2:  # the negative terms add up to total - positive
+        negative = [s - positive.get(c, 0) for c, s in totals.items()]
+        bound = max(bound, _largest(positive.values()), _largest(negative))
+    return max(bound, total), total
+
+
+def head_bound(head: Head) -> int:
+    """The bound of one integer head."""
+    start = stacked(head)
+    bound = max(_largest(row.values()) for row in start)
+    for transition in head.transitions:
+        bound = max(bound, _largest([transition.gate]), _largest([x for _, _, x in transition.additive]))
+        if transition.matrix is not None:
+            terms = defaultdict(list)
+            for i, k, a in transition.matrix:
+                terms[i].append((a, start[k]))
+            sums = (_sum_bound(row)[0] for row in terms.values())
+            bound = max(bound, _largest([a for _, _, a in transition.matrix]), *sums)
+        rows = gated(start, transition.gate)
+        for factor in transition.factors:
+            partial, total = _sum_bound([(v, rows[i]) for i, v in factor.reading])
+            beta, v = _largest([factor.beta]), _largest([x for _, x in factor.vector])
+            bound = max(bound, beta, v, beta * v, partial, beta * total, beta * total * v)
+            apply_factor(rows, factor)
+            bound = max(bound, *(_largest(rows[i].values()) for i, _ in factor.vector))
+        if transition.additive:
+            final = apply_transition(head, transition, start)
+            bound = max(bound, *(_largest(row.values()) for row in final))
+    return bound
+
+
+def written_values(
+    transition: Transition, dim: int, value_dim: int, name: str = "letter"
+) -> tuple[Sparse, ...]:
+    """For each factor, in the order applied, the row v of `value_dim` numbers that it writes, as entries `(0, j, v_j)`.
+
+    Solves B = Σ_j C_k···C_{j+1} β_j k_j v_jᵀ exactly; free unknowns are 0. `NotRealisableError` where B has no such
+    form: a delta rule writes along its keys only.
+    """
+    if not transition.additive:
+        return ((),) * len(transition.factors)
+    directions = []
+    for j, factor in enumerate(transition.factors):
+        column: dict[int, Number] = {i: simplest(factor.beta * x) for i, x in factor.vector}
+        for later in transition.factors[j + 1 :]:
+            read = sum((x * column.get(i, 0) for i, x in later.reading), start=0 * later.beta)
+            if read != 0:
+                for i, x in later.vector:
+                    column[i] = simplest(column.get(i, 0) - later.beta * x * read)
+        directions.append(column)
+    B: dict[tuple[int, int], Number] = {(i, j): x for i, j, x in transition.additive}
+    unknowns = len(directions)
+    system = [
+        [*(column.get(i, 0) for column in directions), *(B.get((i, j), 0) for j in range(value_dim))]
+        for i in range(dim)
+    ]
+    rows, pivots = reduced_rows(system)
+    if pivots and pivots[-1] >= unknowns:
+        raise NotRealisableError(
+            f"{name}: what it adds to the state does not lie along its factors' keys, so no delta rule writes it"
+        )
+    values: list[list[tuple[int, int, Number]]] = [[] for _ in range(unknowns)]
+    for row, pivot in zip(rows, pivots, strict=True):
+        values[pivot] = [(0, j, x) for j, x in enumerate(row[unknowns:]) if x != 0]
+    return tuple(tuple(v) for v in values)

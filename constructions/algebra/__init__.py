@@ -1,0 +1,1 @@
+"""Exact numbers, matrices and Householder factors, and what is known of an automaton's algebra."""

@@ -1,0 +1,224 @@
+"""Generalized Householder (GH) factors I - β v vᵀ, and exact factorisations of matrices into them.
+
+Conventions (theory: G, sections 3 and 4): factors act on the left, the first of a list is applied first, so the
+list [C_1, ..., C_k] stands for the matrix C_k···C_1. The vector need not have norm 1: β‖v‖² plays the role of β,
+and the only eigenvalue of a factor other than 1 is 1 - β‖v‖².
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+from typing import cast
+
+from ...foundation._errors import NotRealisableError
+from ._cyclotomic import Algebraic, Number, sign, simplest
+from ._matrices import Matrix, divide, dot, identity, is_orthogonal, matrix, product, transpose
+
+
+@dataclass(frozen=True)
+class GHFactor:
+    """The matrix I - β v vᵀ with exact numbers.
+
+    `beta`: β. `vector`: the non-zero entries of v as `(index, value)`, by index.
+    `mask`: None; or, in the factors of RWKV-7, the indices i with a_i = 1 where a ∈ {0, 1}ⁿ and the matrix is
+    I - β v (v⊙a)ᵀ, whose norm can exceed 1 (DP.T6).
+    Use `gh_factor` to bring a vector of any scale to the canonical form.
+    """
+
+    beta: Number
+    vector: tuple[tuple[int, Number], ...]
+    mask: tuple[int, ...] | None = None
+
+    @property
+    def reading(self) -> tuple[tuple[int, Number], ...]:
+        """The non-zero entries of v⊙a, with which the factor reads the state."""
+        if self.mask is None:
+            return self.vector
+        return tuple((i, x) for i, x in self.vector if i in self.mask)
+
+    @property
+    def norm_squared(self) -> Number:
+        """‖v‖²."""
+        return simplest(dot([x for _, x in self.vector], [x for _, x in self.vector]))
+
+    @property
+    def eigenvalue(self) -> Number:
+        """1 - β vᵀ(v⊙a), without a mask 1 - β‖v‖², the eigenvalue on v; all others are 1."""
+        return simplest(1 - self.beta * sum((x * x for _, x in self.reading), start=cast("Number", 0)))
+
+    def is_contraction(self) -> bool:
+        """Decides ‖I - β v vᵀ‖ ≤ 1, that is 0 ≤ β‖v‖² ≤ 2, exactly; False for a masked factor."""
+        if self.mask is not None:
+            return False
+        size = self.beta * self.norm_squared
+        return sign(size) >= 0 and sign(2 - size) >= 0
+
+    def matrix(self, n: int) -> Matrix:
+        """The dense n × n matrix."""
+        rows = [list(row) for row in identity(n)]
+        for i, a in self.vector:
+            for j, b in self.reading:
+                rows[i][j] = rows[i][j] - self.beta * a * b
+        return matrix(rows)
+
+    def apply(self, H: Sequence[Sequence[Number]]) -> Matrix:
+        """(I - β v vᵀ) H for a dense H `[n, d]`."""
+        rows = [list(row) for row in H]
+        for column in range(len(rows[0])):
+            s: Number = 0
+            for i, x in self.reading:
+                s = s + x * rows[i][column]
+            for i, x in self.vector:
+                rows[i][column] = simplest(rows[i][column] - x * self.beta * s)
+        return tuple(tuple(row) for row in rows)
+
+
+def gh_factor(beta: Number, vector: Mapping[int, Number] | Iterable[tuple[int, Number]]) -> GHFactor:
+    """The factor I - β v vᵀ in canonical form, the same matrix.
+
+    Canonical: a multiple of a rational vector becomes a primitive integer vector whose first non-zero entry is
+    positive; any other is scaled so that its first non-zero entry is 1.
+    """
+    entries = sorted((i, simplest(x)) for i, x in dict(vector).items())
+    entries = [(i, x) for i, x in entries if x != 0]
+    if not entries or beta == 0:
+        raise ValueError("a factor with β = 0 or v = 0 is the identity: leave it out")
+    unit: Number = 1
+    if any(isinstance(x, Algebraic) for _, x in entries):
+        unit = entries[0][1]
+        entries = [(i, divide(x, unit)) for i, x in entries]
+    rationals = [Fraction(x) for _, x in entries if not isinstance(x, Algebraic)]
+    if len(rationals) == len(entries):  # a multiple of an irrational number counts as rational too
+        scale = Fraction(gcd(*(x.numerator for x in rationals)), lcm(*(x.denominator for x in rationals)))
+        scale *= sign(rationals[0])
+        unit, entries = unit * scale, [(i, divide(x, scale)) for i, x in entries]
+    return GHFactor(simplest(beta * unit * unit), tuple(entries))
+
+
+def swap(i: int, j: int) -> GHFactor:
+    """The reflection that exchanges coordinates i and j: v = e_i - e_j, β = 1."""
+    i, j = min(i, j), max(i, j)
+    return GHFactor(1, ((i, 1), (j, -1)))
+
+
+def product_of(factors: Sequence[GHFactor], n: int) -> Matrix:
+    """The n × n matrix C_k···C_1 of a list [C_1, ..., C_k]."""
+    result = identity(n)
+    for factor in factors:
+        result = factor.apply(result)
+    return result
+
+
+def permutation_factors(image: Sequence[int]) -> tuple[GHFactor, ...]:
+    """Swaps whose product is P_σ, P_σ e_i = e_{σ(i)}: exactly n - #cycles of them (G.T3, H.rank).
+
+    A cycle c_1 → c_2 → ... → c_r → c_1 is (c_1 c_r)···(c_1 c_3)(c_1 c_2), the rightmost applied first.
+    """
+    factors = []
+    seen = [False] * len(image)
+    for first in range(len(image)):
+        point = image[first]
+        while point != first and not seen[point]:
+            seen[point] = True
+            factors.append(swap(first, point))
+            point = image[point]
+        seen[first] = True
+    return tuple(factors)
+
+
+def orthogonal_factors(A: Matrix) -> tuple[GHFactor, ...]:
+    """Exactly rank(A - I) reflections whose product is the orthogonal matrix A (Cartan–Dieudonné).
+
+    Each step reflects the first moved basis vector's image back onto it, which fixes one dimension more.
+    Raises `ValueError` if AᵀA ≠ I.
+    """
+    if not is_orthogonal(A):
+        raise ValueError("the matrix is not orthogonal")
+    n = len(A)
+    unit = identity(n)
+    last_first = []
+    rest = A
+    for j in range(n):
+        column = tuple(row[j] for row in rest)
+        if column == unit[j]:
+            continue
+        v = {i: simplest(column[i] - unit[j][i]) for i in range(n)}
+        factor = gh_factor(divide(2, dot(tuple(v.values()), tuple(v.values()))), v)
+        last_first.append(factor)
+        rest = factor.apply(rest)
+    return tuple(reversed(last_first))
+
+
+def contraction_factors(A: Matrix) -> tuple[GHFactor, ...]:
+    """At most 2n GH factors with norm ≤ 1 whose product is A, ‖A‖ ≤ 1, rational (compare G.P1.2: at most 3n).
+
+    A = O·P with P = (AᵀA)^½: P is a product of n commuting factors along eigenvectors, O of at most n reflections.
+    Exact where the singular values are rational; else `NotRealisableError`, which names the numerical way.
+    """
+    n = len(A)
+    vectors, values = _singular_system(A)
+    if any(sigma > 1 for sigma in values):
+        raise NotRealisableError(
+            f"the matrix has norm {max(values)} > 1: no product of GH factors with norm ≤ 1"
+        )
+    factors = [
+        gh_factor(divide(1 - sigma, dot(u, u)), dict(enumerate(u)))
+        for u, sigma in zip(vectors, values, strict=True)
+        if sigma != 1
+    ]
+    images = list(vectors)  # where the reflections found so far carry the singular vectors
+    for k, (u, sigma) in enumerate(zip(vectors, values, strict=True)):
+        if sigma == 0:
+            continue
+        target = tuple(divide(dot(row, u), sigma) for row in A)
+        v = {i: simplest(images[k][i] - target[i]) for i in range(n)}
+        if any(x != 0 for x in v.values()):
+            reflection = gh_factor(divide(2, dot(tuple(v.values()), tuple(v.values()))), v)
+            factors.append(reflection)
+            images = [tuple(x for (x,) in reflection.apply([(c,) for c in w])) for w in images]
+    return tuple(factors)
+
+
+def _singular_system(A: Matrix) -> tuple[list[tuple[Number, ...]], list[Fraction]]:
+    """Orthogonal right singular vectors, not normalised, with their rational singular values."""
+    from flint import fmpq, fmpq_mat
+
+    from ._matrices import kernel, scaled, subtract
+
+    n = len(A)
+    if any(isinstance(x, Algebraic) for row in A for x in row):
+        raise NotRealisableError("exact factorisation of a contraction needs rational entries")
+    gram = product(transpose(A), A)
+    entries = [fmpq(Fraction(x).numerator, Fraction(x).denominator) for row in gram for x in row]  # type: ignore[arg-type]
+    _, powers = fmpq_mat(n, n, entries).charpoly().factor()
+    vectors: list[tuple[Number, ...]] = []
+    values: list[Fraction] = []
+    for polynomial, _ in powers:
+        root = None
+        if polynomial.degree() == 1:
+            quotient = -polynomial[0] / polynomial[1]
+            root = Fraction(int(quotient.p), int(quotient.q))
+        sigma = None if root is None else _rational_root(root)
+        if root is None or sigma is None:
+            raise NotRealisableError(
+                "a singular value is irrational: use mirrormata.theory.claims.g_p1_2, which rounds and bounds the residual"
+            )
+        for x in kernel(subtract(gram, scaled(root, identity(n)))):
+            u = x
+            for w, value in zip(vectors, values, strict=True):
+                if value == sigma:
+                    c = divide(dot(u, w), dot(w, w))
+                    u = tuple(simplest(a - c * b) for a, b in zip(u, w, strict=True))
+            vectors.append(u)
+            values.append(sigma)
+    return vectors, values
+
+
+def _rational_root(x: Fraction) -> Fraction | None:
+    from math import isqrt
+
+    p, q = isqrt(x.numerator), isqrt(x.denominator)
+    return Fraction(p, q) if p * p == x.numerator and q * q == x.denominator else None

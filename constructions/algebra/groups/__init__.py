@@ -1,0 +1,1 @@
+"""Permutation groups: facts, actions on points, abelian groups, finite groups with labels."""

@@ -1,0 +1,330 @@
+"""A group acting on points, from a group automaton: regular where that can be had, else as the automaton gives it.
+
+Letters act from the left: `letters[x, p]` is x·p. In a regular action the points are the group elements, point 0
+is the identity, and right multiplications commute with all letters; subgroups are then found from points alone.
+
+Block systems of a transitive action: the smaller actions from which heads are built.
+
+In a regular action they are the left cosets of subgroups; otherwise the partitions that all letters respect.
+The search is exhaustive over subgroups with two generators for small groups, and over a fixed sample beyond.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import lcm
+
+import numpy as np
+
+from ...automata._automaton import Automaton, Indices, breadth_first
+from ._permutations import cycle_counts, cycle_lengths, minimal_blocks, orbits
+
+
+@dataclass(frozen=True, eq=False)
+class TransitiveAction:
+    """A transitive action of the transition group.
+
+    `letters`: int array `[letters, points]`. `states`: the automaton's state at each point, `[points]`; point 0
+    lies over the start state. `regular`: the points are the group's elements.
+    """
+
+    letters: Indices
+    states: Indices
+    regular: bool
+
+    @property
+    def size(self) -> int:
+        """Number of points; the group's order where the action is regular."""
+        return int(self.letters.shape[1])
+
+    @cached_property
+    def levels(self) -> list[tuple[Indices, Indices, Indices]]:
+        """`spanning_levels` of the letters."""
+        return spanning_levels(self.letters)
+
+    def quotient(self, classes: Indices) -> Indices:
+        """The letters on classes of points that they respect, `[letters, classes]`, in order of appearance."""
+        _, first, inverse = np.unique(classes, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        return np.asarray(rank[inverse.reshape(-1)[self.letters[:, first[order]]]], dtype=np.int64)
+
+    def followed(self, table: Indices, start: int = 0) -> Indices:
+        """Where each point's word leads from `start`, `[points]`; `table[x, i]` is where letter x takes i."""
+        result = np.empty(self.size, dtype=np.int64)
+        result[0] = start
+        for points, parents, letters in self.levels:
+            result[points] = table[letters, result[parents]]
+        return result
+
+    def right(self, point: int) -> Indices:
+        """Right multiplication p ↦ p·k by the element k at `point`, `[points]` (regular actions only)."""
+        return self.followed(self.letters, point)
+
+    @cached_property
+    def table(self) -> Indices:
+        """Multiplication table `[g, k]` = g·k of a regular action."""
+        result = np.empty((self.size, self.size), dtype=np.int64)
+        result[0] = np.arange(self.size)
+        for points, parents, letters in self.levels:
+            result[points] = self.letters[letters[:, None], result[parents]]
+        return result
+
+
+def spanning_levels(letters: Indices) -> list[tuple[Indices, Indices, Indices]]:
+    """A spanning tree from point 0 by breadth-first levels: points, their parents, the letters used."""
+    count, size = letters.shape
+    seen = np.zeros(size, dtype=bool)
+    seen[0] = True
+    frontier = np.zeros(1, dtype=np.int64)
+    levels = []
+    while frontier.size:
+        images = letters[:, frontier].T.reshape(-1)
+        fresh = np.flatnonzero(~seen[images])
+        _, first = np.unique(images[fresh], return_index=True)
+        chosen = fresh[np.sort(first)]
+        points = images[chosen]
+        if points.size:
+            levels.append((points, frontier[chosen // count], chosen % count))
+        seen[points] = True
+        frontier = points
+    return levels
+
+
+def transitive_action(automaton: Automaton, max_group: int = 5_000) -> TransitiveAction:
+    """The action of the transition group of a group automaton whose states are all reachable.
+
+    Regular where the automaton already is a word problem, or where the group has at most `max_group` elements
+    and fits; else the action on the states.
+    """
+    order = np.array(breadth_first(automaton.transitions, automaton.start), dtype=np.int64)
+    position = np.empty(len(automaton.states), dtype=np.int64)
+    position[order] = np.arange(len(order))
+    natural = TransitiveAction(position[automaton.transitions[:, order]], order, regular=False)
+    if _is_regular(natural):
+        return TransitiveAction(natural.letters, order, regular=True)
+    return _listed_group(natural, max_group) or natural
+
+
+def _is_regular(action: TransitiveAction) -> bool:
+    # The action is regular iff its centraliser is transitive; the right multiplications by the letters would
+    # generate it. So take those, until they are transitive, and see that each commutes with every letter.
+    rights: list[Indices] = []
+    label = np.arange(action.size)
+    for point in dict.fromkeys(int(p) for p in action.letters[:, 0]):
+        if label[point] == 0:
+            continue
+        right = action.right(point)
+        if not (right[action.letters] == action.letters[:, right]).all():
+            return False
+        rights.append(right)
+        label = orbits(np.array(rights))
+    return not label.any()
+
+
+def _listed_group(natural: TransitiveAction, max_group: int) -> TransitiveAction | None:
+    """All elements as permutations of the points, by right cosets of nothing: a plain breadth-first closure."""
+    size = natural.size
+    max_group = min(max_group, 20_000_000 // size)
+    if any(lcm(*cycle_lengths(row)) > max_group for row in natural.letters):
+        return None
+    elements = [np.arange(size, dtype=np.int32)]
+    index = {elements[0].tobytes(): 0}
+    columns: list[list[int]] = []
+    letters = natural.letters.astype(np.int32)
+    for element in elements:
+        images = letters[:, element]
+        row = []
+        for image in images:
+            key = image.tobytes()
+            found = index.get(key)
+            if found is None:
+                found = index[key] = len(elements)
+                if found >= max_group:
+                    return None
+                elements.append(image)
+            row.append(found)
+        columns.append(row)
+    states = natural.states[np.array([element[0] for element in elements])]
+    table = np.array(columns, dtype=np.int64).reshape(len(elements), -1).T
+    return TransitiveAction(table, states, regular=True)
+
+
+EXHAUSTIVE_PAIRS = 4_500
+SAMPLED_PAIRS = 200
+MAX_TABLE = 1_500
+MAX_SAMPLED_BLOCKS = 2_000
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSystem:
+    """A partition of the points that every letter respects.
+
+    `labels`: block of each point, `[points]`, numbered by first appearance (block 0 holds point 0).
+    `members`: for a regular action the subgroup, the points of block 0.
+    """
+
+    action: TransitiveAction
+    labels: Indices
+
+    @property
+    def count(self) -> int:
+        """Number of blocks."""
+        return int(self.labels.max()) + 1
+
+    @cached_property
+    def representatives(self) -> Indices:
+        """First point of each block."""
+        return np.unique(self.labels, return_index=True)[1].astype(np.int64)
+
+    @cached_property
+    def letters(self) -> Indices:
+        """The letters as permutations of the blocks, `[letters, blocks]`."""
+        return self.labels[self.action.letters[:, self.representatives]]
+
+    @cached_property
+    def cost(self) -> int:
+        """Most swaps that a letter needs on the blocks: n - #cycles."""
+        return int((self.count - cycle_counts(self.letters)).max(initial=0))
+
+    @cached_property
+    def images(self) -> Indices:
+        """For a regular action with a table: every element as a permutation of the blocks, `[points, blocks]`."""
+        return self.labels[self.action.table[:, self.representatives]]
+
+    @cached_property
+    def kernel_classes(self) -> Indices:
+        """Class of each point modulo the elements that fix all blocks; the labels themselves if not regular."""
+        if not self.action.regular or self.action.size > MAX_TABLE:
+            return self.labels
+        return np.unique(self.images, axis=0, return_inverse=True)[1].reshape(-1)
+
+    def mark(self, block: int) -> Indices:
+        """Where each element carries the given block: block of x·(representative), `[points]`."""
+        if block == 0:
+            return self.labels
+        return self.labels[self.action.right(int(self.representatives[block]))]
+
+
+def block_systems(action: TransitiveAction) -> list[BlockSystem]:
+    """Block systems, fewest blocks first, one for each permutation character; the points themselves included."""
+    if action.regular and action.size <= MAX_TABLE:
+        partitions = _coset_partitions(action)
+    elif action.regular:
+        partitions = _sampled_cosets(action)
+    else:
+        partitions = _joined_partitions(action)
+    systems: dict[bytes, BlockSystem] = {}
+    for labels in [*partitions, np.arange(action.size)]:
+        system = BlockSystem(action, first_appearance(labels))
+        if system.count == 1:
+            continue
+        if action.regular and action.size <= MAX_TABLE:
+            fixed = (system.images == np.arange(system.count)).sum(axis=1)
+            key = fixed.astype(np.int32).tobytes()
+        else:
+            key = system.labels.astype(np.int32).tobytes()
+        systems.setdefault(key, system)
+    return sorted(systems.values(), key=lambda s: s.count)
+
+
+def first_appearance(labels: Indices) -> Indices:
+    """The same partition, its classes numbered in the order in which they first appear."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[inverse.reshape(-1)]
+
+
+def subgroup(table: list[list[int]], generators: tuple[int, ...], order: int) -> frozenset[int] | None:
+    """The subgroup generated; None where it is the whole group (it grew beyond half)."""
+    members = {0}
+    queue = [0]
+    for g in queue:
+        row = table[g]
+        for s in generators:
+            h = row[s]
+            if h not in members:
+                members.add(h)
+                queue.append(h)
+        if 2 * len(members) > order:
+            return None
+    return frozenset(members)
+
+
+def conjugacy_representatives(table: Indices) -> list[int]:
+    """The least element of each conjugacy class."""
+    inverse = np.argmax(table == 0, axis=1)
+    done = np.zeros(len(table), dtype=bool)
+    representatives = []
+    for g in range(len(table)):
+        if not done[g]:
+            representatives.append(g)
+            done[table[table[:, g], inverse]] = True
+    return representatives
+
+
+def subgroups(action: TransitiveAction) -> list[frozenset[int]]:
+    """Proper subgroups with at most two generators: all up to conjugacy for small groups, a sample beyond."""
+    size = action.size
+    table = action.table.tolist()
+    classes = conjugacy_representatives(action.table)
+    found: dict[frozenset[int], None] = {}
+    cyclic = {g: subgroup(table, (g,), size) for g in range(size)}
+    if len(classes) * size <= EXHAUSTIVE_PAIRS:
+        pairs = [(a, b) for a in classes for b in range(size)]
+    else:
+        draw = np.random.Generator(np.random.PCG64(0))
+        pairs = [(int(a), int(b)) for a, b in draw.integers(0, size, (SAMPLED_PAIRS, 2))]
+    for group in cyclic.values():
+        if group is not None:
+            found.setdefault(group)
+    seen_pairs: set[tuple[frozenset[int], frozenset[int]]] = set()
+    for a, b in pairs:
+        first, second = cyclic[a], cyclic[b]
+        if first is None or second is None or (first, second) in seen_pairs:
+            continue
+        seen_pairs.add((first, second))
+        if b in first:
+            continue
+        joined = subgroup(table, (a, b), size)
+        if joined is not None:
+            found.setdefault(joined)
+    return list(found)
+
+
+def _coset_partitions(action: TransitiveAction) -> list[Indices]:
+    return [cosets(action, members) for members in subgroups(action)]
+
+
+def cosets(action: TransitiveAction, members: frozenset[int]) -> Indices:
+    """Label of each point by its left coset gK (the least point in it)."""
+    return np.asarray(action.table[:, sorted(members)].min(axis=1), dtype=np.int64)
+
+
+def _sampled_cosets(action: TransitiveAction) -> list[Indices]:
+    """Orbits of right multiplications by the letters, singly, and by a fixed sample of pairs of elements."""
+    draw = np.random.Generator(np.random.PCG64(0))
+    singles = [(int(p),) for p in dict.fromkeys(action.letters[:50, 0].tolist()) if p]
+    sample = SAMPLED_PAIRS if action.size <= 50_000 else 0
+    pairs = [(int(a), int(b)) for a, b in draw.integers(0, action.size, (sample, 2))]
+    partitions = []
+    for generators in [*singles, *pairs]:
+        labels = orbits(np.array([action.right(g) for g in generators]))
+        if 1 < len(np.unique(labels)) <= MAX_SAMPLED_BLOCKS:
+            partitions.append(labels)
+    return partitions
+
+
+def _joined_partitions(action: TransitiveAction) -> list[Indices]:
+    """Minimal block systems that put point 0 together with another point (a sample of points beyond 200)."""
+    if action.size * len(action.letters) > 200_000:
+        return []
+    others = range(1, action.size) if action.size <= 200 else np.linspace(1, action.size - 1, 60).astype(int)
+    partitions: dict[bytes, Indices] = {}
+    for point in others:
+        labels = minimal_blocks(action.letters, int(point))
+        partitions.setdefault(labels.tobytes(), labels)
+    return list(partitions.values())

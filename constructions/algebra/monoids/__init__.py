@@ -1,0 +1,1 @@
+"""Transition monoids: all maps that words induce, and which of their subgroups are solvable."""

@@ -1,0 +1,513 @@
+"""`Automaton`: a complete, deterministic, immutable automaton with the user's own labels.
+
+Conventions: a word is read left to right, and `transitions[x, q]` is the state reached from `q` by letter `x`.
+
+From partial, labelled input to a complete `Automaton`; everything that is wrong is reported at once.
+
+Minimisation by outputs (Moore's refinement) and a shortest word that separates two automata.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...foundation._errors import InputError
+
+Label = Hashable
+Indices = NDArray[np.int64]
+Outputs = NDArray[np.object_]
+Track = Literal["state", "output"]
+
+
+def label_problems(labels: Sequence[Any], kind: str) -> list[str]:
+    """What is wrong with a list of labels: unhashable, not equal to itself (nan), or equal to an earlier one."""
+    problems = []
+    first: dict[Any, Any] = {}
+    for label in labels:
+        try:
+            hash(label)
+        except TypeError:
+            problems.append(f"{kind} {label!r} is not hashable")
+            continue
+        if label != label:  # noqa: PLR0124 (nan)
+            problems.append(f"{kind} {label!r} is not equal to itself")
+        elif label not in first:
+            first[label] = label
+        elif type(first[label]) is type(label):
+            problems.append(f"{kind} {label!r} is listed twice")
+        else:
+            problems.append(f"{kind}s {first[label]!r} and {label!r} are equal in Python: rename one of them")
+    return problems
+
+
+def object_array(values: Iterable[Any]) -> Outputs:
+    """A one-dimensional object array that keeps tuples whole."""
+    items = list(values)
+    array = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        array[i] = item
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class Automaton:
+    """A complete deterministic automaton with outputs.
+
+    `states`, `letters`: distinct hashable labels, in a fixed order.
+    `transitions`: int array `[letters, states]`; the entries are indices of states.
+    `start`: index of the start state.
+    `outputs`: object array `[states]` (acceptance as `bool`, or Moore outputs) or `[letters, states]` (Mealy:
+    the output belongs to the letter just read and the state before it).
+    `keeps_points`: unreachable states were kept on purpose (a transformation semigroup given by its points);
+    a construction is then right from each start.
+    `notes`: what was changed on the way in (completed, dropped, determinised), one sentence each.
+
+    Raises `InputError` with everything that is wrong at once. See `Automaton.from_transitions` for partial input.
+    """
+
+    states: tuple[Label, ...]
+    letters: tuple[Label, ...]
+    transitions: Indices
+    start: int
+    outputs: Outputs
+    name: str = "automaton"
+    keeps_points: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        problems = label_problems(self.states, "state") + label_problems(self.letters, "letter")
+        n, k = len(self.states), len(self.letters)
+        if n == 0:
+            problems.append("there are no states")
+        given = np.asarray(self.transitions)
+        if given.size and given.dtype.kind in "fcmMSUV":
+            raise InputError(
+                f"{self.name}: transitions are of the type {given.dtype}; indices of states are needed"
+            )
+        table = np.array(self.transitions, dtype=np.int64)
+        if k == 0:
+            table = table.reshape(0, n)
+        outputs = self.outputs if isinstance(self.outputs, np.ndarray) else object_array(self.outputs)
+        outputs = outputs.astype(object)
+        if table.shape != (k, n):
+            problems.append(f"transitions have shape {table.shape}; expected [letters, states] = ({k}, {n})")
+        elif table.size and (table.min() < 0 or table.max() >= n):
+            x, q = (int(i) for i in np.argwhere((table < 0) | (table >= n))[0])
+            problems.append(
+                f"letter {self.letters[x]!r} sends state {self.states[q]!r} to index {int(table[x, q])}, not a state"
+            )
+        if n and not 0 <= self.start < n:
+            problems.append(f"start index {self.start} is not a state")
+        if outputs.shape not in ((n,), (k, n)):
+            problems.append(
+                f"outputs have shape {outputs.shape}; expected ({n},) or, for a Mealy machine, ({k}, {n})"
+            )
+        if problems:
+            raise InputError(f"{self.name}: " + "; ".join(problems))
+        table.setflags(write=False)
+        outputs.setflags(write=False)
+        object.__setattr__(self, "states", tuple(self.states))
+        object.__setattr__(self, "letters", tuple(self.letters))
+        object.__setattr__(self, "transitions", table)
+        object.__setattr__(self, "outputs", outputs)
+        object.__setattr__(self, "start", int(self.start))
+
+    @classmethod
+    def from_transitions(
+        cls,
+        transitions: Mapping[Any, Mapping[Any, Label]],
+        *,
+        start: Label,
+        letters: Sequence[Label] | None = None,
+        states: Sequence[Label] | None = None,
+        accepting: Iterable[Label] | None = None,
+        outputs: Mapping[Label, Any] | None = None,
+        mealy: Mapping[Label, Mapping[Label, Any]] | None = None,
+        name: str = "automaton",
+        track: Track = "state",
+    ) -> Automaton:
+        """From `{state: {letter: next state}}`, possibly partial; see `building.build` for the rules."""
+
+        return build(
+            transitions,
+            start=start,
+            letters=letters,
+            states=states,
+            accepting=accepting,
+            outputs=outputs,
+            mealy=mealy,
+            name=name,
+            track=track,
+        )
+
+    @property
+    def is_mealy(self) -> bool:
+        """True where the output belongs to (letter just read, state before it)."""
+        return self.outputs.ndim == 2
+
+    @cached_property
+    def is_permutation(self) -> bool:
+        """True where every letter permutes the states: the transition monoid is then a group."""
+        return self.merged_pair() is None
+
+    def merged_pair(self) -> tuple[int, int, int] | None:
+        """`(letter, state, state)` indices of a letter that merges two states, or None in a group automaton."""
+        n = len(self.states)
+        for x, row in enumerate(self.transitions):
+            if len(np.unique(row)) < n:
+                order = np.argsort(row, kind="stable")
+                at = int(np.flatnonzero(row[order[1:]] == row[order[:-1]])[0])
+                return x, int(order[at]), int(order[at + 1])
+        return None
+
+    @cached_property
+    def _letter_indices(self) -> dict[Label, int]:
+        return {letter: i for i, letter in enumerate(self.letters)}
+
+    @cached_property
+    def _state_indices(self) -> dict[Label, int]:
+        return {state: i for i, state in enumerate(self.states)}
+
+    def letter_index(self, letter: Label) -> int:
+        """Index of a letter; an unknown one is an `InputError` that shows the alphabet."""
+        return _index_of(letter, self._letter_indices, self.name, "letter")
+
+    def state_index(self, state: Label) -> int:
+        """Index of a state; an unknown one is an `InputError` that shows the states."""
+        return _index_of(state, self._state_indices, self.name, "state")
+
+    def word(self, word: str | Iterable[Label]) -> Indices:
+        """Letter indices of a word: a sequence of letters, or a string.
+
+        A string is read character by character if all letters are single characters, else split at white space.
+        """
+        if isinstance(word, str) and not all(isinstance(x, str) and len(x) == 1 for x in self.letters):
+            by_text = {str(letter): letter for letter in self.letters}
+            tokens = word.split()
+            unknown = [t for t in tokens if t not in by_text]
+            if unknown or len(by_text) < len(self.letters):
+                raise InputError(
+                    f"{self.name}: the string {word!r} is not a word over letters of several characters: "
+                    f"separate the letters by blanks or pass a list of letters (unknown: {unknown[:3]})"
+                )
+            word = [by_text[t] for t in tokens]
+        return np.array([self.letter_index(x) for x in word], dtype=np.int64)
+
+    def trace(self, letters: ArrayLike, start: int | None = None) -> Indices:
+        """States after each letter: letter indices `[..., T]` to state indices `[..., T]`, vectorised over `...`."""
+        letters = np.asarray(letters, dtype=np.int64)
+        states = np.empty_like(letters)
+        current = np.full(letters.shape[:-1], self.start if start is None else start, dtype=np.int64)
+        for t in range(letters.shape[-1]):
+            current = self.transitions[letters[..., t], current]
+            states[..., t] = current
+        return states
+
+    def after(self, word: str | Iterable[Label]) -> Label:
+        """The state reached from the start by a word (see `word` for its forms)."""
+        current = self.start
+        for x in self.word(word):
+            current = int(self.transitions[x, current])
+        return self.states[current]
+
+    def output_of(self, word: str | Iterable[Label]) -> Any:
+        """Output after a word; for a Mealy machine that of its last letter (None for the empty word)."""
+        indices = self.word(word)
+        before, current = self.start, self.start
+        for x in indices:
+            before, current = current, int(self.transitions[x, current])
+        if not self.is_mealy:
+            return self.outputs[current]
+        return self.outputs[indices[-1], before] if len(indices) else None
+
+    def reachable(self) -> list[int]:
+        """States reachable from the start, breadth first by letters in their order."""
+        return breadth_first(self.transitions, self.start)
+
+    def with_start(self, start: Label) -> Automaton:
+        """The same automaton from another start state (its label); unreachable states are dropped unless kept."""
+        moved = replace(self, start=self.state_index(start))
+        return moved if self.keeps_points else moved.trimmed()
+
+    def trimmed(self) -> Automaton:
+        """Only the reachable states, in their old order; the dropped ones are named in `notes`."""
+        kept = sorted(self.reachable())
+        if len(kept) == len(self.states):
+            return self
+        new_index = np.full(len(self.states), -1, dtype=np.int64)
+        new_index[kept] = np.arange(len(kept))
+        dropped = [self.states[q] for q in range(len(self.states)) if new_index[q] < 0]
+        shown = ", ".join(repr(q) for q in dropped[:10]) + (", ..." if len(dropped) > 10 else "")
+        return replace(
+            self,
+            states=tuple(self.states[q] for q in kept),
+            transitions=new_index[self.transitions[:, kept]],
+            start=int(new_index[self.start]),
+            outputs=self.outputs[..., kept],
+            notes=(
+                *self.notes,
+                f"dropped {len(dropped)} unreachable state{'s' * (len(dropped) > 1)}: {shown}",
+            ),
+        )
+
+    def with_notes(self, *notes: str) -> Automaton:
+        """The same automaton with further notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    def _repr_html_(self) -> str:
+        """The transition table, for notebooks."""
+        head = "".join(f"<th>{escape(repr(x))}</th>" for x in self.letters)
+        rows = []
+        for q, state in enumerate(self.states[:200]):
+            cells = "".join(f"<td>{escape(repr(self.states[r]))}</td>" for r in self.transitions[:, q])
+            mark = "&rarr; " if q == self.start else ""
+            rows.append(f"<tr><th>{mark}{escape(repr(state))}</th>{cells}</tr>")
+        more = (
+            f"<caption>{len(self.states)} states, the first 200 shown</caption>"
+            if len(self.states) > 200
+            else ""
+        )
+        return f"<table>{more}<tr><th></th>{head}</tr>{''.join(rows)}</table>"
+
+
+def _index_of(label: Label, indices: Mapping[Label, int], name: str, kind: str) -> int:
+    try:
+        return indices[label]
+    except (KeyError, TypeError):
+        shown = ", ".join(repr(x) for x in list(indices)[:20]) + (", ..." if len(indices) > 20 else "")
+        raise InputError(f"{name}: {label!r} is not a {kind}; the {kind}s are {shown}") from None
+
+
+def breadth_first(transitions: Indices, start: int) -> list[int]:
+    """Points reachable from `start` under maps `[maps, points]`, breadth first, maps in their order."""
+    seen = np.zeros(transitions.shape[1], dtype=bool)
+    seen[start] = True
+    order = [start]
+    frontier = np.array([start], dtype=np.int64)
+    while frontier.size:
+        images = transitions[:, frontier].T.reshape(-1)
+        images = images[~seen[images]]
+        _, first = np.unique(images, return_index=True)
+        frontier = images[np.sort(first)]
+        seen[frontier] = True
+        order.extend(int(q) for q in frontier)
+    return order
+
+
+def _classes(values: Iterable[Hashable]) -> Indices:
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(v, len(numbers)) for v in values], dtype=np.int64)
+
+
+def _typed(value: object) -> Hashable:
+    # 1, 1.0 and True are equal in Python but are different outputs
+    return (type(value).__name__, value if isinstance(value, Hashable) else repr(value))
+
+
+def output_classes(automaton: Automaton) -> Indices:
+    """Coarsest partition of the states that respects outputs and letters: class number of each state."""
+    columns = np.atleast_2d(automaton.outputs)
+    classes = _classes(tuple(_typed(v) for v in columns[:, q]) for q in range(len(automaton.states)))
+    count = int(classes.max()) + 1
+    while True:
+        signature = np.vstack([classes[None], classes[automaton.transitions]])
+        _, finer = np.unique(signature, axis=1, return_inverse=True)
+        finer = finer.reshape(-1)
+        new_count = int(finer.max()) + 1
+        if new_count == count:
+            return _classes(int(c) for c in classes)
+        classes, count = finer, new_count
+
+
+def minimise(automaton: Automaton) -> Automaton:
+    """The quotient by `output_classes` on the reachable part; each state keeps its first member's label."""
+    automaton = automaton.trimmed()
+    classes = output_classes(automaton)
+    count = int(classes.max()) + 1
+    if count == len(automaton.states):
+        return automaton
+    representative = np.array([int(np.flatnonzero(classes == c)[0]) for c in range(count)])
+    merged = len(automaton.states) - count
+    return Automaton(
+        tuple(automaton.states[q] for q in representative),
+        automaton.letters,
+        classes[automaton.transitions[:, representative]],
+        int(classes[automaton.start]),
+        automaton.outputs[..., representative],
+        automaton.name,
+        notes=(
+            *automaton.notes,
+            f"minimised by outputs: {merged} state{'s' * (merged > 1)} merged into others",
+        ),
+    )
+
+
+def separating_word(first: Automaton, second: Automaton) -> list[Label] | None:
+    """A shortest word with different outputs in the two automata, or None where they agree on all words.
+
+    For Mealy machines the output is that of the last letter. `InputError` if the alphabets differ as sets.
+    """
+    if set(first.letters) != set(second.letters):
+        raise InputError(f"{first.name} and {second.name} have different alphabets")
+    if first.is_mealy != second.is_mealy:
+        raise InputError(f"one of {first.name} and {second.name} is a Mealy machine, the other is not")
+    other = [second.letter_index(x) for x in first.letters]
+    start = (first.start, second.start)
+    came_from: dict[tuple[int, int], tuple[tuple[int, int], int] | None] = {start: None}
+    queue = deque([start])
+
+    def word_to(pair: tuple[int, int]) -> list[Label]:
+        word: list[Label] = []
+        while (step := came_from[pair]) is not None:
+            pair, x = step
+            word.append(first.letters[x])
+        return word[::-1]
+
+    while queue:
+        pair = queue.popleft()
+        p, q = pair
+        if not first.is_mealy and _typed(first.outputs[p]) != _typed(second.outputs[q]):
+            return word_to(pair)
+        for x, y in enumerate(other):
+            if first.is_mealy and _typed(first.outputs[x, p]) != _typed(second.outputs[y, q]):
+                return [*word_to(pair), first.letters[x]]
+            successor = (int(first.transitions[x, p]), int(second.transitions[y, q]))
+            if successor not in came_from:
+                came_from[successor] = (pair, x)
+                queue.append(successor)
+    return None
+
+
+def build(
+    transitions: Mapping[Any, Mapping[Any, Label]],
+    *,
+    start: Label,
+    letters: Sequence[Label] | None = None,
+    states: Sequence[Label] | None = None,
+    accepting: Iterable[Label] | None = None,
+    outputs: Mapping[Label, Any] | None = None,
+    mealy: Mapping[Label, Mapping[Label, Any]] | None = None,
+    name: str = "automaton",
+    track: Track = "state",
+    keep_points: bool = False,
+) -> Automaton:
+    """A complete automaton from `{state: {letter: next state}}`.
+
+    Orders: `states` and `letters` as given, else by first appearance in `transitions`.
+    Missing transitions go to one fresh, rejecting sink (output None). At most one of `accepting` (labels),
+    `outputs` (Moore: per state) and `mealy` (`{state: {letter: output}}`) may be given; without any, each state
+    is its own output. Unreachable states are dropped unless `keep_points`. `track="output"` minimises by outputs.
+    What was changed is said in `notes`. Raises `InputError` with all problems, `name` in front.
+    """
+    if states is None:
+        sources = list(transitions)
+        targets = (target for row in transitions.values() for target in row.values())
+        states = list(dict.fromkeys([*sources, *targets]))
+    if letters is None:
+        letters = list(dict.fromkeys(letter for row in transitions.values() for letter in row))
+    problems = label_problems(states, "state") + label_problems(letters, "letter")
+    if not states:
+        problems.append("there are no states")
+    if sum(given is not None for given in (accepting, outputs, mealy)) > 1:
+        problems.append("give one of accepting, outputs and mealy, not several")
+    if any("not hashable" in problem for problem in problems):
+        raise InputError(f"{name}: " + "; ".join(problems))  # nothing more can be looked up
+    position = {q: i for i, q in enumerate(states)}
+    letter_position = {x: i for i, x in enumerate(letters)}
+    accepting_list = None if accepting is None else list(accepting)
+
+    if start not in position:
+        problems.append(f"start state {start!r} does not exist")
+    strays = [q for q in accepting_list or [] if q not in position]
+    problems += [f"accepting state {q!r} does not exist" for q in strays]
+    problems += [
+        f"output given for state {q!r}, which does not exist" for q in outputs or {} if q not in position
+    ]
+
+    table = np.full((len(letters), len(states)), -1, dtype=np.int64)
+    for q, row in transitions.items():
+        if q not in position:
+            problems.append(f"transitions given for state {q!r}, which does not exist")
+            continue
+        for x, target in row.items():
+            if x not in letter_position:
+                problems.append(f"state {q!r} has a transition by {x!r}, which is not a letter")
+            elif target not in position:
+                problems.append(f"letter {x!r} sends state {q!r} to {target!r}, which does not exist")
+            else:
+                table[letter_position[x], position[q]] = position[target]
+    if problems:
+        raise InputError(f"{name}: " + "; ".join(problems))
+
+    all_states = list(states)
+    notes = []
+    missing = int((table < 0).sum())
+    output_array = _outputs(states, letters, accepting_list, outputs, mealy)
+    if missing:
+        sink = fresh_name("sink", position)
+        all_states.append(sink)
+        table = np.hstack([table, np.full((len(letters), 1), len(states))])
+        table[table < 0] = len(states)
+        sink_output: Any = (
+            sink if accepting is outputs is mealy is None else (False if accepting is not None else None)
+        )
+        extra = (
+            np.full((len(letters), 1), sink_output, dtype=object)
+            if output_array.ndim == 2
+            else object_array([sink_output])
+        )
+        output_array = np.concatenate([output_array, extra], axis=-1)
+        notes.append(
+            f"completed {missing} missing transition{'s' * (missing > 1)} with a sink state {sink!r}"
+        )
+    automaton = Automaton(
+        tuple(all_states),
+        tuple(letters),
+        table,
+        position[start],
+        output_array,
+        name,
+        keeps_points=keep_points,
+        notes=tuple(notes),
+    )
+    if not keep_points:
+        automaton = automaton.trimmed()
+    return minimise(automaton) if track == "output" else automaton
+
+
+def fresh_name(stem: str, taken: Iterable[Label]) -> str:
+    """`stem`, or `stem_1`, `stem_2`, ...: the first that collides with none of `taken`."""
+    used = set(taken)
+    name, number = stem, 0
+    while name in used:
+        number += 1
+        name = f"{stem}_{number}"
+    return name
+
+
+def _outputs(
+    states: Sequence[Label],
+    letters: Sequence[Label],
+    accepting: Sequence[Label] | None,
+    outputs: Mapping[Label, Any] | None,
+    mealy: Mapping[Label, Mapping[Label, Any]] | None,
+) -> Outputs:
+    if mealy is not None:
+        array = np.full((len(letters), len(states)), None, dtype=object)
+        for i, x in enumerate(letters):
+            array[i] = object_array(mealy.get(q, {}).get(x) for q in states)
+        return array
+    if outputs is not None:
+        return object_array(outputs.get(q) for q in states)
+    if accepting is not None:
+        accepted = set(accepting)
+        return object_array(q in accepted for q in states)
+    return object_array(states)

@@ -1,0 +1,217 @@
+"""Running a cascade, and testing that it emulates its transformation semigroup.
+
+A proof, level by level, that a cascade emulates its semigroup from every joint state, however many there are.
+
+The joint states are all combinations of tiles, so the tiles on a level are independent of those above it. Hence it
+is enough to follow, from the top, what can occur on each level: the level letter, the input letter, and the sets P
+of the old and T of the new chain there. Below the last level these are points, and T must be P·x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..automata._automaton import Indices
+from ._automata import Cascade, CascadeLevel, places
+from ._holonomy import Holonomy
+
+EXHAUSTIVE_LIMIT = 200_000
+SAMPLES = 20_000
+
+_BATCH = 1 << 15
+
+
+@dataclass(frozen=True)
+class EmulationFailure:
+    """A joint state and an input letter after which the cascade does not stand for the right point.
+
+    `expected`: the point that the letter makes of the joint state's point; `covered`: the point of the new joint
+    state; `named`: the point that the last level names.
+    """
+
+    state: tuple[int, ...]
+    letter: int
+    expected: int
+    covered: int
+    named: int
+
+
+@dataclass(frozen=True)
+class EmulationCheck:
+    """What was tested: all pairs of a joint state and an input letter, or samples; and the first failure."""
+
+    kind: Literal["exhaustive", "sampled"]
+    joint_states: int
+    letters: int
+    checked: int
+    failure: EmulationFailure | None
+
+
+def emulate(cascade: Cascade, word: ArrayLike, start: int = 0) -> Indices:
+    """Points after each letter of a word of input letter indices `[..., T]`, from a start point, by the cascade.
+
+    The points are those that the last level names; no map of the semigroup is applied.
+    """
+    letters = np.asarray(word, dtype=np.int64)
+    points = np.empty_like(letters)
+    states = np.broadcast_to(cascade.initial[start], (*letters.shape[:-1], len(cascade.degrees)))
+    for t in range(letters.shape[-1]):
+        states, points[..., t] = cascade.step(states, letters[..., t])
+    return points
+
+
+def check_emulation(
+    cascade: Cascade, *, exhaustive_limit: int = EXHAUSTIVE_LIMIT, samples: int = SAMPLES, seed: int = 0
+) -> EmulationCheck:
+    """Whether every step of the cascade is the letter's step on the points.
+
+    All pairs of a joint state and an input letter where there are at most `exhaustive_limit`, else `samples` joint
+    states drawn uniformly, each with every letter (`cascade_proof` covers all of them). The initial states are
+    tested too: each must stand for its point.
+    """
+    letters = len(cascade.letter_of)
+    exhaustive = cascade.joint_states * max(letters, 1) <= exhaustive_limit
+    count = cascade.joint_states if exhaustive else samples
+    found: EmulationFailure | None = None
+    checked = 0
+    covered = cascade.point_of(cascade.initial)
+    for point in np.flatnonzero(covered != np.arange(len(covered))).tolist():
+        state = tuple(cascade.initial[point].tolist())
+        found = EmulationFailure(state, -1, point, int(covered[point]), point)
+        break
+    batches = _all_states(cascade) if exhaustive else _drawn_states(cascade, samples, seed)
+    for states in batches:
+        if found is not None:
+            break
+        for letter in range(letters):
+            found = found or _failure(cascade, states, letter)
+            checked += len(states)
+    assert found is not None or checked == count * letters
+    kind: Literal["exhaustive", "sampled"] = "exhaustive" if exhaustive else "sampled"
+    return EmulationCheck(kind, cascade.joint_states, letters, checked, found)
+
+
+def _failure(cascade: Cascade, states: Indices, letter: int) -> EmulationFailure | None:
+    new, named = cascade.step(states, np.full(len(states), letter, dtype=np.int64))
+    expected = cascade.holonomy.maps[letter, cascade.point_of(states)]
+    covered = cascade.point_of(new)
+    wrong = np.flatnonzero((covered != expected) | (named != expected))
+    if not wrong.size:
+        return None
+    i = int(wrong[0])
+    state = tuple(states[i].tolist())
+    return EmulationFailure(state, letter, int(expected[i]), int(covered[i]), int(named[i]))
+
+
+def _all_states(cascade: Cascade) -> Iterator[Indices]:
+    for first in range(0, cascade.joint_states, _BATCH):
+        rest = np.arange(first, min(first + _BATCH, cascade.joint_states))
+        states = np.empty((len(rest), len(cascade.degrees)), dtype=np.int64)
+        for column in reversed(range(len(cascade.degrees))):
+            rest, states[:, column] = np.divmod(rest, cascade.degrees[column])
+        yield states
+
+
+def _drawn_states(cascade: Cascade, samples: int, seed: int) -> Iterator[Indices]:
+    generator = np.random.default_rng(seed)
+    for first in range(0, samples, _BATCH):
+        rows = min(_BATCH, samples - first)
+        yield generator.integers(0, cascade.degrees, size=(rows, len(cascade.degrees)))
+
+
+@dataclass(frozen=True)
+class CascadeProof:
+    """`cases`: for each level from the top the number of situations that occur, last those below the last level.
+
+    `failure`: None where the proof is complete, else one line on the first situation that is wrong.
+    """
+
+    cases: tuple[int, ...]
+    failure: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Situations:
+    """Int arrays `[situations]`: level letters, input letters, sets of the old and of the new chain."""
+
+    level_letter: Indices
+    letter: Indices
+    old: Indices
+    new: Indices
+
+    def distinct(self) -> _Situations:
+        numbers = np.zeros(len(self.letter), dtype=np.int64)
+        for row in (self.level_letter, self.letter, self.old, self.new):
+            _, numbers = np.unique(numbers * (int(row.max(initial=0)) + 1) + row, return_inverse=True)
+            numbers = numbers.reshape(-1)
+        kept = np.unique(numbers, return_index=True)[1]
+        return _Situations(self.level_letter[kept], self.letter[kept], self.old[kept], self.new[kept])
+
+
+def prove_emulation(cascade: Cascade) -> CascadeProof:
+    """Proves, or refutes, that every letter takes every joint state to one that stands for the right point.
+
+    Also that the point which the last level names is that point. Exact and complete: equal to an exhaustive check
+    over (joint state, letter), at a cost that grows with the level letters only.
+    """
+    skeleton = cascade.holonomy
+    letters = np.arange(len(cascade.letter_of))
+    top = np.zeros_like(letters)
+    current = _Situations(cascade.letter_of, letters, top, top)
+    cases = []
+    for number, level in enumerate(cascade.levels):
+        cases.append(len(current.letter))
+        height = len(cascade.levels) - number
+        current = _below(skeleton, level, height, current)
+        for name, sets in (("old", current.old), ("new", current.new)):
+            if (skeleton.height_of[sets] >= height).any():
+                return CascadeProof(tuple(cases), f"level {number + 1}: the {name} chain does not go down")
+        if (current.level_letter < 0).any():
+            return CascadeProof(tuple(cases), f"level {number + 1}: a letter of the next level is missing")
+    cases.append(len(current.letter))
+    points = skeleton.points_of_singletons
+    expected = skeleton.maps[current.letter, points[current.old]]
+    named = current.level_letter if cascade.levels else expected
+    wrong = np.flatnonzero((points[current.new] != expected) | (named != expected))
+    if not wrong.size:
+        return CascadeProof(tuple(cases), None)
+    i = int(wrong[0])
+    return CascadeProof(
+        tuple(cases),
+        f"letter {int(current.letter[i])} takes point {int(points[current.old[i]])} to {int(expected[i])}, "
+        f"the cascade to {int(points[current.new[i]])} (and the last level names {int(named[i])})",
+    )
+
+
+def _below(skeleton: Holonomy, level: CascadeLevel, height: int, above: _Situations) -> _Situations:
+    """All situations on the next level, for every combination of the old tiles that matter."""
+    place = places(level.classes, len(skeleton.classes))
+    met = np.where(skeleton.height_of[above.old] == height, place[skeleton.class_of[above.old]], -1)
+    entered = np.where(skeleton.height_of[above.new] == height, place[skeleton.class_of[above.new]], -1)
+    read = level.reads[above.level_letter].astype(np.int64)
+    matter = np.stack([met, entered, read])
+    matter[1][matter[1] == matter[0]] = -1
+    matter[2][(matter[2] == matter[0]) | (matter[2] == matter[1])] = -1
+    degrees = np.array([*level.degrees, 1])[matter]
+    rows = np.repeat(np.arange(len(met)), degrees.prod(axis=0))
+    rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    tiles = np.full((len(level.degrees) + 1, len(rows)), -1, dtype=np.int64)
+    for component, degree in zip(matter, degrees, strict=True):
+        rank, chosen = np.divmod(rank, degree[rows])
+        tiles[component[rows], np.arange(len(rows))] = chosen
+    level_letter, old, new = above.level_letter[rows], above.old[rows], above.new[rows]
+    read, met, entered = read[rows], met[rows], entered[rows]
+    column = np.where(read < 0, 0, tiles[read, np.arange(len(rows))])
+    following = level.next_letter[level_letter, column].astype(np.int64)
+    down = met >= 0
+    old[down] = skeleton.tile(old[down], tiles[met[down], np.flatnonzero(down)])
+    for component, table in enumerate(level.actions):
+        here = np.flatnonzero(entered == component)
+        action = level.action_of[component, level_letter[here]]
+        new[here] = skeleton.tile(new[here], table[action, tiles[component, here]].astype(np.int64))
+    return _Situations(following, above.letter[rows], old, new).distinct()

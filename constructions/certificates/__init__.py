@@ -1,0 +1,1 @@
+"""Certificates as data: what is written, and how it is read back."""

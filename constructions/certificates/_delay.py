@@ -1,0 +1,149 @@
+"""`BlockDelay` to a certificate of kind `delay` and back; what each entry means: `theory/checker/delay.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...foundation._errors import LimitError
+from .._delay import BlockDelay
+from ..automata._automaton import Indices
+from ..theorems._block_delay import Counter, CounterHead, CounterLayer, counter_head
+from ._parts import (
+    FORMAT,
+    MAX_CONDUCTOR,
+    factors_json,
+    machine_json,
+    number_json,
+    number_reader,
+    read_factors,
+    read_machine,
+    reading,
+)
+
+
+def delay_certificate(form: BlockDelay, max_group: int = 5_000) -> dict[str, Any]:
+    """The certificate of kind `delay`, as a JSON object.
+
+    Raises `LimitError` where the group is not listed or has more than `max_group` elements, and for a number field
+    beyond the checkers' limit; `InputError` where two labels have the same text.
+    """
+    automaton = form.automaton
+    if form.elements is None or form.element_states is None or len(form.elements) > max_group:
+        count = "more" if form.elements is None else f"{len(form.elements):,} elements, more"
+        raise LimitError(
+            f"{automaton.name}: the transition group has {count} than {max_group:,}, and a certificate of block delay "
+            "lists all: raise --max-group"
+        )
+    field = max(head.field for head in form.counter.heads)
+    if field > MAX_CONDUCTOR:
+        raise LimitError(
+            f"the counter's numbers lie in Q(2cos 2π/{field}), and certificates hold fields up to "
+            f"N = {MAX_CONDUCTOR:,}: use --counter ripple"
+        )
+    machine = machine_json(automaton, form.construction, form.theorem)
+    outputs = np.array(machine["automaton"]["outputs"])
+    states = form.element_states
+    if automaton.is_mealy:  # a letter that permutes the states tells the state before from the one after
+        before = np.argsort(automaton.transitions, axis=1)
+        read_off = [row[back[states]].tolist() for row, back in zip(outputs, before, strict=True)]
+    else:
+        read_off = outputs[states].tolist()
+    return {
+        "format": FORMAT,
+        "kind": "delay",
+        **machine,
+        "block": form.block,
+        "counter": [
+            {"reads": list(layer.reads), "heads": [_head(head) for head in layer.heads]}
+            for layer in form.counter.layers
+        ],
+        "buffer": {
+            "factors": [[[1, [[phase, 1]]]] for phase in range(2 * form.block)],
+            "values": [[[x, 1]] for x in range(len(automaton.letters))],
+        },
+        "points": {
+            "letters": form.points.tolist(),
+            "initial": [[point, i + 1] for i, point in enumerate(form.marks)],
+        },
+        "elements": [
+            {"image": image, "state": state, "groups": [factors_json(group) for group in form.groups(image)]}
+            for image, state in zip(form.elements.tolist(), states.tolist(), strict=True)
+        ],
+        "outputs": read_off,
+        "summary": form.summary(),
+    }
+
+
+def _head(head: CounterHead) -> dict[str, Any]:
+    return {
+        "field": head.field,
+        "dim": head.dim,
+        "value_dim": 1,
+        "transitions": [{"factors": factors_json(factors)} for factors in head.transitions],
+        "codes": [[[i, 0, number_json(x)] for i, x in enumerate(code) if x != 0] for code in head.codes],
+    }
+
+
+def block_delay_from_certificate(document: Mapping[str, Any], name: str = "certificate") -> BlockDelay:
+    """The block delay that a certificate describes; labels become strings.
+
+    Raises `InputError` for a document of the wrong form. It is not checked: the checker gives the proof.
+    """
+    with reading(name):
+        return _read(document)
+
+
+def _read(document: Mapping[str, Any]) -> BlockDelay:
+    automaton = read_machine(document)
+    points = np.array(document["points"]["letters"], dtype=np.int64)
+    elements = np.array([e["image"] for e in document["elements"]], dtype=np.int64)
+    states = np.array([e["state"] for e in document["elements"]], dtype=np.int64)
+    marks = tuple(int(point) for point, _ in document["points"]["initial"])
+    _require_permutations(points, points.shape[1])
+    _require_permutations(elements, points.shape[1])
+    layers = tuple(_counter_layer(layer) for layer in document["counter"])
+    period = len(layers[0].reads)
+    if period != 2 * document["block"] or not marks or max(marks) >= points.shape[1] or min(marks) < 0:
+        raise ValueError("block")
+    if states.min() < 0 or states.max() >= len(automaton.states) or len(points) != len(automaton.letters):
+        raise ValueError("states")
+    budget = max(len(group) for e in document["elements"] for group in e["groups"])
+    kind, theorem = _kind(layers)
+    counter = Counter(kind, theorem, period, layers)
+    return BlockDelay(automaton, points, marks, period // 2, budget, counter, elements, states)
+
+
+def _require_permutations(rows: Indices, n: int) -> None:
+    if rows.ndim != 2 or not (np.sort(rows, axis=1) == np.arange(n)).all():
+        raise ValueError("permutations")
+
+
+def _counter_layer(data: Mapping[str, Any]) -> CounterLayer:
+    reads = tuple(int(r) for r in data["reads"])
+    return CounterLayer(reads, tuple(_counter_head(head, reads) for head in data["heads"]))
+
+
+def _counter_head(data: Mapping[str, Any], reads: tuple[int, ...]) -> CounterHead:
+    number = number_reader(data["field"])
+    transitions = tuple(read_factors(t["factors"], number) for t in data["transitions"])
+    entries = {int(i): number(x) for i, _, x in data["codes"][0]}
+    start = tuple(entries.get(i, 0) for i in range(int(data["dim"])))
+    head = counter_head(transitions, start, reads)
+    if len(head.codes) != len(data["codes"]):
+        raise ValueError("codes")
+    return head
+
+
+def _kind(layers: tuple[CounterLayer, ...]) -> tuple[str, str]:
+    """Name and source of a counter, by its shape."""
+    heads = [head for layer in layers for head in layer.heads]
+    if all(head.dim == 1 for head in heads) and len(layers) > 1:
+        return "ripple", "own.T2tight"
+    if len(layers) > 1:
+        return "two_layers", "G.T6"
+    if len(heads) == 1 and (heads[0].field > 1 or len(heads[0].codes) == 4):
+        return "rotation", "DP.L2"
+    return "cycles", "G.T3"

@@ -1,1 +1,0 @@
-"""Finite groups and their actions on points."""

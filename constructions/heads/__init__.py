@@ -1,0 +1,1 @@
+"""How heads are chosen for group automata: candidates, their representations, selection, assembly."""

@@ -1,0 +1,125 @@
+"""From head plans to an `LRNN`: all reachable joint states, breadth first, each lying over one state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...foundation._errors import LimitError
+from .._lrnn import LRNN, Head, Layer, Sparse, Transition
+from ..automata._automaton import Automaton, Indices
+from ._representations import MAX_CODES, HeadPlan, head_of
+
+
+def assemble(
+    automaton: Automaton,
+    plans: Sequence[HeadPlan],
+    *,
+    theorem: str,
+    construction: str,
+    seeds: Sequence[int] | None = None,
+    notes: Sequence[str] = (),
+) -> LRNN | None:
+    """The one-layer LRNN of some head plans; None where a joint state would lie over two states.
+
+    `seeds`: the states at which the plans' initial states belong, the start first (default: the start alone).
+    Raises `LimitError` beyond two million joint states.
+    """
+    orbits = [plan.orbit() for plan in plans]
+    states = [automaton.start] if seeds is None else list(seeds)
+    starts = np.array(
+        [[q, *(orbit.seeds[s] for orbit in orbits)] for s, q in enumerate(states)], dtype=np.int64
+    )
+    tables = [automaton.transitions, *(orbit.transitions for orbit in orbits)]
+    rows = joint_rows(tables, starts)
+    if rows is None:
+        return None
+    heads: list[Head] = []
+    decode = rows.copy()
+    for h, (plan, orbit) in enumerate(zip(plans, orbits, strict=True)):
+        order = list(dict.fromkeys(rows[:, h + 1].tolist()))
+        position = np.full(len(orbit.codes), -1, dtype=np.int64)
+        position[order] = np.arange(len(order))
+        decode[:, h + 1] = position[rows[:, h + 1]]
+        heads.append(head_of(plan, orbit, order, plan.factors()))
+    return LRNN(automaton, (Layer(tuple(heads)),), decode, theorem, construction, tuple(notes))
+
+
+def one_code_a_state(
+    automaton: Automaton,
+    dim: int,
+    transitions: Sequence[Transition],
+    codes: Sequence[Sparse],
+    *,
+    theorem: str,
+    construction: str,
+    notes: Sequence[str] = (),
+) -> LRNN:
+    """The one-layer LRNN of a single head in which each state has the one code `codes[state]`, a column.
+
+    The transitions must carry codes as the automaton carries states. Kept points that the start does not reach
+    follow, each as a further seed.
+    """
+    size = len(automaton.states)
+    seeds = [automaton.start, *range(size)] if automaton.keeps_points else [automaton.start]
+    rows = joint_rows([automaton.transitions] * 2, np.array([[q, q] for q in seeds]))
+    if rows is None:
+        raise AssertionError("each state has a code of its own")
+    order = rows[:, 0]
+    position = np.empty(size, dtype=np.int64)
+    position[order] = np.arange(size)
+    head = Head(
+        dim,
+        1,
+        tuple(transitions),
+        tuple(codes[q] for q in order.tolist()),
+        position[automaton.transitions[:, order]],
+    )
+    decode = np.stack([order, np.arange(size)], axis=1)
+    return LRNN(automaton, (Layer((head,)),), decode, theorem, construction, tuple(notes))
+
+
+def joint_rows(tables: Sequence[Indices], starts: Indices) -> Indices | None:
+    """Joint states reachable from the first seed, then from each further one, breadth first, letters in order.
+
+    `tables`: one transition table `[letters, size]` for the automaton and for each head. None where two rows
+    agree in the heads but not in the state.
+    """
+    sizes = [table.shape[1] for table in tables]
+    seen: dict[int, int] = {}
+    blocks: list[Indices] = []
+
+    def keys_of(rows: Indices) -> list[int]:
+        keys = np.zeros(len(rows), dtype=object if _product(sizes[1:]) > 2**62 else np.int64)
+        for column, size in enumerate(sizes[1:], start=1):
+            keys = keys * size + rows[:, column]
+        return [int(k) for k in keys.tolist()]
+
+    for seed in starts:
+        frontier = seed[None, :]
+        while len(frontier):
+            fresh = []
+            for i, (key, state) in enumerate(zip(keys_of(frontier), frontier[:, 0].tolist(), strict=True)):
+                known = seen.get(key)
+                if known is None:
+                    seen[key] = state
+                    fresh.append(i)
+                elif known != state:
+                    return None
+            frontier = frontier[fresh]
+            if not len(frontier):
+                break
+            blocks.append(frontier)
+            if len(seen) > MAX_CODES:
+                raise LimitError(f"more than {MAX_CODES:,} joint states are reachable")
+            images = np.stack([table[:, frontier[:, c]].T for c, table in enumerate(tables)], axis=2)
+            frontier = images.reshape(-1, len(tables))
+    return np.concatenate(blocks)
+
+
+def _product(sizes: Sequence[int]) -> int:
+    result = 1
+    for size in sizes:
+        result *= size
+    return result

@@ -1,0 +1,146 @@
+"""Head candidates: what one head could do for a given group, each with its cost, and how they are told apart.
+
+A head candidate with other initial states: started in an invariant part of its space, it is a smaller representation.
+
+The permutations of six points leave the sum of the coordinates alone; started where that is 0, states span five dimensions.
+
+Galois conjugates of a head candidate: other representations of its group by matrices of the same size and cost.
+
+An automorphism of the number field, applied to every entry, keeps all equations between matrices: products, orthogonality,
+ranks, and which states are equal. The rotations by 2π/5 become those by 4π/5; the icosahedron's two become each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from math import gcd
+from typing import TypeAlias
+
+from ..algebra._cyclotomic import Algebraic, Number, conductor_of
+from ..algebra._matrices import Matrix
+from ..algebra.groups._actions import TransitiveAction
+from ..automata._automaton import Indices
+from ._representations import HeadPlan, MatrixPlan, SignedPermutationPlan
+
+Marks: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class HeadCandidate:
+    """One possible head for a transitive action.
+
+    `theorem`, `name`: source and plain words. `cost`: most GH factors of a letter. `dim`: key dimension.
+    `degree`: 1 where all its numbers are integers, else the degree of its number field (at least 2).
+    `find_classes()`: class of each point of the action under the full initial state, `[points]`.
+    `mark_count`, `mark(i)`: the parts that an initial state may consist of, and the classes that part `i` alone
+    tells apart. `plan(marks)`: the head with an initial state of these parts.
+    `moved`: for plain permutations the most points that a letter moves (G.T3's k), else None.
+    `lifted`: letters carry extra signs, so that a point can have two codes; such a head stands alone.
+    """
+
+    theorem: str
+    name: str
+    cost: int
+    dim: int
+    degree: int
+    find_classes: Callable[[], Indices]
+    mark_count: int
+    mark: Callable[[int], Indices]
+    plan: Callable[[Marks], HeadPlan]
+    moved: int | None = None
+    lifted: bool = False
+
+    @cached_property
+    def classes(self) -> Indices:
+        """`find_classes()`, found once and only if asked for."""
+        return self.find_classes()
+
+    @property
+    def price(self) -> tuple[int, bool, int]:
+        """What is minimised within one layer: factors, then integers before others, then dimension."""
+        return self.cost, self.degree > 1, self.dim
+
+
+def undivided(
+    theorem: str,
+    name: str,
+    cost: int,
+    degree: int,
+    find_classes: Callable[[], Indices],
+    plan: HeadPlan,
+    *,
+    moved: int | None = None,
+    lifted: bool = False,
+) -> HeadCandidate:
+    """A candidate whose initial state has one part only: that of `plan`."""
+    return HeadCandidate(
+        theorem, name, cost, plan.dim, degree, find_classes, 1,
+        lambda _: find_classes(), lambda _: plan, moved, lifted,
+    )  # fmt: skip
+
+
+def cheapest(candidates: Sequence[HeadCandidate]) -> list[HeadCandidate]:
+    """By price; among equals plain permutations first, then small fields. A deterministic order."""
+    return sorted(candidates, key=lambda c: (c.price, c.moved is None, c.degree, c.theorem, c.name))
+
+
+def started_at(
+    candidate: HeadCandidate, action: TransitiveAction, starts: Sequence[Sequence[int]], name: str
+) -> HeadCandidate:
+    """The letters of a candidate of signed permutations of a regular action; `starts`: the parts of its initial state.
+
+    Each is an integer vector and a column of the state.
+    """
+    signed = candidate.plan(tuple(range(candidate.mark_count)))
+    assert isinstance(signed, SignedPermutationPlan)
+    matrices = signed.as_matrices().matrices
+
+    def plan(marks: Marks) -> MatrixPlan:
+        columns = [starts[m] for m in marks]
+        return MatrixPlan(matrices, tuple(zip(*columns, strict=True)), lambda: action.letters)
+
+    @cache
+    def classes(marks: Marks) -> Indices:
+        return action.followed(plan(marks).orbit().transitions)
+
+    return HeadCandidate(
+        candidate.theorem,
+        f"{candidate.name}, {name}",
+        candidate.cost,
+        candidate.dim,
+        candidate.degree,
+        lambda: classes(tuple(range(len(starts)))),
+        len(starts),
+        lambda mark: classes((mark,)),
+        plan,
+    )
+
+
+def conjugates(candidate: HeadCandidate) -> Iterator[HeadCandidate]:
+    """One for each automorphism but the identity of its number field; none where all its numbers are rational."""
+    plan = candidate.plan(tuple(range(candidate.mark_count)))
+    if not isinstance(plan, MatrixPlan):
+        return
+    conductor = conductor_of(x for A in (*plan.matrices, plan.initial) for row in A for x in row)
+    for k in range(2, conductor // 2 + 1):
+        if gcd(k, conductor) == 1:
+            name = f"{candidate.name}, 2cos 2π/{conductor} taken to 2cos 2π·{k}/{conductor}"
+            yield replace(candidate, name=name, plan=partial(_conjugated, candidate, k))
+
+
+def _conjugated(candidate: HeadCandidate, k: int, marks: Marks) -> HeadPlan:
+    plan = candidate.plan(marks)
+    assert isinstance(plan, MatrixPlan)
+    return replace(
+        plan, matrices=tuple(_matrix(A, k) for A in plan.matrices), initial=_matrix(plan.initial, k)
+    )
+
+
+def _matrix(A: Matrix, k: int) -> Matrix:
+    return tuple(tuple(_number(x, k) for x in row) for row in A)
+
+
+def _number(x: Number, k: int) -> Number:
+    return x.conjugate(k) if isinstance(x, Algebraic) else x

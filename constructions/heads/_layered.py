@@ -1,0 +1,206 @@
+"""From rules for heads and read-outs to an `LRNN` of several layers: all reachable joint codes, breadth first.
+
+A layer's letters carry labels: on the first layer the automaton's letters, below what `route` makes of a label and
+the layer's new states. What the last layer names is found, not given: the automaton's own state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...foundation._errors import LimitError, MirrormataError
+from .._lrnn import LRNN, Head, Layer, Sparse, Transition, image_of, padded_rows
+from ..automata._automaton import Automaton
+
+MAX_JOINT = 200_000
+Label = Any
+"""A layer's letter, as the rules name it: any hashable value."""
+Route = Callable[[int, Label, tuple[Sparse, ...]], Label]
+"""Of (layer, its letter's label, its heads' new states): the label of the next layer's letter."""
+
+
+@dataclass(frozen=True)
+class HeadRule:
+    """One head: shape, initial state, and what a label does."""
+
+    dim: int
+    initial: Sparse
+    transition: Callable[[Label], Transition]
+    value_dim: int = 1
+
+
+def assemble_layers(
+    automaton: Automaton,
+    layers: Sequence[Sequence[HeadRule]],
+    route: Route,
+    *,
+    theorem: str,
+    construction: str,
+    notes: Sequence[str] = (),
+    max_joint: int = MAX_JOINT,
+) -> LRNN:
+    """The LRNN of some rules; all of the automaton's states must be reachable.
+
+    `LimitError` beyond `max_joint` joint states; `MirrormataError` (a defect) where the rules do not realise the
+    automaton: two states with one joint code, or a read-out that the new codes do not tell.
+    """
+    search = _Search(automaton, layers, route, max_joint)
+    rows = search.run()
+    return LRNN(
+        automaton,
+        search.built_layers(),
+        np.array(rows, dtype=np.int64),
+        theorem,
+        construction,
+        tuple(notes),
+    )
+
+
+class _Head:
+    """A head while it is explored: its codes, its distinct transitions, and which code they make of which."""
+
+    def __init__(self, rule: HeadRule) -> None:
+        self.rule = rule
+        self.codes: dict[Sparse, int] = {rule.initial: 0}
+        self.transitions: dict[Transition, int] = {}
+        self.of_label: dict[Label, int] = {}
+        self.images: dict[tuple[int, int], Sparse] = {}
+
+    def action(self, label: Label) -> int:
+        if label not in self.of_label:
+            transition = self.rule.transition(label)
+            self.of_label[label] = self.transitions.setdefault(transition, len(self.transitions))
+        return self.of_label[label]
+
+    def step(self, code: int, label: Label) -> Sparse:
+        key = self.action(label), code
+        if key not in self.images:
+            transitions, codes = tuple(self.transitions), tuple(self.codes)
+            head = Head(
+                self.rule.dim,
+                self.rule.value_dim,
+                transitions,
+                (codes[code],),
+                np.zeros((0, 1), dtype=np.int64),
+            )
+            self.images[key] = image_of(head, codes[code], key[0])
+        return self.images[key]
+
+
+class _Search:
+    def __init__(
+        self, automaton: Automaton, layers: Sequence[Sequence[HeadRule]], route: Route, max_joint: int
+    ) -> None:
+        self.automaton, self.route, self.max_joint = automaton, route, max_joint
+        self.layers = [[_Head(rule) for rule in layer] for layer in layers]
+        self.labels: list[dict[Label, int]] = [{} for _ in layers]
+        for x in range(len(automaton.letters)):
+            self.labels[0][x] = x
+        # for each layer and label: what follows, by the codes before
+        self.following: list[dict[Label, dict[tuple[int, ...], Label]]] = [{} for _ in layers]
+
+    def run(self) -> list[list[int]]:
+        """Rows `[state, codes of all heads]`, breadth first from the initial joint code."""
+        first = (0,) * sum(len(layer) for layer in self.layers)
+        seen = {first: self.automaton.start}
+        queue = [first]
+        for joint in queue:
+            state = seen[joint]
+            for x in range(len(self.automaton.letters)):
+                target = int(self.automaton.transitions[x, state])
+                after = self._step(joint, x, target)
+                if after not in seen:
+                    if len(seen) >= self.max_joint:
+                        raise LimitError(
+                            f"{self.automaton.name}: more than {self.max_joint:,} joint states; leave --theorem out"
+                        )
+                    seen[after] = target
+                    queue.append(after)
+                elif seen[after] != target:
+                    raise _defect(self.automaton, "two states have one joint code")
+        return [[seen[joint], *joint] for joint in queue]
+
+    def _step(self, joint: tuple[int, ...], x: int, target: int) -> tuple[int, ...]:
+        label: Label = x
+        after: list[int] = []
+        last = len(self.layers) - 1
+        for i, layer in enumerate(self.layers):
+            codes = joint[len(after) : len(after) + len(layer)]
+            states = tuple(head.step(c, label) for head, c in zip(layer, codes, strict=True))
+            after.extend(
+                head.codes.setdefault(H, len(head.codes)) for head, H in zip(layer, states, strict=True)
+            )
+            following = target if i == last else self.route(i, label, states)
+            known = self.following[i].setdefault(label, {}).setdefault(codes, following)
+            if known != following:
+                raise _defect(self.automaton, "the last layer does not tell the state")
+            label = following
+        return tuple(after)
+
+    def built_layers(self) -> tuple[Layer, ...]:
+        """The layers with letters numbered as the layer above first names them."""
+        built = []
+        names: list[Label] = list(range(len(self.automaton.letters)))
+        for i, layer in enumerate(self.layers):
+            heads = tuple(_built(head, names) for head in layer)
+            tables = [self.following[i][name] for name in names]
+            reads = [_needed(table, len(layer)) for table in tables]
+            rows: list[list[int]] = []
+            numbers: dict[Label, int] = {}
+            for table, read in zip(tables, reads, strict=True):
+                sizes = [len(layer[h].codes) for h in read]
+                row: list[Label | None] = [None] * int(np.prod(sizes, dtype=np.int64))
+                for codes, following in table.items():
+                    column = 0
+                    for h, size in zip(read, sizes, strict=True):
+                        column = column * size + codes[h]
+                    row[column] = following
+                if i == len(self.layers) - 1:
+                    rows.append([-1 if y is None else int(y) for y in row])
+                else:
+                    rows.append([-1 if y is None else numbers.setdefault(y, len(numbers)) for y in row])
+            built.append(Layer(heads, padded_rows(reads), padded_rows(rows)))
+            names = list(numbers)
+        return tuple(built)
+
+
+def _built(head: _Head, names: Sequence[Label]) -> Head:
+    """The head with transitions numbered as the letters first have them."""
+    order = dict.fromkeys(head.of_label[name] for name in names)
+    position = {t: k for k, t in enumerate(order)}
+    transitions, codes = tuple(head.transitions), tuple(head.codes)
+    table = np.empty((len(order), len(codes)), dtype=np.int64)
+    for t, k in position.items():
+        for c in range(len(codes)):
+            table[k, c] = head.codes[head.images[t, c]] if (t, c) in head.images else -1
+    missing = np.argwhere(table < 0)
+    partial = Head(head.rule.dim, head.rule.value_dim, tuple(transitions[t] for t in order), codes, table)
+    for (
+        k,
+        c,
+    ) in missing.tolist():  # a transition at a code where it never occurs; its image must be a code too
+        image = image_of(partial, codes[c], k)
+        if image not in head.codes:
+            raise MirrormataError("a defect of this program, please report it: a head's codes are not closed")
+        table[k, c] = head.codes[image]
+    actions = np.array([position[head.of_label[name]] for name in names], dtype=np.int64)
+    return Head(head.rule.dim, head.rule.value_dim, partial.transitions, codes, table, actions)
+
+
+def _needed(table: dict[tuple[int, ...], Label], heads: int) -> list[int]:
+    """A least set of heads whose codes before tell what follows: each is dropped, the last first, if it can be."""
+    read = list(range(heads))
+    for h in reversed(range(heads)):
+        rest = [k for k in read if k != h]
+        found: dict[tuple[int, ...], Label] = {}
+        if all(found.setdefault(tuple(c[k] for k in rest), y) == y for c, y in table.items()):
+            read = rest
+    return read
+
+
+def _defect(automaton: Automaton, what: str) -> MirrormataError:
+    return MirrormataError(f"{automaton.name}: a defect of this program, please report it: {what}")

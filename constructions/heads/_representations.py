@@ -1,0 +1,249 @@
+"""How one head is to act, before its factors are written out: by signed permutations, or by exact matrices.
+
+Both give the same thing: for each letter an orthogonal matrix as GH factors, and the orbit of initial states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+import numpy as np
+
+from ...foundation._errors import LimitError
+from .._lrnn import Head, Sparse, Transition, sparse
+from ..algebra._cyclotomic import Number
+from ..algebra._householder import GHFactor, gh_factor, orthogonal_factors, permutation_factors
+from ..algebra._matrices import Matrix, matrix, product
+from ..algebra.groups._actions import spanning_levels
+from ..automata._automaton import Indices
+
+MAX_CODES = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Orbit:
+    """The initial states' orbit: `codes`, where each letter takes each, and the index of each initial state."""
+
+    codes: Sequence[Sparse]
+    transitions: Indices
+    seeds: tuple[int, ...]
+
+
+class HeadPlan(Protocol):
+    """What a head must provide: shape, factors of each letter, and the orbit of its initial states."""
+
+    @property
+    def dim(self) -> int: ...
+    @property
+    def value_dim(self) -> int: ...
+    def factors(self) -> tuple[tuple[GHFactor, ...], ...]: ...
+    def orbit(self) -> Orbit: ...
+
+
+@dataclass(frozen=True, eq=False)
+class SignedPermutationPlan:
+    """Letter x sends e_i to ±e_j: `image[x, i]` = j, `negative[x, i]` for the sign.
+
+    `seeds`: initial vectors, each a list of `(coordinate, value)`, value dimension 1.
+    """
+
+    image: Indices
+    negative: Indices
+    seeds: tuple[tuple[tuple[int, int], ...], ...]
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates."""
+        return int(self.image.shape[1])
+
+    @property
+    def value_dim(self) -> int:
+        """One column."""
+        return 1
+
+    def factors(self) -> tuple[tuple[GHFactor, ...], ...]:
+        """Swaps for permutations; reflections along e_i and e_i ± e_j where signs occur."""
+        return tuple(
+            signed_permutation_factors(image.tolist(), negative.tolist())
+            for image, negative in zip(self.image, self.negative, strict=True)
+        )
+
+    def as_matrices(self) -> MatrixPlan:
+        """The same letters as exact matrices, with the first seed as initial state."""
+        matrices = []
+        for image, negative in zip(self.image.tolist(), self.negative.tolist(), strict=True):
+            rows: list[list[Number]] = [[0] * self.dim for _ in image]
+            for i, (j, minus) in enumerate(zip(image, negative, strict=True)):
+                rows[j][i] = -1 if minus else 1
+            matrices.append(matrix(rows))
+        entries = dict(self.seeds[0])
+        return MatrixPlan(tuple(matrices), tuple((entries.get(i, 0),) for i in range(self.dim)))
+
+    def orbit(self) -> Orbit:
+        """Breadth first; a state is known by the signed places of its marked values."""
+        width = max(len(seed) for seed in self.seeds)
+        n = self.dim
+        # places: i for +e_i, n + i for -e_i; 2n stands for an absent mark and is fixed by all letters
+        places = np.concatenate(
+            [self.image + n * self.negative, self.image + n * (1 - self.negative)], axis=1
+        )
+        places = np.concatenate([places, np.full((len(places), 1), 2 * n)], axis=1)
+        values = sorted({v for seed in self.seeds for _, v in seed})
+        start = np.full((len(self.seeds), max(len(values), width)), 2 * n, dtype=np.int64)
+        for s, seed in enumerate(self.seeds):
+            for i, v in seed:
+                start[s, values.index(v)] = i
+        rows, transitions, seeds = _orbit_of_rows(start, lambda x, rows: places[x][rows], len(places))
+        codes = [
+            tuple(
+                sorted((p % n, 0, v if p < n else -v) for p, v in zip(row, values, strict=False) if p < 2 * n)
+            )
+            for row in rows.tolist()
+        ]
+        return Orbit(codes, transitions, seeds)
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixPlan:
+    """Letter x acts by the exact orthogonal matrix `matrices[x]`; `initial` is `[dim, value_dim]`.
+
+    `quotient()`: where known, how the letters move the classes of group elements that the matrices tell apart,
+    `[letters, classes]`, class 0 that of the identity. The orbit then takes one product a class, not a letter.
+    """
+
+    matrices: tuple[Matrix, ...]
+    initial: Matrix
+    quotient: Callable[[], Indices] | None = None
+
+    @property
+    def dim(self) -> int:
+        """Size of the matrices."""
+        return len(self.initial)
+
+    @property
+    def value_dim(self) -> int:
+        """Columns of the initial state."""
+        return len(self.initial[0])
+
+    def factors(self) -> tuple[tuple[GHFactor, ...], ...]:
+        """rank(A - I) reflections for each letter."""
+        of = cache(orthogonal_factors)
+        return tuple(of(A) for A in self.matrices)
+
+    def orbit(self) -> Orbit:
+        """Breadth first, states compared exactly."""
+        index: dict[Matrix, int] = {self.initial: 0}
+        codes = [self.initial]
+
+        def number(code: Matrix) -> int:
+            found = index.setdefault(code, len(codes))
+            if found == len(codes):
+                codes.append(code)
+                if found >= MAX_CODES:
+                    raise LimitError(f"more than {MAX_CODES:,} states of a head are reachable")
+            return found
+
+        if self.quotient is not None:
+            classes = self.quotient()
+            code_of = np.zeros(classes.shape[1], dtype=np.int64)
+            for points, parents, letters in spanning_levels(classes):
+                for p, parent, x in zip(points.tolist(), parents.tolist(), letters.tolist(), strict=True):
+                    code_of[p] = number(product(self.matrices[x], codes[code_of[parent]]))
+            representative = np.unique(code_of, return_index=True)[1]
+            table = code_of[classes[:, representative]]
+        else:
+            columns = []
+            for code in codes:  # grows on the way
+                columns.append([number(product(A, code)) for A in self.matrices])  # noqa: PERF401
+            table = np.array(columns, dtype=np.int64).reshape(len(codes), -1).T
+        return Orbit([sparse(code) for code in codes], table, (0,))
+
+
+def signed_permutation_factors(image: list[int], negative: list[int]) -> tuple[GHFactor, ...]:
+    """n minus the number of cycles with an even number of signs: reflections along e_i - e_j, e_i + e_j, e_i.
+
+    A cycle c_1 → ±c_2 → ... is carried by swaps as without signs, each with the sign that the point collects
+    on the way from c_1; where the signs multiply to -1 a last reflection e_{c_1} ↦ -e_{c_1} comes first.
+    """
+    if not any(negative):
+        return permutation_factors(image)
+    factors: list[GHFactor] = []
+    seen = [False] * len(image)
+    for first in range(len(image)):
+        if seen[first]:
+            continue
+        seen[first] = True
+        sign = -1 if negative[first] else 1
+        point, cycle = image[first], []
+        while point != first:
+            seen[point] = True
+            cycle.append((point, sign))
+            sign = -sign if negative[point] else sign
+            point = image[point]
+        if sign < 0:
+            factors.append(gh_factor(2, {first: 1}))
+            cycle = [(point, -s) for point, s in cycle]
+        factors.extend(gh_factor(1, {first: 1, point: -s}) for point, s in cycle)
+    return tuple(factors)
+
+
+def head_of(
+    plan: HeadPlan, orbit: Orbit, order: list[int], factors: tuple[tuple[GHFactor, ...], ...]
+) -> Head:
+    """The head with its codes in the given order (indices of the orbit)."""
+    position = np.full(len(orbit.codes), -1, dtype=np.int64)
+    position[order] = np.arange(len(order))
+    return Head(
+        plan.dim,
+        plan.value_dim,
+        tuple(Transition(factors=f) for f in factors),
+        tuple(orbit.codes[c] for c in order),
+        position[orbit.transitions[:, order]],
+    )
+
+
+def _orbit_of_rows(
+    start: Indices, apply: Callable[[int, Indices], Indices], letters: int
+) -> tuple[Indices, Indices, tuple[int, ...]]:
+    """Orbit of integer rows `[seeds, width]` under letters that act on rows, breadth first and vectorised."""
+    index: dict[bytes, int] = {}
+
+    def number(rows: Indices) -> tuple[Indices, list[int]]:
+        numbers = np.empty(len(rows), dtype=np.int64)
+        fresh: list[int] = []
+        data, width = np.ascontiguousarray(rows, dtype=np.int32).tobytes(), rows.shape[1] * 4
+        for i in range(len(rows)):
+            key = data[i * width : (i + 1) * width]
+            found = index.setdefault(key, len(index))
+            if found == len(index) - 1 and found >= known + len(fresh):
+                fresh.append(i)
+            numbers[i] = found
+        return numbers, fresh
+
+    known = 0
+    seeds, fresh = number(start)
+    frontier = start[fresh]
+    all_rows, tables = [frontier], []
+    while len(frontier):
+        known = len(index)
+        if known > MAX_CODES:
+            raise LimitError(f"more than {MAX_CODES:,} states of a head are reachable")
+        images = np.stack([apply(x, frontier) for x in range(letters)], axis=1) if letters else None
+        if images is None:
+            break
+        flat = images.reshape(-1, start.shape[1])
+        numbers, fresh = number(flat)
+        tables.append(numbers.reshape(len(frontier), letters))
+        frontier = flat[fresh]
+        all_rows.append(frontier)
+    rows = np.concatenate(all_rows)
+    table = np.concatenate(tables).T if tables else np.zeros((0, len(rows)), dtype=np.int64)
+    return rows, table, tuple(int(s) for s in seeds)
+
+
+def vector(*entries: Number) -> Matrix:
+    """A column as a `[n, 1]` matrix."""
+    return tuple((x,) for x in entries)

@@ -1,0 +1,1 @@
+"""Constructions, one file for each theorem."""

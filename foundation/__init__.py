@@ -1,0 +1,1 @@
+"""What every package stands on: errors, files written whole or not at all, text for people."""

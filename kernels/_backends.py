@@ -1,0 +1,111 @@
+"""Which implementation of an operator runs, the launch counter, and the operators' errors.
+
+`reference` is the readable recurrence, `torch` vectorised torch operations on any device, `triton` the kernels.  `auto`
+takes `triton` for CUDA tensors where triton is installed and `torch` otherwise.
+
+`Tile`: how a Triton kernel is launched.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Literal, get_args
+
+import torch
+
+Backend = Literal["auto", "triton", "torch", "reference"]
+BACKENDS = get_args(Backend)
+
+
+class KernelError(Exception):
+    """Base of the operators' errors; `str(error)` is one line."""
+
+
+class KernelInputError(KernelError, ValueError):
+    """An argument is wrong: the line names it and the mend."""
+
+
+class BackendUnavailableError(KernelError, RuntimeError):
+    """The backend asked for cannot run here: the line says why and what to use instead."""
+
+
+def _find_triton() -> bool:
+    try:
+        return find_spec("triton") is not None
+    except ValueError:
+        return False
+
+
+_INSTALLED = _find_triton()
+
+
+def triton_installed() -> bool:
+    """Whether `import triton` would work."""
+    return _INSTALLED
+
+
+def triton_interpreted() -> bool:
+    """Whether kernels run in Triton's interpreter, on CPU tensors (set before they are imported)."""
+    return os.environ.get("TRITON_INTERPRET", "0") == "1"
+
+
+def triton_available(device: torch.device | str = "cuda") -> bool:
+    """Whether the Triton kernels can run on tensors of this device."""
+    if not triton_installed():
+        return False
+    kind = torch.device(device).type
+    return torch.cuda.is_available() if kind == "cuda" else kind == "cpu" and triton_interpreted()
+
+
+def choose_backend(backend: str, device: torch.device) -> str:
+    """The backend that runs: `triton`, `torch` or `reference`.
+
+    Raises `KernelInputError` for an unknown name and `BackendUnavailableError` where triton cannot run.
+    """
+    if backend not in BACKENDS:
+        raise KernelInputError(f'backend="{backend}": use one of {", ".join(BACKENDS)}')
+    if backend == "auto":
+        return "triton" if device.type == "cuda" and _INSTALLED else "torch"
+    if backend == "triton" and not triton_available(device):
+        if not triton_installed():
+            reason = "triton is not installed: install it"
+        else:
+            reason = f"triton cannot run on {device.type} tensors: move them to a CUDA device, set TRITON_INTERPRET=1"
+        raise BackendUnavailableError(f'backend="triton": {reason} or pass backend="torch"')
+    return backend
+
+
+_launches: Counter[str] = Counter()
+
+
+def count_launch(kernel: str) -> None:
+    """Record that a kernel was launched."""
+    _launches[kernel] += 1
+
+
+def launch_counts() -> dict[str, int]:
+    """How often each kernel was launched in this process since `reset_launch_counts`, by name."""
+    return dict(_launches)
+
+
+def reset_launch_counts() -> None:
+    """Set all counts to zero."""
+    _launches.clear()
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One kernel's launch: block width (value columns or key rows), warps, pipeline stages, most registers a thread."""
+
+    width: int
+    warps: int
+    stages: int = 2
+    registers: int | None = None
+
+    def options(self) -> dict[str, int]:
+        """Launch options."""
+        options = {"num_warps": self.warps, "num_stages": self.stages}
+        return options if self.registers is None else options | {"maxnreg": self.registers}

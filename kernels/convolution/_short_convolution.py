@@ -1,0 +1,75 @@
+"""`short_convolution`: each channel with a few taps of its own, in torch or by Triton kernels that read the past in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from .._backends import KernelInputError, choose_backend
+from .._checking import check_tensors
+
+MOST_TAPS = 64
+"""Of the kernels, which are compiled for their number; with more the torch path runs."""
+
+
+def short_convolution(
+    x: Tensor, weight: Tensor, before: Tensor | None = None, *, backend: str = "auto"
+) -> Tensor:
+    """y_t = Σ_j w_j x_{t - (taps - 1) + j}: the last tap is the present, and zeros or `before` stand in front.
+
+    Arguments:
+        x: `[S,B,T,C]`. weight: `[S,C,taps]`, of each seed and channel, at least one tap. before: the `[S,B,taps-1,C]`
+            inputs before x. All of a floating dtype: whole numbers are refused, for y would be cut to whole numbers too.
+        backend: `triton`, `torch` or `auto`; in float64 and while compiling it is always torch.
+
+    Returns y like x. Torch rounds products to x's dtype, the kernels only the sum. Differentiable in all three.
+
+    Raises `KernelInputError` naming the argument, and `BackendUnavailableError`.
+    """
+    check_tensors({"x": x, "weight": weight, "before": before}, optional="before")
+    if x.dim() != 4 or weight.dim() != 3 or weight.shape[:2] != (x.shape[0], x.shape[3]):
+        raise KernelInputError(
+            f"x has shape {list(x.shape)}, weight {list(weight.shape)}: they must be [S, B, T, C] and [S, C, taps]"
+        )
+    seeds, batch, tokens, channels = x.shape
+    taps = weight.shape[2]
+    if taps < 1:
+        raise KernelInputError(f"weight has shape {list(weight.shape)}: pass at least one tap, the present's")
+    if before is not None and before.shape != (seeds, batch, taps - 1, channels):
+        raise KernelInputError(
+            f"before has shape {list(before.shape)}: it must be {[seeds, batch, taps - 1, channels]}, the inputs before x"
+        )
+    chosen = choose_backend(backend, x.device)
+    narrow = x.dtype != torch.float64 and taps <= MOST_TAPS
+    if chosen == "triton" and narrow and not torch.compiler.is_compiling():
+        rows = x if before is None else torch.cat([before.to(x.dtype), x], 2)
+        y: Tensor = _Short.apply(rows, weight)  # type: ignore[no-untyped-call]
+        return y[:, :, rows.shape[2] - tokens :]
+    if before is None:
+        before = x.new_zeros(seeds, batch, taps - 1, channels)
+    padded = torch.cat([before.to(x.dtype), x], 2)
+    products = [padded[:, :, j : j + tokens] * weight[:, None, None, :, j].to(x.dtype) for j in range(taps)]
+    return torch.stack(products).sum(0)
+
+
+class _Short(torch.autograd.Function):
+    """The kernels; x and the weight are kept."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
+        from ._triton_short_convolution import short_rows_of
+
+        x, weight = x.contiguous(), weight.contiguous()
+        ctx.save_for_backward(x, weight)
+        return short_rows_of(x, weight)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
+        from ._triton_short_convolution import short_gradients
+
+        x, weight = ctx.saved_tensors
+        return short_gradients(x, weight, gradient.contiguous())

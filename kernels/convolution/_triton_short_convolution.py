@@ -1,0 +1,136 @@
+"""Launches of the short convolution's kernels.  Needs triton.
+
+A short causal convolution of each channel in one pass over memory, and its gradients in another.
+
+Rows are `[S,B·T]` of C channels, weights `[S,C,TAPS]`. A program takes a seed, a block of channels and a range of rows; rows
+of the past and the future lie close by, in the cache.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from .. import _launching as launching
+from .._backends import Tile
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
+
+
+@triton.jit
+def short_rows(
+    x, weight, y, N, T, C, share, TAPS: tl.constexpr, W: tl.constexpr, ROWS: tl.constexpr
+):  # fmt: skip
+    """y_t = Σ_j w_j x_{t - (TAPS - 1) + j}, in float32 until it is stored."""
+    seed, c, first = _place(C, share, W)
+    for n in range(first, tl.minimum(first + share, N), ROWS):
+        place, r = _rows(seed, n, N, C, c, ROWS)
+        total = tl.zeros([ROWS, W], tl.float32)
+        for j in tl.static_range(TAPS):
+            back = TAPS - 1 - j
+            used = (r < N) & (r % T >= back)
+            total += _tap(weight, seed, C, c, j, TAPS) * _load(x, place - back * C, used, c, C)
+        tl.store(y + place, total.to(y.dtype.element_ty), mask=(r < N)[:, None] & (c < C)[None, :])
+
+
+@triton.jit
+def short_rows_backward(
+    x, weight, dy, dx, partial, N, T, C, share, TAPS: tl.constexpr, W: tl.constexpr, ROWS: tl.constexpr
+):
+    """dx_t = Σ_j w_j dy_{t + (TAPS - 1) - j}; `partial` `[S,programs,TAPS,C]` adds up dy_t x_{t - (TAPS - 1) + j}."""
+    seed, c, first = _place(C, share, W)
+    end = tl.minimum(first + share, N)
+    for n in range(first, end, ROWS):
+        place, r = _rows(seed, n, N, C, c, ROWS)
+        total = tl.zeros([ROWS, W], tl.float32)
+        for j in tl.static_range(TAPS):
+            ahead = TAPS - 1 - j
+            used = (r < N) & (r % T < T - ahead)
+            total += _tap(weight, seed, C, c, j, TAPS) * _load(dy, place + ahead * C, used, c, C)
+        tl.store(dx + place, total.to(dx.dtype.element_ty), mask=(r < N)[:, None] & (c < C)[None, :])
+    for j in tl.static_range(TAPS):
+        back = TAPS - 1 - j
+        along = tl.zeros([W], tl.float32)
+        for n in range(first, end, ROWS):
+            place, r = _rows(seed, n, N, C, c, ROWS)
+            used = (r < N) & (r % T >= back)
+            along += tl.sum(_load(dy, place, used, c, C) * _load(x, place - back * C, used, c, C), 0)
+        out = ((seed * tl.num_programs(1) + tl.program_id(1)) * TAPS + j) * C + c
+        tl.store(partial + out, along, mask=c < C)
+
+
+@triton.jit
+def _place(C, share, W: tl.constexpr):
+    """This program's seed, channels and first row."""
+    return (
+        tl.program_id(0).to(tl.int64),
+        tl.program_id(2) * W + tl.arange(0, W),
+        tl.program_id(1) * share,
+    )
+
+
+@triton.jit
+def _rows(seed, n, N, C, c, ROWS: tl.constexpr):
+    """Where the rows n, ..., n + ROWS - 1 of a seed lie, and their numbers."""
+    r = n + tl.arange(0, ROWS)
+    return (seed * N + r)[:, None] * C + c[None, :], r
+
+
+@triton.jit
+def _load(pointer, place, used, c, C):
+    return tl.load(pointer + place, mask=used[:, None] & (c < C)[None, :], other=0.0).to(tl.float32)
+
+
+@triton.jit
+def _tap(weight, seed, C, c, j, TAPS: tl.constexpr):
+    """The weights of a tap, `[1,W]`."""
+    return tl.load(weight + (seed * C + c) * TAPS + j, mask=c < C, other=0.0).to(tl.float32)[None, :]
+
+
+ENTRIES = 2048
+"""Of a program's tile."""
+CHANNELS = 128
+"""Most of a program."""
+
+
+def short_rows_of(x: Tensor, weight: Tensor) -> Tensor:
+    """The convolution of x `[S,B,T,C]` with weights `[S,C,taps]`, both contiguous, zeros in front."""
+    y = launching.empty(*x.shape, dtype=x.dtype, device=x.device)
+    if x.numel():
+        _launch(short_rows, (x, weight, y), x, weight)
+    return y
+
+
+def short_gradients(x: Tensor, weight: Tensor, gradient: Tensor) -> tuple[Tensor, Tensor]:
+    """Gradients of x and of the weight, given that of the result."""
+    if not x.numel():
+        return torch.zeros_like(x), torch.zeros_like(weight)
+    S, _, _, C = x.shape
+    dx = launching.empty(*x.shape, dtype=x.dtype, device=x.device)
+    partial = launching.empty(S, _divided(x)[0], weight.shape[2], C, dtype=torch.float32, device=x.device)
+    _launch(short_rows_backward, (x, weight, gradient, dx, partial), x, weight)
+    return dx, partial.sum(1).transpose(1, 2).to(weight.dtype)
+
+
+def _width(C: int) -> int:
+    return int(min(CHANNELS, triton.next_power_of_2(C)))
+
+
+def _divided(x: Tensor) -> tuple[int, int]:
+    """Programs for the rows of each seed and block of channels, and rows of each."""
+    S, B, T, C = x.shape
+    return launching.divided(B * T, S * triton.cdiv(C, _width(C)), ENTRIES // _width(C))
+
+
+def _launch(kernel: Any, tensors: tuple[Tensor, ...], x: Tensor, weight: Tensor) -> None:
+    S, B, T, C = x.shape
+    width = _width(C)
+    programs, share = _divided(x)
+    tile = Tile(width, warps=4, stages=2)
+    launch = launching.launcher(kernel, tile, TAPS=weight.shape[2], W=width, ROWS=ENTRIES // width)
+    with launching.on_device_of(x):
+        launch((S, programs, triton.cdiv(C, width)), *tensors, B * T, T, C, share)

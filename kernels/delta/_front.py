@@ -1,0 +1,275 @@
+"""The DeltaProduct operator: one function in front of the recurrence, the torch chunks and the Triton kernels.
+
+What `delta_product` accepts: every refusal is one line that names the argument and the fix.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from .._backends import KernelInputError, choose_backend
+from .._checking import (
+    MOST_TOKENS,
+    check_backend,
+    check_choice,
+    check_flags,
+    check_packing,
+    check_scale,
+    check_shape,
+    check_tensors,
+    check_whole,
+    sequence_bounds,
+)
+from ..norms._normalise import l2_normalise
+from ._reference import arithmetic_of, delta_product_recurrence, without_tokens
+from ._torch_chunk import delta_product_chunks
+
+MODES = ("auto", "recurrent", "chunk", "scan")
+MAX_WIDTH = 256
+
+_accepted: dict[tuple[Any, ...], int] = {}
+MOST_ACCEPTED = 4096
+"""Kinds of calls that are known to be good, with their numbers of sequences."""
+
+
+def accepted_sequences(*arguments: Any) -> int:
+    """`check_arguments`, once for calls that agree in all that it looks at, for it takes as much time as a launch."""
+    if torch.compiler.is_compiling():
+        return check_arguments(*arguments)
+    try:
+        # 1, 1.0 and True are equal, but only the first is accepted
+        kind = (
+            *(*arguments[8:], *map(type, arguments[8:])),
+            *[None if x is None else (x.shape, x.dtype, x.device, x.layout) for x in arguments[:8]],
+        )
+        known = _accepted.get(kind)
+    except (TypeError, AttributeError):  # sizes that are symbols have no hash; and not everything is a tensor
+        return check_arguments(*arguments)
+    if known is None:
+        known = check_arguments(*arguments)
+        if len(_accepted) >= MOST_ACCEPTED:
+            _accepted.clear()
+        _accepted[kind] = known
+    return known
+
+
+def check_arguments(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    beta: Tensor,
+    g: Tensor | None,
+    a: Tensor | None,
+    initial_state: Tensor | None,
+    cu_seqlens: Tensor | None,
+    householders: int,
+    mode: str,
+    backend: str,
+    output_states: str | None,
+    output_final_state: bool,
+    l2norm: bool,
+) -> int:
+    """Number of sequences, after every check that needs no values."""
+    tensors = {"q": q, "k": k, "v": v, "beta": beta, "g": g, "a": a, "initial_state": initial_state}
+    check_tensors(tensors, optional="g a initial_state")
+    if q.dim() != 4:
+        raise KernelInputError(f"q has shape {list(q.shape)}: it must be [B, T, H, K]")
+    B, T, H, K = q.shape
+    rows = T * check_whole("householders", householders)
+    if v.dim() != 4:
+        raise KernelInputError(f"v has shape {list(v.shape)}: it must be [B, T*householders, H, V]")
+    V = v.shape[-1]
+    check_shape("k", k, (B, rows, H, K), "[B, T*householders, H, K]")
+    check_shape("v", v, (B, rows, H, V), "[B, T*householders, H, V]")
+    check_shape("beta", beta, (B, rows, H), "[B, T*householders, H]")
+    if not (1 <= K <= MAX_WIDTH and 1 <= V <= MAX_WIDTH):
+        raise KernelInputError(f"K is {K} and V is {V}: each must be 1 to {MAX_WIDTH}; split wider heads")
+    if rows > MOST_TOKENS:
+        raise KernelInputError(f"q has {T} tokens of {householders} micro-steps: cut the sequence in two")
+    if g is not None and a is not None:
+        raise KernelInputError(
+            "g and a are both given: pass the gate once, as its logarithm g or itself as a"
+        )
+    for name, gate in (("g", g), ("a", a)):
+        if gate is not None:
+            check_shape(name, gate, (B, T, H), "[B, T, H]")
+    for name, x in (("k", k), ("v", v)):
+        if x.dtype != q.dtype:
+            raise KernelInputError(f"{name} is {x.dtype} but q is {q.dtype}: cast them to one dtype")
+    # the values are read where the bounds are used: calls alike may differ in them
+    N = B if cu_seqlens is None else check_packing(cu_seqlens, B, None, q.device)
+    if initial_state is not None:
+        check_shape("initial_state", initial_state, (N, H, K, V), "[N, H, K, V]")
+    check_choice("mode", mode, MODES)
+    check_backend(backend)
+    if backend == "reference" and mode not in ("auto", "recurrent"):
+        raise KernelInputError(
+            f'mode="{mode}": the reference is recurrent; pass mode="auto" or backend="torch"'
+        )
+    if output_states not in (None, "all"):
+        raise KernelInputError(f'output_states="{output_states}": use "all" or None')
+    if output_states is not None and backend == "triton":
+        raise KernelInputError('output_states="all": the kernels keep no states; pass backend="torch"')
+    check_flags(output_final_state=output_final_state, l2norm=l2norm)
+    return N
+
+
+Mode = Literal["auto", "recurrent", "chunk", "scan"]
+
+
+def delta_product(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    beta: Tensor,
+    g: Tensor | None = None,
+    a: Tensor | None = None,
+    *,
+    householders: int = 1,
+    initial_state: Tensor | None = None,
+    output_final_state: bool = False,
+    scale: float | None = None,
+    cu_seqlens: Tensor | None = None,
+    mode: str = "auto",
+    backend: str = "auto",
+    l2norm: bool = False,
+    output_states: str | None = None,
+) -> tuple[Any, ...]:
+    """Run `S <- a_t S`, then n_h times `S <- (I - beta k kᵀ) S + beta k vᵀ`, then `o_t = scale q_tᵀ S`, over all tokens.
+
+    Arguments:
+        q: `[B,T,H,K]`; k: `[B,T·n_h,H,K]`; v: `[B,T·n_h,H,V]`, one dtype: float16, bfloat16, float32 or float64.
+        beta: `[B,T·n_h,H]`.  Stable while beta ‖k‖² is in [0, 2]; 2 reflects, 1 projects.
+        g: logarithm of the gate, `[B,T,H]`, at most 0.
+        a: the gate itself, `[B,T,H]`, in [-1, 1]; zero and negative are allowed.  Only one of g and a.
+        householders: n_h, the micro-steps of a token; 1 is DeltaNet.
+        initial_state: `[N,H,K,V]`, by default zero.  N is B, or the number of packed sequences.
+        output_final_state: also return the last states `[N,H,K,V]`, in float32 (float64 for float64 input).
+        scale: factor of the outputs, finite, by default K^-1/2.
+        cu_seqlens: `[N+1]` integers from 0 to T, the bounds in tokens of sequences packed along T; B must be 1.
+            Bounds on a GPU are not read, for that would wait for it: they must be right.
+        mode: `recurrent` (token by token), `chunk` (by chunks), `scan` (parallel in time, for few long sequences), `auto`.
+        backend: `triton`, `torch`, `reference` or `auto`: `backends.choose_backend`.
+        l2norm: divide q and k by their norms first; zero stays zero.
+        output_states: `"all"` also returns the state after every token, `[B,T,H,K,V]`; not on the Triton backend.
+
+    An infinity or NaN reaches its token's and later outputs only; in the chunk kernels on a GPU, earlier ones of its chunk too.
+
+    Returns `(o, final_state)` with o `[B,T,H,V]` in q's dtype and final_state None unless asked for;
+    `(o, final_state, states)` with `output_states="all"`.  Differentiable in every tensor.
+
+    Raises `KernelInputError` naming the argument and the fix, `BackendUnavailableError`.
+    Source: DeltaProduct, arXiv 2502.10297; shapes and names as in flash-linear-attention.
+    """
+    if isinstance(q, Tensor) and torch.is_autocast_enabled(q.device.type):
+        cast = torch.get_autocast_dtype(q.device.type)
+        q, k, v = (x.to(cast) if isinstance(x, Tensor) and x.is_floating_point() else x for x in (q, k, v))
+    sequences = accepted_sequences(
+        *(q, k, v, beta, g, a, initial_state, cu_seqlens),
+        *(householders, mode, backend, output_states, output_final_state, l2norm),
+    )
+    householders = int(householders)
+    chosen = choose_backend(
+        backend if output_states is None else "torch" if backend == "auto" else backend, q.device
+    )
+    scale = q.shape[-1] ** -0.5 if scale is None else check_scale(scale, arithmetic_of(q))
+    if l2norm:
+        q, k = l2_normalise(q, backend=chosen), l2_normalise(k, backend=chosen)
+    if g is not None:
+        a = g.to(arithmetic_of(q)).exp()
+    if chosen == "triton":
+        from ._operator import delta_product_triton
+
+        return delta_product_triton(
+            q, k, v, beta, a, initial_state, cu_seqlens, householders, scale, mode, output_final_state
+        )
+    arithmetic = arithmetic_of(q)
+    if initial_state is None:
+        initial_state = q.new_zeros(sequences, q.shape[2], q.shape[3], v.shape[3], dtype=arithmetic)
+    if chosen == "reference" or (mode == "auto" and q.shape[1] == 1):
+        mode = "recurrent"
+    o, final, states = _in_torch(
+        [None if x is None else x.to(arithmetic) for x in (q, k, v, beta, a)],
+        initial_state.to(arithmetic),
+        householders,
+        scale,
+        cu_seqlens,
+        mode,
+        output_states is not None,
+    )
+    kept = final if output_final_state else None
+    return (o.to(q.dtype), kept) if states is None else (o.to(q.dtype), kept, states)
+
+
+def _in_torch(
+    inputs: list[Tensor | None],
+    initial_state: Tensor,
+    householders: int,
+    scale: float,
+    cu_seqlens: Tensor | None,
+    mode: str,
+    keep_states: bool,
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The recurrence or the chunks, packed sequences spread over the batch."""
+    if cu_seqlens is None:
+        return _run(inputs, initial_state, householders, scale, mode, keep_states)
+    bounds = sequence_bounds(cu_seqlens, inputs[0].shape[1])  # type: ignore[union-attr]
+    lengths = [end - start for start, end in itertools.pairwise(bounds)]
+    spread = [
+        None if x is None else _spread(x, bounds, per, filling)
+        for x, per, filling in zip(
+            inputs, (1, householders, householders, householders, 1), (0.0, 0.0, 0.0, 0.0, 1.0), strict=True
+        )
+    ]
+    o, final, states = _run(spread, initial_state, householders, scale, mode, keep_states)
+    together = [_together(x, lengths) for x in (o, states) if x is not None]
+    return together[0], final, together[1] if keep_states else None
+
+
+def _run(
+    inputs: list[Tensor | None],
+    initial_state: Tensor,
+    householders: int,
+    scale: float,
+    mode: str,
+    keep_states: bool,
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    q, k, v, beta, a = inputs
+    assert q is not None
+    assert k is not None
+    assert v is not None
+    assert beta is not None
+    if q.shape[1] == 0:
+        o, final = without_tokens(v, initial_state, *inputs)
+        return o, final, final[:, None][:, :0] if keep_states else None
+    if mode == "recurrent":
+        return delta_product_recurrence(
+            q, k, v, beta, a, initial_state, householders=householders, scale=scale, keep_states=keep_states
+        )
+    return delta_product_chunks(
+        q,
+        k,
+        v,
+        beta,
+        a,
+        initial_state,
+        householders=householders,
+        scale=scale,
+        keep_states=keep_states,
+        parallel=mode == "scan",
+    )
+
+
+def _spread(x: Tensor, bounds: list[int], per: int, filling: float) -> Tensor:
+    """Packed `[1,T·per,...]` to `[N,longest·per,...]`, filled up so that states do not change."""
+    pieces = [x[0, start * per : end * per] for start, end in itertools.pairwise(bounds)]
+    return torch.nn.utils.rnn.pad_sequence(pieces, batch_first=True, padding_value=filling)
+
+
+def _together(x: Tensor, lengths: list[int]) -> Tensor:
+    """The inverse of `_spread` for one row a token."""
+    return torch.cat([x[i, :length] for i, length in enumerate(lengths)])[None]

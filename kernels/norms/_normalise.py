@@ -1,0 +1,143 @@
+"""`l2_normalise`: vectors divided by their norms, in torch or by one Triton kernel.
+
+`rms_normalise`: root-mean-square norms with a weight for each seed and head, in torch or by one Triton kernel.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
+
+from .._backends import KernelInputError, choose_backend
+from .._checking import FLOATS, check_flags, check_number, check_tensors, describe
+
+MOST_ENTRIES = 65536
+"""Of a row that the kernels hold; longer ones are normalised in torch."""
+
+
+def l2_normalise(x: Tensor, *, silu: bool = False, backend: str = "auto") -> Tensor:
+    """Vectors of the last dimension, or SiLU of them, divided by their norm; a zero vector stays zero.
+
+    | ‖u‖ - 1 | is at most 2 ulp.  The norm is taken in the next wider format, with nothing added under the root, so
+    reflections stay reflections.  Differentiable once.
+
+    Raises `KernelInputError` for an unknown backend, or x that is no tensor of a floating dtype with at least one dimension,
+    and `BackendUnavailableError`.
+    """
+    check_tensors({"x": x})
+    check_flags(silu=silu)
+    if x.dim() == 0:
+        raise KernelInputError("x has shape []: pass vectors [..., D]")
+    chosen = choose_backend(backend, x.device)
+    if not x.numel():
+        return x * 1
+    if (
+        chosen == "triton" and x.shape[-1] <= MOST_ENTRIES and not torch.compiler.is_compiling()
+    ):  # a compiler fuses the torch form itself
+        unit: Tensor = _Kernels.apply(x, silu)  # type: ignore[no-untyped-call]
+    else:
+        unit = _Torch.apply(F.silu(x) if silu else x)  # type: ignore[no-untyped-call]
+    return unit
+
+
+class _Kernels(torch.autograd.Function):
+    """The kernels; x alone is kept."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, silu: bool) -> Tensor:
+        from ._triton_norms import unit_rows_of
+
+        x = x.contiguous()
+        ctx.save_for_backward(x)
+        ctx.silu = silu
+        return unit_rows_of(x, None, silu)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        from ._triton_norms import unit_rows_of
+
+        return unit_rows_of(ctx.saved_tensors[0], gradient.contiguous(), ctx.silu), None
+
+
+class _Torch(torch.autograd.Function):
+    """u = x / ‖x‖ and its gradient (g - u (u·g)) / ‖x‖, in the next wider format; x alone is kept.
+
+    Narrow and wide operands in one operation are widened on the way, which saves a pass each.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        wide = torch.float32 if x.dtype in (torch.float16, torch.bfloat16) else torch.float64
+        largest = x.abs().amax(-1, keepdim=True).to(wide)
+        largest = torch.where(largest > 0, largest, torch.ones_like(largest))
+        unit = x / largest
+        square = (unit * unit).sum(-1, keepdim=True)
+        root = torch.sqrt(torch.where(square > 0, square, torch.ones_like(square)))
+        ctx.save_for_backward(x, largest, root)
+        return unit.div_(root).to(x.dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        x, largest, root = ctx.saved_tensors
+        unit = (x / largest).div_(root)
+        along = unit.mul_((unit * gradient).sum(-1, keepdim=True))
+        result: Tensor = (gradient - along).div_(root).div_(largest).to(x.dtype)
+        return result
+
+
+def rms_normalise(
+    x: Tensor, weight: Tensor, *, eps: float = 1e-6, dtype: torch.dtype | None = None, backend: str = "auto"
+) -> Tensor:
+    """w · x / sqrt(mean x² + eps) over the last dimension, in `dtype`, by default x's.
+
+    x `[S,...,H,D]` with weight `[S,H,D]`, or x `[S,...,D]` with weight `[S,D]`; eps at least 0. The mean is taken in float32
+    (float64 for float64, always in torch).
+
+    Raises `KernelInputError` naming the argument, and `BackendUnavailableError`.
+    """
+    check_tensors({"x": x, "weight": weight})
+    ends = weight.dim() > 1 and x.dim() >= weight.dim() and x.shape[0] == weight.shape[0]
+    if not ends or x.shape[x.dim() - weight.dim() + 1 :] != weight.shape[1:]:
+        raise KernelInputError(
+            f"x has shape {list(x.shape)}, weight {list(weight.shape)}: they must be [S, ..., H, D] and [S, H, D], or "
+            "[S, ..., D] and [S, D]"
+        )
+    eps = check_number("eps", eps, least=0.0)
+    if dtype is not None and dtype not in FLOATS:
+        raise KernelInputError(f"dtype is {describe(dtype)}: use float16, bfloat16, float32 or float64")
+    chosen = choose_backend(backend, x.device)
+    result = x.dtype if dtype is None else dtype
+    narrow = x.dtype != torch.float64 and x.shape[-1] <= MOST_ENTRIES
+    if chosen == "triton" and narrow and not torch.compiler.is_compiling():
+        y: Tensor = _RMS.apply(x, weight, eps, result)  # type: ignore[no-untyped-call]
+        return y
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))
+    places = weight.shape[0], *(1,) * (x.ndim - weight.ndim), *weight.shape[1:]
+    return (F.rms_norm(wide, (x.shape[-1],), eps=eps) * weight.view(places)).to(result)
+
+
+class _RMS(torch.autograd.Function):
+    """The kernels; x and the weight are kept."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, eps: float, dtype: torch.dtype) -> Tensor:
+        from ._triton_norms import rms_rows_of
+
+        x, weight = x.contiguous(), weight.contiguous()
+        ctx.save_for_backward(x, weight)
+        ctx.eps = eps
+        return rms_rows_of(x, weight, eps, dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        from ._triton_norms import rms_gradients
+
+        x, weight = ctx.saved_tensors
+        return *rms_gradients(x, weight, gradient.contiguous(), ctx.eps), None, None

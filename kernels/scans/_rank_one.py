@@ -1,0 +1,289 @@
+"""The scan with diagonal-plus-rank-one transitions, `H_t = (diag(w_t) + u_t z_tᵀ) H_{t-1} + k_t v_tᵀ`."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .._backends import KernelInputError, choose_backend
+from .._checking import check_flags, check_packing, check_scale, check_shape, check_tensors
+from ..delta._reference import arithmetic_of, tree_sum, without_tokens
+from . import _torch_rank_one as in_torch
+from ._segments import cut
+
+MAX_WIDTH = 256
+SEGMENT = 32
+"""Tokens between two kept states, from which the backward pass makes the states between them again."""
+
+
+def rank_one_scan(
+    q: Tensor | None,
+    w: Tensor,
+    u: Tensor,
+    z: Tensor,
+    k: Tensor | None = None,
+    v: Tensor | None = None,
+    initial_state: Tensor | None = None,
+    *,
+    scale: float | None = None,
+    output_final_state: bool = False,
+    cu_seqlens: Tensor | None = None,
+    backend: str = "auto",
+) -> tuple[Tensor | None, Tensor | None]:
+    """Run `H_t = (diag(w_t) + u_t z_tᵀ) H_{t-1} + k_t v_tᵀ`, `o_t = scale q_tᵀ H_t` over all tokens.
+
+    Arguments:
+        q: `[B,T,H,K]`, or None for no outputs (`o` is None).
+        w, u, z: `[B,T,H,K]`.  RWKV-7 has `u = -κ̂`, `z = a κ̂` (or the transpose's order); a Householder factor has w = 1,
+            `u = -β k`, `z = k`.  Any real values, zero and negative included.
+        k: `[B,T,H,K]` and v: `[B,T,H,V]`, or both None: nothing is added (V is then initial_state's).
+        initial_state: `[N,H,K,V]`, by default zero.  N is B, or the number of packed sequences.
+        scale: factor of the outputs, by default K^-1/2.
+        output_final_state: also return the last states `[N,H,K,V]`, in float32 (float64 where an input is float64).
+        cu_seqlens: `[N+1]` integers from 0 to T, the bounds of sequences packed along T; B must be 1.
+        backend: `triton`, `torch`, `reference` or `auto`: `backends.choose_backend`.
+
+    Returns `(o, final_state)`, o `[B,T,H,V]` in v's dtype (q's without v).  Differentiable once in every tensor by
+    explicit formulas (`backend="reference"`: any number of times).  Token by token: the time is that of T steps.
+
+    Arithmetic: float32, or float64 where an input is float64; of a token `s_j = Σ_i z_i H_ij`, then
+    `H_ij = (w_i H_ij + u_i s_j) + k_i v_j`, then `o_j = scale Σ_i q_i H_ij`, every product and sum rounded, none fused.
+    The reference sums over i by `reference.tree_sum`; the other backends in an order of their own, which makes no
+    difference to integers whose partial sums are within the format's consecutive integers.  The kernels take a scale that
+    float32 does not hold into the queries, if they compute in float64.
+
+    Raises `KernelInputError` naming the argument and the mend, `BackendUnavailableError`.
+    Source: RWKV-7, arXiv 2503.14456; Complex KDA, arXiv 2609.24797.
+    """
+    check_flags(output_final_state=output_final_state)
+    sequences, V = _check(q, w, u, z, k, v, initial_state, cu_seqlens)
+    chosen = choose_backend(backend, w.device)
+    arithmetic = arithmetic_of(q, w, u, z, k, v, initial_state)
+    B, T, H, K = w.shape
+    scale = K**-0.5 if scale is None else check_scale(scale, arithmetic)
+    state = (
+        w.new_zeros(sequences, H, K, V, dtype=arithmetic)
+        if initial_state is None
+        else initial_state.to(arithmetic)
+    )
+    queries = torch.zeros_like(w) if q is None else q
+    keys = torch.zeros_like(w) if k is None else k
+    added = queries.new_zeros(B, T, H, V) if v is None else v
+    if chosen == "triton" and arithmetic == torch.float64:
+        queries, scale = _scale_queries(queries, scale)
+    inputs = (queries, w, u, z, keys, added)
+    if chosen == "reference":
+        o, final = rank_one_reference(_wide(inputs, arithmetic), state, scale, cu_seqlens)
+        o = o.to(added.dtype)
+    else:
+        keep = torch.is_grad_enabled() and any(x.requires_grad for x in (*inputs, state))
+        o, final, _ = _scan(*inputs, state, cu_seqlens, scale, keep, chosen)
+    return None if q is None else o, final if output_final_state else None
+
+
+def _scale_queries(q: Tensor, scale: float) -> tuple[Tensor, float]:
+    """Queries with the scale in them, and 1, where it would reach the kernels rounded to float32."""
+    from .._launching import fits_float32
+
+    return (q, scale) if fits_float32(scale) else (q.to(torch.float64) * scale, 1.0)
+
+
+def rank_one_reference(
+    inputs: in_torch.Inputs, state: Tensor, scale: float, cu_seqlens: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """The plain loop over q, w, u, z, k, v, differentiable by autograd; one dtype throughout, the arithmetic's."""
+    q, w, u, z, k, v = inputs
+    if cu_seqlens is not None:
+        parts = [
+            rank_one_reference(
+                (q[:, i:j], w[:, i:j], u[:, i:j], z[:, i:j], k[:, i:j], v[:, i:j]), state[n : n + 1], scale
+            )
+            for n, (i, j) in enumerate(pairwise(cu_seqlens.tolist()))
+        ]
+        return torch.cat([o for o, _ in parts], 1), torch.cat([final for _, final in parts])
+    outputs = []
+    for t in range(v.shape[1]):
+        qt, wt, ut, zt, kt = (x[:, t, :, :, None] for x in (q, w, u, z, k))
+        s = tree_sum(zt * state)[..., None, :]
+        state = (wt * state + ut * s) + kt * v[:, t, :, None, :]
+        outputs.append(scale * tree_sum(qt * state))
+    return (torch.stack(outputs, 1), state) if outputs else without_tokens(v, state, *inputs)
+
+
+def _check(
+    q: Tensor | None,
+    w: Tensor,
+    u: Tensor,
+    z: Tensor,
+    k: Tensor | None,
+    v: Tensor | None,
+    initial_state: Tensor | None,
+    cu_seqlens: Tensor | None,
+) -> tuple[int, int]:
+    tensors = {"q": q, "w": w, "u": u, "z": z, "k": k, "v": v, "initial_state": initial_state}
+    check_tensors(tensors, optional="q k v initial_state")
+    if w.dim() != 4:
+        raise KernelInputError(f"w has shape {list(w.shape)}: it must be [B, T, H, K]")
+    B, T, H, K = w.shape
+    for name, x in (("q", q), ("u", u), ("z", z), ("k", k)):
+        if x is not None:
+            check_shape(name, x, (B, T, H, K), "[B, T, H, K]")
+    if (k is None) != (v is None):
+        raise KernelInputError("only one of k and v is given: pass both, or neither to add nothing")
+    if v is not None and (v.dim() != 4 or tuple(v.shape[:3]) != (B, T, H)):
+        raise KernelInputError(f"v has shape {list(v.shape)}: it must be [B, T, H, V] = {[B, T, H]} and V")
+    if v is None and (initial_state is None or initial_state.dim() != 4):
+        raise KernelInputError(
+            "neither v nor initial_state [N, H, K, V] is given: one of them must say what V is"
+        )
+    V = int(v.shape[3] if v is not None else initial_state.shape[3])  # type: ignore[union-attr]
+    if not (1 <= K <= MAX_WIDTH and 1 <= V <= MAX_WIDTH):
+        raise KernelInputError(f"K is {K} and V is {V}: each must be 1 to {MAX_WIDTH}; split wider heads")
+    N = B if cu_seqlens is None else check_packing(cu_seqlens, B, T, w.device)
+    if initial_state is not None:
+        check_shape("initial_state", initial_state, (N, H, K, V), "[N, H, K, V]")
+    return N, V
+
+
+@torch.library.custom_op("mirrormata::rank_one_scan", mutates_args=())
+def _scan(
+    q: Tensor,
+    w: Tensor,
+    u: Tensor,
+    z: Tensor,
+    k: Tensor,
+    v: Tensor,
+    state: Tensor,
+    cu_seqlens: Tensor | None,
+    scale: float,
+    keep: bool,
+    backend: str,
+) -> tuple[Tensor, Tensor, Tensor]:
+    inputs = (q, w, u, z, k, v)
+    if backend == "triton":
+        from ._triton_rank_one import rank_one_forward
+
+        return rank_one_forward(inputs, state, scale, cut(v.shape[0], v.shape[1], SEGMENT, cu_seqlens), keep)
+    wide, padding = _in_rows(inputs, state.dtype, cu_seqlens)
+    o, final, checkpoints = in_torch.rank_one_forward(wide, state, scale, SEGMENT, keep)
+    if padding is None:
+        return o.to(v.dtype), final, checkpoints
+    return padding.together(o).to(v.dtype), final, state.new_empty(0)
+
+
+@_scan.register_fake
+def _(
+    q: Tensor,
+    w: Tensor,
+    u: Tensor,
+    z: Tensor,
+    k: Tensor,
+    v: Tensor,
+    state: Tensor,
+    cu_seqlens: Tensor | None,
+    scale: float,
+    keep: bool,
+    backend: str,
+) -> tuple[Tensor, Tensor, Tensor]:
+    tokens, (N, H, K, V) = v.shape[1], state.shape
+    length = max(1, min(SEGMENT, tokens))
+    if backend == "triton":
+        per_row = max(1, -(-tokens // length)) if cu_seqlens is None else tokens // length + N
+        if cu_seqlens is not None and length >= tokens:
+            per_row = N
+        kept = state.new_empty(v.shape[0] * per_row if keep else 0, H, K, V)
+    elif cu_seqlens is None:
+        kept = state.new_empty(N, -(-tokens // SEGMENT) if keep else 0, H, K, V)
+    else:
+        kept = state.new_empty(0)
+    return v.new_empty(v.shape), state.new_empty(state.shape), kept
+
+
+@torch.library.custom_op("mirrormata::rank_one_scan_backward", mutates_args=())
+def _scan_backward(
+    q: Tensor,
+    w: Tensor,
+    u: Tensor,
+    z: Tensor,
+    k: Tensor,
+    v: Tensor,
+    state: Tensor,
+    checkpoints: Tensor,
+    do: Tensor,
+    d_final: Tensor,
+    cu_seqlens: Tensor | None,
+    scale: float,
+    backend: str,
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    inputs = (q, w, u, z, k, v)
+    if backend == "triton":
+        from ._triton_rank_one import rank_one_backward
+
+        segments = cut(v.shape[0], v.shape[1], SEGMENT, cu_seqlens)
+        gradients, d_state = rank_one_backward(inputs, checkpoints, do, d_final, scale, segments)
+        return *gradients, d_state
+    wide, padding = _in_rows(inputs, state.dtype, cu_seqlens)
+    do = do.to(state.dtype)
+    if padding is not None:
+        do = padding.spread(do, 0.0)
+        checkpoints = in_torch.rank_one_forward(wide, state, scale, SEGMENT, keep=True)[2]
+    gradients, d_state = in_torch.rank_one_backward(wide, checkpoints, do, d_final, scale, SEGMENT)
+    dq, dw, du, dz, dk, dv = (
+        (x if padding is None else padding.together(x)).to(like.dtype)
+        for x, like in zip(gradients, inputs, strict=True)
+    )
+    return dq, dw, du, dz, dk, dv, d_state
+
+
+@_scan_backward.register_fake
+def _(
+    q: Tensor,
+    w: Tensor,
+    u: Tensor,
+    z: Tensor,
+    k: Tensor,
+    v: Tensor,
+    state: Tensor,
+    checkpoints: Tensor,
+    do: Tensor,
+    d_final: Tensor,
+    cu_seqlens: Tensor | None,
+    scale: float,
+    backend: str,
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    dq, dw, du, dz, dk, dv, d_state = (x.new_empty(x.shape) for x in (q, w, u, z, k, v, state))
+    return dq, dw, du, dz, dk, dv, d_state
+
+
+def _wide(inputs: in_torch.Inputs, arithmetic: torch.dtype) -> in_torch.Inputs:
+    q, w, u, z, k, v = (x.to(arithmetic) for x in inputs)
+    return q, w, u, z, k, v
+
+
+def _in_rows(
+    inputs: in_torch.Inputs, arithmetic: torch.dtype, cu_seqlens: Tensor | None
+) -> tuple[in_torch.Inputs, in_torch.Padding | None]:
+    """In the arithmetic's dtype, packed sequences a row each; tokens behind an end leave the state alone."""
+    padding = None if cu_seqlens is None else in_torch.Padding(cu_seqlens, inputs[0].shape[1])
+    q, w, u, z, k, v = (
+        x.to(arithmetic) if padding is None else padding.spread(x.to(arithmetic), filling)
+        for x, filling in zip(inputs, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0), strict=True)
+    )
+    return (q, w, u, z, k, v), padding
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
+    *tensors, cu_seqlens, ctx.scale, _, ctx.backend = inputs
+    ctx.save_for_backward(*tensors, output[2], cu_seqlens)
+
+
+def _differentiate(ctx: Any, do: Tensor, d_final: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+    *tensors, cu_seqlens = ctx.saved_tensors
+    gradients = _scan_backward(*tensors, do, d_final, cu_seqlens, ctx.scale, ctx.backend)
+    return *gradients, None, None, None, None
+
+
+_scan.register_autograd(_differentiate, setup_context=_keep)

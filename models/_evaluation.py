@@ -1,0 +1,219 @@
+"""Tests of a model: accuracy or bits at every position, words right so far, first failures, the longest good length.
+
+A test word's prefixes are test words too: one long run, carried chunk by chunk with the model's states, answers for
+all lengths, since all models are causal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ..foundation._errors import LimitError
+from ._config import ModelConfig
+from ._model import Model, States
+from .tasks._contract import scaled_accuracy
+from .tasks._language import LanguageTask
+from .tasks._sampling import IGNORED, Array
+from .tasks._task import Span, Task
+
+GOOD = 0.9
+"""Accuracy that counts as working: the papers' `longest length ≥ 90 %`."""
+MOST_ENTRIES = 2**28
+"""Numbers in one tensor of a test: a gigabyte of float32, of which a scan has a few."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What was seen at every position, for every seed.
+
+    `right` `[seeds, length]`: words with the right label there, of `asked` `[length]`, those that have a label.
+    `first_failure` `[seeds, words]`: letters read before the first wrong label; the length where there is none.
+    `bits` `[seeds, length]`: of all labels there together, -log2 of their probabilities; None but for text.
+    """
+
+    seeds: tuple[int, ...]
+    words: int
+    chance: float
+    right: Array
+    asked: Array
+    first_failure: Array
+    bits: Array | None = None
+
+    @property
+    def length(self) -> int:
+        """Letters of the words."""
+        return len(self.asked)
+
+    def accuracy(self, lengths: int | Span) -> list[float | None]:
+        """By seed: of the last label of words of this length, or of all lengths in the span alike; None: not asked."""
+        low, high = (lengths, lengths) if isinstance(lengths, int) else lengths
+        asked = self.asked[low - 1 : high]
+        there = asked > 0
+        if not there.any():
+            return [None] * len(self.seeds)
+        shares = self.right[:, low - 1 : high][:, there] / asked[there]
+        return [float(x) for x in shares.mean(1)]
+
+    def bits_per_label(self, lengths: int | Span) -> list[float | None]:
+        """By seed: the mean of all labels at this position, or at those in the span; None: not asked, or not finite."""
+        low, high = (lengths, lengths) if isinstance(lengths, int) else lengths
+        asked = self.asked[low - 1 : high].sum()
+        if self.bits is None or not asked:
+            return [None] * len(self.seeds)
+        means = self.bits[:, low - 1 : high].sum(1) / asked
+        return [float(x) if math.isfinite(x) else None for x in means]
+
+    def exact(self, length: int) -> list[float]:
+        """By seed: the fraction of words with every label right up to this length."""
+        return [float(x) for x in (self.first_failure >= length).mean(1)]
+
+    def longest(self, least: float = GOOD) -> list[int]:
+        """By seed: the longest length up to which the accuracy at every position is at least this."""
+        shares = self.right / np.maximum(self.asked, 1)
+        good = (shares >= least) | (self.asked == 0)
+        return [self.length if row.all() else int(np.argmin(row)) for row in good]
+
+    def as_json(self, lengths: Sequence[int | Span]) -> dict[str, Any]:
+        """Figures by seed at these lengths, and curves at up to 20 positions an octave; bits since the one before."""
+        positions = sorted(
+            {
+                min(self.length, round(2 ** (i / 20)))
+                for i in range(1 + math.ceil(20 * math.log2(self.length)))
+            }
+        )
+        accuracy = {length_text(x): self.accuracy(x) for x in lengths}
+        failures = [sorted(int(x) for x in row if x < self.length) for row in self.first_failure]
+        result: dict[str, Any] = {
+            "seeds": list(self.seeds),
+            "words": self.words,
+            "length": self.length,
+            "chance": self.chance,
+            "accuracy": accuracy,
+            "scaled_accuracy": {
+                key: [None if x is None else scaled_accuracy(x, self.chance) for x in row]
+                for key, row in accuracy.items()
+            },
+            "exact": {length_text(x): self.exact(x if isinstance(x, int) else x[1]) for x in lengths},
+            "longest_90": self.longest(),
+            "first_failure": [
+                {"words": len(row), "least": row[0] + 1, "median": median(row) + 1} if row else None
+                for row in failures
+            ],
+            "curve": {
+                "positions": positions,
+                "accuracy": _columns([self.accuracy(p) for p in positions]),
+                "exact": _columns([self.exact(p) for p in positions]),
+            },
+        }
+        if self.bits is not None:
+            bits = {length_text(x): self.bits_per_label(x) for x in lengths}
+            result["bits"] = bits
+            result["perplexity"] = {
+                key: [None if x is None else 2**x for x in row] for key, row in bits.items()
+            }
+            spans = [(a + 1, b) for a, b in pairwise([0, *positions])]
+            result["curve"]["bits"] = _columns([self.bits_per_label(span) for span in spans])
+        return result
+
+
+def evaluate(
+    model: Model,
+    task: Task,
+    length: int,
+    *,
+    words: int = 256,
+    seed: int = 0,
+    chunk: int = 1024,
+    autocast: torch.dtype | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Evaluation:
+    """All seeds of a model on the same `words` random words of `length` letters.
+
+    `chunk`: tokens that are in memory at once, fewer where the layers write out more than `MOST_ENTRIES` numbers for them;
+    states are carried from one to the next. Words depend on `seed` alone.
+
+    `LimitError`: `check_size`.
+    """
+    check_size(model.config, len(model.seeds), words, length)
+    device = next(model.parameters()).device
+    seeds = len(model.seeds)
+    right, asked = np.zeros((seeds, length), dtype=np.int64), np.zeros(length, dtype=np.int64)
+    failure = np.full((seeds, words), length, dtype=np.int64)
+    bits = np.zeros((seeds, length)) if isinstance(task, LanguageTask) else None
+    if per_token := model.config.states_written_out * seeds * words:
+        chunk = max(2, min(chunk, MOST_ENTRIES // per_token))
+    states: States | None = None
+    done = 0
+    was_training = model.training
+    model.eval()
+    for batch in task.stream(seed, words, length):
+        first = done == 0 and task.bos
+        for start in range(0, batch.letters.shape[1], chunk):
+            letters = torch.from_numpy(np.ascontiguousarray(batch.letters[:, start : start + chunk]))
+            with torch.no_grad(), torch.autocast(device.type, autocast, enabled=autocast is not None):
+                logits, states = model(letters.to(device, torch.int64)[None], states)
+            labels = batch.labels[:, start : start + chunk]
+            if first and start == 0:
+                logits, labels = logits[:, :, 1:], labels[:, 1:]
+            tokens = labels.shape[1]
+            there = labels != IGNORED
+            # a seed whose logits are not finite answers nothing
+            finite = torch.isfinite(logits).all(-1).cpu().numpy()
+            good = (model.answers(logits).cpu().numpy() == labels) & finite
+            right[:, done : done + tokens] = (good & there).sum(1)
+            asked[done : done + tokens] = there.sum(0)
+            if bits is not None:
+                bits[:, done : done + tokens] = _bits(logits, labels)
+            wrong = ~good & there
+            at = np.where(wrong.any(2), done + wrong.argmax(2), length)
+            failure = np.minimum(failure, at)
+            done += tokens
+            if progress is not None:
+                progress(done / length)
+    model.train(was_training)
+    return Evaluation(model.seeds, words, 1 / max(task.classes, 1), right, asked, failure, bits)
+
+
+def check_size(config: ModelConfig, seeds: int, words: int, length: int) -> None:
+    """`LimitError` for words of which a token, or lengths of which the figures, have more than `MOST_ENTRIES` numbers."""
+    most = MOST_ENTRIES // seeds
+    if length > most or words * max(config.width, config.states_written_out) > most:
+        raise LimitError(
+            f"eval: {words:,} words of {length:,} letters are too many; test fewer or shorter ones"
+        )
+
+
+def _bits(logits: Tensor, labels: Array) -> Array:
+    """Of all words' labels at each token, `[seeds, tokens]`; logits `[seeds, words, tokens, classes]`."""
+    seeds, words, tokens, _ = logits.shape
+    wanted = torch.from_numpy(labels.astype(np.int64)).to(logits.device).expand(seeds, -1, -1)
+    nats = F.cross_entropy(
+        logits.float().flatten(0, 2), wanted.flatten(), ignore_index=IGNORED, reduction="none"
+    )
+    found: Array = (nats.view(seeds, words, tokens).double().sum(1) / math.log(2)).cpu().numpy()
+    return found
+
+
+def length_text(length: int | Span) -> str:
+    """512, or 40-256."""
+    return str(length) if isinstance(length, int) else f"{length[0]}-{length[1]}"
+
+
+def longest_of(lengths: Sequence[int | Span]) -> int:
+    """How long test words must be."""
+    return max(x if isinstance(x, int) else x[1] for x in lengths)
+
+
+def _columns(rows: list[list[Any]]) -> list[list[Any]]:
+    """By seed instead of by position; four digits are enough for a curve."""
+    return [[None if x is None else round(x, 4) for x in column] for column in zip(*rows, strict=True)]

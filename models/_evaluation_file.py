@@ -1,0 +1,211 @@
+"""`evaluate_folder`: `mirrormata eval` of a model folder, or of all seeds of a training's folder.
+
+Models some of whose layers begin anew every few letters: which layer's memory answers need, and which one's harms them.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ..foundation._errors import InputError
+from ._evaluation import Evaluation, evaluate, longest_of
+from ._model import Block, Model
+from ._model_file import load_model
+from .layers._seeded import State
+from .tasks._automaton import AutomatonTask
+from .tasks._contract import TaskContract, read_contract
+from .tasks._kinds import task_of
+from .tasks._language import LanguageTask
+from .tasks._task import Span, Task
+from .tasks._word_problem_data import read_word_problem_rows
+from .training._processes import device_of
+
+RUNS = 5
+"""Runs of a mixer that cover every token."""
+
+
+class ShortMemory(nn.Module):
+    """A mixer that sees the last `letters` tokens at most, as if a word began there, and at least about four fifths of them.
+
+    It begins anew every `step` tokens, and for each of them has read up to `span`, a multiple of `step`.
+    """
+
+    def __init__(self, mixer: nn.Module, letters: int) -> None:
+        super().__init__()
+        self.mixer = mixer
+        self.step = max(1, letters // RUNS)
+        self.span = letters - letters % self.step
+
+    def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
+        """As the mixer's. The state is the tokens before x that later ones may see, from a multiple of `step` on."""
+        read = torch.cat([state["read"], x], 2) if state else x
+        tokens, new = read.shape[2], x.shape[2]
+        first = tokens - new
+        outputs = []
+        for start in range(first - first % self.step, tokens, self.step):
+            begin = self._beginning(start)
+            y, _ = self.mixer(read[:, :, begin : start + self.step], None)
+            outputs.append(y[:, :, max(start, first) - begin :])
+        kept = self._beginning(tokens - tokens % self.step)
+        return torch.cat(outputs, 2), State(read=read[:, :, kept:])
+
+    def _beginning(self, start: int) -> int:
+        """Of the run for the `step` tokens from `start` on."""
+        return max(start + self.step - self.span, 0)
+
+
+def with_short_memory(model: Model, layers: Sequence[int], letters: int) -> Model:
+    """A copy whose mixers of these layers, from 0, have a `ShortMemory`; `InputError` for no letters."""
+    if letters < 1:
+        raise InputError(f"--memory {letters}: give the letters that layers may remember, at least 1")
+    copied = copy.deepcopy(model)
+    for i in layers:
+        block = copied.blocks[i]
+        assert isinstance(block, Block)
+        block.mixer = ShortMemory(block.mixer, letters)
+    return copied
+
+
+def layers_to_shorten(layers: int) -> list[tuple[int, ...]]:
+    """Every layer alone, then the lowest two, the lowest three, ... but not all of several."""
+    alone = [(i,) for i in range(layers)]
+    return alone + [tuple(range(n)) for n in range(2, layers)]
+
+
+@dataclass(frozen=True)
+class FolderEvaluation:
+    """What was tested, and what was seen at the lengths asked for.
+
+    `memory`: letters that layers were made to remember, if they were; `shortened`: what was seen then, by these layers from 0.
+    """
+
+    folder: str
+    contract: TaskContract
+    lengths: tuple[int | Span, ...]
+    seen: Evaluation
+    memory: int | None = None
+    shortened: tuple[tuple[tuple[int, ...], Evaluation], ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """One object; layers are counted from 1."""
+        facts = {
+            "folder": self.folder, "contract": self.contract.as_json(), **self.seen.as_json(self.lengths),
+        }  # fmt: skip
+        if self.memory is not None:
+            facts["memory"] = {
+                "letters": self.memory,
+                "shortened": [
+                    {"layers": [i + 1 for i in layers], **seen.as_json(self.lengths)}
+                    for layers, seen in self.shortened
+                ],
+            }
+        return facts
+
+
+def evaluate_folder(
+    folder: str,
+    *,
+    lengths: Sequence[int | Span] | None = None,
+    words: int = 256,
+    seed: int = 0,
+    data: str | None = None,
+    group: str | None = None,
+    chunk: int = 1024,
+    device: str = "auto",
+    precision: Literal["fp32", "bf16"] = "fp32",
+    memory: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> FolderEvaluation:
+    """Test every model in the folder on the same words; `lengths`: by default those of its task.
+
+    `data`: a word-problem CSV whose rows are the words, of `group` where its name does not say it; for a language model
+    a file or folder of text. `memory`: test again with each layer, and the lowest layers together, made to remember no more
+    letters than this (`ShortMemory`).
+    """
+    place = Path(folder)
+    if not place.is_dir():
+        raise InputError(f"{folder}: no such folder; give a model folder, or what `train` wrote")
+    folders = [place] if (place / "config.json").is_file() else sorted(place.glob("seed-*"), key=_number)
+    if not folders:
+        raise InputError(
+            f"{folder}: holds no model (config.json) and no seeds (seed-0, ...); train to the end first"
+        )
+    if words < 1 or chunk < 2:
+        raise InputError(
+            f"eval: words {words}, chunk {chunk}: at least 1 word and chunks of 2 tokens are needed"
+        )
+    if seed < 0:
+        raise InputError(f"eval: seed {seed}: give a number from 0")
+    contract = read_contract(folders[0] / "task.json")
+    task: Task = task_of(contract.settings)
+    if isinstance(task, LanguageTask):
+        task, data = _text(task, contract, data), None
+        contract = task.contract(contract.train_lengths, contract.test_lengths)
+    chosen = tuple(lengths or task.protocol.test_lengths)
+    if data is not None:
+        if not isinstance(task, AutomatonTask):
+            raise InputError(f"{data}: the model's task is no word problem")
+        task = read_word_problem_rows(data, task, group=group)
+        words, longest = task.rows.letters.shape
+        chosen = tuple(lengths or (longest,))
+        if longest_of(chosen) > longest:
+            raise InputError(f"{data}: its rows have {longest} tokens, fewer than the lengths asked for")
+    where, tested = device_of(device), []
+    for i, one in enumerate(folders):  # one model at a time is in memory
+        model, _ = load_model(one)
+        if (model.config.letters, model.config.labels) != (task.letters, task.classes):
+            raise InputError(f"{one}: its model has other letters or classes than the task in task.json")
+        runs = [()] if memory is None else [(), *layers_to_shorten(model.config.layers)]
+        tested.append(
+            [
+                evaluate(
+                    (model if memory is None else with_short_memory(model, layers, memory)).to(where),
+                    task, longest_of(chosen), words=words, seed=seed, chunk=chunk,
+                    autocast=torch.bfloat16 if precision == "bf16" else None,
+                    progress=None if progress is None else _share(progress, i * len(runs) + j, len(folders) * len(runs)),
+                )
+                for j, layers in enumerate(runs)
+            ]
+        )  # fmt: skip
+    seen, *shorter = (_together(parts) for parts in zip(*tested, strict=True))
+    return FolderEvaluation(
+        folder, contract, chosen, seen, memory, tuple(zip(runs[1:], shorter, strict=True))
+    )
+
+
+def _together(parts: Sequence[Evaluation]) -> Evaluation:
+    """Models of a folder, tested on the same words."""
+    first = parts[0]
+    return Evaluation(
+        tuple(p.seeds[0] for p in parts), first.words, first.chance, np.concatenate([p.right for p in parts]), first.asked,
+        np.concatenate([p.first_failure for p in parts]),
+        None if first.bits is None else np.concatenate([p.bits for p in parts if p.bits is not None]),
+    )  # fmt: skip
+
+
+def _text(task: LanguageTask, contract: TaskContract, data: str | None) -> LanguageTask:
+    """The task with the text to test on: that of the training, which must be the same here, or all of `data`."""
+    if data is not None:
+        return LanguageTask(msgspec.structs.replace(task.settings, spec=f"text:{data}"), whole=True)
+    if (now := task.contract(contract.train_lengths, contract.test_lengths).words) != contract.words:
+        raise InputError(f"{contract.task}: its text is another here ({now}); give a text by --data")
+    return task
+
+
+def _number(path: Path) -> int:
+    digits = path.name.removeprefix("seed-")
+    return int(digits) if re.fullmatch("[0-9]{1,18}", digits) else -1
+
+
+def _share(progress: Callable[[float], None], part: int, parts: int) -> Callable[[float], None]:
+    return lambda share: progress((part + share) / parts)

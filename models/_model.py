@@ -1,0 +1,227 @@
+"""`Model`: embedding, blocks of mixer and gated MLP, read-out; the same for every family and for constructed weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ..foundation._errors import InputError
+from ._config import ModelConfig
+from .layers._seeded import SeededEmbedding, SeededLinear, SeededRMSNorm, State, beginning
+from .layers._table_read_out import TableReadOut
+
+States: TypeAlias = list[State]
+"""What a model carries from token to token: a `State` for each block."""
+
+
+class GatedMLP(nn.Module):
+    """W (SiLU(U x) ⊙ V x)."""
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.inputs = SeededLinear(width, 2 * hidden)
+        self.output = SeededLinear(hidden, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """`[seeds, batch, tokens, width]` to the same."""
+        gate, value = self.inputs(x).chunk(2, -1)
+        result: Tensor = self.output(F.silu(gate) * value)
+        return result
+
+
+class Block(nn.Module):
+    """Norm, mixer, norm, gated MLP, each added to the residual stream, where the model has them."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.residual = config.residual
+        self.mixer_norm = SeededRMSNorm(config.width) if config.norm else None
+        self.mixer = mixer(config)
+        hidden = round(config.mlp * config.width)
+        self.mlp_norm = SeededRMSNorm(config.width) if config.norm and hidden else None
+        self.mlp = GatedMLP(config.width, hidden) if hidden else None
+        self.table = TableReadOut(config.tables, config.width) if config.tables else None
+
+    def forward(self, x: Tensor, state: State | None) -> tuple[Tensor, State]:
+        """`[seeds, batch, tokens, width]` to the same, and the mixer's state after it."""
+        y, after = self.mixer(x if self.mixer_norm is None else self.mixer_norm(x), state)
+        if self.table is not None:
+            return self.table(x, y), after
+        x = x + y if self.residual else y
+        if self.mlp is not None:
+            y = self.mlp(x if self.mlp_norm is None else self.mlp_norm(x))
+            x = x + y if self.residual else y
+        return x, after
+
+
+class Model(nn.Module):
+    """From letters to the classes' logits, after every token; `seeds` independent models of one shape side by side.
+
+    Each seed's weights are drawn from its own number alone, so a model trains the same with or without others.
+    """
+
+    def __init__(self, config: ModelConfig, seeds: Sequence[int] = (0,)) -> None:
+        super().__init__()
+        self.config, self.seeds = config, tuple(seeds)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seeds[0])
+            self.embedding = SeededEmbedding(config.letters, config.width)
+            self.blocks = nn.ModuleList([Block(config) for _ in range(config.layers)])
+            self.norm = SeededRMSNorm(config.width) if config.norm else None
+            self.head = SeededLinear(config.width, config.classes, bias=True)
+        if len(self.seeds) > 1:
+            _stack(self, [self, *(Model(config, [seed]) for seed in self.seeds[1:])])
+
+    def forward(self, letters: Tensor, states: States | None = None) -> tuple[Tensor, States]:
+        """Letters `[seeds or 1, batch, tokens]` to logits `[seeds, batch, tokens, classes]` in float32, and states.
+
+        `states`: those after the tokens before; None at the start of a word.
+        """
+        x = self.embedding(letters)
+        after: States = []
+        for i, block in enumerate(self.blocks):
+            x, state = block(x, None if states is None else states[i])
+            after.append(state)
+        if self.norm is not None:
+            x = self.norm(x, cast=False)
+        with torch.autocast(x.device.type, enabled=False):
+            logits: Tensor = self.head(x.to(self.head.weight.dtype))
+        return logits, after
+
+    def initial_states(self, batch: int) -> States:
+        """The states before the first token, `[seeds, batch, ...]`, written out; `InputError` for a Transformer."""
+        if self.config.family == "transformer":
+            raise InputError(
+                "transformer: it has no state of a fixed size, so it cannot go on token by token here"
+            )
+        weight = self.embedding.weight
+        x = weight.new_zeros(len(self.seeds), batch, 0, self.config.width)
+        states: States = []
+        for block in self.blocks:
+            assert isinstance(block, Block)
+            begin = getattr(block.mixer, "begin", None)
+            states.append(beginning(block.mixer, x) if begin is None else begin(x))
+        return states
+
+    def answers(self, logits: Tensor) -> Tensor:
+        """The labels `[...]` that the best classes of logits `[..., classes]` stand for; -1 for none."""
+        best = logits.argmax(-1)
+        if not self.config.meaning:
+            return best
+        return torch.tensor(self.config.meaning, device=best.device)[best]
+
+    def select(self, index: int) -> Model:
+        """The model of one seed alone."""
+        single = Model(self.config, [self.seeds[index]])
+        single.load_state_dict(self.state_of(index))
+        first = next(self.parameters())
+        return single.to(first.device, first.dtype)
+
+    def state_of(self, index: int) -> dict[str, Tensor]:
+        """The parameters of one seed, as a model of that seed alone names them."""
+        result = {}
+        for name, value in self.state_dict().items():
+            own = _of_seed(name)
+            if own is None:
+                result[name] = value[index : index + 1].clone()
+            elif own[0] == index:
+                result[own[1]] = value.clone()
+        return result
+
+    @property
+    def parameter_count(self) -> int:
+        """Parameters of one seed."""
+        return sum(p.numel() for p in self.parameters()) // len(self.seeds)
+
+
+def mixer(config: ModelConfig) -> nn.Module:
+    """The family's mixer; `forward(x, state)` gives outputs and the state after them."""
+    return _FAMILIES[config.family](config)
+
+
+def _delta_product(config: ModelConfig) -> nn.Module:
+    from .layers._delta_product import DeltaProduct
+
+    return DeltaProduct(config)
+
+
+def _rank_one(config: ModelConfig) -> nn.Module:
+    from .layers._rank_one import RankOne
+
+    return RankOne(config)
+
+
+def _selective(config: ModelConfig) -> nn.Module:
+    from .layers._selective import Selective
+
+    return Selective(config)
+
+
+def _full_matrix(config: ModelConfig) -> nn.Module:
+    from .layers._full_matrix import FullMatrix
+
+    return FullMatrix(config)
+
+
+def _attention(config: ModelConfig) -> nn.Module:
+    from .layers._attention import Attention
+
+    return Attention(config)
+
+
+def _lstm(config: ModelConfig) -> nn.Module:
+    from .layers._recurrent import LSTM
+
+    return LSTM(config)
+
+
+def _slstm(config: ModelConfig) -> nn.Module:
+    from .layers._xlstm import SLSTM
+
+    return SLSTM(config)
+
+
+def _mlstm(config: ModelConfig) -> nn.Module:
+    from .layers._xlstm import MLSTM
+
+    return MLSTM(config)
+
+
+_FAMILIES: dict[str, Callable[[ModelConfig], nn.Module]] = {
+    "deltaproduct": _delta_product,
+    "mamba": _selective,
+    "gla": _rank_one,
+    "rwkv7": _rank_one,
+    "complex_kda": _rank_one,
+    "matrix": _full_matrix,
+    "transformer": _attention,
+    "lstm": _lstm,
+    "slstm": _slstm,
+    "mlstm": _mlstm,
+}
+
+
+def _stack(model: Model, singles: Sequence[Model]) -> None:
+    """Make the parameters of several one-seed models those of one model."""
+    for module_name, module in list(model.named_modules()):
+        if isinstance(module, nn.ModuleList) and module_name.endswith("by_seed"):
+            module.extend(single.get_submodule(module_name)[0] for single in singles[1:])  # type: ignore[index]
+    for name, _ in list(model.named_parameters()):
+        if _of_seed(name) is not None:
+            continue
+        path, _, leaf = name.rpartition(".")
+        value = torch.cat([single.get_parameter(name).detach() for single in singles])
+        setattr(model.get_submodule(path), leaf, nn.Parameter(value))
+
+
+def _of_seed(name: str) -> tuple[int, str] | None:
+    """For a parameter of a module that each seed has by itself: the seed's place, and its name in a one-seed model."""
+    before, mark, after = name.partition(".by_seed.")
+    if not mark:
+        return None
+    index, _, rest = after.partition(".")
+    return int(index), f"{before}.by_seed.0.{rest}"

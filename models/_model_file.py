@@ -1,0 +1,148 @@
+"""Model folders: `config.json`, `model.safetensors`, `task.json`; written whole or not at all, never unpickled.
+
+The model of a folder together with its task, where that is an automaton's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from ..foundation._errors import InputError
+from ..foundation._files import read_json, whole_folder
+from ._config import ModelConfig, config_from_json
+from ._model import Model
+from .tasks._automaton import AutomatonTask
+from .tasks._contract import read_contract
+from .tasks._kinds import task_of
+
+FORMAT = "mirrormata-model/1"
+
+
+def save_model(folder: str | Path, model: Model, task: Mapping[str, Any]) -> None:
+    """Write one seed's model as a folder, through a temporary one beside it; a model that is there is replaced.
+
+    `task`: what the letters and classes are, for `task.json`. `InputError` for several seeds, and where the place is
+    taken by something that is no model folder.
+    """
+    if len(model.seeds) != 1:
+        raise InputError(f"{folder}: the model has {len(model.seeds)} seeds: choose one with `select`")
+    with whole_folder(folder, "model") as place:
+        document = {"format": FORMAT, "seed": model.seeds[0], "model": model.config.as_json()}
+        (place / "config.json").write_text(json.dumps(document, indent=2) + "\n")
+        (place / "task.json").write_text(json.dumps(dict(task), indent=2, ensure_ascii=False) + "\n")
+        tensors = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
+        save_file(tensors, place / "model.safetensors", metadata={"format": FORMAT})
+
+
+def load_model(folder: str | Path) -> tuple[Model, dict[str, Any]]:
+    """The model on the CPU, in the dtype of its file, and its task; `InputError` naming the file that is wrong."""
+    place = Path(folder)
+    config = _json(place / "config.json")
+    if config.get("format") != FORMAT:
+        raise InputError(f"{place / 'config.json'}: its format is {config.get('format')!r}, not {FORMAT!r}")
+    shape = config_from_json(config.get("model"), str(place / "config.json"))
+    if unknown := [key for key in config if key not in ("format", "seed", "model")]:
+        raise InputError(
+            f"{place / 'config.json'}: {unknown[0]!r} is no entry; entries are format, seed, model"
+        )
+    seed = config.get("seed", 0)
+    if type(seed) is not int or not 0 <= seed < 2**63:
+        raise InputError(
+            f"{place / 'config.json'}: seed is {seed!r}; a whole number from 0, below 2^63, is needed"
+        )
+    weights = place / "model.safetensors"
+    tensors = _read_tensors(weights)
+    _check_shapes(_shapes_of(shape, len(tensors), place / "config.json"), tensors, weights)
+    model = Model(shape, [seed])
+    _fill(model, tensors, weights)
+    return model, _json(place / "task.json")
+
+
+def load_weights(model: Model, path: Path) -> None:
+    """Fill a model from a safetensors file; `InputError` for other names, shapes, or a file that is cut short."""
+    tensors = _read_tensors(path)
+    _check_shapes({k: tuple(v.shape) for k, v in model.state_dict().items()}, tensors, path)
+    _fill(model, tensors, path)
+
+
+def _shapes_of(config: ModelConfig, tensors: int, path: Path) -> dict[str, tuple[int, ...]]:
+    """The shapes of the configuration's tensors, with no memory taken for them.
+
+    `tensors`: how many there are in the file; a block has at least one.
+    """
+    if config.layers > tensors:
+        raise InputError(
+            f"{path}: model: {config.layers:,} layers, and model.safetensors has {tensors:,} tensors"
+        )
+    try:
+        with torch.device("meta"):
+            own = Model(config, [0]).state_dict()
+    except (RuntimeError, OverflowError):  # sizes whose product no int64 holds
+        raise InputError(
+            f"{path}: model: its sizes make tensors that no memory holds; write those that it was saved with"
+        ) from None
+    return {name: tuple(value.shape) for name, value in own.items()}
+
+
+def _read_tensors(path: Path) -> dict[str, Tensor]:
+    if not path.is_file():
+        raise InputError(
+            f"{path}: no such file; a model folder has config.json, task.json and model.safetensors"
+        )
+    try:
+        return load_file(path)
+    except (SafetensorError, ValueError, OSError) as error:
+        raise InputError(f"{path}: not a whole safetensors file ({error})") from None
+
+
+def _check_shapes(own: Mapping[str, tuple[int, ...]], tensors: Mapping[str, Tensor], path: Path) -> None:
+    for name, shape in own.items():
+        if name not in tensors:
+            raise InputError(f"{path}: {name!r} is missing")
+        if tuple(tensors[name].shape) != shape:
+            raise InputError(
+                f"{path}: {name!r} has shape {list(tensors[name].shape)}, the model's is {list(shape)}"
+            )
+    if foreign := sorted(set(tensors) - set(own)):
+        raise InputError(f"{path}: {foreign[0]!r} is not part of the model in config.json")
+
+
+def _fill(model: Model, tensors: dict[str, Tensor], path: Path) -> None:
+    floats = {value.dtype for value in tensors.values() if value.is_floating_point()}
+    if len(floats) > 1:
+        raise InputError(f"{path}: its tensors have several dtypes: {', '.join(sorted(map(str, floats)))}")
+    model.to(floats.pop() if floats else torch.float32)
+    model.load_state_dict(tensors)
+
+
+def _json(path: Path) -> dict[str, Any]:
+    data = read_json(path)
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: an object is needed")
+    return data
+
+
+def automaton_model(
+    folder: str, purpose: str
+) -> tuple[Model, AutomatonTask, tuple[str, ...], tuple[int, ...]]:
+    """The model of a folder, its automaton's task, the texts of its letters, and the letters read before a word (BOS).
+
+    `InputError` where its task is no automaton's, so that there is nothing to `purpose`.
+    """
+    model, _ = load_model(folder)
+    contract = read_contract(Path(folder) / "task.json")
+    task = task_of(contract.settings)
+    if not isinstance(task, AutomatonTask):
+        raise InputError(
+            f"{folder}: its task {contract.task} is no automaton's, so there is nothing to {purpose}"
+        )
+    letters = contract.alphabet[:-1] if contract.bos else contract.alphabet
+    return model, task, letters, (len(letters),) if contract.bos else ()

@@ -1,0 +1,104 @@
+"""A model as a `Stepper`: token by token through its own forward code and kernels, so it can be run and proved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+
+from ..constructions.automata._automaton import Indices
+from ..foundation._errors import InputError
+from ..theory.proofs._proof import Part, digest_of
+from ._model import Model, States
+
+_BITS = {torch.bfloat16: torch.int16}
+"""Dtypes that numpy does not have, as integers of the same bits."""
+
+
+class ModelStepper:
+    """One seed's model; states are a list of arrays, those of each block and, last, the class of the token just read.
+
+    `meaning`: int array `[classes]`, the label (an automaton's state, or an output) that each class stands for, -1 for
+    none; by default the model's own. `before`: letters read before the first token, such as BOS.
+    The class belongs to the state because it depends on the token as well as on what the mixers keep. Tokens go
+    through one call of the model each; its arithmetic is that of its kernels at the model's dtype and device. The bits of
+    a step depend on how many sequences go side by side, as those of a matrix product do, so a proof steps one at a time.
+    """
+
+    one_by_one = True
+
+    def __init__(self, model: Model, meaning: ArrayLike | None = None, before: Sequence[int] = ()) -> None:
+        if len(model.seeds) != 1:
+            raise InputError(f"the model has {len(model.seeds)} seeds: choose one with `select`")
+        self.model = model.eval()
+        if meaning is None:
+            meaning = model.config.meaning or range(model.config.classes)
+        self.meaning = np.asarray(meaning, dtype=np.int64)
+        self.before = tuple(before)
+        self._device = next(model.parameters()).device
+        self._names = [list(state) for state in model.initial_states(1)]
+
+    @cached_property
+    def identity(self) -> str:
+        """A digest of the configuration, every weight, its dtype and device, and what the classes mean."""
+        parts: list[Part] = [
+            json.dumps(self.model.config.as_json(), sort_keys=True),
+            str(self._device),
+            self.meaning,
+            json.dumps(self.before),
+        ]
+        for name, value in sorted(self.model.state_dict().items()):
+            bits = value.detach().contiguous().cpu()
+            parts += [f"{name} {value.dtype}", bits.view(_BITS.get(bits.dtype, bits.dtype)).numpy()]
+        return digest_of(parts)
+
+    def initial(self, sequences: int) -> list[NDArray[Any]]:
+        """States before the first token; class -1."""
+        with torch.no_grad():
+            states = self.model.initial_states(sequences)
+        result = [*self._arrays(states), np.full(sequences, -1, dtype=np.int64)]
+        for letter in self.before:
+            result = self.step(result, np.full(sequences, letter))
+        return result
+
+    def step(self, states: list[NDArray[Any]], letters: ArrayLike) -> list[NDArray[Any]]:
+        """One token for every sequence."""
+        x = torch.as_tensor(np.asarray(letters, dtype=np.int64), device=self._device)
+        with torch.no_grad():
+            logits, after = self.model(x[None, :, None], self._tensors(states))
+        best = logits[0, :, 0].argmax(-1).cpu().numpy()
+        finite = torch.isfinite(logits[0, :, 0]).all(-1).cpu().numpy()
+        return [*self._arrays(after), np.where(finite, best, -1)]
+
+    def decode(self, states: list[NDArray[Any]], letters: ArrayLike) -> Indices:
+        """What the class of the token just read stands for; -1 for none and where a logit is not finite."""
+        best = states[-1]
+        result: Indices = np.where(best >= 0, self.meaning[np.maximum(best, 0)], -1)
+        return result
+
+    def _arrays(self, states: States) -> Iterator[NDArray[Any]]:
+        for state, names in zip(states, self._names, strict=True):
+            for name in names:
+                value = state[name][0].contiguous().cpu()
+                yield value.view(_BITS.get(value.dtype, value.dtype)).numpy()
+
+    def _tensors(self, arrays: list[NDArray[Any]]) -> States:
+        """The inverse of `_arrays`; a state's dtype is the model's where numpy has none of its own."""
+        remaining = iter(arrays)
+        dtype = next(self.model.parameters()).dtype
+        result: States = []
+        for names in self._names:
+            state: dict[str, Tensor] = {}
+            for name in names:
+                # A tensor of its own: a product's bits can depend on how its operands lie in memory.
+                value = torch.from_numpy(np.ascontiguousarray(next(remaining))).clone()
+                value = value.view(dtype) if value.dtype == torch.int16 else value
+                state[name] = value.to(self._device)[None]
+            result.append(state)
+        return result

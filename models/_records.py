@@ -1,0 +1,102 @@
+"""Plain values from a file or from options as a typed record; what does not fit is one line with the entry and the fix."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields as dataclass_fields
+from dataclasses import is_dataclass
+from difflib import get_close_matches
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from ..foundation._errors import InputError
+
+T = TypeVar("T")
+_NAMES = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false without quotes",
+    "str": "a text in quotes",
+    "array": "a list",
+    "object": "a section of entries",
+    "null": "nothing at all",
+}
+_PLACE = re.compile(r"(?P<said>.*?)(?: - at `\$(?P<place>.*)`)?", re.DOTALL)
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+
+
+def record_of(data: Any, kind: type[T], name: str) -> T:
+    """`data`, as JSON or TOML has it, as a `kind`; nothing is converted, so `"3"` and `true` are no numbers.
+
+    `name`: of the file or of the section. `InputError`, one line: the entry by its path, what was found there and what is
+    needed; for an unknown entry those that there are.
+    """
+    try:
+        return msgspec.convert(data, kind, strict=True)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{name}: {_in_words(str(error), data, kind)}") from None
+
+
+def _in_words(text: str, data: Any, kind: Any) -> str:
+    match = _PLACE.fullmatch(text)
+    said, path = (match["said"], match["place"] or "") if match else (text, "")
+    steps = [m[1] if m[1] is not None else m[2] for m in _STEP.finditer(path)]
+    place, value, here = path.removeprefix("."), data, kind
+    for step in steps:
+        value, here = _below(value, step), _field(here, step)
+    shown = "" if value is _NOWHERE else f" is {value!r}"
+    of = f"{place}." if place else ""
+    if unknown := re.fullmatch(r"Object contains unknown field `(.*)`", said):
+        known = _entries(here)
+        near = get_close_matches(unknown[1], known, 1)
+        hint = (
+            f"; did you mean {near[0]!r}?" if near else f"; entries are {', '.join(known)}" if known else ""
+        )
+        return f"{of}{unknown[1]} is no entry{hint}"
+    if missing := re.fullmatch(r"Object missing required field `(.*)`", said):
+        return f"{of}{missing[1]} is missing; add it"
+    if said.startswith("Invalid enum value"):
+        choices = [repr(x) for x in _choices(here)]
+        return f"{place}{shown}; choose {' or '.join(choices)}" if choices else f"{place}{shown}: {said}"
+    if length := re.fullmatch(r"Expected `array` of length (\d+), got \d+", said):
+        return f"{place}{shown}; a list of {length[1]} is needed"
+    if wrong := re.fullmatch(r"Expected `(.*)`, got `.*`", said):
+        needed = " or ".join(_NAMES.get(part, part) for part in wrong[1].split(" | "))
+        return f"{place or 'it'}{shown}; {needed} is needed"
+    return f"{place}{shown}: {said}" if place else said
+
+
+class _Nowhere:
+    """In place of a value that a path does not lead to."""
+
+
+_NOWHERE = _Nowhere()
+
+
+def _below(value: Any, step: str) -> Any:
+    if isinstance(value, dict):
+        return value.get(step, _NOWHERE)
+    if isinstance(value, list | tuple) and step.isdigit() and int(step) < len(value):
+        return value[int(step)]
+    return _NOWHERE
+
+
+def _field(kind: Any, step: str) -> Any:
+    """The type of an entry, None where it is not known."""
+    for part in (kind, *get_args(kind)):
+        if isinstance(part, type) and (is_dataclass(part) or issubclass(part, msgspec.Struct)):
+            return get_type_hints(part).get(step)
+    return None
+
+
+def _entries(kind: Any) -> list[str]:
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return list(kind.__struct_fields__)
+    return [f.name for f in dataclass_fields(kind)] if is_dataclass(kind) else []
+
+
+def _choices(kind: Any) -> list[Any]:
+    if get_origin(kind) is Literal:
+        return list(get_args(kind))
+    return [x for part in get_args(kind) for x in _choices(part)]

@@ -1,0 +1,297 @@
+"""Why a model must fail: all eigenvalues in [0, 1], and two words that its layer provably confuses.
+
+At which length a learned head must, or need not yet, fail: by β, by rounding, by drift, by the classes' spread.
+
+Causal check: put the snapped head in the learned one's place, leave the rest as it is, and measure again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from ...constructions._lrnn import LRNN
+from ...constructions.automata._automaton import Indices
+from ...foundation._errors import InputError, LimitError
+from ...theory._check import accepted_horizons
+from ...theory._horizon import beta_horizons
+from ...theory.arithmetic._arithmetic import PerOp, PerStep, parse_arithmetic
+from ...theory.arithmetic._rounding import Floats
+from ...theory.impossibility._certificate import impossibility
+from ...theory.impossibility._orbits import AffineHead, AffineModel
+from ...theory.running._words import random_words
+from ..learned._learned import AffineStepper, Learned
+from ._snap import SnappedHead, in_use
+from ._spectra import LetterFacts
+from ._states import ClassGeometry, Sampling, side_by_side
+
+
+@dataclass(frozen=True, eq=False)
+class Failure:
+    """`in_zero_one`: every eigenvalue of every letter is in [0, 1], decided on the float values; None where unknown.
+
+    `certificate`: of kind impossible, None with the `reason`.
+    """
+
+    in_zero_one: bool | None
+    certificate: dict[str, Any] | None
+    reason: str
+
+    @property
+    def text(self) -> str:
+        """One line."""
+        if self.certificate is not None:
+            words = self.certificate["words"]
+            letters = self.certificate["labels"]["letters"]
+            loop = " ".join(letters[x] for x in words["loop"])
+            return (
+                f"after ({loop})^{words['i']} and ({loop})^{words['j']} the layer's states are equal, bit for bit, in "
+                f"{self.certificate['arithmetic']}; the automaton tells these words apart"
+            )
+        if self.in_zero_one:
+            return f"all eigenvalues are in [0, 1] (G.T1); {self.reason}"
+        return self.reason
+
+
+def eigenvalues_in_zero_one(facts: Sequence[Sequence[LetterFacts]]) -> bool | None:
+    """Of all letters of all heads."""
+    values = [letter.in_zero_one for head in facts for letter in head]
+    return False if False in values else None if None in values or not values else True
+
+
+def why_it_fails(
+    learned: Learned,
+    in_zero_one: bool | None,
+    arithmetic: str,
+    *,
+    max_steps: int = 20_000,
+    loops: Sequence[Sequence[int]] | None = None,
+) -> Failure:
+    """Look for two words that the layer confuses on the powers of each letter (or of `loops`), in `arithmetic`.
+
+    The heads' numbers are rounded once to its values. Only for a model whose transitions are functions of the letter.
+    """
+    if not learned.heads or learned.read is None or any(head.spread for head in learned.heads):
+        return Failure(
+            in_zero_one, None, "a certificate needs one layer whose transitions depend on the letter alone"
+        )
+    model = parse_arithmetic(arithmetic)
+    if not isinstance(model, PerStep) or isinstance(model, PerOp):
+        raise InputError(
+            f"--arithmetic {arithmetic}: `compare -o` writes them for per_step only; for cast call `cast_impossibility` in Python"
+        )
+    heads = []
+    for head in learned.heads:
+        A, B, start = (np.asarray(model.round(x)) for x in (head.A, head.B, head.H0))
+        heads.append(AffineHead(A, B if B.any() else None, start))
+    affine = AffineModel(heads, arithmetic, learned.name)
+    tried = []
+    for loop in loops or [(x,) for x in range(len(learned.letters))]:
+        try:
+            found = impossibility(affine, learned.target.automaton, loop, max_steps=max_steps)
+        except LimitError as error:
+            tried.append(f"on {' '.join(learned.letters[x] for x in loop)}: {error}")
+            continue
+        if found is not None:
+            return Failure(in_zero_one, found, "")
+    more = f" ({'; '.join(tried[:3])})" if tried else ""
+    return Failure(in_zero_one, None, f"no two powers of a letter are confused in {arithmetic}{more}")
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """Lengths; None where nothing limits it, or it does not apply (then `notes` says why).
+
+    `beta`: up to it the exact construction, with its every β‖v‖² = 2 replaced by the least that was learned (`least_beta`),
+    is provably read rightly, in exact numbers. `rounding`: the same with the exact β but weights and states rounded
+    to `dtype`. `drift`: up to it errors of the learned letters, at most the snap's distance each, provably add up to less
+    than the margin, if no letter expands. `spread`: where the classes' spread meets
+    the margin, growing as it did up to `fit` letters if it has not met it by then: a prediction, not a bound. `observed`: the first wrong answer, None where all were right up to `length`.
+    """
+
+    dtype: str
+    beta: int | None
+    least_beta: float | None
+    rounding: int | None
+    drift: int | None
+    spread: int | None
+    observed: int | None
+    length: int
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {**asdict(self), "notes": list(self.notes)}
+
+
+def horizon_of(
+    lrnn: LRNN | None,
+    reason: str,
+    snapped: tuple[SnappedHead, ...],
+    geometries: tuple[ClassGeometry, ...],
+    lengths: tuple[int, ...],
+    sampling: Sampling,
+    observed: int | None,
+    dtype: str,
+) -> Horizon:
+    """Of the heads that are needed together: the least over them. `lrnn`: their exact linear RNN, None with the `reason`."""
+    notes: list[str] = []
+    beta = rounding = least = None
+    if lrnn is None:
+        notes.append(f"no exact linear RNN to bound: {reason}")
+    else:
+        least = min((b for s in snapped if (b := _least_beta(s)) is not None), default=None)
+        if least is None:
+            notes.append("no factors are known, so there is no β")
+        elif least < 2:
+            beta = beta_horizons(lrnn, Fraction(least))["exact"]
+        certified = accepted_horizons(lrnn)
+        rounding = None if certified is None else certified[dtype]
+    drifts = [d for s in snapped if (d := _drift(s)) is not None]
+    grown = [g for geometry in geometries if (g := _growth(geometry, lengths, sampling.fit)) is not None]
+    return Horizon(
+        dtype,
+        beta,
+        least,
+        rounding,
+        min(drifts, default=None),
+        min(grown, default=None),
+        observed,
+        sampling.length,
+        tuple(notes),
+    )
+
+
+def _least_beta(snapped: SnappedHead) -> float | None:
+    """The least β‖k‖² among the factors in use."""
+    factors = snapped.head.factors
+    if factors is None:
+        return None
+    used = factors.strength[in_use(snapped.head, snapped.basis)]
+    return float(used.min()) if used.size else None
+
+
+def _drift(snapped: SnappedHead) -> int | None:
+    """t · δ · R < m: R the largest norm of a code, m half the least distance of two different ones."""
+    codes = snapped.codes.reshape(len(snapped.codes), -1)
+    distances = np.linalg.norm(codes[:, None] - codes[None], axis=2)
+    apart = distances[distances > 1e-6 * distances.max(initial=0.0)]
+    step = snapped.transitions_moved * np.linalg.norm(codes, axis=1).max(initial=0.0)
+    if step == 0 or not apart.size:
+        return None
+    steps: int = ceil(float(apart.min()) / 2 / float(step)) - 1
+    return steps
+
+
+def _growth(geometry: ClassGeometry, lengths: tuple[int, ...], fit: int) -> int | None:
+    """Where spread/margin reaches 1: seen within the first `fit` lengths, else by c·t^p fitted to their second half."""
+    t = np.array(lengths, dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient = geometry.spread / geometry.margin
+    met = np.flatnonzero((t <= fit) & (quotient >= 1))
+    if met.size:
+        return int(lengths[met[0]])
+    here = (t <= fit) & (t >= fit / 2) & np.isfinite(quotient) & (quotient > 0)
+    if here.sum() < 2:
+        return None
+    slope, offset = np.polyfit(np.log(t[here]), np.log(quotient[here]), 1)
+    if slope <= 0:
+        return None
+    meeting = -offset / slope
+    return max(1, round(float(np.exp(meeting)))) if meeting < 40 else None
+
+
+MOST_ALONE = 6
+"""Heads that are replaced alone, the first ones."""
+WORDS = 64
+"""At most so many of the words are run, the first ones."""
+ENTRIES = 2**24
+"""Numbers of states that are read at once."""
+
+
+@dataclass(frozen=True)
+class Causal:
+    """Accuracy over all letters and the first failure (None: none) with `replaced` heads snapped, in float64."""
+
+    replaced: str
+    accuracy: float
+    first_failure: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+def causal_check(
+    learned: Learned,
+    snapped: Sequence[SnappedHead],
+    sampling: Sampling,
+    progress: Callable[[float], None] | None = None,
+) -> list[Causal]:
+    """With no head replaced, each alone (at most `MOST_ALONE`), and all; empty where the model has no read-out of given states.
+
+    All runs share the words, and learned and snapped heads are followed once: a run is a choice among them.
+    `progress` is told the share that is done.
+    """
+    if learned.read is None or not snapped:
+        return []
+    names = [s.head.name for s in snapped]
+    sets: list[tuple[str, set[str]]] = [("none", set()), *((name, {name}) for name in names[:MOST_ALONE])]
+    if len(names) > 1:
+        sets.append(("all", set(names)))
+    start = learned.target.automaton.start
+    replacements = {s.head.name: s.replacement(start) for s in snapped}
+    heads = (*learned.heads, *replacements.values())
+    number = {name: len(learned.heads) + i for i, name in enumerate(replacements)}
+    choices = [
+        [number[h.name] if h.name in chosen else i for i, h in enumerate(learned.heads)] for _, chosen in sets
+    ]
+    letters = random_words(learned.target.automaton, sampling.words, sampling.length, sampling.seed)[:WORDS]
+    wrong, asked = _wrong(learned, AffineStepper(heads, learned.read), choices, letters, progress)
+    return [_causal(label, here, asked) for (label, _), here in zip(sets, wrong, strict=True)]
+
+
+def _wrong(
+    learned: Learned,
+    stepper: AffineStepper,
+    choices: Sequence[Sequence[int]],
+    letters: Indices,
+    progress: Callable[[float], None] | None,
+) -> tuple[Any, Any]:
+    """Which answers are wrong, `[choices, tokens, words]`, and where something is asked, `[tokens, words]`."""
+    words, tokens = letters.shape
+    target, read = learned.target, stepper.read
+    held = sum(head.H0.size for head in stepper.heads) * words
+    at_once = max(1, min(tokens, ENTRIES // held))
+    followed = side_by_side(target, stepper, letters)
+    wrong = np.zeros((len(choices), tokens, words), dtype=bool)
+    asked = np.zeros((tokens, words), dtype=bool)
+    wanted = np.zeros((tokens, words), dtype=np.int64)
+    for first in range(0, tokens, at_once):
+        block: list[list[Floats]] = []
+        here = slice(first, min(first + at_once, tokens))
+        for t, (_, states, *answers, _) in zip(range(here.start, here.stop), followed, strict=False):
+            block.append(states)
+            wanted[t], asked[t] = answers
+        read_letters = letters[:, here].T.reshape(-1)
+        together = [np.concatenate([s[h] for s in block]) for h in range(len(stepper.heads))]
+        for i, choice in enumerate(choices):
+            given = read([together[h] for h in choice], read_letters).reshape(-1, words)
+            wrong[i, here] = asked[here] & (given != wanted[here])
+        if progress is not None:
+            progress(here.stop / tokens)
+    return wrong, asked
+
+
+def _causal(label: str, wrong: Any, asked: Any) -> Causal:
+    """Tokens are weighed alike, however many of their words are asked."""
+    counted = asked.sum(1)
+    there = counted > 0
+    accuracy = float((1 - wrong.sum(1)[there] / counted[there]).mean()) if there.any() else 1.0
+    failed = np.flatnonzero(wrong.any(1))
+    return Causal(label, accuracy, int(failed[0]) + 1 if failed.size else None)

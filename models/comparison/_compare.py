@@ -1,0 +1,217 @@
+"""`compare`: a learned layer beside a constructed one: letters, representations, alignment, horizons, causes, automaton."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...constructions._construct import construct
+from ...constructions._lrnn import LRNN
+from ...constructions.automata._automaton import Automaton
+from ...constructions.automata._labels import label_text
+from ...foundation._errors import InputError, LimitError, MirrormataError
+from ..learned._learned import Learned, LearnedHead
+from ._causes import Failure, causal_check, eigenvalues_in_zero_one, horizon_of, why_it_fails
+from ._extraction import Extracted, Method, extract_clusters, extract_exact, extract_learning
+from ._procrustes import align_letters, disparity
+from ._representations import CharacterTable, TransitionGroup, character_table, representation_of
+from ._result import Comparison, HeadComparison, Tolerances, restricted
+from ._snap import Snapped, snap
+from ._sources import of_lrnn
+from ._spectra import LetterFacts, letter_facts
+from ._states import ClassGeometry, Sampling, Trace, class_geometry, follow_words
+
+FOLLOWED, FOUND = 0.4, 0.75
+"""Shares of the time, about, at which the model has run on all words, and the causal check begins."""
+
+
+def compare(
+    learned: Learned,
+    constructed: LRNN | None = None,
+    *,
+    sampling: Sampling | None = None,
+    tolerances: Tolerances | None = None,
+    dtype: str = "fp32",
+    arithmetic: str | None = None,
+    extract: Sequence[Method] = ("exact", "clusters"),
+    progress: Callable[[float], None] | None = None,
+) -> Comparison:
+    """Hold a learned layer against a construction of its target automaton (default: what `construct` chooses).
+
+    `dtype`: of the rounding horizon. `arithmetic`: of a certificate that the model must fail, None: none is looked for.
+    `extract`: ways to extract the automaton, of `extraction.METHODS`; `exact` is left out, with a note, where it does not
+    apply. `progress` is told the share that is done, from time to time.
+    """
+    sampling, tolerances = sampling or Sampling(), tolerances or Tolerances()
+    automaton = learned.target.automaton
+    notes = [*learned.notes]
+    beside = _constructed(learned, constructed, notes)
+    trace = follow_words(learned, sampling, _part(progress, 0, FOLLOWED))
+    table = _characters(learned, tolerances, notes)
+    heads = tuple(_head(learned, trace, h, table, tolerances) for h in range(len(learned.heads)))
+    other_facts: tuple[tuple[LetterFacts, ...], ...] = ()
+    if beside is not None:
+        other_facts = tuple(
+            letter_facts(h, learned.letters, tolerances.rank, tolerances.max_dim) for h in beside.heads
+        )
+        seen = replace(sampling, length=sampling.fit)
+        theirs = follow_words(beside, seen)
+        places = [
+            (h, class_geometry(theirs, i, len(automaton.states), tolerances.subspace))
+            for i, h in enumerate(beside.heads)
+        ]
+        heads = tuple(_aligned(h, places) for h in heads)
+    carrying = [
+        (h.head, h.geometry, h.representation)
+        for h in heads
+        if h.carries_states and h.representation is not None
+    ]
+    if table is None:
+        snapped = Snapped((), None, notes[-1])
+    else:
+        snapped = snap(
+            automaton, carrying, max_degree=tolerances.max_degree, max_group=tolerances.max_group,
+            seed=sampling.seed,
+        )  # fmt: skip
+    by_name = {s.head.name: s for s in snapped.heads}
+    heads = tuple(replace(h, snapped=by_name.get(h.head.name)) for h in heads)
+    needed = snapped.needed or tuple(h.head.name for h in heads if h.carries_states)
+    horizon = horizon_of(
+        snapped.lrnn,
+        snapped.reason,
+        tuple(s for s in snapped.heads if s.head.name in needed),
+        tuple(h.geometry for h in heads if h.head.name in needed),
+        trace.lengths,
+        sampling,
+        trace.observed,
+        dtype,
+    )
+    below = eigenvalues_in_zero_one([h.facts for h in heads])
+    failure = (
+        Failure(below, None, "no certificate was looked for")
+        if arithmetic is None
+        else why_it_fails(learned, below, arithmetic, max_steps=tolerances.max_steps)
+    )
+    causal = causal_check(learned, snapped.heads, sampling, _part(progress, FOUND, 1))
+    extracted = [_extracted(learned, m, snapped, tolerances, sampling.seed, notes) for m in extract]
+    return Comparison(
+        learned, beside, other_facts, trace, heads, snapped, horizon,
+        tuple(causal), failure,
+        tuple(e for e in extracted if e is not None), tolerances, tuple(notes),
+    )  # fmt: skip
+
+
+def _part(
+    progress: Callable[[float], None] | None, begin: float, end: float
+) -> Callable[[float], None] | None:
+    """Tells of the whole what is told of the work between two shares of it."""
+    return None if progress is None else lambda share: progress(begin + (end - begin) * share)
+
+
+def _constructed(learned: Learned, given: LRNN | None, notes: list[str]) -> Learned | None:
+    automaton = learned.target.automaton
+    try:
+        found = construct(automaton) if given is None else given
+        if not isinstance(found, LRNN):
+            raise InputError("a block delay has no letters to compare")
+        if given is not None and not _same_table(given.automaton, automaton):
+            raise InputError(
+                f"{given.construction}: it realises {given.automaton.name}, and {learned.name} is held against "
+                f"{automaton.name}: give a construction of that one"
+            )
+        return of_lrnn(found)
+    except MirrormataError as error:
+        if given is not None:
+            raise
+        notes.append(f"nothing constructed stands beside it: {error}")
+        return None
+
+
+def _same_table(first: Automaton, second: Automaton) -> bool:
+    """The same letters in the same order, start and transitions."""
+    return (
+        [label_text(x) for x in first.letters] == [label_text(x) for x in second.letters]
+        and first.start == second.start
+        and np.array_equal(first.transitions, second.transitions)
+    )
+
+
+def _characters(learned: Learned, tolerances: Tolerances, notes: list[str]) -> CharacterTable | None:
+    automaton = learned.target.automaton
+    if not automaton.is_permutation:
+        notes.append(f"{automaton.name} is no group automaton, so no head carries a representation")
+        return None
+    if len(automaton.reachable()) < len(automaton.states):
+        notes.append(
+            f"{automaton.name} has states that its start does not reach: no representation is sought"
+        )
+        return None
+    try:
+        return character_table(TransitionGroup.of(automaton, tolerances.max_group))
+    except LimitError as error:
+        notes.append(str(error))
+        return None
+
+
+def _head(
+    learned: Learned, trace: Trace, h: int, table: CharacterTable | None, tolerances: Tolerances
+) -> HeadComparison:
+    automaton, head = learned.target.automaton, learned.heads[h]
+    geometry = class_geometry(trace, h, len(automaton.states), tolerances.subspace)
+    U = geometry.basis
+    neutral = {
+        letter: float(np.linalg.norm(A @ U - U, 2)) if U.size else 0.0
+        for letter, A, row in zip(learned.letters, head.A, automaton.transitions, strict=True)
+        if (row == np.arange(len(row))).all()
+    }
+    facts = letter_facts(head, learned.letters, tolerances.rank, tolerances.max_dim)
+    representation = None
+    if table is not None and geometry.told_apart > 1:
+        representation = representation_of(head, U, table)
+    return HeadComparison(head, facts, geometry, neutral, representation)
+
+
+def _aligned(h: HeadComparison, places: Sequence[tuple[LearnedHead, ClassGeometry]]) -> HeadComparison:
+    """Beside the nearest constructed head of its dimension."""
+    best = h
+    for head, geometry in places:
+        if geometry.rank != h.geometry.rank or not h.carries_states:
+            continue
+        A, C = restricted(h.head, h.geometry), restricted(head, geometry)
+        found = align_letters(A, C)
+        if best.alignment is None or found.residual < best.alignment.residual:
+            best = replace(
+                h,
+                beside=head.name,
+                alignment=found,
+                state_disparity=disparity(_points(h.geometry), _points(geometry)),
+            )
+    return best
+
+
+def _points(geometry: ClassGeometry) -> Any:
+    return geometry.means.reshape(len(geometry.means), -1).T
+
+
+def _extracted(
+    learned: Learned,
+    method: Method,
+    snapped: Snapped,
+    tolerances: Tolerances,
+    seed: int,
+    notes: list[str],
+) -> Extracted | None:
+    try:
+        if method == "exact":
+            return extract_exact(learned, snapped.heads)
+        if method == "clusters":
+            return extract_clusters(learned, seed=seed)
+        return extract_learning(
+            learned, method, seed=seed, max_states=tolerances.max_states, max_queries=tolerances.max_queries
+        )
+    except (InputError, LimitError) as error:
+        notes.append(str(error))
+        return None

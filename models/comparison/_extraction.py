@@ -1,0 +1,269 @@
+"""The automaton of a trained model: exactly from its snapped heads, by active learning (AALpy), or from state clusters.
+
+All are Mealy machines, the answer after each letter; each is minimised and compared with the target automaton.
+
+Moves of clusters that no random word showed: the model reads a shortest word to the cluster, and the letter.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from ...constructions.automata._automaton import Automaton, Indices, minimise, separating_word
+from ...foundation._errors import InputError, LimitError
+from ...theory.arithmetic._rounding import Floats
+from ..learned._learned import Learned, answer_names
+from ._clusters import Clusters, clusters_of, flat, observed
+from ._learning import Answering, learn
+from ._snap import SnappedHead
+from ._states import side_by_side
+
+SLICE = 256
+"""So many words run side by side."""
+
+
+def with_unseen_moves(
+    learned: Learned, points: Floats, moves: Indices, found: Clusters, max_unseen: int
+) -> Clusters:
+    """One vote and one answer for each cluster and letter without any; `points`, `moves` as `observed` gives them.
+
+    The state after the letter belongs to the cluster of the nearest point, if that is within the clusters' radius.
+    Otherwise the move stays without a vote.
+    """
+    unseen = np.argwhere(found.votes.sum(axis=2) == 0)
+    if len(unseen) > max_unseen:
+        raise LimitError(
+            f"{learned.name}: {len(unseen):,} letters of {found.votes.shape[1]:,} clusters are unseen, and each takes a run, "
+            f"more than {max_unseen:,}: ask for more or longer words, or raise max_unseen"
+        )
+    _, first = np.unique(found.label, return_index=True)
+    to_cluster = [word_to(moves, point) for point in first.tolist()]
+    by_length = defaultdict(list)
+    for letter, cluster in unseen.tolist():
+        by_length[len(to_cluster[cluster])].append((letter, cluster))
+    known = found.space.of(points)
+    centre = known.mean(axis=0)
+    known = known - centre
+    norms = np.einsum("pe,pe->p", known, known)
+    votes, said = found.votes.copy(), found.said.copy()
+    for pairs in by_length.values():
+        for i in range(0, len(pairs), SLICE):
+            some = pairs[i : i + SLICE]
+            states, answers = _ends(learned, [[*to_cluster[cluster], letter] for letter, cluster in some])
+            letters, clusters = np.array(some).T
+            point, distance = _nearest(known, norms, found.space.of(states) - centre)
+            near = distance <= found.radius
+            votes[letters[near], clusters[near], found.label[point[near]]] = 1
+            said[letters, clusters, answers] = 1
+    return replace(found, votes=votes, said=said)
+
+
+def word_to(moves: Indices, point: int) -> list[int]:
+    """The letters read from the start to a point."""
+    word = []
+    while point:
+        point, letter, _ = moves[point - 1].tolist()
+        word.append(letter)
+    return word[::-1]
+
+
+def _ends(learned: Learned, words: Sequence[Sequence[int]]) -> tuple[Floats, Indices]:
+    """States `[words, entries]` and answers after words of one length, -1 where nothing is asked."""
+    *_, last = side_by_side(learned.target, learned.stepper, np.array(words))
+    x, states, _, asked, _ = last
+    return flat(learned.head_states(states)), np.where(asked, learned.stepper.decode(states, x), -1)
+
+
+def _nearest(known: Floats, norms: Floats, points: Floats) -> tuple[Indices, Floats]:
+    """For each of `points` the number of the nearest `known` one, and how far it is: from the difference, see `spanning_tree`."""
+    index = (norms - 2 * points @ known.T).argmin(axis=1)
+    return index, np.sqrt(((points - known[index]) ** 2).sum(axis=1))
+
+
+Method = Literal["exact", "kv", "lstar", "clusters"]
+METHODS: tuple[Method, ...] = ("exact", "kv", "lstar", "clusters")
+
+
+@dataclass(frozen=True, eq=False)
+class Extracted:
+    """`automaton`: minimised. `strength`: how far it is known to be the model's. `complete`: nothing contradicted it.
+
+    `counterexample`: a shortest word on which it differs from the target, None where they agree on all words;
+    `confirmed`: the model itself answers that word wrongly (None without a word).
+    """
+
+    method: Method
+    automaton: Automaton
+    strength: str
+    complete: bool
+    counterexample: tuple[Any, ...] | None
+    confirmed: bool | None
+
+    @property
+    def is_target(self) -> bool:
+        """Complete, and equal to the target on all words."""
+        return self.complete and self.counterexample is None
+
+    @property
+    def text(self) -> str:
+        """One line."""
+        n = len(self.automaton.states)
+        what = f"{n} states{'' if self.complete else ' so far'}, {self.strength}"
+        if self.counterexample is None:
+            return f"{what}: the target automaton" if self.complete else f"{what}: no difference yet"
+        word = _shown(self.counterexample)
+        if self.confirmed:
+            return f"{what}: not the target: {word}, which the model answers wrongly"
+        return f"{what}: neither the target nor the model: {word}, which the model answers rightly"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; the automaton as its table."""
+        a = self.automaton
+        return {
+            "method": self.method,
+            "states": len(a.states),
+            "letters": [str(x) for x in a.letters],
+            "transitions": a.transitions.tolist(),
+            "start": a.start,
+            "outputs": [[str(x) for x in row] for row in a.outputs.tolist()],
+            "strength": self.strength,
+            "complete": self.complete,
+            "is_target": self.is_target,
+            "counterexample": None if self.counterexample is None else [str(x) for x in self.counterexample],
+            "confirmed": self.confirmed,
+        }
+
+
+def extract_exact(learned: Learned, snapped: Sequence[SnappedHead]) -> Extracted:
+    """The snapped heads' matrix monoid is finite, so its orbit and the model's own read-out on it are the automaton.
+
+    Heads that are not snapped are held at their states' mean: so the answer is exact for the model whose heads are
+    replaced. `InputError` where the model has no read-out of given states, or no head was snapped.
+    """
+    if learned.read is None or not snapped:
+        raise InputError(
+            f"{learned.name}: no exact extraction: it needs snapped heads and a read-out of given states; take kv, "
+            "lstar or clusters"
+        )
+    automaton = learned.target.automaton
+    states = len(automaton.states)
+    by_name = {s.head.name: s.states() for s in snapped}
+    held = [by_name.get(h.name, np.repeat(h.H0[None], states, axis=0)) for h in learned.heads]
+    table = np.empty_like(automaton.transitions)
+    for x, after in enumerate(automaton.transitions):
+        table[x] = learned.read([H[after] for H in held], np.full(states, x))
+    machine = replace(automaton, outputs=_masked(learned, table))
+    return _compared(
+        "exact",
+        learned,
+        machine,
+        f"exact for the model with {len(by_name)} of {len(learned.heads)} heads snapped",
+        True,
+    )
+
+
+def extract_learning(
+    learned: Learned,
+    method: Method = "kv",
+    *,
+    words: int = 200,
+    length: int = 500,
+    depth: int = 6,
+    seed: int = 0,
+    max_states: int = 200,
+    max_words: int = 5_000,
+    max_queries: int = 5_000,
+) -> Extracted:
+    """L* or KV with the model as the system under learning.
+
+    The conformance oracle tries all words up to `depth` letters (at most `max_words` of them), and every prefix of `words`
+    random words of `length` letters. Learning stops beyond `max_states` or `max_queries` different words asked: then `complete` is
+    False, and the counterexample may be the oracle's own contradiction of the last hypothesis.
+    """
+    found = learn(
+        Answering(learned), method, words=words, length=length, depth=depth, seed=seed, max_states=max_states,
+        max_words=max_words, max_queries=max_queries,
+    )  # fmt: skip
+    return _compared(
+        method, learned, found.machine, found.strength, found.contradiction is None, found.contradiction
+    )
+
+
+def extract_clusters(
+    learned: Learned,
+    *,
+    words: int = 60,
+    length: int = 60,
+    seed: int = 0,
+    radius: float | None = None,
+    max_points: int = 4_000,
+    max_clusters: int = 200,
+    max_unseen: int = 30_000,
+) -> Extracted:
+    """States within `radius` of each other, directly or by steps, are one; moves and answers by majority.
+
+    `radius`: default in the widest gap, by quotient, of the lengths of the minimal spanning tree that leaves at most
+    `max_clusters`. Where moves of all heads together do not agree, those of single heads are tried: `clusters_of`. Then each
+    letter that no word showed at a cluster is read there, at most `max_unseen`: `with_unseen_moves`. `complete` where every
+    observed move and answer agrees with the majority, and every letter leads from each cluster to one of them.
+    """
+    if not learned.heads:
+        raise InputError(f"{learned.name}: it has no heads whose states could be clustered; take kv or lstar")
+    points, moves, answers = observed(learned, words, length, seed, max_points)
+    found = clusters_of(learned, points, moves, answers, radius, max_clusters)
+    closed = with_unseen_moves(learned, points, moves, found, max_unseen)
+    k = closed.votes.shape[1]
+    seen = closed.votes.sum(axis=2) > 0
+    added, unknown = int(closed.votes.sum() - found.votes.sum()), int((~seen).sum())
+    machine = Automaton(
+        tuple(range(k)),
+        learned.target.automaton.letters,
+        np.where(seen, closed.votes.argmax(axis=2), np.arange(k)),
+        int(found.label[0]),
+        answer_names(closed.said.argmax(axis=2), learned.target.names),
+        f"{learned.name}, clusters",
+    )
+    strength = (
+        f"{k} clusters of {len(points):,} states of {found.space.name} on words of up to {length} letters, radius "
+        f"{found.radius:.3g} (the gap is {found.gap:.3g} wide), {found.share:.2%} of moves and answers agree"
+        f"{f'; unseen moves: {added:,} added, {unknown:,} to no cluster' if added or unknown else ''}"
+    )
+    return _compared("clusters", learned, machine, strength, closed.complete)
+
+
+def _compared(
+    method: Method,
+    learned: Learned,
+    machine: Automaton,
+    strength: str,
+    complete: bool,
+    contradiction: tuple[int, ...] | None = None,
+) -> Extracted:
+    smallest = minimise(machine)
+    word = separating_word(smallest, learned.target.machine)
+    if word is None and contradiction is not None:  # the hypothesis is the target, the model is not
+        word = [learned.target.automaton.letters[x] for x in contradiction]
+    confirmed = None
+    if word is not None:
+        answering = Answering(learned)
+        indices = np.array([learned.target.automaton.letter_index(x) for x in word])
+        given = answering.answers(indices[None])[0]
+        confirmed = bool((given != answering.right(indices[None])[0]).any())
+    return Extracted(method, smallest, strength, complete, None if word is None else tuple(word), confirmed)
+
+
+def _masked(learned: Learned, answers: Indices) -> Any:
+    """Texts of a table of answers, `not asked` where the target asks nothing."""
+    return answer_names(np.where(learned.target.table < 0, -1, answers), learned.target.names)
+
+
+def _shown(word: Sequence[Any], most: int = 12) -> str:
+    texts = [str(x) for x in word]
+    if len(texts) <= most:
+        return " ".join(texts)
+    return f"{' '.join(texts[:most])} ... ({len(texts)} letters)"

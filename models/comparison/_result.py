@@ -1,0 +1,331 @@
+"""`Comparison`: what was found of a learned layer beside a constructed one, with every tolerance, and as JSON.
+
+A comparison as lines and tables for a terminal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import isinf
+from typing import Any
+
+import numpy as np
+
+from ...foundation._errors import InputError
+from ..learned._learned import Learned, LearnedHead
+from ._causes import Causal, Failure, Horizon
+from ._extraction import Extracted
+from ._procrustes import Alignment
+from ._representations import Representation
+from ._snap import Snapped, SnappedHead
+from ._spectra import LetterFacts, numeric_eigenvalues
+from ._states import ClassGeometry, Trace
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """Every number that decides something, and every limit; all are part of the result.
+
+    `subspace`: singular values of the class means' differences, relative to the largest, that count. `rank`: singular
+    values of A - I that count. `max_dim`: of matrices whose spectra are decided exactly; `max_group`: of the transition group;
+    `max_degree`: of number fields; `max_steps`: letters of an orbit in search of a certificate; `max_states`, `max_queries`: of
+    an automaton that is learned.
+    """
+
+    subspace: float = 0.05
+    rank: float = 0.01
+    max_dim: int = 64
+    max_group: int = 1_000
+    max_degree: int = 40
+    max_steps: int = 20_000
+    max_states: int = 200
+    max_queries: int = 5_000
+
+    def __post_init__(self) -> None:
+        if not (0 < self.subspace < 1 and self.rank > 0):
+            raise InputError(
+                f"tolerances: subspace {self.subspace} is between 0 and 1, rank {self.rank} above 0"
+            )
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return dict(self.__dict__)
+
+
+@dataclass(frozen=True, eq=False)
+class HeadComparison:
+    """What is known of one learned head; parts are None where they do not apply.
+
+    `neutral_errors`: for each letter that changes no state ‖(A_s - I) U‖₂. `alignment`: with the constructed head
+    `beside` of the same dimension on its subspace that is nearest; `state_disparity`: of the class means.
+    """
+
+    head: LearnedHead
+    facts: tuple[LetterFacts, ...]
+    geometry: ClassGeometry
+    neutral_errors: dict[str, float]
+    representation: Representation | None = None
+    beside: str | None = None
+    alignment: Alignment | None = None
+    state_disparity: float | None = None
+    snapped: SnappedHead | None = None
+
+    @property
+    def carries_states(self) -> bool:
+        """Its states fall into more than one group."""
+        return self.geometry.told_apart > 1
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """All that was found; `to_json` has the fields, `rows` and the tables of `comparison_text` the text."""
+
+    learned: Learned
+    constructed: Learned | None
+    constructed_facts: tuple[tuple[LetterFacts, ...], ...]
+    trace: Trace
+    heads: tuple[HeadComparison, ...]
+    snapped: Snapped
+    horizon: Horizon
+    causal: tuple[Causal, ...]
+    failure: Failure
+    extracted: tuple[Extracted, ...]
+    tolerances: Tolerances
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def homomorphism_error(self) -> float | None:
+        """The largest over the heads that carry states; None where that has no meaning."""
+        return max(
+            (h.representation.homomorphism_error for h in self.heads if h.representation is not None),
+            default=None,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """One plain object."""
+        target = self.learned.target
+        return {
+            "learned": self.learned.name,
+            "automaton": target.automaton.name,
+            "arithmetic": self.learned.arithmetic,
+            "constructed": None if self.constructed is None else self.constructed.name,
+            "homomorphism_error": self.homomorphism_error,
+            "spectra": {
+                "learned": {h.head.name: [f.to_json() for f in h.facts] for h in self.heads},
+                "constructed": {} if self.constructed is None else {
+                    head.name: [f.to_json() for f in facts]
+                    for head, facts in zip(self.constructed.heads, self.constructed_facts, strict=True)
+                },
+            },
+            "reflection_rank": {h.head.name: [f.reflection_rank for f in h.facts] for h in self.heads},
+            "horizon": self.horizon.to_json(),
+            "extracted_automaton": [e.to_json() for e in self.extracted],
+            "accuracy": self.trace.accuracy,
+            "accuracy_at": {str(t): _number(self.trace.right[t - 1]) for t in self.trace.lengths},
+            "heads": [_head_json(h, self.trace.lengths) for h in self.heads],
+            "snap": {
+                "heads": [s.head.name for s in self.snapped.heads],
+                "construction": None if self.snapped.lrnn is None else self.snapped.lrnn.construction,
+                "reason": self.snapped.reason,
+            },
+            "causal": [c.to_json() for c in self.causal],
+            "failure": {
+                "all_eigenvalues_in_0_1": self.failure.in_zero_one,
+                "certificate": self.failure.certificate,
+                "text": self.failure.text,
+            },
+            "sampling": self.trace.sampling.as_json(),
+            "tolerances": self.tolerances.as_json(),
+            "notes": list(self.notes),
+        }  # fmt: skip
+
+
+def restricted(head: LearnedHead, geometry: ClassGeometry) -> Any:
+    """UᵀA(x)U for every letter, `[letters, r, r]`."""
+    U = geometry.basis
+    return U.T @ head.A @ U
+
+
+def _head_json(h: HeadComparison, lengths: tuple[int, ...]) -> dict[str, Any]:
+    g = h.geometry
+    factors = h.head.factors
+    return {
+        "head": h.head.name,
+        "dim": h.head.dim,
+        "context_spread": h.head.spread,
+        "carries_states": h.carries_states,
+        "states_told_apart": g.told_apart,
+        "subspace_dim": g.rank,
+        "singular_values": g.singular.tolist(),
+        "transitions": h.head.A.tolist(),
+        "beta": None if factors is None else factors.beta.tolist(),
+        "keys": None if factors is None else factors.keys.tolist(),
+        "eigenvalues_on_subspace": [
+            [[z.real, z.imag] for z in numeric_eigenvalues(A)] for A in restricted(h.head, g)
+        ]
+        if g.rank
+        else [],
+        "neutral_errors": h.neutral_errors,
+        "representation": None if h.representation is None else h.representation.to_json(),
+        "alignment": None
+        if h.alignment is None
+        else {
+            "constructed_head": h.beside,
+            "residual": h.alignment.residual,
+            "largest": h.alignment.largest,
+            "rotation": h.alignment.rotation.tolist(),
+            "state_disparity": h.state_disparity,
+        },
+        "classes": {
+            "lengths": list(lengths),
+            "spread": [_number(x) for x in g.spread],
+            "margin": [_number(x) for x in g.margin],
+            "ratio": [_number(x) for x in g.ratio],
+        },
+        "snapped": None if h.snapped is None else h.snapped.to_json(),
+    }
+
+
+def _number(x: Any) -> float | None:
+    """A float that JSON has."""
+    return float(x) if np.isfinite(x) else None
+
+
+MOST_LETTERS = 12
+"""Letters of a head that are written out."""
+
+
+def comparison_rows(c: Comparison) -> list[tuple[str, str]]:
+    """`(label, text)`: what holds of the whole."""
+    h, s = c.horizon, c.trace.sampling
+    rows = [
+        ("arithmetic", c.learned.arithmetic),
+        (
+            "accuracy",
+            f"{c.trace.accuracy:.4f} on {s.words:,} random words of {s.length:,} letters, seed {s.seed}",
+        ),
+        ("constructed", "none" if c.constructed is None else c.constructed.name),
+        ("heads with states", ", ".join(x.head.name for x in c.heads if x.carries_states) or "none"),
+        ("homomorphism error", _number_of_text(c.homomorphism_error)),
+        (
+            "snapped to",
+            c.snapped.reason if c.snapped.lrnn is None else f"{c.snapped.lrnn.construction} (certifiable)",
+        ),
+        ("first wrong answer", f"token {h.observed:,}" if h.observed else f"none in {h.length:,} letters"),
+        ("right at least to", _bounds(c)),
+    ]
+    if h.spread is not None:
+        rows.append(
+            ("predicted failure", f"token {h.spread:,}, where the classes' spread meets their margin")
+        )
+    for x in c.causal:
+        failed = "no wrong answer" if x.first_failure is None else f"first wrong at token {x.first_failure:,}"
+        rows.append((f"snapped: {x.replaced}", f"accuracy {x.accuracy:.4f}, {failed} (float64)"))
+    rows += [(f"automaton ({e.method})", e.text) for e in c.extracted]
+    if c.failure.in_zero_one or c.failure.certificate is not None:
+        rows.append(("why it fails", c.failure.text))
+    t = c.tolerances
+    rows.append(
+        ("tolerances", f"subspace {t.subspace:g}, rank(A - I) {t.rank:g}, classes from {s.fit} letters")
+    )
+    return rows + [("note", note) for note in (*c.notes, *h.notes)]
+
+
+def comparison_tables(c: Comparison) -> list[tuple[str, list[list[str]]]]:
+    """Titles and tables, their headings first, of each head that carries states, and of an only head."""
+    tables: list[tuple[str, list[list[str]]]] = []
+    for h in c.heads:
+        if h.carries_states or len(c.heads) == 1:
+            tables.append((h.head.name, _head(h)))
+            tables.append((f"{h.head.name}: letters", _letters(c, h)))
+            tables.append((f"{h.head.name}: classes", _classes(c, h)))
+    return tables
+
+
+def _head(h: HeadComparison) -> list[list[str]]:
+    r, a, s, g = h.representation, h.alignment, h.snapped, h.geometry
+    rows = [
+        ["", "value"],
+        ["told apart", str(g.told_apart)],
+        ["dimension of U", f"{g.rank} of {h.head.dim}"],
+    ]
+    if r is not None:
+        rows += [
+            ["representation", f"{'; '.join(r.constituents) or 'none'} (residual {r.residual:.2g})"],
+            ["homomorphism error", f"{r.homomorphism_error:.3g}" + _after(r.worst, r.homomorphism_error)],
+            ["order errors", f"at most {max(r.order_errors, default=0.0):.3g}"],
+        ]
+    if h.neutral_errors:
+        rows.append(["‖A_s - I‖ on U, s neutral", f"at most {max(h.neutral_errors.values()):.3g}"])
+    if a is not None:
+        rows.append(
+            [
+                f"aligned to {h.beside}",
+                f"‖A - C‖ at most {a.largest:.3g}; states differ by {h.state_disparity:.3g}",
+            ]
+        )
+    if s is not None:
+        beta = "" if s.beta_moved is None else f", β‖k‖² by {s.beta_moved:.3g}"
+        rows.append(
+            [
+                "snapped",
+                f"to {s.name}: letters by {s.transitions_moved:.3g}{beta}, planes by {s.plane_moved:.3g} rad",
+            ]
+        )
+    return rows
+
+
+def _letters(c: Comparison, h: HeadComparison) -> list[list[str]]:
+    rows = [["letter", "β‖k‖²", "margin to 2", "rank(A - I)", "eigenvalues", "constructed"]]
+    beside: Any = {}
+    if c.constructed is not None and h.beside is not None:
+        places = [head.name for head in c.constructed.heads]
+        beside = {f.letter: f.text for f in c.constructed_facts[places.index(h.beside)]}
+    rows += [
+        [
+            f.letter,
+            " ".join(f"{s:.6g}" for s in f.strengths) or "-",
+            _number_of_text(f.margin_to_2),
+            str(f.reflection_rank),
+            f.text,
+            beside.get(f.letter, "-"),
+        ]
+        for f in h.facts[:MOST_LETTERS]
+    ]
+    if len(h.facts) > MOST_LETTERS:
+        rows.append([f"and {len(h.facts) - MOST_LETTERS} more: --json", *[""] * 5])
+    return rows
+
+
+def _classes(c: Comparison, h: HeadComparison) -> list[list[str]]:
+    rows = [["letters read", "spread", "margin", "margin / spread"]]
+    g = h.geometry
+    for i, t in enumerate(c.trace.lengths):
+        if t & (t - 1) == 0 or t == c.trace.lengths[-1]:
+            rows.append([f"{t:,}", f"{g.spread[i]:.3g}", *_margin(float(g.margin[i]), float(g.ratio[i]))])
+    return rows
+
+
+def _bounds(c: Comparison) -> str:
+    h = c.horizon
+    parts = []
+    if h.least_beta is not None and h.beta is not None:
+        parts.append(f"{h.beta:,} by the least β‖k‖² = {h.least_beta:.7g}")
+    if h.rounding is not None:
+        parts.append(f"{h.rounding:,} by rounding to {h.dtype}")
+    if h.drift is not None:
+        parts.append(f"{h.drift:,} by drift from the snapped letters")
+    return "; ".join(parts) or ("no limit found" if c.snapped.lrnn is not None else "no bound applies")
+
+
+def _after(words: tuple[str, str], error: float) -> str:
+    return f", after {words[0]} then {words[1]}" if error else ""
+
+
+def _number_of_text(x: float | None) -> str:
+    return "-" if x is None else f"{x:.3g}"
+
+
+def _margin(margin: float, ratio: float) -> tuple[str, str]:
+    """The margin and margin / spread; `-` where there is one class, so no other mean that a state has a margin to."""
+    return ("-", "-") if isinf(margin) else (f"{margin:.3g}", f"{ratio:.3g}")

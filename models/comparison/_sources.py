@@ -1,0 +1,212 @@
+"""Where a `Learned` comes from: a construction, an `.npz`, matrices of your own, any stepper, a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...constructions._lrnn import LRNN, Head
+from ...constructions.algebra._matrices import Matrix
+from ...constructions.automata._automaton import Automaton, Indices
+from ...constructions.automata._labels import label_text
+from ...constructions.certificates._parts import FORMAT
+from ...constructions.certificates._table import read_document
+from ...foundation._errors import InputError
+from ...theory._run_file import lrnn_of
+from ...theory.arithmetic._rounding import Floats, round_number
+from ...theory.proofs._answers import answers_of
+from ...theory.proofs._npz_model import NpzModel, load_npz_model
+from ...theory.running._readout import Readout
+from ...theory.running._stepper import Stepper
+from ...theory.running._weights import dense_codes, head_weights, letter_rows
+from ...theory.spectra._model import lrnn_heads
+from ..learned._learned import AffineStepper, Factors, Learned, LearnedHead, output_target, state_target
+
+
+def of_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton | None = None) -> Learned:
+    """A construction of one layer: its matrices rounded once to float64, and exact beside that; nearest code.
+
+    `automaton`: what it is held against, by default its own. Another one's states are matched by their names, or else the
+    outputs, see `answers_of`; `InputError` where letters differ, or where no answer is one of the automaton's.
+    """
+    answers = answers_of(automaton or lrnn.automaton, lrnn.automaton, name or lrnn.construction)
+    if (answers.meaning < 0).all():
+        raise InputError(
+            f"{name or lrnn.construction}: it answers {label_text(lrnn.automaton.outputs[0])} and the like, and none of its "
+            f"answers is one of {answers.automaton.name}: compare it with an automaton that has its outputs"
+        )
+    if len(lrnn.layers) != 1:
+        raise InputError(
+            f"{lrnn.automaton.name}: the linear RNN has {len(lrnn.layers)} layers; heads are compared in one layer: "
+            "construct it with --max-layers 1"
+        )
+    heads, exact = lrnn.layers[0].heads, lrnn_heads(lrnn)
+    start = lrnn.decode[0, 1:].tolist()
+    readout = Readout(lrnn)
+    mine = tuple(
+        LearnedHead(
+            named[0],
+            *_dense(head, code),
+            factors=_factors(head),
+            exact=_in_letter_order(head, lrnn),
+            copies=(h,),
+        )
+        for h, (head, named, code) in enumerate(zip(heads, exact, start, strict=True))
+    )
+
+    def read(states: Sequence[Floats], letters: Indices) -> Indices:
+        return answers.of_states(readout.decode(states))
+
+    return Learned(
+        name or lrnn.construction,
+        tuple(label_text(x) for x in lrnn.automaton.letters),
+        mine,
+        output_target(answers),
+        AffineStepper(mine, read),
+        list,
+        read,
+        "float64",
+    )
+
+
+def of_npz(model: NpzModel, automaton: Automaton) -> Learned:
+    """One head given by its matrices, held against an automaton."""
+    answers = model.answers(automaton)
+    reader = model.reader(answers)
+    factors = None
+    if {"beta", "vector", "gate"} <= set(model.factors) and "mask" not in model.factors:
+        factors = Factors(*(np.asarray(model.factors[k], dtype=float) for k in ("beta", "vector", "gate")))
+    head = LearnedHead("head 1", model.A, model.B, model.H0, factors)
+
+    def read(states: Sequence[Floats], letters: Indices) -> Indices:
+        return reader.decode(states[0].reshape(len(states[0]), -1), letters)
+
+    return Learned(
+        model.name,
+        tuple(label_text(x) for x in automaton.letters),
+        (head,),
+        output_target(answers),
+        AffineStepper((head,), read),
+        list,
+        read,
+        "float64",
+    )
+
+
+def of_matrices(
+    letters: Mapping[Any, ArrayLike] | Sequence[ArrayLike] | Floats,
+    automaton: Automaton,
+    *,
+    H0: ArrayLike,
+    B: ArrayLike | None = None,
+    codes: Mapping[Any, ArrayLike] | None = None,
+    factors: Factors | None = None,
+    name: str = "layer",
+) -> Learned:
+    """One head of a layer of your own: a matrix for each letter, and what is added.
+
+    `letters`: by the automaton's letters, or in their order. `H0` `[n, d]`. `codes`: for each state of the automaton the
+    H that stands for it; default: those reached by a shortest word to each.
+    """
+    given = [letters[x] for x in automaton.letters] if isinstance(letters, Mapping) else list(letters)
+    A, start = np.asarray(given, dtype=np.float64), np.asarray(H0, dtype=np.float64)
+    if len(A) != len(automaton.letters) or A.ndim != 3 or A.shape[1] != A.shape[2]:
+        raise InputError(
+            f"{name}: letters have the shape {A.shape}; [{len(automaton.letters)}, n, n] is needed, one matrix a letter"
+        )
+    if start.ndim != 2 or len(start) != A.shape[1]:
+        raise InputError(f"{name}: H0 has the shape {start.shape}; [{A.shape[1]}, d] is needed")
+    added = np.zeros((len(A), *start.shape)) if B is None else np.asarray(B, dtype=np.float64)
+    table = (
+        _reached(A, added, start, automaton)
+        if codes is None
+        else np.asarray([codes[q] for q in automaton.states], dtype=np.float64)
+    )
+    states = np.repeat(np.arange(len(table))[:, None], len(A), axis=1)
+    model = NpzModel(
+        A, added, start, table, states, outputs=tuple(label_text(q) for q in automaton.states), name=name
+    )
+    rows = table.reshape(len(table), -1)
+    head = LearnedHead("head 1", model.A, model.B, model.H0, factors)
+
+    def read(states: Sequence[Floats], letters: Indices) -> Indices:
+        flat = states[0].reshape(len(states[0]), -1)
+        scores = ((flat[:, None] - rows[None]) ** 2).sum(-1)
+        return np.where(np.isfinite(flat).all(1), scores.argmin(1), -1)
+
+    labels = tuple(label_text(x) for x in automaton.letters)
+    stepper = AffineStepper((head,), read)
+    return Learned(name, labels, (head,), state_target(automaton), stepper, list, read, "float64")
+
+
+def of_stepper(stepper: Stepper, automaton: Automaton, name: str = "stepper") -> Learned:
+    """Any stepper that names the automaton's states by their indices: only its answers are compared, not its heads."""
+    labels = tuple(label_text(x) for x in automaton.letters)
+    return Learned(name, labels, (), state_target(automaton), stepper, lambda _: [], None, "its own")
+
+
+def load_learned(path: str, automaton: Automaton) -> Learned:
+    """A model folder, an FLA checkpoint, an `.npz` or a certificate; `InputError` for another thing."""
+    place = Path(path)
+    if place.is_dir():
+        from ..fla._model import is_fla
+
+        if is_fla(place):
+            from ..fla._learned import load_fla_learned
+
+            return load_fla_learned(path, automaton)
+        from ..learned._model import load_learned_model
+
+        return load_learned_model(path, automaton)
+    if place.suffix == ".npz":
+        return of_npz(load_npz_model(path), automaton)
+    if place.suffix == ".json" and read_document(path).get("format") == FORMAT:
+        return of_lrnn(lrnn_of(path), path, automaton)
+    raise InputError(f"{path}: not a model folder, an FLA checkpoint, an .npz or a certificate")
+
+
+def _reached(A: Floats, B: Floats, start: Floats, automaton: Automaton) -> Floats:
+    found: dict[int, Floats] = {automaton.start: start}
+    queue = [automaton.start]
+    for q in queue:
+        for x, after in enumerate(automaton.transitions[:, q].tolist()):
+            if after not in found:
+                found[after] = A[x] @ found[q] + B[x]
+                queue.append(after)
+    return np.array([found.get(q, start * np.nan) for q in range(len(automaton.states))])
+
+
+def _dense(head: Head, code: int) -> tuple[Floats, Floats, Floats]:
+    weights, actions = head_weights(head, "fp64"), head.action_of(np.arange(head.letters))
+    A = weights.dense()[actions]
+    shape = (len(A), head.dim, head.value_dim)
+    B = np.zeros(shape) if weights.additive is None else weights.additive[actions]
+    return A, B, dense_codes(head, "fp64")[code]
+
+
+def _in_letter_order(head: Head, lrnn: LRNN) -> tuple[Matrix, ...]:
+    dense: list[Matrix] = []
+    for t in head.transitions:
+        rows = letter_rows(t, head.dim)
+        dense.append(tuple(tuple(row.get(j, 0) for j in range(head.dim)) for row in rows))
+    return tuple(dense[a] for a in head.action_of(np.arange(head.letters)).tolist())
+
+
+def _factors(head: Head) -> Factors | None:
+    """Rounded to float64 one by one."""
+    if head.householders is None or any(f.mask is not None for t in head.transitions for f in t.factors):
+        return None
+    letters, most = len(head.transitions), max(head.householders, 1)
+    beta, keys = np.zeros((letters, most)), np.zeros((letters, most, head.dim))
+    for x, t in enumerate(head.transitions):
+        for j, factor in enumerate(t.factors):
+            beta[x, j] = round_number(factor.beta, "fp64")
+            for i, value in factor.vector:
+                keys[x, j, i] = round_number(value, "fp64")
+    actions = head.action_of(np.arange(head.letters))
+    gate = np.array([round_number(t.gate, "fp64") for t in head.transitions])
+    return Factors(beta[actions], keys[actions], gate[actions])

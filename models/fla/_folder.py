@@ -1,0 +1,97 @@
+"""FLA checkpoint folders, `config.json` and `model.safetensors`: written whole or not at all; pickled weights are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from ...foundation._errors import InputError
+from ...foundation._files import read_json, whole_folder
+from ...theory.arithmetic._rounding import Floats
+from ._export import FlaCheckpoint
+from ._model import DEFAULTS, check_tensors, check_tied, completed_config
+
+_FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+_PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "model.pth")
+
+
+def save_fla(folder: str | Path, checkpoint: FlaCheckpoint) -> None:
+    """Write the checkpoint, through a folder beside it; one that is there is replaced.
+
+    `InputError` where the place is taken by something that is no checkpoint.
+    """
+    with whole_folder(folder, "checkpoint") as place:
+        (place / "config.json").write_text(json.dumps(checkpoint.config, indent=2) + "\n")
+        (place / "task.json").write_text(
+            json.dumps(checkpoint.task.as_json(), indent=1, ensure_ascii=False) + "\n"
+        )
+        save_file(checkpoint.tensors, place / "model.safetensors", metadata={"format": "pt"})
+
+
+def load_fla(folder: str | Path) -> tuple[dict[str, Any], dict[str, Floats]]:
+    """The configuration with FLA's defaults, and all tensors as float64, of one file or of those that its index names.
+
+    `InputError` in one line, which names file and tensor, for another model type, for pickled weights, for files that
+    are not whole, and for tensors that are missing, too many, of another shape, or of a type that is no float.
+    """
+    place = Path(folder)
+    if place.exists() and not place.is_dir():
+        raise InputError(f"{folder}: is a file, the checkpoint's folder is needed")
+    config = read_json(place / "config.json")
+    kind = config.get("model_type") if isinstance(config, dict) else None
+    if not isinstance(kind, str) or kind not in DEFAULTS:
+        raise InputError(
+            f"{place / 'config.json'}: model_type is {kind!r}; read are FLA's {' and '.join(DEFAULTS)}"
+        )
+    config = completed_config(config, str(place / "config.json"))
+    tensors: dict[str, Floats] = {}
+    places: dict[str, str] = {}
+    for path in _weight_files(place):
+        try:
+            with safe_open(path, framework="pt") as file:
+                for name in file.keys():  # noqa: SIM118 (no dict)
+                    tensor = file.get_tensor(name)
+                    if tensor.dtype not in _FLOATS:
+                        raise InputError(
+                            f"{path}: {name!r} has the type {str(tensor.dtype).removeprefix('torch.')}; float64, float32, "
+                            "float16 or bfloat16 is needed: save the model without quantisation"
+                        )
+                    tensors[name], places[name] = tensor.double().numpy(), str(path)
+        except (SafetensorError, OSError) as error:
+            raise InputError(
+                f"{path}: not a whole safetensors file ({error}); fetch or save it again"
+            ) from None
+    check_tensors(config, {k: v.shape for k, v in tensors.items()}, places, str(place))
+    if bad := next((name for name, value in tensors.items() if not np.isfinite(value).all()), None):
+        raise InputError(f"{places[bad]}: {bad!r} has entries that are not finite: the training diverged")
+    check_tied(config, tensors, str(place / "config.json"))
+    return config, tensors
+
+
+def _weight_files(place: Path) -> list[Path]:
+    """`model.safetensors`, or the files that `model.safetensors.index.json` names."""
+    if (place / "model.safetensors").is_file():
+        return [place / "model.safetensors"]
+    index = place / "model.safetensors.index.json"
+    if index.is_file():
+        try:
+            names = sorted(set(read_json(index)["weight_map"].values()), key=str)
+        except (KeyError, TypeError, AttributeError):
+            raise InputError(f'{index}: has no "weight_map" of files') from None
+        if any(not isinstance(name, str) or Path(name).name != name for name in names):
+            raise InputError(f"{index}: names a file outside its folder")
+        if missing := [name for name in names if not (place / name).is_file()]:
+            raise InputError(f"{index}: names {missing[0]}, which is not in its folder; fetch it too")
+        return [place / name for name in names]
+    if pickled := next((name for name in _PICKLED if (place / name).exists()), None):
+        raise InputError(
+            f"{place / pickled}: pickled weights can run any code and are not read; save the model as safetensors "
+            "(save_pretrained does)"
+        )
+    raise InputError(f"{place}: has no model.safetensors: save the model with save_pretrained")

@@ -1,0 +1,181 @@
+"""`mirrormata import fla`: heads of an FLA checkpoint as `.npz` files that `compare`, `spectrum` and `prove` read.
+
+The heads of all layers of an FLA model by letter: exactly in one layer without convolution, else as means over random words.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+
+from ...constructions.automata._automaton import Indices
+from ...foundation._errors import InputError, LimitError
+from ...foundation._files import write_bytes
+from ...theory.arithmetic._rounding import Floats
+from ..learned._learned import Factors, LearnedHead
+from ..learned._model import merged_heads
+from ._folder import load_fla
+from ._model import FlaModel
+from ._task import read_task
+
+MAX_ENTRIES = 50_000_000
+"""Largest number of entries of the letter matrices of all heads."""
+
+
+def fla_heads(
+    model: FlaModel, *, words: int = 64, length: int = 64, seed: int = 0, max_entries: int = MAX_ENTRIES
+) -> tuple[tuple[LearnedHead, ...], str | None]:
+    """All heads, `head LAYER.HEAD` counted from 1, equal ones once; and a note where their letters depend on the context.
+
+    `copies` counts heads through all layers. One layer without convolution has one transition a letter, found
+    exactly, with its factors. Else `words` random words of `length` letters are read, drawn with `seed`, each letter at
+    least once; `A` and `B` are means, and `spread` is the largest distance of an A from them.
+    """
+    exact, letters = model.layers == 1 and not model.conv, len(model.letters)
+    starts = [H[0].astype(np.float64) for H in model.heads_of(model.initial(1))]
+    entries = sum(letters * H.shape[0] * H.shape[1] * max(H.shape[1:]) for H in starts)
+    if entries > max_entries:
+        raise LimitError(
+            f"the matrices of {letters:,} letters in {sum(map(len, starts))} heads have {entries:,} entries, more than "
+            f"{max_entries:,}: name fewer tokens, or raise --max-entries"
+        )
+    read = [np.arange(letters)] if exact else random_words(letters, words, length, seed)
+    states = model.initial(len(read[0]))
+    A = [np.zeros((letters, *H.shape[:2], H.shape[1])) for H in starts]
+    B = [np.zeros((letters, *H.shape)) for H in starts]
+    count = np.zeros(letters)
+    seen: list[list[tuple[Indices, Floats]]] = [[] for _ in starts]
+    for word in read:
+        _, states, drives = model.forward(states, model.letters[word])
+        np.add.at(count, word, 1)
+        for i, drive in enumerate(drives):
+            a, b = drive.transitions()
+            np.add.at(A[i], word, a)
+            np.add.at(B[i], word, b)
+            seen[i].append((word, a))
+    heads: list[LearnedHead] = []
+    for i, start in enumerate(starts):
+        A[i] /= count[:, None, None, None]
+        B[i] /= count[:, None, None, None]
+        spread = np.zeros(len(start))
+        for word, a in seen[i]:
+            spread = np.maximum(spread, np.linalg.norm(a - A[i][word], 2, (2, 3)).max(0))
+        for h, H in enumerate(start):
+            factors = None
+            if exact:
+                beta, k, gate = (y.astype(np.float64) for y in (drives[0].beta, drives[0].k, drives[0].gate))
+                factors = Factors(beta[:, :, h], k[:, :, h], gate[:, h])
+            heads.append(
+                LearnedHead(
+                    f"head {i + 1}.{h + 1}", A[i][:, h], B[i][:, h], H, factors, None, float(spread[h]), (len(heads),)
+                )
+            )  # fmt: skip
+    what = f"{model.layers} layer{'s' * (model.layers > 1)}{', convolution' if model.conv else ''}"
+    note = (
+        f"transitions depend on the context ({what}): means over {words} random words of {len(read)} letters, seed "
+        f"{seed}; `spread` is how far they lie apart"
+    )
+    return merged_heads(heads), None if exact else note
+
+
+def random_words(letters: int, words: int, length: int, seed: int) -> list[Indices]:
+    """Token by token: random letters, and each letter at least once."""
+    rng = np.random.default_rng(seed)
+    steps = max(length, -(-letters // words))
+    flat = rng.permutation(
+        np.concatenate([np.arange(letters), rng.integers(letters, size=steps * words - letters)])
+    )
+    return list(flat.reshape(steps, words))
+
+
+@dataclass(frozen=True, eq=False)
+class FlaHead:
+    """A head, with `codes` `[answers, K, V]`, the mean state under each answer of the model; `letters`, `answers`: texts.
+
+    `heads`: of a layer.
+    """
+
+    head: LearnedHead
+    codes: Floats
+    letters: tuple[str, ...]
+    answers: tuple[str, ...]
+    heads: int
+
+    @property
+    def layer(self) -> int:
+        """Of the first of equal heads, from 0."""
+        return self.head.copies[0] // self.heads
+
+    @property
+    def number(self) -> int:
+        """Of the first of equal heads in its layer, from 0."""
+        return self.head.copies[0] % self.heads
+
+    def is_at(self, layer: int, number: int) -> bool:
+        """Whether it, or one that equals it, stands there."""
+        return 0 <= number < self.heads and layer * self.heads + number in self.head.copies
+
+    def write(self, path: str | Path) -> None:
+        """As `.npz`, see `theory/proofs/_npz_model.py`: the nearest code gives the answer."""
+        decode = np.repeat(np.arange(len(self.codes))[:, None], len(self.letters), 1)
+        stream = BytesIO()
+        np.savez(
+            stream, A=self.head.A, B=self.head.B, H0=self.head.H0, codes=self.codes, decode=decode,
+            letter_labels=json.dumps(self.letters), output_labels=json.dumps(self.answers),
+        )  # fmt: skip
+        write_bytes(path, stream.getvalue())
+
+
+def import_heads(
+    folder: str | Path,
+    *,
+    tokens: Sequence[int] | None = None,
+    bos: int | None = None,
+    words: int = 32,
+    length: int = 64,
+    seed: int = 0,
+    max_entries: int = MAX_ENTRIES,
+) -> tuple[FlaHead, ...]:
+    """All heads of all layers, equal ones once, by running the model, in float64, on random words.
+
+    `tokens`: those that are letters, `bos`: read before each word; by default what `task.json` says, without one all and
+    none. Raises `InputError` for tokens that there are not, `LimitError` for too many letters.
+    """
+    config, tensors = load_fla(folder)
+    size = config["vocab_size"]
+    labels = given = [str(t) for t in range(size)]
+    if (Path(folder) / "task.json").is_file():
+        task = read_task(folder, size)
+        tokens, bos = tokens or list(task.letters.values()), task.bos if bos is None else bos
+        named = {token: text for text, token in task.letters.items()}
+        labels = [named.get(t, text) for t, text in enumerate(given)]
+        named = {token: text for text, token in task.answers.items()}
+        given = [named.get(t, text) for t, text in enumerate(given)]
+    letters = list(range(size)) if tokens is None else list(tokens)
+    if not all(0 <= token < size for token in (*letters, 0 if bos is None else bos)):
+        raise InputError(f"{folder}: tokens are numbers from 0 to {size - 1}")
+    model = FlaModel(config, tensors, bos=bos, letters=letters)
+    heads, _ = fla_heads(model, words=words, length=length, seed=seed, max_entries=max_entries)
+    sums: list[dict[int, tuple[Floats, int]]] = [{} for _ in heads]
+    states = model.initial(words)
+    for word in random_words(len(letters), words, length, seed):
+        states = model.step(states, word)
+        every = model.heads_of(states)
+        for found, head in zip(sums, heads, strict=True):
+            layer, number = divmod(head.copies[0], model.heads)
+            for answer, H in zip(states[-1].tolist(), every[layer][:, number], strict=True):
+                total, n = found.get(answer, (np.zeros(H.shape), 0))
+                found[answer] = (total + H, n + 1)
+    return tuple(
+        FlaHead(
+            head, np.array([found[t][0] / found[t][1] for t in sorted(found)]),
+            tuple(labels[t] for t in letters), tuple(given[t] for t in sorted(found)),
+            model.heads,
+        )
+        for head, found in zip(heads, sums, strict=True)
+    )  # fmt: skip

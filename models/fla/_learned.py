@@ -1,0 +1,118 @@
+"""Trained FLA checkpoints where `compare`, `prove` and `spectrum` take a model: `Learned`, a `Stepper`, letter matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+
+from ...constructions.automata._automaton import Automaton, Indices
+from ...foundation._errors import InputError
+from ...theory.arithmetic._rounding import Floats
+from ...theory.proofs._answers import Answers
+from ...theory.proofs._proof import Proof
+from ...theory.proofs._prove import Limits, prove
+from ...theory.spectra._model import ModelSpectrum, model_spectrum
+from ..learned._learned import Learned, output_target
+from ._folder import load_fla
+from ._importing import fla_heads
+from ._model import FlaModel
+from ._task import FlaTask, read_task
+
+DTYPES = ("fp64", "fp32", "bf16", "fp16")
+ARITHMETIC = "fla:naive:"
+"""Of an `FlaModel`, followed by the dtype."""
+
+
+def load_fla_learned(folder: str, automaton: Automaton, *, task: FlaTask | None = None) -> Learned:
+    """A checkpoint held against an automaton. `task`: what its tokens mean, by default its `task.json`.
+
+    It runs in float32. `InputError` for a checkpoint that cannot be read, for other letters, and for answers that are
+    neither the automaton's states nor its outputs.
+    """
+    model, answers, letters = _model(folder, automaton, "fp32", task)
+    model.meaning = answers.of_states(model.meaning)
+    heads, note = fla_heads(model)
+    count = model.heads
+
+    def head_states(states: Any) -> list[Floats]:
+        every = model.heads_of(states)
+        return [every[h.copies[0] // count][:, h.copies[0] % count].astype(np.float64) for h in heads]
+
+    def read(states: Sequence[Floats], letters: Indices) -> Indices:
+        H = np.empty((len(letters), count, *heads[0].H0.shape), model.dtype)
+        for head, value in zip(heads, states, strict=True):
+            H[:, list(head.copies)] = value[:, None]
+        return model.read(H, letters)
+
+    return Learned(
+        folder, letters, heads, output_target(answers), model, head_states,
+        read if note is None else None, f"{ARITHMETIC}fp32", () if note is None else (note,),
+    )  # fmt: skip
+
+
+def prove_fla(
+    folder: str,
+    automaton: Automaton,
+    arithmetic: str | None = None,
+    **limits: Unpack[Limits],
+) -> Proof:
+    """`prove` for a checkpoint, with its own read-out. `arithmetic`: `fla:naive:DTYPE`, by default bf16.
+
+    The dtype is that of weights and activations; the state is in float32 (fp64: all in float64). `InputError` for another.
+    """
+    name = arithmetic or f"{ARITHMETIC}bf16"
+    dtype = name.removeprefix(ARITHMETIC)
+    if not name.startswith(ARITHMETIC) or dtype not in DTYPES:
+        raise InputError(
+            f"--arithmetic {arithmetic}: an FLA checkpoint runs as FLA's naive functions do; write {ARITHMETIC}bf16 "
+            f"(or {', '.join(d for d in DTYPES if d != 'bf16')})"
+        )
+    model, answers, _ = _model(folder, automaton, dtype, None)
+    return prove(model, automaton, name, answers=answers, **limits)
+
+
+def fla_spectrum(
+    path: str, *, products: int = 0, max_dim: int = 64, max_letters: int = 2_000, max_products: int = 2_000
+) -> ModelSpectrum:
+    """Of all heads, one layer without short convolution; see `model_spectrum`. The letters are those of `task.json`.
+
+    Without a `task.json` all tokens are letters. `InputError` where a letter has no transition of its own.
+    """
+    config, tensors = load_fla(path)
+    if config["num_hidden_layers"] > 1 or config.get("use_short_conv", True):
+        why = "a short convolution" if config.get("use_short_conv", True) else "several layers"
+        raise InputError(
+            f"{path}: it has {why}, so transitions depend on earlier letters and have no spectrum by letter; "
+            "`import fla` writes their means, which `spectrum` reads"
+        )
+    labels, tokens = [str(x) for x in range(config["vocab_size"])], None
+    if (Path(path) / "task.json").is_file():
+        task = read_task(path, config["vocab_size"])
+        labels, tokens = list(task.letters), list(task.letters.values())
+    heads, _ = fla_heads(FlaModel(config, tensors, letters=tokens))
+    spectra = []
+    for head in heads:
+        found = model_spectrum(
+            dict(zip(labels, head.A, strict=True)), products=products, name=f"{path}, {head.name}",
+            max_dim=max_dim, max_letters=max_letters, max_products=max_products,
+        )  # fmt: skip
+        spectra.append(replace(found.heads[0], name=head.name))
+    return ModelSpectrum(path, tuple(spectra))
+
+
+def _model(
+    folder: str, automaton: Automaton, dtype: str, task: FlaTask | None
+) -> tuple[FlaModel, Answers, tuple[str, ...]]:
+    """The model, how it is compared, and the texts of its letters."""
+    config, tensors = load_fla(folder)
+    known = task or read_task(folder, config["vocab_size"])
+    answers = known.answers_to(automaton, folder)
+    model = FlaModel(
+        config, tensors, dtype=dtype, bos=known.bos, letters=list(known.letters.values()),
+        meaning=known.meaning(config["vocab_size"]),
+    )  # fmt: skip
+    return model, answers, tuple(known.letters)

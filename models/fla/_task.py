@@ -1,0 +1,98 @@
+"""`task.json` beside an FLA checkpoint: which tokens are an automaton's letters, BOS and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...constructions.automata._automaton import Automaton
+from ...constructions.automata._labels import label_text
+from ...foundation._errors import InputError
+from ...foundation._files import read_json
+from ...theory.proofs._answers import Answers, output_answers, same_letters
+
+FORMAT = "mirrormata-fla/1"
+"""Of `task.json`."""
+_EXAMPLE = (
+    '{"format": "mirrormata-fla/1", "letters": {"0": 0, "1": 1}, "bos": 2, "answers": {"0": 3, "1": 4}}'
+)
+
+
+@dataclass(frozen=True)
+class FlaTask:
+    """`letters`, `answers`: the token of each label, in order; `bos`: the token before a word, None for none.
+
+    A letter and an answer may share a token.
+    """
+
+    letters: Mapping[str, int]
+    answers: Mapping[str, int]
+    bos: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """What `task.json` holds."""
+        return {
+            "format": FORMAT,
+            "letters": dict(self.letters),
+            "bos": self.bos,
+            "answers": dict(self.answers),
+        }
+
+    def meaning(self, vocabulary: int) -> Any:
+        """For each token the number of the answer that it is, -1 for none."""
+        numbers = np.full(vocabulary, -1)
+        numbers[list(self.answers.values())] = range(len(self.answers))
+        return numbers
+
+    def answers_to(self, automaton: Automaton, name: str) -> Answers:
+        """How the answers are compared with the automaton: by states where these are the labels, else by outputs.
+
+        `InputError` for other letters, and where no answer is one of the automaton's.
+        """
+        same_letters(automaton, list(self.letters), name)
+        states = {label_text(q): i for i, q in enumerate(automaton.states)}
+        if set(self.answers) == set(states):
+            return Answers("states", automaton, np.array([states[text] for text in self.answers]))
+        found = output_answers(automaton, list(self.answers))
+        if (found.meaning < 0).all():
+            raise InputError(
+                f"{name}: its answers are {', '.join(list(self.answers)[:8])}; neither states nor outputs of "
+                f"{automaton.name} (states {', '.join(list(states)[:8])}): correct task.json"
+            )
+        return found
+
+
+def read_task(folder: str | Path, vocabulary: int) -> FlaTask:
+    """The task of a checkpoint with so many tokens; `InputError`, with an example, where there is none or it is wrong."""
+    path = Path(folder) / "task.json"
+    if not path.is_file():
+        raise InputError(
+            f"{path}: no such file, so nothing says which tokens are letters; write one like {_EXAMPLE}"
+        )
+    data = read_json(path)
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise InputError(f'{path}: "format" is not {FORMAT!r}; write it like {_EXAMPLE}')
+    if unknown := [key for key in data if key not in ("format", "letters", "bos", "answers")]:
+        raise InputError(f"{path}: {unknown[0]!r} is no entry; write it like {_EXAMPLE}")
+    bos = data.get("bos")
+    if bos is not None:
+        _tokens({"bos": bos}, "bos", path, vocabulary)
+    letters, answers = (_tokens(data.get(key), key, path, vocabulary) for key in ("letters", "answers"))
+    return FlaTask(letters, answers, bos)
+
+
+def _tokens(given: Any, key: str, path: Path, vocabulary: int) -> dict[str, int]:
+    if not isinstance(given, dict) or not given:
+        raise InputError(f'{path}: "{key}" is no object of labels and their tokens; write it like {_EXAMPLE}')
+    for label, token in given.items():
+        if type(token) is not int or not 0 <= token < vocabulary:
+            raise InputError(
+                f"{path}: {key} {label!r} has the token {token!r}; tokens are numbers from 0 to {vocabulary - 1}"
+            )
+    if len(set(given.values())) < len(given):
+        raise InputError(f'{path}: two labels of "{key}" have the same token')
+    return given

@@ -1,0 +1,197 @@
+"""Layers for many seeds at once: every parameter has a leading dimension, one entry a seed, and nothing mixes them.
+
+Activations are `[seeds, batch, tokens, width]`. Training is bistable in this subject, so one process trains many
+seeds of one model side by side: the same work for a GPU as one larger batch.
+
+What mixers share: short projections of tokens, and β and gates in their ranges.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ...kernels import rms_normalise, short_convolution
+from .._config import ModelConfig
+
+
+class SeededLinear(nn.Module):
+    """`x Wᵀ + b` for each seed; weight `[seeds, out, in]`."""
+
+    def __init__(self, inputs: int, outputs: int, *, bias: bool = False) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(1, outputs, inputs))
+        nn.init.uniform_(self.weight, -(inputs**-0.5), inputs**-0.5)
+        self.bias = nn.Parameter(torch.zeros(1, outputs)) if bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """`[seeds, batch, tokens, in]` to `[seeds, batch, tokens, out]`."""
+        seeds, batch, tokens, _ = x.shape
+        if seeds == 1:
+            return F.linear(x, self.weight[0], None if self.bias is None else self.bias[0])
+        rows = x.reshape(seeds, batch * tokens, -1)
+        weight = self.weight.transpose(1, 2)
+        y = torch.bmm(rows, weight) if self.bias is None else torch.baddbmm(self.bias[:, None], rows, weight)
+        return y.view(seeds, batch, tokens, -1)
+
+
+class SeededEmbedding(nn.Module):
+    """A row for each letter; weight `[seeds, letters, width]`."""
+
+    def __init__(self, letters: int, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(1, letters, width))
+
+    def forward(self, letters: Tensor) -> Tensor:
+        """Letters `[seeds or 1, batch, tokens]` to `[seeds, batch, tokens, width]`."""
+        seeds, count = self.weight.shape[:2]
+        first = count * torch.arange(seeds, device=letters.device)  # where each seed's rows begin
+        return F.embedding(letters + first[:, None, None], self.weight.flatten(0, 1))
+
+
+class SeededRMSNorm(nn.Module):
+    """Root-mean-square norm over the last dimension; weight `[seeds, width]`, or `[seeds, ...]` for heads."""
+
+    def __init__(self, *shape: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(1, *shape))
+
+    def forward(self, x: Tensor, *, cast: bool = True) -> Tensor:
+        """`[seeds, batch, tokens, ...]` in its dtype, or the one that autocast gives to linear maps if it is to be cast."""
+        narrow = cast and torch.is_autocast_enabled(x.device.type)
+        return rms_normalise(
+            x, self.weight, dtype=torch.get_autocast_dtype(x.device.type) if narrow else None
+        )
+
+
+class SeededConv(nn.Module):
+    """A short causal convolution, each channel by itself; weight `[seeds, width, taps]`, the last tap is the present."""
+
+    def __init__(self, width: int, taps: int) -> None:
+        super().__init__()
+        self.taps = taps
+        self.weight = nn.Parameter(torch.empty(1, width, taps))
+        nn.init.uniform_(self.weight, -(taps**-0.5), taps**-0.5)
+
+    def forward(self, x: Tensor, before: Tensor | None) -> tuple[Tensor, Tensor]:
+        """`[seeds, batch, tokens, width]` and the last taps - 1 inputs before it; the same of the present ones."""
+        y = short_convolution(x, self.weight, before)
+        if before is None:
+            before = x.new_zeros(*x.shape[:2], self.taps - 1, x.shape[3])
+        kept = torch.cat([before.to(x.dtype), x[:, :, 1 - self.taps :]], 2)
+        return y, kept[:, :, 1 - self.taps :]
+
+
+State: TypeAlias = dict[str, Tensor]
+"""What a mixer carries from token to token, by name; every tensor begins with `[seeds, batch]`."""
+
+
+class ShortProjection(nn.Module):
+    """A linear map, the short convolution where the model has one, an activation."""
+
+    def __init__(
+        self, config: ModelConfig, outputs: int, activation: Literal["silu", "none"] = "none"
+    ) -> None:
+        super().__init__()
+        self.linear = SeededLinear(config.width, outputs)
+        self.conv = SeededConv(outputs, config.conv) if config.conv else None
+        self.activation = activation
+
+    def forward(self, x: Tensor, state: State, name: str, after: State) -> Tensor:
+        """`[seeds, batch, tokens, width]` to `[seeds, batch, tokens, outputs]`; the convolution's past in and out."""
+        y: Tensor = self.linear(x)
+        if self.conv is not None:
+            y, after[name] = self.conv(y, state.get(name))
+        return F.silu(y) if self.activation == "silu" else y
+
+
+def value_projection(config: ModelConfig, outputs: int) -> ShortProjection | None:
+    """That of the values, with SiLU behind a convolution, as usual; None without the additive path."""
+    if not config.additive:
+        return None
+    return ShortProjection(config, outputs, "silu" if config.conv else "none")
+
+
+def beginning(mixer: Any, x: Tensor) -> State:
+    """A mixer's state before the first token, written out: H, and zeros before each convolution's first input."""
+    state = State(H=mixer.initial(x, {}))
+    for name, projection in mixer.named_children():
+        if isinstance(projection, ShortProjection) and projection.conv is not None:
+            channels, taps = projection.conv.weight.shape[1:]
+            state[name] = x.new_zeros(*x.shape[:2], taps - 1, channels)
+    return state
+
+
+class InitialState(nn.Module):
+    """The state before the first token: zero, or learned, the same for every sequence."""
+
+    def __init__(self, config: ModelConfig, *shape: int) -> None:
+        super().__init__()
+        self.shape = shape
+        self.value = None
+        if config.initial == "learned":
+            self.value = nn.Parameter(torch.randn(1, *shape) * config.head_dim**-0.5)
+
+    def forward(self, x: Tensor, state: State) -> Tensor:
+        """The state `[seeds, batch, *shape]` to go on from, for the tokens x `[seeds, batch, ...]`; float32 at least."""
+        if "H" in state:
+            return state["H"]
+        dtype = torch.promote_types(x.dtype, torch.float32)
+        if self.value is None:
+            return torch.zeros(*x.shape[:2], *self.shape, device=x.device, dtype=dtype)
+        return self.value.to(dtype)[:, None].expand(*x.shape[:2], *self.shape)
+
+
+class ReadOut(nn.Module):
+    """From a mixer's outputs by head to the residual stream: norm, gate, output projection."""
+
+    def __init__(self, config: ModelConfig, heads: int, values: int) -> None:
+        super().__init__()
+        self.norm = SeededRMSNorm(heads, values) if config.output_norm else None
+        self.gate = SeededLinear(config.width, heads * values) if config.output_gate else None
+        self.linear = SeededLinear(heads * values, config.width)
+
+    def forward(self, o: Tensor, x: Tensor) -> Tensor:
+        """o `[seeds, batch, tokens, heads, values]`, x the mixer's input; `[seeds, batch, tokens, width]`."""
+        if self.norm is not None:
+            o = self.norm(o)
+        y = o.flatten(3)
+        if self.gate is not None:
+            y = y * F.silu(self.gate(x))
+        result: Tensor = self.linear(y)
+        return result
+
+
+def fraction(z: Tensor, config: ModelConfig) -> Tensor:
+    """From 0 to 1: σ(z), which float32 rounds to 1 from 17 on, or `hard_sigmoid`, 0 up to -3, 1 from 3 on and a line between."""
+    return F.hardsigmoid(z) if config.strength == "hard_sigmoid" else z.sigmoid()
+
+
+def in_range(z: Tensor, config: ModelConfig) -> Tensor:
+    """Decays from 0 to 1, or from -1 to 1: the fraction that z stands for, shifted; `direct`: z itself."""
+    z = z.float()
+    if config.strength == "direct":
+        return z
+    s = fraction(z, config)
+    return s if config.range == (0, 1) else 2 * s - 1
+
+
+def beta_in_range(z: Tensor, config: ModelConfig) -> Tensor:
+    """β with 1 - β in the range: the fraction that z stands for, or twice it; `direct`: z itself."""
+    z = z.float()
+    if config.strength == "direct":
+        return z
+    return fraction(z, config) * (1 - config.range[0])
+
+
+def together(x: Tensor) -> Tensor:
+    """`[seeds, batch, ...]` to `[seeds·batch, ...]`: kernels see seeds as more sequences."""
+    return x.flatten(0, 1)
+
+
+def by_heads(x: Tensor, *sizes: int) -> Tensor:
+    """The last dimension cut into `(*sizes, rest)`: factors, heads, entries."""
+    return x.reshape(*x.shape[:-1], *sizes, -1)

@@ -1,0 +1,183 @@
+"""`run_sweep`: cells trained one after another, by any number of machines that share a folder.
+
+A cell belongs to the process that holds its lock. The system frees the lock when that process ends, however it ends, and
+then another one goes on where it stopped. A cell's result is written whole.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import torch
+
+from ...foundation._errors import InputError, MirrormataError
+from ...foundation._files import make_folder, read_json, write_text
+from ..training._experiment import settings_difference
+from ..training._train import check_minutes, train
+from ._sweep import Cell, Sweep
+
+Say = Callable[[str], None]
+
+
+class CellLock:
+    """The lock of a cell, held until it is released or the process ends."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def release(self) -> None:
+        """The cell is free for others."""
+        self._file.close()
+
+
+@dataclass(frozen=True)
+class SweepFolder:
+    """`cells/KEY.json` results, `locks/KEY` locks, `runs/KEY/` trainings."""
+
+    path: Path
+
+    def result(self, cell: Cell) -> dict[str, Any] | None:
+        """A finished cell's result: `{"status": "done" or "failed", ...}`; None for one that is not finished.
+
+        `InputError` for a result of other settings.
+        """
+        path = self.path / "cells" / f"{cell.key}.json"
+        if not path.exists():
+            return None
+        try:
+            found: dict[str, Any] = read_json(path)
+            different = settings_difference(found["settings"], _settings(cell))
+        except (KeyError, TypeError):
+            raise InputError(f"{path}: not a cell's result; remove it to run the cell again") from None
+        if different:
+            raise InputError(f"{path}: of other settings: {different}; choose another folder or remove it")
+        return found
+
+    def claim(self, cell: Cell) -> CellLock | None:
+        """This process's lock of the cell; None where another process has it.
+
+        `InputError` where the folder's file system has no locks.
+        """
+        path = self.path / "locks" / cell.key
+        make_folder(path.parent)
+        file = path.open("a+")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            return None
+        except OSError as error:
+            file.close()
+            raise InputError(
+                f"{path}: cannot be locked ({error.strerror}), so machines could not share the folder; choose one on a "
+                "file system with locks"
+            ) from None
+        file.truncate(0)
+        file.write(f"{platform.node()} {os.getpid()} {time.strftime('%Y-%m-%d %H:%M:%S')}\n")
+        file.flush()
+        return CellLock(file)
+
+    def claimant(self, cell: Cell) -> str | None:
+        """Which machine and process has the cell, and since when; None for none."""
+        try:
+            with (self.path / "locks" / cell.key).open() as file:
+                text = file.read().strip()
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return None
+        except OSError:
+            return text or "a process that begins"
+        return None
+
+    def write(self, cell: Cell, result: dict[str, Any]) -> None:
+        """The cell's result, whole or not at all."""
+        path = self.path / "cells" / f"{cell.key}.json"
+        make_folder(path.parent)
+        write_text(path, json.dumps({**result, "settings": _settings(cell)}) + "\n")
+
+
+def run_sweep(
+    sweep: Sweep, place: SweepFolder, *, minutes: float | None = None, say: Say = lambda _: None
+) -> bool:
+    """Train the cells that nobody has; whether all cells are finished now.
+
+    `minutes`: then the cell in hand is saved and given back, to go on later. An error in a cell is its result, and what this
+    machine lacks leaves it without one; the others go on. As long as there was something to train, it looks again at the
+    cells that others had, since these may have stopped.
+    """
+    check_minutes(minutes)
+    make_folder(place.path)
+    deadline = None if minutes is None else time.monotonic() + 60 * minutes
+    tried: set[str] = set()
+    while _one_pass(sweep, place, tried, deadline, say):
+        pass
+    return all(place.result(cell) is not None for cell in sweep.cells)
+
+
+def _one_pass(sweep: Sweep, place: SweepFolder, tried: set[str], deadline: float | None, say: Say) -> bool:
+    """Through all cells that were not `tried` here; whether one was trained."""
+    before = len(tried)
+    for cell in sweep.cells:
+        left = None if deadline is None else (deadline - time.monotonic()) / 60
+        if left is not None and left <= 0:
+            return False
+        if cell.key in tried or place.result(cell) is not None:
+            continue
+        lock = place.claim(cell)
+        if lock is None:
+            say(f"{cell.key}: in the hands of {place.claimant(cell) or 'another process, until just now'}")
+            continue
+        try:
+            if place.result(cell) is None:  # it may have been finished between the look and the lock
+                tried.add(cell.key)
+                _train(cell, place, left, say)
+        finally:
+            lock.release()
+    return len(tried) > before
+
+
+def _train(cell: Cell, place: SweepFolder, minutes: float | None, say: Say) -> None:
+    say(f"{cell.key}: training")
+    began = time.monotonic()
+    try:
+        outcome = train(cell.experiment, place.path / "runs" / cell.key, minutes=minutes)
+    except MirrormataError as error:  # something that is missing here: no result, another machine may have it
+        say(f"{cell.key}: not run: {error}")
+        return
+    except Exception as error:  # out of memory, a kernel's failure: the row says so
+        reason = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
+        place.write(cell, {"status": "failed", "reason": reason, "machine": machine()})
+        say(f"{cell.key}: failed: {reason}")
+        return
+    if outcome.result is None:
+        say(f"{cell.key}: stopped at step {outcome.step:,} of {outcome.steps:,}")
+        return
+    contract = outcome.contract.as_json()
+    place.write(
+        cell, {"status": "done", "result": outcome.result, "contract": contract, "machine": machine()}
+    )
+    say(f"{cell.key}: done in {time.monotonic() - began:.0f} s")
+
+
+def machine() -> dict[str, str]:
+    """What it ran on: card or processor, and versions."""
+    cuda = torch.cuda.is_available()
+    return {
+        "device": torch.cuda.get_device_name() if cuda else platform.machine(),
+        "torch": torch.__version__,
+        "cuda": torch.version.cuda or "" if cuda else "",
+        "python": platform.python_version(),
+    }
+
+
+def _settings(cell: Cell) -> dict[str, Any]:
+    plain: dict[str, Any] = json.loads(json.dumps(cell.experiment.as_json()))
+    return plain

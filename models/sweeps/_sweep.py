@@ -1,0 +1,154 @@
+"""`Sweep`: a TOML file whose rows and grid make experiments, each a cell; all rows have the same budget."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from ...foundation._errors import InputError
+from .._records import record_of
+from ..tasks._language import LanguageTask
+from ..tasks._task import Span
+from ..training._experiment import Experiment, experiment_of, read_toml
+
+Budget: TypeAlias = tuple[int, int, Span]
+"""Steps, batch and training lengths, which all rows of a table share."""
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """The file's entries: the experiment's sections as a base, and what varies.
+
+    `rows`: overrides, each with a `row` name; `grid`: values of entries, every combination for every row.
+    `seeds_a_cell`: how many seeds are trained together, 0 for all. `measure`: what the table shows.
+    """
+
+    name: str
+    caption: str = ""
+    measure: Literal["accuracy", "scaled_accuracy", "exact", "longest_90", "bits"] = "accuracy"
+    good: float = 0.9
+    seeds_a_cell: int = 0
+    task: dict[str, Any] = {}
+    model: dict[str, Any] = {}
+    train: dict[str, Any] = {}
+    eval: dict[str, Any] = {}
+    grid: dict[str, list[Any]] = {}
+    rows: list[dict[str, Any]] = []
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A row's experiment for some of its seeds; `key` names its files."""
+
+    key: str
+    row: str
+    experiment: Experiment
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: its name, what the source prints for it (or ""), and its seeds' cells."""
+
+    name: str
+    published: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """All rows; `good`: from which value on a seed counts as converged; for bits, down to which."""
+
+    name: str
+    caption: str
+    measure: str
+    good: float
+    rows: tuple[Row, ...]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Of all rows, first seeds first, so that every row is begun before one is finished."""
+        longest = max(len(row.cells) for row in self.rows)
+        return [row.cells[i] for i in range(longest) for row in self.rows if i < len(row.cells)]
+
+
+def read_sweep(path: str | Path) -> Sweep:
+    """The sweep in a file; `InputError` names the entry that is wrong."""
+    name = str(path)
+    file = record_of(read_toml(path), _File, name)
+    if not abs(file.good) < float("inf"):
+        raise InputError(f"{name}: good is {file.good}; a finite number is needed")
+    if file.seeds_a_cell < 0:
+        raise InputError(
+            f"{name}: seeds_a_cell is {file.seeds_a_cell}: give a number from 1, or 0 for all seeds"
+        )
+    found = list(_rows(file, name))
+    if not found:
+        raise InputError(f"{name}: an entry of [grid] has no values; give some, or leave it out")
+    rows = tuple(row for row, _ in found)
+    doubled = [row.name for i, row in enumerate(rows) if row.name in {r.name for r in rows[:i]}]
+    if doubled:
+        raise InputError(f"{name}: two rows are called {doubled[0]!r}; give each row another name")
+    keys = [cell.key for row in rows for cell in row.cells]
+    if same := sorted({key for key in keys if keys.count(key) > 1}):
+        raise InputError(
+            f"{name}: two rows would have the files {same[0]!r}: names differ in more than signs and spaces; rename one"
+        )
+    budgets = {budget for _, budget in found}
+    if len(budgets) > 1:
+        raise InputError(
+            f"{name}: rows have different steps, batches or training lengths {sorted(budgets)}: a table needs the same"
+        )
+    return Sweep(file.name, file.caption, file.measure, file.good, rows)
+
+
+def _rows(file: _File, name: str) -> Iterator[tuple[Row, Budget]]:
+    base = {section: getattr(file, section) for section in ("task", "model", "train", "eval")}
+    for entries in file.rows or [{}]:
+        fixed = dict(entries)
+        title, published = fixed.pop("row", ""), str(fixed.pop("published", ""))
+        for values in itertools.product(*file.grid.values()):
+            varied = dict(zip(file.grid, values, strict=True))
+            data = json.loads(json.dumps(base))
+            for entry, value in {**fixed, **varied}.items():
+                _set(data, entry, value, name)
+            label = ", ".join([title] * bool(title) + [_text(k, v) for k, v in varied.items()]) or file.name
+            where = f"{name}: row {label!r}"
+            experiment = experiment_of(data, where)
+            try:
+                task = experiment.built_task()
+                experiment.config(task)
+            except InputError as error:
+                raise InputError(f"{where}: {error}") from None
+            if file.measure == "bits" and not isinstance(task, LanguageTask):
+                raise InputError(f"{where}: measure bits is for text; choose another")
+            row = Row(label, published, tuple(_cells(experiment, label, file.seeds_a_cell)))
+            yield row, (experiment.train.steps, experiment.train.batch, experiment.train_lengths(task))
+
+
+def _cells(experiment: Experiment, row: str, seeds_a_cell: int) -> Iterator[Cell]:
+    seeds = experiment.train.seeds
+    together = seeds_a_cell or len(seeds)
+    for i in range(0, len(seeds), together):
+        some = seeds[i : i + together]
+        part = msgspec.structs.replace(
+            experiment, train=msgspec.structs.replace(experiment.train, seeds=some)
+        )
+        kept = "".join(c if c.isalnum() or c in "-." else "_" for c in row)
+        yield Cell(f"{kept}_seeds_{'_'.join(map(str, some))}", row, part)
+
+
+def _set(data: dict[str, Any], entry: str, value: Any, name: str) -> None:
+    section, dot, key = entry.partition(".")
+    if not dot or section not in data:
+        raise InputError(f"{name}: {entry!r}: write section.entry with a section of {', '.join(data)}")
+    data[section][key] = value
+
+
+def _text(entry: str, value: Any) -> str:
+    shown = json.dumps(value).replace(" ", "") if isinstance(value, list) else str(value)
+    return f"{entry.partition('.')[2]} {shown}"

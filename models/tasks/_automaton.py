@@ -1,0 +1,133 @@
+"""`AutomatonTask`: a word problem or language as training and test data, with its contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import msgspec
+import numpy as np
+
+from ...constructions._spec import automaton_from_spec
+from ...constructions.automata._automaton import Automaton
+from ...constructions.automata._labels import label_text
+from ...constructions.library._groups import is_group_name
+from ...foundation._errors import InputError
+from ._contract import Protocol as Published
+from ._contract import TaskContract, published
+from ._sampling import IGNORED, Array, Batch, Sampler, generator
+from ._task import Span, TaskSettings
+
+
+@dataclass(frozen=True)
+class AutomatonTask:
+    """Words of an automaton; the last letter index is BOS, if there is one."""
+
+    settings: TaskSettings
+
+    @cached_property
+    def automaton(self) -> Automaton:
+        """What the SPEC names."""
+        s = self.settings
+        return automaton_from_spec(
+            s.spec, alphabet=s.alphabet, start=s.start, group=s.group, product=s.product
+        )
+
+    @cached_property
+    def protocol(self) -> Published:
+        """Of the paper that the settings name."""
+        return published(self.settings.protocol, self.settings.spec)
+
+    @cached_property
+    def sampler(self) -> Sampler:
+        """Where the words come from."""
+        s = self.settings
+        labels, words = s.labels or self.protocol.labels, s.words or self.protocol.words
+        return Sampler(self.automaton, labels, words, self._held_out())
+
+    @property
+    def bos(self) -> bool:
+        """Whether words begin with a letter of its own, which has no label."""
+        return self.protocol.bos if self.settings.bos is None else self.settings.bos
+
+    @property
+    def supervision(self) -> str:
+        """per_prefix, or last: only the last label of a word is learned."""
+        return self.settings.supervision or self.protocol.supervision
+
+    @property
+    def letters(self) -> int:
+        """Tokens of the model's alphabet, BOS included."""
+        return len(self.automaton.letters) + self.bos
+
+    @property
+    def classes(self) -> int:
+        """Labels to choose from."""
+        return len(self.sampler.classes)
+
+    def batches(self, seeds: Sequence[int], step: int, words: int, length: int) -> Batch:
+        """A step's training words, `words` of each seed's own: letters and labels `[seeds, words, tokens]`."""
+        letters, labels = self.sampler.batches(seeds, step, words, length)
+        if self.supervision == "last":
+            labels = last_only(labels)
+        return self.with_bos(letters, labels) if self.bos else Batch(letters, labels)
+
+    def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
+        """Test words `[words, tokens]` piece by piece, BOS before the first; labels of every prefix."""
+        for number, batch in enumerate(self.sampler.stream(seed, words, length)):
+            yield self.with_bos(*batch) if self.bos and number == 0 else batch
+
+    def contract(self, train_lengths: Span, test_lengths: tuple[str, ...]) -> TaskContract:
+        """The task in words."""
+        automaton, s = self.automaton, self.settings
+        order = "words are read left to right"
+        if is_group_name(s.spec.partition("[")[0]):
+            order += (
+                ", y becomes x·y (left product)" if s.product == "left" else ", y becomes y·x (right product)"
+            )
+        source = self.protocol.source if s.source is None else s.source
+        if source and s.source is None and train_lengths != self.protocol.train_lengths:
+            source += ", at other lengths"
+        texts = tuple(label_text(x) for x in automaton.letters)
+        return TaskContract(
+            task=automaton.name, alphabet=(*texts, "BOS") if self.bos else texts, classes=self.classes, order=order,
+            labels=self.sampler.labels, supervision=self.supervision, bos=self.bos, words=self.sampler.words,
+            held_out=tuple(f"{texts[x]} {texts[y]}" for x, y in self.sampler.held_out), train_lengths=train_lengths,
+            test_lengths=test_lengths, fidelity=s.fidelity or self.protocol.fidelity,
+            source=source, chance=1 / max(self.classes, 1),
+            settings=msgspec.to_builtins(s),
+        )  # fmt: skip
+
+    def with_bos(self, letters: Array, labels: Array) -> Batch:
+        """BOS in front of words `[..., tokens]`, without a label."""
+        wide = np.promote_types(letters.dtype, np.uint8 if self.letters <= 2**8 else np.int32)
+        first = np.full((*letters.shape[:-1], 1), len(self.automaton.letters), dtype=wide)
+        ignored = np.full(first.shape, IGNORED, dtype=labels.dtype)
+        return Batch(np.concatenate([first, letters], -1), np.concatenate([ignored, labels], -1))
+
+    def _held_out(self) -> tuple[tuple[int, int], ...]:
+        wanted, automaton = self.settings.held_out, self.automaton
+        if isinstance(wanted, int):
+            n = len(automaton.letters)
+            if not 0 <= wanted < max(n * n, 1):
+                raise InputError(
+                    f"{automaton.name}: held_out {wanted}: there are {n * n} ordered pairs of letters"
+                )
+            chosen = generator(0, n).permutation(n * n)[:wanted]
+            return tuple((int(p) // n, int(p) % n) for p in chosen)
+        index = {label_text(x): i for i, x in enumerate(automaton.letters)}
+        unknown = [x for pair in wanted for x in pair if x not in index]
+        if unknown:
+            raise InputError(
+                f"{automaton.name}: held_out: {unknown[0]!r} is not a letter; letters are {list(index)[:20]}"
+            )
+        return tuple((index[x], index[y]) for x, y in wanted)
+
+
+def last_only(labels: Array) -> Array:
+    """Only the last label of each word is kept; `[..., tokens]`."""
+    asked = labels != IGNORED
+    last = labels.shape[-1] - 1 - asked[..., ::-1].argmax(-1)
+    kept: Array = np.where(np.arange(labels.shape[-1]) == last[..., None], labels, labels.dtype.type(IGNORED))
+    return kept

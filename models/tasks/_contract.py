@@ -1,0 +1,165 @@
+"""`TaskContract`: all that a reader must know of a task to compare two results; printed and stored with each.
+
+Set-ups of the papers: lengths, labels, supervision, and the numbers they print, for comparison.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from ...foundation._errors import InputError
+from ...foundation._files import read_json, write_text
+from .._records import record_of
+from ._sampling import Labels, Words
+
+Fidelity = Literal["same", "reconstruction", "extension"]
+"""To the source: its own set-up; rebuilt where the source leaves details open; a task that the source does not have."""
+FORMAT = "mirrormata-task/1"
+
+
+@dataclass(frozen=True)
+class TaskContract:
+    """A task in words and numbers.
+
+    `settings`: what builds the task again (`task_of`). `train_lengths`, `test_lengths`: letters of a word, BOS not
+    counted. `chance`: accuracy of guessing, 1 / classes. `held_out`: pairs of letters as texts.
+    """
+
+    task: str
+    alphabet: tuple[str, ...]
+    classes: int
+    order: str
+    labels: str
+    supervision: str
+    bos: bool
+    words: str
+    held_out: tuple[str, ...]
+    train_lengths: tuple[int, int]
+    test_lengths: tuple[str, ...]
+    fidelity: Fidelity
+    source: str
+    chance: float
+    settings: dict[str, Any]
+
+    def rows(self) -> list[tuple[str, str]]:
+        """For a table: a line for each entry."""
+        low, high = self.train_lengths
+        return [
+            ("task", self.task),
+            ("alphabet", f"{len(self.alphabet)} letters: {_some(self.alphabet)}"),
+            ("order", self.order),
+            ("labels", f"{self.labels}, {self.classes} classes, chance {self.chance:.3g}"),
+            ("supervision", f"{self.supervision}, {'with' if self.bos else 'without'} BOS"),
+            ("words", self.words + (f"; pairs held out: {_some(self.held_out)}" if self.held_out else "")),
+            (
+                "lengths",
+                f"train {low if low == high else f'{low}-{high}'}, test {', '.join(self.test_lengths)}",
+            ),
+            ("fidelity", f"{self.fidelity} of {self.source}" if self.source else self.fidelity),
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """For `task.json`."""
+        return {"format": FORMAT, **asdict(self)}
+
+    def write(self, path: str | Path) -> None:
+        """As `task.json`."""
+        write_text(path, json.dumps(self.as_json(), indent=1, ensure_ascii=False) + "\n")
+
+
+def read_contract(path: str | Path) -> TaskContract:
+    """The inverse of `TaskContract.write`; `InputError` for a file that is no contract."""
+    data = read_json(path)
+    if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+        raise InputError(f'{path}: not a task contract ("format": "{FORMAT}")')
+    if unknown := sorted(set(data) - {f.name for f in fields(TaskContract)}):
+        raise InputError(f"{path}: entry {unknown[0]!r} is unknown")
+    contract = record_of(data, TaskContract, str(path))
+    problems = list(_problems(contract))
+    if problems:
+        raise InputError(f"{path}: {'; '.join(problems)}")
+    return contract
+
+
+def _problems(contract: TaskContract) -> Iterator[str]:
+    """Numbers that are of the right type and cannot be."""
+    if contract.classes < 1:
+        yield f"classes is {contract.classes}; a whole number from 1 is needed"
+    if not contract.alphabet:
+        yield "alphabet is empty; a task has at least one letter"
+    if not 0 <= contract.chance <= 1:
+        yield f"chance is {contract.chance}; a fraction from 0 to 1 is needed"
+    low, high = contract.train_lengths
+    if not 0 <= low <= high:
+        yield f"train_lengths is {[low, high]}; write [shortest, longest], from 0"
+
+
+def scaled_accuracy(accuracy: float, chance: float) -> float:
+    """(accuracy - chance) / (1 - chance): 0 is guessing, 1 is perfect."""
+    return (accuracy - chance) / (1 - chance) if chance < 1 else 0.0
+
+
+def _some(texts: tuple[str, ...], most: int = 12) -> str:
+    return " ".join(texts[:most]) + (" ..." if len(texts) > most else "")
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """Defaults of a task. Lengths are those of words; a test is a length, or a span whose lengths count alike."""
+
+    train_lengths: tuple[int, int]
+    test_lengths: tuple[int | tuple[int, int], ...]
+    labels: Labels = "state"
+    words: Words = "uniform"
+    supervision: Literal["per_prefix", "last"] = "per_prefix"
+    bos: bool = True
+    fidelity: Fidelity = "reconstruction"
+    source: str = ""
+
+
+PROTOCOLS = {
+    "word_problem": Protocol((128, 128), (128, 256, 512), source="arXiv 2502.10297, word problems"),
+    "formal_language": Protocol(
+        (3, 40), ((40, 256),), labels="output", bos=False, source="arXiv 2411.12537, formal languages"
+    ),
+    "error_control": Protocol((1, 60), (60, 100, 1000), source="arXiv 2605.07755, error control"),
+}
+RECALL = Protocol((64, 64), (64, 128, 256), bos=False)
+"""Lengths of recall; the rest is in its contract."""
+LANGUAGE = Protocol(
+    (512, 512), ((1, 512), (513, 1024), (1025, 2048), (2049, 4096)), bos=False, fidelity="extension"
+)
+"""Lengths of text: bits per byte by position, to eight times the training length."""
+_OWN = Protocol((32, 32), (32, 64, 128), fidelity="extension")
+
+SCALED_ACCURACY = {
+    "parity": {
+        "transformer": 0.022, "mlstm": 0.087, "slstm": 1.0, "mamba[0,1]": 0.0, "mamba[-1,1]": 1.0,
+        "deltanet[0,1]": 0.017, "deltanet[-1,1]": 1.0,
+    },
+    "mod_arith:5": {
+        "transformer": 0.031, "mlstm": 0.040, "slstm": 0.787, "mamba[0,1]": 0.095, "mamba[-1,1]": 0.241,
+        "deltanet[0,1]": 0.314, "deltanet[-1,1]": 0.971,
+    },
+}  # fmt: skip
+"""Published for `formal_language` (arXiv 2411.12537, its table of formal languages)."""
+
+
+def published(name: str | None, spec: str) -> Protocol:
+    """The protocol of that name for an automaton; None: per-prefix states, our own lengths."""
+    if name is None:
+        return _OWN
+    protocol = PROTOCOLS[name]
+    if name == "formal_language" and spec.startswith("mod_arith"):
+        return Protocol(
+            protocol.train_lengths, protocol.test_lengths, "output", "live", bos=False, source=protocol.source
+        )
+    if spec.endswith("_tokens]"):
+        return Protocol(
+            protocol.train_lengths, protocol.test_lengths, protocol.labels, "spaced", source=protocol.source
+        )
+    return protocol

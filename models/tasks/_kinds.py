@@ -1,0 +1,25 @@
+"""`task_of`: the task that settings describe, of whatever kind it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._records import record_of
+from ._automaton import AutomatonTask
+from ._language import LanguageTask
+from ._recall import AssociativeRecall, StateRecall
+from ._task import Task, TaskSettings
+
+
+def task_of(settings: TaskSettings | dict[str, Any]) -> Task:
+    """The task that settings, or a contract's `settings`, describe; `InputError` names what is wrong."""
+    if isinstance(settings, dict):
+        settings = record_of(settings, TaskSettings, "task")
+
+    if settings.spec == "text" or settings.spec.startswith("text:"):
+        return LanguageTask(settings)
+    if settings.spec == "recall":
+        return AssociativeRecall(settings)
+    if settings.spec.startswith("state_recall:"):
+        return StateRecall(settings)
+    return AutomatonTask(settings)

@@ -1,0 +1,214 @@
+"""`LanguageTask`: the next byte of real text, as a task like any other; windows are functions of (seed, step).
+
+`Corpus`: bytes of real text, split by files into training and test; by default Python's own standard library.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import sysconfig
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from ...foundation._errors import InputError, LimitError
+from ._contract import LANGUAGE, TaskContract
+from ._contract import Protocol as Published
+from ._sampling import IGNORED, PIECE, TESTING, TRAINING, Array, Batch, generator
+from ._task import Span, TaskSettings
+
+BOUNDARY = 256
+"""The letter after each file's last byte."""
+EVERY = 10
+"""Every tenth file is for testing; of a single file, its last tenth."""
+LEFT_OUT = {"site-packages", "dist-packages", "__pycache__", "test", "tests", "idle_test", "encodings"}
+"""Folders of the standard library that are not read: other people's code, what some machines lack, and `encodings`,
+whose tables are nearly copies of each other and would stand on both sides of the split."""
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Letters `[n]` in int16: bytes, and `BOUNDARY` after each file. `digest`: SHA-256 of all names and contents."""
+
+    name: str
+    train: Array
+    test: Array
+    train_files: int
+    test_files: int
+    digest: str
+
+    def __str__(self) -> str:
+        def part(files: int, letters: Array) -> str:
+            return f"{files:,} file{'s' * (files != 1)} ({int((letters != BOUNDARY).sum()):,} bytes)"
+
+        return (
+            f"train {part(self.train_files, self.train)}, test {part(self.test_files, self.test)}, "
+            f"sha256 {self.digest[:16]}"
+        )
+
+
+def standard_library(most: int = 1 << 28) -> Corpus:
+    """The `.py` files of the running Python's standard library; the digest tells one version from another."""
+    root = Path(sysconfig.get_paths()["stdlib"])
+    files = [
+        path
+        for path in _files(root, lambda folder: folder not in LEFT_OUT)
+        if path.suffix == ".py" and not path.name.startswith("_sysconfigdata")  # which differs by machine
+    ]
+    return _corpus(f"standard library of Python {platform.python_version()}", root, files, most)
+
+
+def corpus_of(place: str, most: int = 1 << 28) -> Corpus:
+    """A text file, or all text files of a folder, in the order of their paths.
+
+    Hidden files and folders are left out, and files with a zero byte, which are no text. `InputError` where nothing is
+    left; `LimitError` for more than `most` bytes.
+    """
+    root = Path(place)
+    if root.is_file():
+        return _corpus(root.name, root.parent, [root], most)
+    if not root.is_dir():
+        raise InputError(f"{place}: no such file or folder of text")
+    files = [
+        path
+        for path in _files(root, lambda folder: not folder.startswith("."))
+        if path.is_file() and not path.name.startswith(".")
+    ]
+    return _corpus(root.resolve().name, root, files, most)
+
+
+def _files(root: Path, kept: Callable[[str], bool]) -> Iterator[Path]:
+    for place, folders, names in os.walk(root):
+        folders[:] = filter(kept, folders)
+        yield from (Path(place, name) for name in names)
+
+
+def _corpus(name: str, root: Path, paths: Sequence[Path], most: int) -> Corpus:
+    total = sum(path.stat().st_size for path in paths)
+    if total > most:
+        raise LimitError(f"{name}: {total:,} bytes, more than {most:,}; give a smaller text")
+    digest, texts = hashlib.sha256(), []
+    for path in sorted(paths, key=lambda p: p.relative_to(root).parts):
+        try:
+            text = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror}") from None
+        if text and b"\0" not in text:
+            digest.update(f"{path.relative_to(root).as_posix()}\0{len(text)}\0".encode() + text)
+            texts.append(text)
+    if not texts or (len(texts) == 1 and len(texts[0]) < EVERY):
+        raise InputError(f"{name}: holds no text, or too little to divide into training and test")
+    if len(texts) == 1:
+        cut = len(texts[0]) - len(texts[0]) // EVERY
+        train, test = [texts[0][:cut]], [texts[0][cut:]]
+    else:
+        test = texts[::EVERY]
+        train = [text for i, text in enumerate(texts) if i % EVERY]
+    return Corpus(name, _letters(train), _letters(test), len(train), len(test), digest.hexdigest())
+
+
+def _letters(texts: Sequence[bytes]) -> Array:
+    letters = np.empty(sum(map(len, texts)) + len(texts), dtype=np.int16)
+    at = 0
+    for text in texts:
+        letters[at : at + len(text)] = np.frombuffer(text, dtype=np.uint8)
+        at += len(text) + 1
+        letters[at - 1] = BOUNDARY
+    return letters
+
+
+BYTES = 256
+PLAIN = ("spec", "fidelity", "source")
+"""Entries of `[task]` that mean something for text."""
+
+
+@dataclass(frozen=True)
+class LanguageTask:
+    """Letters are the 256 bytes and the boundary after a file; the label is the next byte, none at a file's end.
+
+    The text is the standard library's for `text`, a file's or folder's for `text:PATH`. `whole`: test on all of it.
+    """
+
+    settings: TaskSettings
+    whole: bool = False
+    bos = False
+    letters = BYTES + 1
+    classes = BYTES
+
+    def __post_init__(self) -> None:
+        plain = TaskSettings(spec=self.settings.spec)
+        for entry in TaskSettings.__struct_fields__:
+            if entry not in PLAIN and getattr(self.settings, entry) != getattr(plain, entry):
+                raise InputError(f"task: {entry} means nothing for text; leave it out")
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """The bytes, read when they are first asked for."""
+        place = self.settings.spec.partition(":")[2]
+        return corpus_of(place) if place else standard_library()
+
+    @property
+    def protocol(self) -> Published:
+        """Our lengths."""
+        return LANGUAGE
+
+    @cached_property
+    def test_text(self) -> Array:
+        """Letters `[n]` of the test."""
+        corpus = self.corpus
+        return np.concatenate([corpus.train, corpus.test]) if self.whole else corpus.test
+
+    @property
+    def unigram_bits(self) -> float:
+        """Entropy of the test's bytes in bits: what a model that looks at no byte can reach."""
+        counts = np.bincount(self.test_text, minlength=BYTES)[:BYTES]
+        shares = counts[counts > 0] / counts.sum()
+        return float(-(shares * np.log2(shares)).sum())
+
+    def batches(self, seeds: Sequence[int], step: int, words: int, length: int) -> Batch:
+        """A step's windows of the training text, `words` of each seed's own: `[seeds, words, tokens]`."""
+        text = self.corpus.train
+        if len(text) <= length:
+            raise InputError(
+                f"{self.corpus.name}: {len(text):,} letters of training text, words have {length:,}"
+            )
+        windows = np.lib.stride_tricks.sliding_window_view(text, length + 1)
+        drawn = [generator(TRAINING, seed, step).integers(0, len(windows), size=words) for seed in seeds]
+        return _next_bytes(windows[np.stack(drawn)])
+
+    def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
+        """Test words `[words, tokens]` in pieces, from evenly spaced places of the test text, which ends at its start."""
+        text = self.test_text
+        if length > len(text):
+            raise LimitError(
+                f"{self.corpus.name}: {len(text):,} letters of test text; test up to that length"
+            )
+        first = int(generator(TESTING, seed).integers(0, len(text)))
+        starts = first + np.arange(words)[:, None] * len(text) // words
+        for at in range(0, length, PIECE):
+            tokens = min(PIECE, length - at)
+            yield _next_bytes(np.take(text, starts + at + np.arange(tokens + 1), mode="wrap"))
+
+    def contract(self, train_lengths: Span, test_lengths: tuple[str, ...]) -> TaskContract:
+        """The task in words; the text by its size and digest."""
+        s = self.settings
+        return TaskContract(
+            task=f"next byte of {self.corpus.name}", alphabet=(*(f"{i:02x}" for i in range(BYTES)), "end"),
+            classes=BYTES, order="bytes are read left to right", labels="next byte",
+            supervision="per_prefix, none at a file's end", bos=False,
+            words=f"windows from any byte; {self.corpus}" + (", tested on all of it" if self.whole else ""),
+            held_out=(), train_lengths=train_lengths, test_lengths=test_lengths, fidelity=s.fidelity or "extension",
+            source=s.source or "", chance=1 / BYTES, settings=msgspec.to_builtins(s),
+        )  # fmt: skip
+
+
+def _next_bytes(windows: Array) -> Batch:
+    """From windows `[..., tokens + 1]`: letters, and what comes after each."""
+    labels = windows[..., 1:]
+    return Batch(windows[..., :-1], np.where(labels == BOUNDARY, np.int16(IGNORED), labels))

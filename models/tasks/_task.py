@@ -1,0 +1,71 @@
+"""What a task is: the entries of `[task]`, and what training and evaluation ask of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, Protocol
+
+import msgspec
+
+from ._contract import Fidelity, TaskContract
+from ._contract import Protocol as Published
+from ._sampling import Batch, Labels, Words
+
+Span = tuple[int, int]
+"""Shortest and longest length of a word."""
+
+
+class TaskSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """Entries of `[task]`. What is None is the protocol's, or `AutomatonTask`'s default.
+
+    `spec`: an automaton, `recall`, `state_recall:` and an automaton, `text`, or `text:` and a file or folder. `protocol`: of a paper, see `protocols`. `labels`: state or
+    output. `supervision`: per_prefix or last. `bos`: a letter of its own in front. `words`: uniform, live or spaced.
+    `held_out`: how many ordered pairs of letters never occur in training, or these pairs as texts. `pairs`, `keys`,
+    `values`: of recall.
+    """
+
+    spec: str
+    protocol: Literal["word_problem", "formal_language", "error_control"] | None = None
+    labels: Labels | None = None
+    supervision: Literal["per_prefix", "last"] | None = None
+    bos: bool | None = None
+    words: Words | None = None
+    held_out: int | list[tuple[str, str]] = 0
+    alphabet: str | None = None
+    start: str | None = None
+    product: Literal["left", "right"] = "left"
+    group: str | None = None
+    fidelity: Fidelity | None = None
+    source: str | None = None
+    pairs: int = 8
+    keys: int = 64
+    values: int = 64
+
+
+class Task(Protocol):
+    """What training and evaluation need of a task; lengths are those of words, without BOS."""
+
+    @property
+    def letters(self) -> int:
+        """Tokens of the model's alphabet, BOS included."""
+
+    @property
+    def classes(self) -> int:
+        """Labels to choose from."""
+
+    @property
+    def bos(self) -> bool:
+        """Whether words begin with a letter of its own, which has no label."""
+
+    @property
+    def protocol(self) -> Published:
+        """Lengths, where the settings give none."""
+
+    def batches(self, seeds: Sequence[int], step: int, words: int, length: int) -> Batch:
+        """A step's training words, `words` of each seed's own: letters and labels `[seeds, words, tokens]`."""
+
+    def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
+        """Test words `[words, tokens]` piece by piece, BOS before the first; labels of every prefix."""
+
+    def contract(self, train_lengths: Span, test_lengths: tuple[str, ...]) -> TaskContract:
+        """The task in words."""

@@ -1,0 +1,203 @@
+"""`Experiment`: what a training is, read from a TOML file or put together from options; unknown entries are refused."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from ...foundation._errors import InputError
+from ...foundation._files import read_text
+from .._config import ModelConfig, config_from_json
+from .._records import record_of
+from ..tasks._kinds import task_of
+from ..tasks._task import Span, Task, TaskSettings
+
+FROM_TASK = ("letters", "classes")
+"""Entries of a model that its task fixes."""
+
+
+class TrainSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """Entries of `[train]`.
+
+    `steps`, `batch`: words a step, of each seed. `lengths`: of words, uniform, one length a batch; None: the
+    protocol's. `curriculum`: fraction of the steps in which the longest length grows, by the same factor each step, from
+    `curriculum_from`; 0: from the shortest, or 2.
+    `even_tokens`: more words where they are shorter, so that steps have as many letters; `batch` is that of the longest.
+    `seeds`: one model each. `initializer_range`: standard deviation of linear maps and embeddings at first; 0: the layers' own.
+    `lr`, `final_lr`, `warmup`: see `schedule`. `weight_decay`: of linear maps only. `label_smoothing`: probability that is
+    spread over all classes in what the loss asks for, so that training goes on where all answers are right. `clip`:
+    largest gradient norm of a seed, 0 for none. `precision`: fp32, or bf16 by autocast. `tf32`: allow it in float32 products on a GPU.
+    `graphs`: record a step's kernels on one GPU for each length of words, and replay them.
+    `threads`: of the CPU, 0 for as many as torch takes; small models are fastest with one.
+    """
+
+    steps: int = 1000
+    batch: int = 256
+    lengths: tuple[int, int] | None = None
+    curriculum: float = 0.0
+    curriculum_from: int = 0
+    even_tokens: bool = False
+    seeds: tuple[int, ...] = (0,)
+    initializer_range: float = 0.0
+    lr: float = 1e-3
+    final_lr: float = 1e-6
+    warmup: float = 0.1
+    weight_decay: float = 0.1
+    label_smoothing: float = 0.0
+    betas: tuple[float, float] = (0.9, 0.95)
+    clip: float = 1.0
+    precision: Literal["fp32", "bf16"] = "fp32"
+    tf32: bool = False
+    graphs: bool = True
+    deterministic: bool = False
+    device: str = "auto"
+    threads: int = 0
+    log_every: int = 50
+    eval_every: int = 0
+    checkpoint_every: int = 500
+
+
+class EvalSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """Entries of `[eval]`. `lengths`: numbers, or spans whose lengths count alike; None: the protocol's."""
+
+    lengths: list[int | tuple[int, int]] | None = None
+    words: int = 256
+    seed: int = 0
+
+
+class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """A training: its task, model, settings and test. `model` has the entries of `ModelConfig` but letters and classes."""
+
+    task: TaskSettings
+    model: dict[str, Any] = {}
+    train: TrainSettings = TrainSettings()
+    eval: EvalSettings = EvalSettings()
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values, for files and comparison."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
+
+    def whole_settings(self, config: ModelConfig) -> dict[str, Any]:
+        """As `as_json`, and of the model every entry, those that were left out with what they stand for.
+
+        `config`: that of `config`. Its letters and classes are the task's, so this is an experiment again.
+        """
+        model = {name: value for name, value in config.as_json().items() if name not in FROM_TASK}
+        return {**self.as_json(), "model": model}
+
+    def built_task(self) -> Task:
+        """The task; `InputError` for a SPEC that names none."""
+        return task_of(self.task)
+
+    def config(self, task: Task) -> ModelConfig:
+        """The model's configuration, with the task's letters and classes."""
+        for name in FROM_TASK:
+            if name in self.model:
+                raise InputError(f"model: {name} comes from the task; leave it out")
+        return config_from_json({**self.model, "letters": task.letters, "classes": task.classes})
+
+    def train_lengths(self, task: Task) -> Span:
+        """Shortest and longest training word."""
+        return self.train.lengths or task.protocol.train_lengths
+
+    def test_lengths(self, task: Task) -> list[int | Span]:
+        """Lengths and spans of the test."""
+        return list(self.eval.lengths or task.protocol.test_lengths)
+
+
+def read_experiment(path: str | Path) -> Experiment:
+    """From a TOML file with the sections `[task]`, `[model]`, `[train]`, `[eval]`."""
+    return experiment_of(read_toml(path), str(path))
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """A TOML file; `InputError` names the line that is wrong."""
+    try:
+        return tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not TOML: {error}") from None
+
+
+def experiment_of(data: dict[str, Any], name: str) -> Experiment:
+    """Checked values; `InputError` names the entry."""
+    found = record_of(data, Experiment, name)
+    problems = list(_problems(found))
+    if problems:
+        raise InputError(f"{name}: " + "; ".join(problems))
+    return found
+
+
+def _problems(found: Experiment) -> Any:
+    train, test = found.train, found.eval
+    for section, values, names in (
+        ("train", train, ("steps", "batch", "log_every", "checkpoint_every")),
+        ("eval", test, ("words",)),
+    ):
+        for entry in names:
+            if getattr(values, entry) < 1:
+                yield f"{section}.{entry} is {getattr(values, entry)}, at least 1 is needed"
+    if train.lengths is not None and not 1 <= train.lengths[0] <= train.lengths[1]:
+        yield f"train.lengths is {list(train.lengths)}: write [shortest, longest], from 1"
+    if not train.seeds or len(set(train.seeds)) < len(train.seeds) or not _seeds(*train.seeds):
+        yield f"train.seeds is {list(train.seeds)}: give different numbers from 0, below 2^63"
+    if not _seeds(test.seed):
+        yield f"eval.seed is {test.seed}: give a number from 0, below 2^63"
+    if not all(0 <= beta < 1 for beta in train.betas):
+        yield f"train.betas is {list(train.betas)}: two numbers from 0, below 1, are needed"
+    for entry in ("curriculum", "warmup", "label_smoothing"):
+        if not 0 <= getattr(train, entry) <= 1:
+            yield f"train.{entry} is {getattr(train, entry)}: a fraction from 0 to 1 is needed"
+    for entry in (
+        "lr", "final_lr", "weight_decay", "clip", "eval_every", "threads", "curriculum_from", "initializer_range",
+    ):  # fmt: skip
+        if not 0 <= getattr(train, entry) < float("inf"):
+            yield f"train.{entry} is {getattr(train, entry)}, which must be finite and not negative"
+    for length in test.lengths or []:
+        low, high = (length, length) if isinstance(length, int) else length
+        if not 1 <= low <= high:
+            yield f"eval.lengths has {length}: a length from 1, or [shortest, longest], is needed"
+
+
+def _seeds(*seeds: int) -> bool:
+    """Whether torch and numpy take them."""
+    return all(0 <= seed < 2**63 for seed in seeds)
+
+
+def settings_difference(old: Any, new: Any) -> str | None:
+    """Where two experiments' settings differ, in words, None where they are equal; an entry left out has its default.
+
+    So files of a version that did not have an entry yet are gone on with.
+    """
+    return first_difference(_with_defaults(old), _with_defaults(new))
+
+
+def _with_defaults(settings: Any) -> Any:
+    if not isinstance(settings, dict):
+        return settings
+    sections = {"model": ModelConfig().as_json(), **_DEFAULTS}
+    return {
+        name: {**sections[name], **section} if name in sections and isinstance(section, dict) else section
+        for name, section in settings.items()
+    }
+
+
+def first_difference(old: Any, new: Any, place: str = "") -> str | None:
+    """Where two settings differ, in words; None where they are equal."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(set(old) | set(new)):
+            here = f"{place}.{key}" if place else str(key)
+            if found := first_difference(old.get(key), new.get(key), here):
+                return found
+        return None
+    return None if old == new else f"{place} was {old!r} and is {new!r}"
+
+
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "task": msgspec.to_builtins(TaskSettings(spec="")),
+    "train": msgspec.to_builtins(TrainSettings()),
+    "eval": msgspec.to_builtins(EvalSettings()),
+}

@@ -1,0 +1,156 @@
+"""Checkpoints: parameters, optimizer and step in one safetensors file, written whole; nothing is ever unpickled.
+
+Metrics of a training: a JSON line for each step that is logged, cut back to the checkpoint when it goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, TextIO
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_dict, set_state_dict
+
+from ...foundation._errors import InputError
+from ...foundation._files import write_text
+from ._experiment import settings_difference
+
+FORMAT = "mirrormata-checkpoint/1"
+_WRITING = StateDictOptions(
+    full_state_dict=True, cpu_offload=True
+)  # only the first process has the values then
+_READING = StateDictOptions(full_state_dict=True)
+
+
+def save_checkpoint(
+    path: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    step: int,
+    settings: dict[str, Any],
+    write: bool,
+) -> None:
+    """Through a temporary file and one rename; every process calls it, the one with `write` writes.
+
+    `settings`: of the training; `load_checkpoint` wants the same.
+    """
+    tensors = _tensors(model, optimizer, _WRITING)[0]
+    if not write:
+        return
+    metadata = {"format": FORMAT, "step": str(step), "settings": json.dumps(settings, sort_keys=True)}
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        save_file(tensors, temporary, metadata=metadata)
+        with temporary.open("rb") as stream:
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def load_checkpoint(
+    path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, settings: dict[str, Any]
+) -> int:
+    """Fill model and optimizer; the step to go on with.
+
+    `InputError` in one line for a file that is cut short, no checkpoint, or one of another training.
+    """
+    try:
+        with safe_open(path, framework="pt", device="cpu") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no dict)
+    except (SafetensorError, ValueError, OSError) as error:
+        raise InputError(
+            f"{path}: not a whole safetensors file ({error}); remove it to start again"
+        ) from None
+    if metadata.get("format") != FORMAT:
+        raise InputError(
+            f"{path}: its format is {metadata.get('format')!r}, not {FORMAT!r}; choose another folder"
+        )
+    try:
+        step, saved = int(metadata["step"]), json.loads(metadata["settings"])
+    except (KeyError, ValueError):
+        raise InputError(f"{path}: its step or settings cannot be read; remove it to start again") from None
+    if different := settings_difference(saved, settings):
+        raise InputError(
+            f"{path}: is of another training: {different}; choose another folder, or the same settings"
+        )
+    own, groups = _tensors(model, optimizer, _READING)
+    for name, value in own.items():
+        if name.startswith("model.") and (name not in tensors or tensors[name].shape != value.shape):
+            raise InputError(f"{path}: {name!r} is missing or of another shape; remove it to start again")
+    if foreign := sorted(name for name in tensors if name.startswith("model.") and name not in own):
+        raise InputError(f"{path}: {foreign[0]!r} is not part of the model; choose another folder")
+    state: dict[str, Any] = {}
+    for name, value in _part(tensors, "optimizer.").items():
+        parameter, _, entry = name.rpartition(".")
+        state.setdefault(parameter, {})[entry] = value
+    set_state_dict(
+        model,
+        optimizer,
+        model_state_dict=_part(tensors, "model."),
+        optim_state_dict={"state": state, "param_groups": groups},
+        options=_READING,
+    )
+    return step
+
+
+def _tensors(
+    model: nn.Module, optimizer: torch.optim.Optimizer, options: StateDictOptions
+) -> tuple[dict[str, Tensor], Any]:
+    """Whole tensors on the CPU, `model.PARAMETER` and `optimizer.PARAMETER.ENTRY`; and the optimizer's groups."""
+    parameters, state = get_state_dict(model, optimizer, options=options)
+    tensors: dict[str, Any] = {f"model.{name}": value for name, value in parameters.items()}
+    moments: dict[str, dict[str, Any]] = state.get("state", {})  # type: ignore[assignment]
+    for name, entries in moments.items():
+        tensors |= {f"optimizer.{name}.{entry}": value for entry, value in entries.items()}
+    return {k: v.detach().cpu().contiguous() for k, v in tensors.items()}, state.get("param_groups", [])
+
+
+def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+class Metrics:
+    """Appends to `metrics.jsonl`; a process that does not write passes None."""
+
+    def __init__(self, path: Path | None, step: int) -> None:
+        """`step`: where the training goes on; lines of later steps are dropped, they will come again."""
+        self._file: TextIO | None = None
+        if path is None:
+            return
+        kept = [line for line in read_metrics(path) if line["step"] <= step] if path.exists() else []
+        write_text(path, "".join(json.dumps(line) + "\n" for line in kept))
+        self._file = path.open("a", encoding="utf-8")
+
+    def write(self, line: dict[str, Any]) -> None:
+        """One line, at once on the disk's side of the process."""
+        if self._file is not None:
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        """No more lines."""
+        if self._file is not None:
+            self._file.close()
+
+
+def read_metrics(path: Path) -> list[dict[str, Any]]:
+    """All whole lines; a last line that a kill cut short is left out."""
+    lines: list[dict[str, Any]] = []
+    for text in path.read_text(encoding="utf-8").splitlines():
+        try:
+            line = json.loads(text)
+        except json.JSONDecodeError:
+            break
+        if not isinstance(line, dict) or type(line.get("step")) is not int:
+            raise InputError(
+                f"{path}: not the metrics of a training: line {len(lines) + 1} has no whole number as its 'step'; remove it"
+            )
+        lines.append(line)
+    return lines

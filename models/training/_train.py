@@ -1,0 +1,207 @@
+"""`train`: many seeds of one model side by side, exactly resumable; what it wrote is in a folder.
+
+The folder has `settings.json`, `task.json`, `metrics.jsonl`, `checkpoint.safetensors`; at the end `result.json` and a
+model folder for each seed, `seed-0`, ....
+
+Whether a model and its batches can be trained in a device's memory, asked before anything is written or allocated.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+
+from ...foundation._errors import InputError, LimitError
+from ...foundation._files import make_folder, read_json, write_text
+from ...kernels.scans._segments import KEPT_EVERY
+from .._config import KEYED, ModelConfig
+from .._evaluation import check_size, length_text, longest_of
+from .._model import Model
+from .._records import record_of
+from ..tasks._contract import TaskContract, read_contract
+from ._experiment import Experiment, TrainSettings, first_difference, settings_difference
+from ._processes import Processes
+from ._run import Progress, TrainingRun
+
+BYTES_A_PARAMETER = 16
+"""Weight, gradient and Adam's two averages in float32."""
+
+
+def check_memory(config: ModelConfig, seeds: Sequence[int], processes: Processes) -> None:
+    """`LimitError` where the parameters alone, as training keeps them, are more than the devices have in all."""
+    with torch.device("meta"):  # shapes without data
+        number = sum(p.numel() for p in Model(config, seeds).parameters())
+    needed, there = BYTES_A_PARAMETER * number, memory_of(processes.device)
+    shards = processes.count if processes.sharded else 1
+    if needed > there * shards:
+        raise LimitError(
+            f"train: {number:,} parameters need {needed / 1e9:,.0f} GB with their gradients and Adam's averages, "
+            f"{processes.device} has {there / 1e9:,.0f} GB; take a smaller model, fewer seeds, or FSDP on more devices"
+        )
+
+
+def check_batch(config: ModelConfig, train: TrainSettings, longest: int, processes: Processes) -> None:
+    """`LimitError` where what a step keeps for its gradients, by `activations`, is more than the devices have in all."""
+    seeds = len(train.seeds)
+    size = 2 if train.precision == "bf16" else 4
+    needed = size * activations(config, processes.device.type == "cuda") * seeds * train.batch * longest
+    there = memory_of(processes.device)
+    if needed > there * processes.count:  # which share a batch's words
+        raise LimitError(
+            f"train.batch is {train.batch:,}: with words of {longest:,} letters and {seeds:,} seeds a step needs at least "
+            f"{needed / 1e9:,.0f} GB, {processes.device} has {there / 1e9:,.0f} GB; "
+            "lower train.batch, train.lengths or the number of seeds"
+        )
+
+
+def activations(config: ModelConfig, kernels: bool = False) -> int:
+    """Numbers that are kept for the gradients for each token of a seed's words, at least.
+
+    layers · (4 width + 4 hidden + mixer) + classes: of a layer what its mixer and its MLP (`hidden` wide) read and give, the
+    MLP's two halves, their activation and product; mixer: queries, and keys and values of every factor, for each head, or the
+    states that are written out, of which Mamba's kernels keep every sixteenth token's.
+    """
+    hidden = round(config.mlp * config.width)
+    mixer = config.states_written_out
+    if kernels and config.family == "mamba":
+        mixer //= KEPT_EVERY
+    if config.family in KEYED:
+        mixer = config.heads * (config.head_dim + config.householders * (config.head_dim + config.value_dim))
+    return config.layers * (4 * config.width + 4 * hidden + mixer) + config.classes
+
+
+def memory_of(device: torch.device) -> int:
+    """Bytes that the device, or the machine, has."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_properties(device).total_memory
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Where a training stands. `result` is None until it is finished; then it is what `result.json` has."""
+
+    folder: Path
+    step: int
+    steps: int
+    contract: TaskContract
+    result: dict[str, Any] | None
+
+
+def train(
+    experiment: Experiment,
+    folder: str | Path,
+    *,
+    minutes: float | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Train to the last step, or for so many minutes; called again with the same settings it goes on.
+
+    Raises `InputError` for a folder of another training, and for a checkpoint that is cut short or foreign; `LimitError` for
+    tests (`check_size`), a model (`check_memory`) or batches (`check_batch`) too large for memory. Then nothing is written.
+    """
+    started = time.monotonic()
+    check_minutes(minutes)
+    place = Path(folder)
+    task = experiment.built_task()
+    lengths, tests = experiment.train_lengths(task), experiment.test_lengths(task)
+    contract = task.contract(lengths, tuple(length_text(x) for x in tests))
+    config = experiment.config(task)
+    settings = json.loads(json.dumps(experiment.whole_settings(config)))
+    steps = experiment.train.steps
+    with Processes(experiment.train.device, experiment.train.precision) as processes:
+        if processes.sharded and len(experiment.train.seeds) > 1:
+            raise InputError("train: FSDP shards one model: give one seed, or use DDP for several")
+        check_memory(config, experiment.train.seeds, processes)
+        check_batch(config, experiment.train, lengths[1], processes)
+        check_size(config, len(experiment.train.seeds), experiment.eval.words, longest_of(tests))
+        if processes.writes:
+            _claim(place, settings, contract)
+        processes.wait()  # the others would see a folder that is half made
+        if (done := read_result(place)) is not None:
+            return Outcome(place, steps, steps, contract, done)
+        deadline = None if minutes is None else started + 60 * minutes
+        with _arithmetic(experiment.train):
+            run = TrainingRun(experiment, task, config, processes)
+            with run.stream():
+                step = run.train(place, run.load(place, settings), settings, deadline, progress)
+            result = run.finish(place, contract) if step == steps else None
+        del run  # before the processes part
+    return Outcome(place, step, steps, contract, result)
+
+
+def check_minutes(minutes: float | None) -> None:
+    """`InputError` for a time that is negative, or no number; None is no limit."""
+    if minutes is not None and not minutes >= 0:
+        raise InputError(f"minutes is {minutes}: it must not be negative")
+
+
+def read_result(folder: Path) -> dict[str, Any] | None:
+    """What a finished training found; None where it is not finished."""
+    path = folder / "result.json"
+    if not path.exists():
+        return None
+    result: dict[str, Any] = read_json(path)
+    missing = [k for k in ("seeds", "accuracy", "exact") if not isinstance(result, dict) or k not in result]
+    if missing:
+        raise InputError(f"{path}: not the result of a training: it has no {missing[0]!r}; remove it")
+    record_of(result, _Result, str(path))
+    return result
+
+
+class _Result(msgspec.Struct):
+    """What others read of a result: a number for each seed, by length; null where nothing was asked."""
+
+    seeds: list[int]
+    accuracy: dict[str, list[float | None]]
+    exact: dict[str, list[float | None]]
+
+
+def _claim(place: Path, settings: dict[str, Any], contract: TaskContract) -> None:
+    """The folder is this training's: new, or begun with the same settings."""
+    path = place / "settings.json"
+    if path.exists():
+        if different := settings_difference(read_json(path), settings):
+            raise InputError(
+                f"{place}: holds another training: {different}; choose another folder, or the same settings"
+            )
+        task = place / "task.json"
+        if task.exists() and (before := read_contract(task)) != contract:  # the same settings, another text
+            different = first_difference(asdict(before), asdict(contract))
+            raise InputError(f"{place}: its task is another now: {different}; choose another folder")
+    elif place.exists() and any(place.iterdir()):
+        raise InputError(f"{place}: is not empty and holds no training; choose another folder")
+    if not path.exists():
+        make_folder(place)
+        write_text(path, json.dumps(settings, indent=1) + "\n")
+        contract.write(place / "task.json")
+
+
+@contextmanager
+def _arithmetic(settings: TrainSettings) -> Iterator[None]:
+    """torch's switches, as they were again afterwards."""
+    deterministic, precision = (
+        torch.are_deterministic_algorithms_enabled(),
+        torch.get_float32_matmul_precision(),
+    )
+    threads = torch.get_num_threads()
+    if settings.deterministic:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(settings.deterministic)
+    torch.set_float32_matmul_precision("high" if settings.tf32 else "highest")
+    torch.set_num_threads(settings.threads or threads)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(deterministic)
+        torch.set_float32_matmul_precision(precision)
+        torch.set_num_threads(threads)

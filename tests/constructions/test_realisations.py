@@ -1,0 +1,315 @@
+"""Every source of THEOREMS: where it applies it is certified and runs without errors, elsewhere it refuses in one line."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mirrormata.constructions._construct import Request, choose, construct
+from mirrormata.constructions._delay import BlockDelay
+from mirrormata.constructions._inspection import inspect_automaton
+from mirrormata.constructions._lrnn import LRNN
+from mirrormata.constructions._realisations import (
+    BY_REQUEST,
+    THEOREMS,
+    Builder,
+    Limits,
+    Realisation,
+    cost,
+    sources_for,
+)
+from mirrormata.constructions._spec import automaton_from_spec
+from mirrormata.constructions.algebra._householder import product_of
+from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.cascades._cascade import cascade, cascade_of_all_maps
+from mirrormata.foundation._errors import LimitError, NotRealisableError
+from mirrormata.tests.constructions.library_numbers import LIBRARY_NUMBERS
+from mirrormata.tests.constructions.random_automata import random_words
+from mirrormata.theory._check import certify, check
+from mirrormata.theory.running._delay import run_delay
+from mirrormata.theory.running._run import run
+
+APPLIES: dict[str, tuple[str, ...]] = {
+    "G.T3": ("S4", "Q8", "parity", "codeswap:4", "mod:1"),
+    "DP.T4": ("A5[generators]", "mod:9", "dihedral:5", "A4"),
+    "H.A5inv": ("A5[involutions]", "S4[involutions]"),
+    "own.LMI": ("dyck1:4", "flipflop", "gridworld:5", "permreset:3"),
+    "G.T6": ("mod:12", "Z5", "parity", "tomita:6"),
+    "DP.T7": ("dihedral:6", "S3"),
+    "DP.T1": ("S5", "S4", "mod:12"),
+    "own.T2tight": ("mod:8", "Z16", "cycle:4"),
+    "G.T4": ("T3", "mod_arith:3", "tomita:3"),
+    "own.n-1": ("T4", "random:states=4,letters=3,seed=2", "tomita:7"),
+    "S.star-free": ("tomita:4", "flipflop", "even_pairs", "boxes:2,2"),
+    "DP.T2": ("mod_arith:3", "tomita:3", "T3"),
+    "DP.T6": ("T3", "tomita:7", "S4", "mod:1"),
+    "G.A3": ("tomita:3", "T3", "parity"),
+}  # fmt: skip
+REFUSES: dict[str, dict[str, str]] = {
+    "G.T3": {"T3": "letter 'collapse' merges states", "flipflop": "no group automaton"},
+    "DP.T4": {"S5": "--theorem DP.T4", "tomita:4": "no group automaton"},
+    "H.A5inv": {"S5": "--theorem H.A5inv", "mod:7": "--theorem H.A5inv"},
+    "own.LMI": {"T3": "own.LMI: its letters", "tomita:3": "own.LMI: its letters"},
+    "G.T6": {"S3": "needs a cyclic transition group", "T3": "needs a cyclic", "Z2^2": "needs a cyclic"},
+    "DP.T7": {"S4": "DP.T7 needs a dihedral transition group", "mod:7": "DP.T7 needs", "T3": "DP.T7 needs"},
+    "DP.T1": {"T3": "block delay is for group automata", "parity": "in one layer"},
+    "own.T2tight": {"mod:6": "own.T2tight needs a cyclic transition group of order 2", "T3": "own.T2tight needs"},
+    "G.T4": {"mod:1": "one state needs no cascade"},
+    "own.n-1": {"parity": "own.n-1: a group automaton needs one layer only"},
+    "S.star-free": {"tomita:3": "is not aperiodic", "T3": "is not aperiodic", "mod:6": "is not aperiodic"},
+    "DP.T2": {"mod:1": "one state needs no cascade"},
+}  # fmt: skip
+
+
+@cache
+def automaton(name: str) -> Automaton:
+    return automaton_from_spec(name)
+
+
+def certified_and_right(found: Realisation, tokens: int = 200) -> None:
+    """The certificate is valid; no errors in bf16 where that is exact, none in exact numbers for tables."""
+    result = check(certify(found))
+    assert result.verdict == "valid", result.reason
+    words = random_words(found.automaton, 7, 4, tokens)
+    if isinstance(found, BlockDelay):
+        for dtype in found.formats or ("fp64",):
+            assert run_delay(found, words, dtype=dtype).errors == 0
+        return
+    for dtype in found.formats:
+        assert run(found, words, dtype=dtype).errors == 0, dtype
+    assert run(found, words[:, :30], dtype="exact").errors == 0
+
+
+def test_every_source_has_its_examples() -> None:
+    assert tuple(APPLIES) == tuple(THEOREMS)
+    assert set(REFUSES) | set(BY_REQUEST) == set(THEOREMS)
+
+
+@pytest.mark.parametrize(("theorem", "name"), [(t, name) for t, names in APPLIES.items() for name in names])
+def test_it_applies(theorem: str, name: str) -> None:
+    found = list(Builder(automaton(name)).by_source(theorem))
+    assert found
+    for made in found:
+        assert theorem in made.theorem.split(" + ")
+        assert (made.summary()["norm"] == "at most 1") or theorem in BY_REQUEST
+        certified_and_right(made)
+    if theorem != "DP.T1":
+        assert cost(construct(automaton(name), theorem=theorem)) == min(cost(f) for f in found)
+    try:
+        integer = list(Builder(automaton(name)).by_source(theorem, "integer"))
+    except NotRealisableError:
+        integer = []
+    assert all(f.exactness == "integer" for f in integer)
+    assert integer or not any(f.exactness == "integer" for f in found)
+
+
+@pytest.mark.parametrize(("theorem", "name"), [(t, name) for t, cases in REFUSES.items() for name in cases])
+def test_it_refuses(theorem: str, name: str) -> None:
+    for attempt in (
+        lambda: list(Builder(automaton(name)).by_source(theorem)),
+        lambda: construct(automaton(name), theorem=theorem),
+        lambda: choose(automaton(name), Request(theorem=theorem)),
+    ):
+        with pytest.raises(NotRealisableError) as refusal:
+            attempt()
+        text = str(refusal.value)
+        assert REFUSES[theorem][name] in text
+        assert text.startswith(name)
+        assert "\n" not in text
+
+
+def random_dfa(seed: int, most: int = 6) -> Automaton:
+    """2 to `most` states, 1 to 3 letters, the reachable part."""
+    return automaton(f"random:states={2 + seed % (most - 1)},letters={1 + seed // 5 % 3},seed={seed}")
+
+
+def merging(count: int, first: int = 0) -> list[Automaton]:
+    """So many random automata that are no group automata."""
+    found: list[Automaton] = []
+    while len(found) < count:
+        drawn = random_dfa(first)
+        first += 1
+        if not drawn.is_permutation:
+            found.append(drawn)
+    return found
+
+
+def test_n_minus_1_layers() -> None:
+    """own.n-1 on a hundred automata; levels of n, n - 1, ..., 2 points; the default has min(levels, n - 1) layers."""
+    default_counts: dict[bool, int] = {True: 0, False: 0}
+    for drawn in merging(100):
+        n = len(drawn.states)
+        levels = cascade_of_all_maps(drawn).levels
+        assert [max(level.degrees) for level in levels] == list(range(n, 1, -1))
+        made = next(Builder(drawn).by_source("own.n-1"))
+        assert isinstance(made, LRNN)
+        assert (len(made.layers), made.exactness, made.norm) == (n - 1, "integer", "at most 1")
+        certified_and_right(made, 15)
+        default = construct(drawn)
+        own = len(cascade(drawn).levels)
+        if default.theorem == "own.LMI":
+            assert len(default.layers) == 1
+        else:
+            assert len(default.layers) == min(own, n - 1)
+            assert default.theorem == ("G.T4" if own < n - 1 else "own.n-1") or own == n - 1
+            assert default.householders is not None
+        default_counts[default.theorem == "own.n-1"] += 1
+    assert default_counts[True] > 3  # so that both kinds occur
+    assert default_counts[False] > 3
+
+
+def test_too_many_image_sets_leave_the_automatons_own_cascade() -> None:
+    made = construct("mod_arith:3")
+    assert (made.theorem, len(made.layers)) == ("G.T4", 3)
+    with pytest.raises(LimitError, match=r"2\^19 - 1 image sets.*--max-image-sets"):
+        construct("mod_arith:3", theorem="own.n-1")
+    # all maps of 4 states have 15 image sets, the automaton's own letters 14
+    name = "random:states=4,letters=3,seed=2"
+    assert construct(name).theorem == "own.n-1"
+    assert choose(automaton(name), Request(), Limits(image_sets=14)).theorem == "G.T4"
+
+
+def components(row: list[int]) -> int:
+    """Connected components of a map's graph."""
+    label = list(range(len(row)))
+    for p, q in enumerate(row):
+        label = [label[q] if c == label[p] else c for c in label]
+    return len(set(label))
+
+
+@pytest.mark.parametrize(
+    "name", ["T3", "T4", "tomita:7", "mod_arith:2", "flipflop", "gridworld:4", "S3", "mod:12"]
+)
+def test_swaps_and_copies(name: str) -> None:
+    """DP.T6: a letter f costs n - #components of its graph; the norm √2 comes with the copies."""
+    a = automaton(name)
+    made = construct(a, theorem="DP.T6")
+    counts = [len(a.states) - components(row) for row in a.transitions.tolist()]
+    head = made.layers[0].heads[0]
+    assert [len(head.transitions[x].factors) for x in range(len(a.letters))] == counts
+    assert made.norm == ("at most 1" if a.is_permutation else "at most √2 a factor")
+    document = certify(made)
+    assert document["summary"]["norm"] == made.norm
+    assert check(document).verdict == "valid"
+    for other in ("at most 1", "at most √2 a factor", "unbounded"):
+        if other != made.norm:
+            wrong = {**document, "summary": {**document["summary"], "norm": other}}
+            assert check(wrong).verdict == "invalid"
+
+
+def eigenvalues_are_0_and_1(rows: Any) -> bool:
+    """A^n (A - I)^n = 0, in integers."""
+    A = np.array([[int(x) for x in row] for row in rows], dtype=object)
+    n = len(A)
+    power = np.eye(n, dtype=object)
+    for B in (A, A - np.eye(n, dtype=object)):
+        for _ in range(n):
+            power = power @ B
+    return not power.any()
+
+
+def star_free(a: Automaton) -> LRNN | None:
+    try:
+        (made,) = Builder(a).by_source("S.star-free")
+    except NotRealisableError:
+        return None
+    assert isinstance(made, LRNN)
+    return made
+
+
+def test_characteristic_polynomials_agree() -> None:
+    """The test of eigenvalues against sympy's characteristic polynomial, on matrices with and without others."""
+    from sympy import Matrix, symbols
+
+    x = symbols("x")
+    draw = np.random.default_rng(0)
+    kinds = set()
+    for _ in range(30):
+        A = draw.integers(-1, 2, (3, 3))
+        polynomial = Matrix(A.tolist()).charpoly(x)
+        wanted = all(root in (0, 1) for root in polynomial.all_roots())
+        assert eigenvalues_are_0_and_1(A.tolist()) == wanted
+        kinds.add(wanted)
+    assert kinds == {True, False}
+
+
+def cells_are_star_free(a: Automaton) -> bool:
+    """Is there a cascade of cells? Then it is certified, and its letters have eigenvalues 0 and 1 only."""
+    made = star_free(a)
+    if made is not None:
+        for head in made.all_heads:
+            for t in head.transitions:
+                assert t.gate == 1
+                assert eigenvalues_are_0_and_1(product_of(t.factors, head.dim))
+        certified_and_right(made, 30)
+    return made is not None
+
+
+HEAVY = ("chess", "S6", "S7[transpositions]", "S8[transpositions]", "mod_arith:3,1")
+LIBRARY = [
+    pytest.param(e.name, e.aperiodic, marks=[pytest.mark.long] * (e.name in HEAVY))
+    for e in LIBRARY_NUMBERS
+    if e.states > 1 and e.name not in ("chess", "S8[transpositions]")
+]
+
+
+@pytest.mark.parametrize(("name", "aperiodic"), LIBRARY)
+def test_star_free_iff_aperiodic(name: str, aperiodic: bool) -> None:
+    assert cells_are_star_free(automaton(name)) == aperiodic
+
+
+def test_star_free_iff_aperiodic_at_random() -> None:
+    kinds = {True: 0, False: 0}
+    for drawn in merging(100, 1000):
+        aperiodic = inspect_automaton(drawn).aperiodic
+        assert aperiodic is not None
+        assert cells_are_star_free(drawn) == aperiodic
+        kinds[aperiodic] += 1
+    assert min(kinds.values()) > 10
+
+
+GATED = (
+    "tomita:3",
+    "tomita:7",
+    "T3",
+    "T4",
+    "mod_arith:3",
+    "boxes:2,3",
+    "flipflop",
+    "permreset:4",
+    "even_pairs",
+)
+
+
+@pytest.mark.parametrize("name", GATED)
+def test_gates(name: str) -> None:
+    """DP.T2: resets by gate 0, never more factors than the cascade's."""
+    (gated,) = Builder(automaton(name)).by_source("DP.T2")
+    (plain,) = Builder(automaton(name)).by_source("G.T4")
+    assert isinstance(gated, LRNN)
+    assert isinstance(plain, LRNN)
+    assert len(gated.layers) == len(plain.layers)
+    assert (gated.householders or 0) <= (plain.householders or 0)
+    assert sum(len(t.factors) for h in gated.all_heads for t in h.transitions) < sum(
+        len(t.factors) for h in plain.all_heads for t in h.transitions
+    )
+    assert {t.gate for h in gated.all_heads for t in h.transitions} == {0, 1}
+    assert {t.gate for h in plain.all_heads for t in h.transitions} == {1}
+    certified_and_right(gated)
+
+
+def test_sources_for_group_automata() -> None:
+    assert sources_for(automaton("T3")) == tuple(THEOREMS)
+    rest = sources_for(automaton("S4"))
+    assert set(THEOREMS) - set(rest) == {"own.LMI", "G.T4", "own.n-1", "DP.T2"}
+
+
+@pytest.mark.parametrize("name", ["T3", "tomita:3", "dyck1:4", "mod:9", "A4_x_Z5", "gridworld:5", "tomita:4"])
+def test_integer_on_demand(name: str) -> None:
+    made = construct(automaton(name), exactness="integer")
+    assert made.exactness == "integer"
+    assert "bf16" in made.formats
+    certified_and_right(made)

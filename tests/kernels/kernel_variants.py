@@ -1,0 +1,184 @@
+"""Compile the kernels for sm_90 without a GPU, with their registers and spills: which variants, and how."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+os.environ.pop("TRITON_INTERPRET", None)
+
+import torch
+import triton
+from triton.backends.compiler import GPUTarget
+
+from mirrormata.kernels._launching import Launcher
+from mirrormata.kernels.convolution._triton_short_convolution import short_gradients, short_rows_of
+from mirrormata.kernels.delta._operator import backward_pass, forward_pass
+from mirrormata.kernels.delta._problem import Problem
+from mirrormata.kernels.norms._triton_norms import rms_gradients, rms_rows_of, unit_rows_of
+from mirrormata.kernels.scans._triton_selective import selective_backward, selective_forward
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a user's call fixes at compile time."""
+
+    mode: str
+    width: int
+    householders: int
+    dtype: str = "bfloat16"
+    gated: bool = False
+    packed: bool = False
+    even: bool = True
+    values: int = 0
+    """Width of the values; 0: that of the keys."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """One kernel's figures."""
+
+    kernel: str
+    registers: int
+    spilled: int
+    shared: int
+
+
+SHIPPED = (
+    Variant("chunk", 32, 1),
+    Variant("chunk", 32, 4),
+    Variant("chunk", 64, 1),
+    Variant("chunk", 128, 1),
+    Variant("chunk", 128, 2),
+    Variant("recurrent", 32, 1, "float32"),
+    Variant("recurrent", 128, 1, "float32"),
+    Variant("recurrent", 64, 2, "float32", gated=True),
+    Variant("chunk", 32, 1, gated=True),
+    Variant("chunk", 128, 1, gated=True),
+    Variant("chunk", 32, 3, packed=True, even=False),
+    Variant("chunk", 128, 2, gated=True, packed=True, even=False),
+    Variant("scan", 32, 4),
+)
+"""Of `delta_product`; each compiles two to nine kernels."""
+WIDTHS = (
+    Variant("chunk", 128, 1, gated=True, values=32),
+    Variant("chunk", 128, 2, values=16),
+    Variant("scan", 16, 1, values=64),
+    Variant("scan", 256, 1, "float32", values=16),
+)
+"""Keys much wider than values, or narrower: tiles must divide both, and all of a segment's map does not fit into memory."""
+OTHERS = (Variant("rows", 128, 1), Variant("selective", 64, 1))
+"""Norms and the short convolution; the selective scan."""
+
+
+class StandIn:
+    """A driver that has a target and nothing else."""
+
+    get_current_target = staticmethod(lambda: GPUTarget("cuda", 90, 32))
+    get_current_device = staticmethod(lambda: 0)
+    get_current_stream = staticmethod(lambda _: 0)
+
+
+def problem_of(variant: Variant) -> Problem:
+    """A problem without data."""
+    B, T, H, K, n_h = (
+        (1 if variant.packed else 2),
+        192 if variant.even else 190,
+        2,
+        variant.width,
+        variant.householders,
+    )
+    dtype = getattr(torch, variant.dtype)
+
+    def new(*shape: int, dtype: torch.dtype = dtype) -> torch.Tensor:
+        return torch.empty(shape, dtype=dtype, device="meta")
+
+    cu = new(4, dtype=torch.int64) if variant.packed else None
+    gate = new(B, T, H, dtype=torch.float32) if variant.gated else None
+    rows, V = T * n_h, variant.values or K
+    inputs = new(B, T, H, K), new(B, rows, H, K), new(B, rows, H, V), new(B, rows, H), gate, None, cu
+    return Problem.of(n_h, 0.125, variant.mode, *inputs)
+
+
+@contextlib.contextmanager
+def collecting(compiled: list[Any]) -> Iterator[None]:
+    """Launches compile only, and are collected."""
+    before = Launcher.__call__
+
+    def compile_only(launcher: Launcher, grid: tuple[int, ...], *arguments: Any) -> None:
+        given = [x.dtype if isinstance(x, torch.Tensor) else x for x in arguments]
+        kernel = launcher.function.warmup(*given, grid=grid, **launcher.constants, **launcher.options)
+        if kernel not in compiled:  # the same for calls alike
+            compiled.append(kernel)
+
+    Launcher.__call__ = compile_only  # type: ignore[assignment, method-assign]
+    try:
+        yield
+    finally:
+        Launcher.__call__ = before  # type: ignore[method-assign]
+
+
+def compile_variant(variant: Variant) -> list[Any]:
+    """Compiled forward and backward kernels of a variant."""
+    triton.runtime.driver.set_active(StandIn())
+    compiled: list[Any] = []
+    x = problem_of(variant)
+    with collecting(compiled):
+        if variant.mode == "rows":
+            weight = torch.ones_like(x.q[0, 0])[None]
+            rms_rows_of(x.q, weight, 1e-6, x.q.dtype)
+            rms_gradients(x.q, weight, x.q, 1e-6)
+            unit_rows_of(x.k, None, True)
+            unit_rows_of(x.k, x.k, True)
+            taps = x.q.new_empty(x.q.shape[0], variant.width, 4)
+            short_rows_of(x.q, taps)
+            short_gradients(x.q, taps, x.q)
+        elif variant.mode == "selective":
+            step, states = torch.empty_like(x.q, dtype=torch.float32), x.q.new_empty(2, 192, 2, 16)
+            rates, initial = (step.new_empty(2, *size, 64, 16) for size in ((), (192,)))
+            given = x.q, step, rates, states, states, initial
+            for signed in (False, True):
+                y, final, kept = selective_forward(given, signed, torch.float32, keep=True)
+                selective_backward(given, kept, y, final, signed)
+        else:
+            scan = variant.mode == "scan"
+            # packed sequences and four factors differ in masks and constants, which saving passes have too
+            if variant.mode == "chunk" and not variant.packed and variant.householders < 4:
+                forward_pass(x, final=False, save=False)
+            o, _final, *saved = forward_pass(x, final=scan, save=True)
+            assert o is not None
+            backward_pass(x, torch.empty_like(o), None, [kept for kept in saved if kept is not None])
+    return compiled
+
+
+def figures(kernel: Any) -> Compiled:
+    """Registers, spilled bytes and shared memory of a compiled kernel, as ptxas says."""
+    tools = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
+    with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
+        file.write(kernel.asm["ptx"])
+        file.flush()
+        said = subprocess.run(
+            [tools / "ptxas", "-v", "--gpu-name", "sm_90a", file.name, "-o", os.devnull],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stderr
+    registers = int(re.findall(r"Used (\d+) registers", said)[0])
+    spilled = int(re.findall(r"(\d+) bytes spill stores", said)[0])
+    return Compiled(kernel.metadata.name, registers, spilled, kernel.metadata.shared)
+
+
+if __name__ == "__main__":
+    chosen = [x for x in SHIPPED + OTHERS if not sys.argv[1:] or x.mode in sys.argv[1:]]
+    for variant in WIDTHS if sys.argv[1:] == ["widths"] else chosen:
+        for compiled in compile_variant(variant):
+            print(json.dumps({**asdict(variant), **asdict(figures(compiled))}), flush=True)

@@ -1,0 +1,108 @@
+"""The shipped variants compile for sm_90 without a GPU: how many, their registers and spills."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import torch
+
+from mirrormata.kernels.delta._plan_check import plan_launches
+
+pytest.importorskip("triton")
+
+MOST_SPILLED = {
+    "chunk_forward": 128,
+    "chunk_backward": 704,
+    "advance": 320,
+    "retreat": 704,
+    "gradients": 320,
+    "gate_gradients": 64,
+    "prepare": 256,
+    "chain": 320,
+}
+"""Bytes a thread; other kernels spill nothing."""
+
+
+def compiled(*arguments: str) -> list[dict[str, Any]]:
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    outcome = subprocess.run(
+        [sys.executable, "-P", "-m", "mirrormata.tests.kernels.kernel_variants", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=1200,
+        env=environment,
+        check=False,
+    )
+    assert outcome.returncode == 0, outcome.stderr[-2000:]
+    return [json.loads(line) for line in outcome.stdout.splitlines()]
+
+
+def check(kernels: list[dict[str, Any]]) -> None:
+    for kernel in kernels:
+        assert int(kernel["registers"]) <= 255, kernel
+        assert int(kernel["spilled"]) <= MOST_SPILLED.get(str(kernel["kernel"]), 0), kernel
+        assert int(kernel["shared"]) <= 227 * 1024, kernel
+
+
+def check_plans(kernels: list[dict[str, Any]]) -> None:
+    """The shared memory that plans reckon with is enough for each kernel, and at most some times as much."""
+    largest: dict[tuple[Any, ...], int] = {}
+    planned: dict[tuple[Any, ...], int] = {}
+    for kernel in kernels:
+        K, V = kernel["width"], kernel["values"] or kernel["width"]
+        dtype = getattr(torch, kernel["dtype"])
+        call = (K, V, dtype, kernel["householders"], kernel["mode"], kernel["gated"])
+        heads = 2 * (3 if kernel["packed"] else 2)
+        for gradients in (False, True):
+            launches = plan_launches(
+                *(K, V, dtype, heads),
+                tokens=192,
+                mode=kernel["mode"],
+                householders=kernel["householders"],
+                gated=kernel["gated"],
+                gradients=gradients,
+            )
+            most = max((x.shared for x in launches if x.kernel == kernel["kernel"]), default=0)
+            key = (*call, kernel["kernel"])
+            planned[key] = max(planned.get(key, 0), most)
+        largest[key] = max(largest.get(key, 0), kernel["shared"])
+        assert kernel["shared"] <= planned[key], kernel
+    for key, bytes_asked in largest.items():
+        if key[-1] in ("advance", "retreat", "prepare", "chain"):
+            assert planned[key] <= 4 * bytes_asked, (key, planned[key], bytes_asked)
+
+
+def test_the_recurrent_and_the_other_kernels_compile() -> None:
+    kernels = compiled("recurrent", "rows", "selective")  # at once: imports take as long as one of them
+    check(kernels)
+    recurrent = [kernel for kernel in kernels if kernel["mode"] == "recurrent"]
+    check_plans(recurrent)
+    assert {kernel["kernel"] for kernel in recurrent} == {
+        "recurrent_forward",
+        "recurrent_backward_values",
+        "recurrent_backward_keys",
+    }
+    others = [kernel["mode"] for kernel in kernels if kernel["mode"] != "recurrent"]
+    assert sorted(others) == ["rows"] * 6 + ["selective"] * 4
+
+
+@pytest.mark.long
+def test_all_shipped_variants_compile() -> None:
+    kernels = compiled("chunk", "recurrent", "scan")
+    assert 50 <= len(kernels) <= 60
+    check(kernels)
+    check_plans(kernels)
+
+
+@pytest.mark.long
+def test_widths_far_apart_compile() -> None:
+    kernels = compiled("widths")
+    assert 25 <= len(kernels) <= 35
+    # the serial chain over 256 keys keeps to registers in neither dtype: it is slow there, but right
+    check([x for x in kernels if x["width"] < 256 or x["kernel"] == "chain"])
+    check_plans(kernels)

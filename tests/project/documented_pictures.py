@@ -1,0 +1,85 @@
+"""`python -m mirrormata.tests.project.documented_pictures` draws the pictures of the pages into docs/images."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from mirrormata import automaton_from_spec, construct, random_words, run
+from mirrormata.benchmarks.cascade_levels_picture import draw_cascade_levels
+from mirrormata.benchmarks.kernel_roofline import draw_roofline
+from mirrormata.benchmarks.kernel_tables import results
+from mirrormata.models.report.paper import draw_chart
+from mirrormata.models.sweeps._table import WIDTH, curves_chart
+from mirrormata.theory._horizon import horizons
+from mirrormata.theory._run_file import margin_series
+from mirrormata.theory.pictures._automaton import draw_automaton
+from mirrormata.theory.pictures._cascade import draw_cascade
+from mirrormata.theory.pictures._mirrors import draw_mirrors
+from mirrormata.theory.pictures._run import draw_run
+from mirrormata.theory.spectra._model import model_spectrum
+from mirrormata.theory.spectra._picture import draw_spectrum
+from mirrormata.theory.verifying._picture import draw_claims
+from mirrormata.theory.verifying._registry import load_claims
+
+ROOT = Path(__file__).resolve().parents[2]
+IMAGES, RESULTS = ROOT / "docs" / "images", ROOT / "benchmarks" / "results"
+
+
+def mod5_run(path: Path) -> None:
+    """The margin of mod:5 in bf16 over 3,000 tokens of 8 random words."""
+    lrnn = construct("mod:5")
+    words = random_words(lrnn, 8, 3_000, seed=0)
+    report = run(lrnn, words, dtype="bf16")
+    series = margin_series(lrnn, words, "bf16")
+    draw_run({"bf16": series}, {"bf16": horizons(lrnn)["bf16"]}, {"bf16": report.first_error}, path)
+
+
+def cascade_levels(path: Path) -> None:
+    """Levels of cascades against states, from the committed results."""
+    draw_cascade_levels(json.loads((RESULTS / "cascade_levels.json").read_text(encoding="utf-8")), path)
+
+
+def claims(path: Path) -> None:
+    """Which claim builds on which, with the recorded statuses."""
+    recorded = json.loads((IMAGES.parent / "claims.json").read_text(encoding="utf-8"))["claims"]
+    draw_claims(
+        [entry.claim for entry in load_claims()], {row["claim"]: row["status"] for row in recorded}, path
+    )
+
+
+def modular_arithmetic(path: Path) -> None:
+    """Accuracy by length from the committed results; rows that differ from others by smoothed labels alone are left out."""
+    found = json.loads((RESULTS / "sweep_modular_arithmetic_nvidia_h200.json").read_text(encoding="utf-8"))
+    rows = [
+        (row["row"], [cell["result"] for cell in row["cells"] if "result" in cell])
+        for row in found["rows"]
+        if not row["row"].endswith("smoothed labels")
+    ]
+    chart = curves_chart(found["name"], found["measure"], rows, 40, found["sweep"])
+    assert chart is not None
+    path.write_bytes(draw_chart(chart, "svg", WIDTH))
+
+
+PICTURES: dict[str, Callable[[Path], None]] = {
+    "s3.svg": lambda path: draw_mirrors(construct("S3"), path),
+    "s5-generators.svg": lambda path: draw_mirrors(construct("S5[generators]"), path),
+    "tomita4.svg": lambda path: draw_automaton(automaton_from_spec("tomita:4"), path),
+    "mod5-run.svg": mod5_run,
+    "mod5-spectrum.svg": lambda path: draw_spectrum(model_spectrum(construct("mod:5"), products=2), path),
+    "cascade_levels.svg": cascade_levels,
+    "kernels-roofline.svg": lambda path: draw_roofline(results(), path),
+    "claims.svg": claims,
+    "modular-arithmetic.svg": modular_arithmetic,
+    "mod_arith5.svg": lambda path: draw_cascade(construct("mod_arith:5"), path),
+}
+"""What draws each picture."""
+SCREENSHOTS = ("report.png",)
+"""Made by a browser, see `report_screenshot`: their bytes differ from machine to machine."""
+
+
+if __name__ == "__main__":
+    for name, draw in PICTURES.items():
+        draw(IMAGES / name)
+        print(f"docs/images/{name}")

@@ -1,0 +1,403 @@
+"""Parts of the pages that are computed: figures of constructions, certified horizons, the library, lists of files."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import typer.main
+
+from mirrormata.benchmarks.kernel_counters import table_rows as counter_rows
+from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows, results, time_rows
+from mirrormata.benchmarks.layer_kernels import table_rows as layer_rows
+from mirrormata.cli import app
+from mirrormata.constructions._construct import construct
+from mirrormata.constructions._realisations import Builder
+from mirrormata.constructions._spec import automaton_from_spec
+from mirrormata.constructions.library._names import library_rows
+from mirrormata.tests.models.recurrences import RECURRENCES, survey
+from mirrormata.tests.mutations.run import read_results
+from mirrormata.tests.mutations.run import table as of_results
+from mirrormata.theory._check import CHECKERS
+from mirrormata.theory._horizon import horizons
+from mirrormata.theory.planning._plan import report
+from mirrormata.theory.running._refutation import refute_printed
+
+CONSTRUCTIONS = (
+    ("parity", "any"), ("Z2^4", "any"), ("S3", "any"), ("A4", "any"), ("S4", "any"), ("S4[involutions]", "any"),
+    ("A5", "any"), ("A5", "integer"), ("A5[involutions]", "any"), ("S5", "any"), ("S5[transpositions]", "any"),
+    ("Q8", "any"), ("dihedral:7", "any"), ("dihedral:7", "integer"), ("A4_x_Z5", "any"), ("A4_x_Z5", "integer"),
+    ("mod:60", "any"), ("mod:60", "integer"), ("mod:1000", "any"), ("mod:1000", "integer"),
+)  # fmt: skip
+"""SPEC and `--exactness` of each row."""
+HORIZONS = ("A5", "dihedral:7", "cycle:5", "A4_x_Z5", "mod:60", "mod:1000")
+ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PACKAGES: list[str] = SETTINGS["tool"]["setuptools"]["packages"]
+"""Every package that is installed."""
+FOLDERS = tuple(
+    package.removeprefix("mirrormata.").replace(".", "/") for package in PACKAGES if package != "mirrormata"
+)
+"""Every package in the root, as a folder."""
+DTYPES = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[int] = ()) -> str:
+    """A Markdown table; the columns named in `right` are aligned to the right."""
+    lines = [head, ["---:" if i in right else "---" for i in range(len(head))], *rows]
+    return "\n" + "".join("| " + " | ".join(str(cell) for cell in line) + " |\n" for line in lines) + "\n"
+
+
+def constructions_table() -> str:
+    """One row a construction, from the figures of `construct --json`."""
+    rows = []
+    for spec, exactness in CONSTRUCTIONS:
+        facts = report(construct(spec, exactness=exactness))
+        bound = facts["integer_bound"]
+        exact = "algebraic" if bound is None else f"integer, {bound}"
+        rows.append(
+            [
+                f"`{spec}`" + (" `--exactness integer`" if exactness == "integer" else ""),
+                *(facts[key] for key in ("states", "letters", "construction", "theorem")),
+                *(facts[key] for key in ("householders", "heads", "dim")),
+                exact,
+            ]
+        )
+    head = ("SPEC", "states", "letters", "construction", "source", "factors", "heads", "dim", "exactness")
+    return table(head, rows, (1, 2, 5, 6, 7))
+
+
+def horizons_table() -> str:
+    """One row a construction: the certified horizon in each dtype."""
+    rows = []
+    for spec in HORIZONS:
+        lengths = horizons(construct(spec))
+        rows.append([f"`{spec}`", *(f"{lengths[dtype]:,}" for dtype in DTYPES)])
+    return table(("SPEC", *DTYPES), rows, range(1, 7))
+
+
+def library_table() -> str:
+    """The named automata, as `inspect --library` lists them."""
+    rows = []
+    for row in library_rows():
+        monoid = "over limit" if row["monoid"] is None else f"{row['monoid']:,}"
+        sizes = (f"{row['states']:,}", f"{row['letters']:,}", monoid)
+        description = row["description"].replace("*", "\\*")
+        rows.append((f"`{row['name']}`", description, f"`{row['example']}`", *sizes))
+    return table(("name", "letters; state", "example", "states", "letters", "monoid"), rows, (3, 4, 5))
+
+
+def files_list(folder: str) -> str:
+    """One line a file of a folder: its name and the first sentence of its docstring."""
+    lines = []
+    for path in sorted((ROOT / folder).glob("*.py")):
+        if path.name == "__init__.py":
+            continue
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        sentence = " ".join(text.split("\n\n")[0].split()).split(". ")[0].rstrip(".").replace("*", "\\*")
+        lines.append(f"- `{path.name}`: {sentence}.\n")
+    return "\n" + "".join(lines) + "\n"
+
+
+def files_of_checker(kind: str) -> list[Path]:
+    """The program of a kind of certificate, and all files of its folder that it imports, directly or not."""
+    folder = ROOT / "theory" / "checker"
+    found = [folder / f"{kind}.py"]
+    for path in found:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                read = folder / f"{node.module}.py"
+                if read not in found:
+                    found.append(read)
+    return found
+
+
+def checkers_table() -> str:
+    """One row a kind of certificate: its program, what it proves, and how much has to be believed for it."""
+    lines = {
+        path: len(path.read_text(encoding="utf-8").splitlines())
+        for kind in CHECKERS
+        for path in files_of_checker(kind)
+    }
+    rows = []
+    for kind in CHECKERS:
+        program, *others = files_of_checker(kind)
+        text = ast.get_docstring(ast.parse(program.read_text(encoding="utf-8"))) or ""
+        proves = " ".join(text.split("\n\n")[0].split()).partition(": ")[2].rstrip(".")
+        read = ", ".join(f"`{path.name}`" for path in sorted(others))
+        size = sum(lines[path] for path in (program, *others))
+        rows.append([f"`{kind}`", f"`{program.name}`", proves, read, f"{size:,}"])
+    head = ("kind", "program", "proves", "with", "lines in all")
+    return (
+        table(head, rows, (4,))
+        + f"All checkers together are {len(lines)} files and {sum(lines.values()):,} lines.\n\n"
+    )
+
+
+def printed_table() -> str:
+    """How many random cascades with the printed wiring are refuted."""
+    counts: dict[int, list[int]] = {}
+    for seed in range(300):
+        spec = f"random:states={2 + seed % 5},letters={1 + seed % 3},seed={seed}"
+        automaton = automaton_from_spec(spec).trimmed()
+        cascade = Builder(automaton).cascade()
+        if len(cascade.levels) < 2:
+            continue
+        row = counts.setdefault(len(cascade.levels), [0, 0])
+        row[0] += 1
+        row[1] += refute_printed(automaton).word is not None
+    rows: list[list[object]] = [[levels, *counts[levels]] for levels in sorted(counts)]
+    rows.append(["all", *(sum(row[i] for row in counts.values()) for i in range(2))])
+    text = table(("levels", "cascades", "refuted"), rows, range(3))
+    return f"\nOf 300 random automata (2 to 6 states, 1 to 3 letters), those whose cascade has several levels:\n{text}"
+
+
+def recurrences_table() -> str:
+    """One row a recurrence of the field: its transition, and its eigenvalues as decided on exact instances."""
+    rows = []
+    for r in RECURRENCES:
+        found = survey(r)
+        here = f"`{r.family}`" if r.family else "not trained here"
+        rows.append(
+            [
+                r.name,
+                f"`{r.transition}`",
+                r.parameters,
+                found.eigenvalue_class,
+                r.reason,
+                here,
+                f"arXiv {r.source}",
+            ]
+        )
+    head = ("recurrence", "transition A", "parameters", "eigenvalues", "why", "family and switches", "source")
+    return table(head, rows)
+
+
+def kernel_times_table() -> str:
+    """Times of `delta_product` and its peer, from the committed results."""
+    head = ["shape", "B, T, H, D, n_h", "passes", "ours", "FLA", "ratio"]
+    head += ["graph", "FLA's graph", "host", "bytes", "operations"]
+    return table(head, time_rows(results()), range(3, 11))
+
+
+def kernel_further_table() -> str:
+    """The same for other dtypes, gates and one long sequence."""
+    head = ("what", "shape", "B, T, H, D, n_h", "passes", "ours", "FLA", "ratio")
+    return table(head, further_rows(results()), range(4, 7))
+
+
+def kernel_counters_table() -> str:
+    """Hardware counters of every kernel of the phases and fused chunks."""
+    head = (
+        "shape",
+        "passes",
+        "kernel",
+        "ms",
+        "MB",
+        "bandwidth",
+        "warps",
+        "issue",
+        "registers",
+        "longest waits",
+    )
+    return table(head, counter_rows(measured_results("kernel_counters_nvidia_h200")), range(3, 9))
+
+
+def layer_kernels_table() -> str:
+    """Times and errors of the layers' own kernels and of plain torch."""
+    head = ("operator", "shape", "Triton", "torch", "ratio", "error", "torch's error")
+    return table(head, layer_rows(measured_results("layer_kernels_nvidia_h200")), range(2, 7))
+
+
+def kernel_errors_table() -> str:
+    """Errors of `delta_product` and its peer against float64, by β, length and dtype."""
+    return table(("β", "T", "dtype", *ERRORS), error_rows(results()), range(1, 8))
+
+
+def throughput_table() -> str:
+    """Tokens a second in training, ours and the peer's, from the committed results."""
+    found = measured_results("training_throughput_nvidia_h200")
+    rows = []
+    for name, size in found["sizes"].items():
+        for row in size["rows"]:
+            middle, slowest, fastest = (f"{x / 1e6:.2f}" for x in row["tokens_per_second"])
+            against = f"{row['against_peer']:.2f}"
+            rows.append(
+                [
+                    f"`{name}`",
+                    row["model"],
+                    f"{middle} ({slowest} to {fastest})",
+                    f"{row['milliseconds_a_step']:.2f}",
+                    against,
+                ]
+            )
+    head = ("size", "model", "million tokens a second", "milliseconds a step", "against FLA")
+    return table(head, rows, (2, 3, 4))
+
+
+def fla_checkpoints_table() -> str:
+    """Exported checkpoints run by FLA and by our kernels: accuracy to each length, and the first wrong token."""
+    found = measured_results("fla_checkpoints_nvidia_h200")
+    rows = []
+    for run in found["runs"]:
+        accuracy = [f"{run['accuracy'][str(T)]:.2%}" for T in found["lengths"]]
+        bound = run["bound"] if isinstance(run["bound"], str) else f"about {run['bound']:,}"
+        rows.append([run["task"], run["by"], run["dtype"], bound, *accuracy, run["first_error"] or "none"])
+    head = (
+        "task",
+        "run by",
+        "dtype",
+        "right up to, foreseen",
+        *(f"{T:,}" for T in found["lengths"]),
+        "first wrong token",
+    )
+    return table(head, rows, range(4, 10))
+
+
+def mutations_table() -> str:
+    """By area, what the last run of `make mutate` noticed."""
+    return f"\n{of_results(read_results())}\n\n"
+
+
+def kernel_fuzz_table() -> str:
+    """Every operator's random shapes on a GPU: how many, how many wrong, and the largest relative errors by dtype."""
+    rows = []
+    for path in sorted((ROOT / "benchmarks/results/fuzz_kernels_nvidia_h200").glob("*.json")):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        worst = found["largest_errors"]
+        errors = [
+            " / ".join(
+                (f"{worst[key]:.0e}" if worst[key] else "0") if (key := f"{dtype} {kind}") in worst else "-"
+                for kind in ("output", "gradient")
+            )
+            for dtype in ("bfloat16", "float16", "float32", "float64")
+        ]
+        rows.append((f"`{found['operator']}`", f"{found['shapes']:,}", found["wrong"], *errors))
+    return table(("operator", "shapes", "wrong", "bf16", "fp16", "fp32", "fp64"), rows, range(1, 7))
+
+
+def model_fuzz_table() -> str:
+    """The committed run of `make fuzz`: models by how they are drawn, and what the oracle says of them."""
+    found = measured_results("fuzz_models")
+    verdicts = ("equivalent", "counterexample", "unknown", "compared")
+    rows = [
+        (kind, *(f"{counts.get(verdict, 0):,}" for verdict in verdicts))
+        for kind, counts in found["kinds"].items()
+    ]
+    total = f"{found['models']:,} models, seed {found['seed']}: {found['models_that_differ']} differ, {found['exceptions']} exceptions"
+    return f"\n{total}.\n" + table(("models", *verdicts), rows, range(1, 5))
+
+
+def measured_results(name: str) -> dict[str, Any]:
+    """A committed document of results."""
+    document: dict[str, Any] = json.loads(
+        (ROOT / f"benchmarks/results/{name}.json").read_text(encoding="utf-8")
+    )
+    return document
+
+
+def sweeps_tables() -> str:
+    """The committed results of sweeps: caption, card and table of each; rows not run are shown as such."""
+    parts = []
+    for path in sorted((ROOT / "benchmarks/results").glob("sweep_*.json")):
+        found = measured_results(path.stem)
+        head, *rows = found["table"]
+        where = f"{found['card']}, torch {found['torch']}, triton {found['triton']}; `{found['sweep']}`"
+        parts.append(f"\n{found['caption']} ({where}.)\n{table(head, rows)}")
+    return "".join(parts)
+
+
+def commands_table() -> str:
+    """Every command with the first sentence of its help, in the order of `mirrormata --help`."""
+    rows = []
+    for name, text in program_commands():
+        anchor = name.replace(" ", "-")
+        sentence = " ".join(text.split()).split(". ")[0].split("; ")[0].rstrip(".")
+        rows.append((f"[`{name}`](#{anchor})", sentence))
+    return table(("command", "what it does"), rows)
+
+
+def program_commands() -> list[tuple[str, str]]:
+    """Name and help of every command of the program, those of groups with the group's name in front."""
+
+    def below(prefix: str, command: Any) -> list[tuple[str, str]]:
+        if not hasattr(command, "commands"):
+            return [(prefix, command.help or "")]
+        return [
+            row
+            for name, child in command.commands.items()
+            for row in below(f"{prefix} {name}".strip(), child)
+        ]
+
+    return below("", typer.main.get_command(app))
+
+
+def pages_table() -> str:
+    """Every page of the site's navigation but the first, in its order, with what it answers.
+
+    That is said in the page, `<!-- answers: ... -->` below its heading; a page without one is shown with its first sentence.
+    """
+    rows = []
+    for title, name in navigation_pages():
+        if name == "index.md":
+            continue
+        text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        rows.append((f"[{title}]({name})", page_answers(text)))
+    return table(("page", "what it answers"), rows)
+
+
+def navigation_pages() -> list[tuple[str, str]]:
+    """Title and file of the pages in the navigation of `mkdocs.yml`; of those in folders only the index."""
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    text = text[text.index("\nnav:\n") :]
+    found = re.findall(r"^ +- (?:([^:\n]+): )?([\w/-]+\.md)$", text, flags=re.MULTILINE)
+    titles = {"claims/index.md": "Claims", "api/index.md": "Python API", "decisions/index.md": "Decisions"}
+    pages = [(titles.get(name, title), name) for title, name in found if "/" not in name or name in titles]
+    return [(title, name) for title, name in pages if title]
+
+
+def page_answers(text: str) -> str:
+    """What a page says that it answers, else its first sentence."""
+    said = re.search(r"^<!-- answers: (.*?) -->$", text, flags=re.MULTILINE | re.DOTALL)
+    if said:
+        return " ".join(said[1].split())
+    paragraphs = [p for p in text.split("\n\n")[1:] if not p.startswith(("<", "#", "|", "`" * 3))]
+    return " ".join(paragraphs[0].split()).split(". ")[0].rstrip(".")
+
+
+def certificate_kinds() -> str:
+    """The kinds of certificates that `check` knows, in a sentence."""
+    kinds = [f"`{kind}`" for kind in CHECKERS]
+    return f"\nThe kinds are {', '.join(kinds[:-1])} and {kinds[-1]}.\n\n"
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "commands": commands_table,
+    "pages": pages_table,
+    "kinds": certificate_kinds,
+    "constructions": constructions_table,
+    "horizons": horizons_table,
+    "printed": printed_table,
+    "checkers": checkers_table,
+    "library": library_table,
+    "recurrences": recurrences_table,
+    "sweeps": sweeps_tables,
+    "throughput": throughput_table,
+    "fla-checkpoints": fla_checkpoints_table,
+    "kernel-times": kernel_times_table,
+    "kernel-further-times": kernel_further_table,
+    "kernel-errors": kernel_errors_table,
+    "kernel-counters": kernel_counters_table,
+    "layer-kernels": layer_kernels_table,
+    "mutations": mutations_table,
+    "kernel-fuzz": kernel_fuzz_table,
+    "model-fuzz": model_fuzz_table,
+    **{f"files-{folder.replace('/', '-')}": partial(files_list, folder) for folder in FOLDERS},
+}
+"""The function that computes what stands between `<!-- generated: NAME -->` and `<!-- end -->`."""

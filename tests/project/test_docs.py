@@ -1,0 +1,205 @@
+"""The pages say what is true: code runs, outputs are real, links lead somewhere, options and names are all there."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+import mirrormata
+from mirrormata.cli import app
+from mirrormata.tests.project.documented_pages import (
+    PAGES,
+    ROOT,
+    ExpectedErrorError,
+    agrees,
+    blocks,
+    documented,
+    refreshed,
+)
+from mirrormata.tests.project.documented_pictures import IMAGES, PICTURES, SCREENSHOTS
+from mirrormata.tests.project.generated_tables import PACKAGES
+
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in [*NAMES, "CHANGELOG.md"]}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if blocks(TEXTS[name])])
+def test_blocks_of_a_page_print_what_it_shows(name: str, tmp_path: Path) -> None:
+    wrong = [
+        f"shown:\n{block.text}\nprinted:\n{printed}"
+        for block, printed in documented(TEXTS[name], tmp_path)
+        if not agrees(block.text, printed)
+    ]
+    assert not wrong, f"{name}: see CONTRIBUTING.md, Tests\n" + "\n".join(wrong)
+
+
+def test_a_wrong_output_is_noticed_and_mended(tmp_path: Path) -> None:
+    page = "```python\nprint(1)\n```\n\n```text\n2\n```\n"
+    ((block, printed),) = documented(page, tmp_path)
+    assert not agrees(block.text, printed)
+    assert refreshed(page, tmp_path) == page.replace("2\n", "1\n")
+    page = "```console\n$ mirrormata inspect nosuch\nfine\n```\n"
+    ((block, printed),) = documented(page, tmp_path)
+    assert not agrees(block.text, printed)
+    assert "error: 'nosuch' is not a name" in printed
+
+
+def test_an_error_that_does_not_come_is_noticed(tmp_path: Path) -> None:
+    """Also where the page shows no output: what is not printed is easily overlooked."""
+    for body in ("pass", "print(1)"):
+        shown = "```text\n1\n```\n" if "print" in body else ""
+        page = f"```python\ntry:\n    {body}\nexcept ValueError as error:\n    print(error)\n```\n\n{shown}"
+        with pytest.raises(ExpectedErrorError, match="line 3 of the block is not reached"):
+            list(documented(page, tmp_path))
+    page = '```python\ntry:\n    int("x")\nexcept ValueError:\n    print("so it is")\n```\n\n```text\nso it is\n```\n'
+    assert [agrees(block.text, printed) for block, printed in documented(page, tmp_path)] == [True]
+    page = '```python\nimport contextlib\n\nwith contextlib.suppress(ValueError):\n    int("3")\n```\n'
+    with pytest.raises(ExpectedErrorError, match="not by `suppress`"):
+        list(documented(page, tmp_path))
+
+
+def test_an_output_that_the_page_does_not_show_is_noticed(tmp_path: Path) -> None:
+    for rest in ("", "Text.\n\n```python\nx = 1\n```\n", "Text.\n\n```text\n1\n```\n"):
+        ((block, printed),) = documented(f"```python\nprint(1)\n```\n\n{rest}", tmp_path)
+        assert (block.text, printed) == ("", "1\n")
+        assert not agrees(block.text, printed)
+    assert not list(documented("```python\nx = 1\n```\n", tmp_path))
+
+
+def test_dots_stand_for_lines_and_times_do_not_count() -> None:
+    assert agrees("a\n...\nd\n", "a\nb\nc\nd\n")
+    assert agrees("a\n...\n", "a\n")
+    assert not agrees("a\n...\nd\n", "a\nb\n")
+    assert agrees("time 1.0 s, 5 tokens/s (numpy)\n", "time 22.7 s, 6,000 tokens/s (numpy)\n")
+    assert not agrees("errors 0\n", "errors 1\n")
+
+
+def anchors(text: str) -> set[str]:
+    """Anchors of the headings, as GitHub and mkdocs make them."""
+    plain = re.sub(r"```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    headings = [re.sub(r"[`*]", "", h) for h in re.findall(r"^#+ (.*)$", plain, flags=re.MULTILINE)]
+    return {re.sub(r"\s+", "-", re.sub(r"[^\w\s-]", "", h).strip().lower()) for h in headings}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_links_lead_somewhere(name: str) -> None:
+    text = re.sub(r"```.*?^```$|`[^`\n]*`", "", TEXTS[name], flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if target.startswith("https://"):
+            continue
+        path, _, anchor = target.partition("#")
+        file = ((ROOT / name).parent / path).resolve() if path else ROOT / name
+        assert file.exists(), f"{name}: {target}"
+        if anchor.startswith("mirrormata."):
+            documented_object(anchor)
+        elif anchor:
+            assert anchor in anchors(file.read_text(encoding="utf-8")), f"{name}: {target}"
+
+
+def documented_object(path: str) -> Any:
+    """What a dotted path of the API pages names."""
+    parts = path.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found: Any = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for attribute in parts[cut:]:
+            found = getattr(found, attribute)
+        return found
+    raise AssertionError(path)
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    listed = re.findall(r"([\w/-]+\.md)$", config[config.index("nav:\n  -") :], flags=re.MULTILINE)
+    assert sorted(listed) == sorted(name.removeprefix("docs/") for name in NAMES if name.startswith("docs/"))
+
+
+def test_api_pages_name_existing_modules_and_all_names_of_the_package() -> None:
+    pages = "".join(text for name, text in TEXTS.items() if name.startswith("docs/api/"))
+    modules = re.findall(r"^::: (\S+)$", pages, flags=re.MULTILINE)
+    assert len(set(modules)) == len(modules)
+    for module in modules:
+        importlib.import_module(module)
+    for name in mirrormata.__all__:
+        if name != "__version__":
+            assert f"`{name}`" in TEXTS["docs/api/index.md"], name
+            assert getattr(mirrormata, name).__module__ in modules, name
+
+
+def commands() -> Iterator[tuple[str, list[str]]]:
+    """Every command of the program with the names of its options."""
+    queue: list[tuple[str, Any]] = [("", typer.main.get_command(app))]
+    while queue:
+        name, command = queue.pop()
+        for key, child in getattr(command, "commands", {}).items():
+            queue.append((f"{name} {key}".strip(), child))
+        if not hasattr(command, "commands"):
+            yield name, [o for p in command.params for o in p.opts if o.startswith("-") and o != "--help"]
+
+
+def test_every_command_and_option_is_documented() -> None:
+    text = TEXTS["docs/command-line.md"]
+    sections = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL))
+    shared = sections["Options of inspect and construct"]
+    found = dict(commands())
+    assert set(found) >= {"inspect", "construct", "check", "run", "export npz", "export safetensors"}
+    for command, options in found.items():
+        own = sections[command] + (shared if command in ("inspect", "construct") else "")
+        rows = "".join(re.findall(r"^\| (.*?) \|", own, flags=re.MULTILINE))
+        for option in options:
+            assert re.search(rf"(?<![\w-]){option}(?![\w-])", rows), f"{command} {option}"
+        for option in re.findall(r"--[a-z][a-z-]*", rows):
+            assert option in options, f"{command} has no {option}"
+
+
+def test_pictures_are_shown_and_drawn() -> None:
+    shown = {Path(t).name for text in TEXTS.values() for t in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)}
+    assert shown == {*PICTURES, *SCREENSHOTS} == {path.name for path in IMAGES.iterdir()}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_is_what_the_package_draws(name: str, tmp_path: Path) -> None:
+    PICTURES[name](tmp_path / name)
+    texts = [
+        re.findall(r"<text[^>]*>([^<]*)<", path.read_text(encoding="utf-8"))
+        for path in (IMAGES / name, tmp_path / name)
+    ]
+    assert texts[0]
+    assert texts[0] == texts[1]
+
+
+def modules() -> list[str]:
+    """Every module of the installed packages."""
+    found = []
+    for package in PACKAGES:
+        folder = ROOT.joinpath(*package.split(".")[1:])
+        found += [package, *(f"{package}.{path.stem}" for path in sorted(folder.glob("[!_]*.py")))]
+    return found
+
+
+def test_docstring_examples() -> None:
+    names = modules()
+    assert "mirrormata.constructions._construct" in names
+    failed = [name for name in names if doctest.testmod(importlib.import_module(name)).failed]
+    assert not failed
+
+
+def test_version_and_license() -> None:
+    assert re.search(
+        rf"^version: {re.escape(mirrormata.__version__)}$", (ROOT / "CITATION.cff").read_text(), re.M
+    )
+    assert f"## [{mirrormata.__version__}]" in TEXTS["CHANGELOG.md"]
+    assert (
+        (ROOT / "LICENSE")
+        .read_text()
+        .startswith("MIT License\n\nCopyright (c) 2026 The mirrormata developers")
+    )

@@ -1,0 +1,297 @@
+"""`check`: the stand-alone checker of a certificate's kind, called on a file, a document or a construction.
+
+Which automaton a certificate is about: held against a given one, state by state as words reach them.
+
+A certificate has an automaton in it, and what its checker proves is about that one. Two automata are the same here if
+their reachable states correspond one to one, start to start, such that letters of the same text lead to corresponding
+states and outputs have the same text. The names of states are texts for people and need not agree. A certificate of kind
+`bound` has neither start nor outputs: its states are matched by their names, and all of them count.
+
+The certificate of whatever was constructed, with horizons where rounding matters.
+
+What the stand-alone checker accepts of a construction: its certificate, and its horizons.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ..constructions._delay import BlockDelay
+from ..constructions._lrnn import LRNN
+from ..constructions._realisations import Realisation
+from ..constructions.automata._automaton import Automaton
+from ..constructions.automata._labels import distinct_texts, label_text, output_texts
+from ..constructions.certificates._table import write_certificate
+from ..foundation._errors import DisagreementError, InputError
+from ._horizon import full_certificate
+from .checker import bound, delay, equivalent, horizon, impossible, table
+from .checker._exact import Invalid, load, parse, shown
+
+MAX_PAIRS = 1_000_000
+"""Pairs of states followed in search of a word that two different automata answer differently."""
+
+Word = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Why a certificate is about another automaton.
+
+    `text`: one line; `word`: the letters of a shortest word that tells the two apart, None where no word does.
+    """
+
+    text: str
+    word: Word | None = None
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Letters and outputs as texts; `delta[letter][state]`; `outputs` by state, or by letter and state."""
+
+    name: str
+    letters: list[str]
+    delta: list[list[int]]
+    start: int
+    outputs: list[Any]
+
+    @property
+    def is_mealy(self) -> bool:
+        return bool(self.outputs) and isinstance(self.outputs[0], list)
+
+    def output(self, x: int, before: int) -> str:
+        """The output on a letter in a state: for a Moore machine that of the state after it."""
+        after = self.delta[x][before]
+        return str(self.outputs[x][before] if self.is_mealy else self.outputs[after])
+
+
+def difference(document: Mapping[str, Any], automaton: Automaton) -> Difference | None:
+    """None where a valid certificate is about the automaton; else how they differ.
+
+    `InputError` where two letters or two outputs of the automaton have the same text, or for a bound two of its states.
+    """
+    theirs = distinct_texts(automaton.letters, "letter", automaton.name)
+    mine: list[str] = document["labels"]["letters"]
+    if sorted(mine) != sorted(theirs):
+        return Difference(f"its letters are {_listed(mine)}, those of {automaton.name} are {_listed(theirs)}")
+    if document["kind"] == "bound":
+        return _bound_difference(document, automaton)
+    said = document["automaton"]
+    names = document["labels"]["outputs"]
+    outputs = [[names[o] for o in row] if isinstance(row, list) else names[row] for row in said["outputs"]]
+    certified = _Table(
+        "the certificate's automaton", mine, said["transitions"], said.get("start", 0), outputs
+    )
+    order = [theirs.index(text) for text in mine]
+    texts = output_texts(automaton, automaton.name)
+    n = len(automaton.states)
+    given: list[Any] = [texts[x * n : (x + 1) * n] for x in order] if automaton.is_mealy else texts
+    wanted = _Table(automaton.name, mine, automaton.transitions[order].tolist(), automaton.start, given)
+    return _compared(certified, wanted)
+
+
+def _compared(first: _Table, second: _Table) -> Difference | None:
+    """By breadth over pairs of states: the first word with different outputs, else two words that meet in one alone."""
+    both_moore = not (first.is_mealy or second.is_mealy)
+    p, q = first.start, second.start
+    if both_moore and first.outputs[p] != second.outputs[q]:
+        return _answers((), first, first.outputs[p], second, second.outputs[q])
+    pairs: list[tuple[int, int, tuple[Any, ...] | None]] = [(p, q, None)]
+    seen = {(p, q)}
+    there: dict[int, tuple[int, Any]] = {p: (q, None)}
+    back: dict[int, tuple[int, Any]] = {q: (p, None)}
+    met: Difference | None = None
+    for p, q, path in pairs:
+        for x in range(len(first.letters)):
+            a, b = first.delta[x][p], second.delta[x][q]
+            here = (x, path)
+            one, other = first.output(x, p), second.output(x, q)
+            if one != other:
+                return _answers(_spelt(here, first.letters), first, one, second, other)
+            if (a, b) in seen or len(pairs) >= MAX_PAIRS:
+                continue
+            for machine, others, known in (
+                (first, second, there.setdefault(a, (b, here))),
+                (second, first, back.setdefault(b, (a, here))),
+            ):
+                if met is None and known[0] != (b if machine is first else a):
+                    words = _spelt(known[1], first.letters), _spelt(here, first.letters)
+                    met = Difference(
+                        f"{said(words[0])} and {said(words[1])} lead to one state of {machine.name}, and to two of "
+                        f"{others.name}",
+                        words[1],
+                    )
+            seen.add((a, b))
+            pairs.append((a, b, here))
+    if met is None and first.is_mealy != second.is_mealy:
+        has = ["gives outputs on letters" if t.is_mealy else "has outputs of states" for t in (first, second)]
+        return Difference(f"{first.name} {has[0]}, {second.name} {has[1]}")
+    return met
+
+
+def _answers(word: Word, first: _Table, one: str, second: _Table, other: str) -> Difference:
+    return Difference(f"after {said(word)} {first.name} answers {one!r}, {second.name} {other!r}", word)
+
+
+def _bound_difference(document: Mapping[str, Any], automaton: Automaton) -> Difference | None:
+    """Of tables without start and outputs, states matched by their names."""
+    if not automaton.keeps_points:
+        automaton = automaton.trimmed()
+    mine, theirs = document["labels"]["states"], distinct_texts(automaton.states, "state", automaton.name)
+    if sorted(mine) != sorted(theirs):
+        return Difference(f"its states are {_listed(mine)}, those of {automaton.name} are {_listed(theirs)}")
+    letters = [label_text(x) for x in automaton.letters]
+    place = {text: i for i, text in enumerate(theirs)}
+    for x, row in zip(document["labels"]["letters"], document["automaton"]["transitions"], strict=True):
+        given = automaton.transitions[letters.index(x)]
+        for q, after in enumerate(row):
+            other = theirs[int(given[place[mine[q]]])]
+            if mine[after] != other:
+                return Difference(
+                    f"letter {x!r} takes state {mine[q]!r} to {mine[after]!r}, and in {automaton.name} to {other!r}",
+                    (x,),
+                )
+    return None
+
+
+def said(word: Word) -> str:
+    """A word in a sentence."""
+    if not word:
+        return "the empty word"
+    text = " ".join(word[:40]) + " ..." * (len(word) > 40)
+    return f"the word {text!r}" if len(word) > 1 else f"the letter {text!r}"
+
+
+def _spelt(path: tuple[Any, ...] | None, letters: list[str]) -> Word:
+    word = []
+    while path is not None:
+        word.append(letters[path[0]])
+        path = path[1]
+    return tuple(word[::-1])
+
+
+def _listed(texts: list[str]) -> str:
+    return ", ".join(texts[:8]) + ", ..." * (len(texts) > 8)
+
+
+CHECKERS = {
+    "table": table.check,
+    "horizon": horizon.check,
+    "delay": delay.check,
+    "bound": bound.check,
+    "equivalent": equivalent.check,
+    "impossible": impossible.check,
+}
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """`verdict`: `valid` or `invalid`; `kind`: of the certificate; `reason`: what is proved, or what is wrong.
+
+    Where an automaton was given: its name is `automaton`, and the verdict `other` means that the certificate is valid, but
+    about another automaton; then `word` has the letters of a shortest word that tells the two apart, if one does.
+    """
+
+    verdict: str
+    kind: str | None
+    reason: str
+    automaton: str | None = field(default=None, repr=False)
+    word: tuple[str, ...] | None = field(default=None, repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON; `automaton` and `word` only where an automaton was given."""
+        facts: dict[str, Any] = {"verdict": self.verdict, "kind": self.kind, "reason": self.reason}
+        if self.automaton is not None:
+            facts |= {"automaton": self.automaton, "word": None if self.word is None else list(self.word)}
+        return facts
+
+
+def check(
+    certificate: str | Path | Mapping[str, Any] | Realisation, automaton: Automaton | None = None
+) -> CheckResult:
+    """Check a certificate file, its JSON document, or a construction (through its certificate).
+
+    `automaton`: the one that the certificate is to be about. Its reachable states must correspond to those of the
+    certificate's automaton, letters and outputs matched by their texts (see `about`); else the verdict is `other`.
+    Malformed and wrong certificates are `invalid` with the reason; a file that cannot be read is an `InputError`, and so is
+    an automaton with two letters or outputs (for a bound: two states) of the same text.
+    """
+    document, result = _checked(certificate)
+    if automaton is None:
+        return result
+    if result.verdict != "valid":
+        return replace(result, automaton=automaton.name)
+    found = difference(document, automaton)
+    if found is None:
+        return replace(result, automaton=automaton.name)
+    reason = f"valid, but not about {automaton.name}: {found.text}"
+    return CheckResult("other", result.kind, reason, automaton.name, found.word)
+
+
+def _checked(certificate: str | Path | Mapping[str, Any] | Realisation) -> tuple[Any, CheckResult]:
+    """The certificate's document, and the verdict of its kind's checker."""
+    if isinstance(certificate, LRNN | BlockDelay):
+        certificate = certify(certificate)
+    try:
+        if isinstance(certificate, str | Path):
+            if Path(certificate).is_file() and Path(certificate).stat().st_size == 0:
+                return None, CheckResult("invalid", None, f"{certificate} is empty")
+            document = load(str(certificate))
+        else:
+            document = parse(json.dumps(certificate))
+    except OSError as error:
+        raise InputError(f"{certificate}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{certificate}: not a text file, so no certificate") from None
+    except Invalid as reason:
+        return None, CheckResult("invalid", None, str(reason))
+    except (TypeError, ValueError, RecursionError) as error:
+        if isinstance(certificate, str | Path):
+            raise InputError(f"{str(certificate)!r}: cannot be read ({error})") from None
+        return None, CheckResult("invalid", None, f"not JSON: {error}")
+    kind = document.get("kind") if isinstance(document, dict) else None
+    checker = CHECKERS.get(kind) if isinstance(kind, str) else None
+    if checker is None:
+        what = (
+            "no certificate: an object with a kind is needed"
+            if kind is None
+            else f"unknown kind: {shown(kind)}"
+        )
+        return None, CheckResult("invalid", None, what)
+    try:
+        return document, CheckResult("valid", kind, checker(document))
+    except Invalid as reason:
+        return None, CheckResult("invalid", kind, str(reason))
+
+
+def certify(found: Realisation, *, max_group: int = 5_000) -> dict[str, Any]:
+    """Of kind `delay` for a block delay (of a group with at most `max_group` elements), else `table` or `horizon`."""
+    if isinstance(found, BlockDelay):
+        return found.certificate(max_group)
+    return full_certificate(found)
+
+
+def accepted(found: Realisation, *, max_group: int = 5_000) -> dict[str, Any]:
+    """The certificate of a construction, once its checker has accepted it; `DisagreementError` where it does not."""
+    document = certify(found, max_group=max_group)
+    result = check(document)
+    if result.verdict != "valid":
+        raise DisagreementError(
+            f"{found.automaton.name}: the checker refuses the certificate of this construction ({result.reason})"
+        )
+    return document
+
+
+def write_accepted(found: Realisation, path: str | Path, *, max_group: int = 5_000) -> None:
+    """Write the certificate of a construction, once the stand-alone checker has accepted it."""
+    write_certificate(accepted(found, max_group=max_group), path)
+
+
+def accepted_horizons(lrnn: LRNN) -> dict[str, int | None] | None:
+    """For each dtype the length that the checker accepts; None where no horizon is certified."""
+    document = accepted(lrnn)
+    lengths: dict[str, int | None] | None = document.get("horizon", {}).get("lengths")
+    return lengths

@@ -1,0 +1,69 @@
+"""`.npz` files of other people: read without pickle, and not before their headers say that they are small enough."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Collection
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from ..foundation._errors import InputError
+
+MAX_BYTES = 1 << 34
+"""Most bytes of all arrays of a file together."""
+
+
+def read_npz(
+    path: str | Path, keys: Collection[str], refused: InputError, max_bytes: int = MAX_BYTES
+) -> dict[str, NDArray[Any]]:
+    """The arrays of a file that have one of these names. Others are passed over.
+
+    Raises `refused` for what is not a zip file of plain arrays, and `InputError` for a missing file, for an array whose
+    header promises another size than the file holds, and for more than `max_bytes` in all.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    try:
+        with zipfile.ZipFile(path) as file:
+            members = {info.filename.removesuffix(".npy"): info for info in file.infolist()}
+            wanted = {key: info for key, info in members.items() if key in keys}
+            total = sum(info.file_size for info in wanted.values())
+            if total > max_bytes:
+                raise InputError(f"{path}: its arrays have {total:,} bytes; at most {max_bytes:,} are read")
+            for key, info in wanted.items():
+                with file.open(info) as stream:
+                    shape, kind, header = _header(stream)
+                    size = prod(shape) * kind.itemsize
+                    if kind.hasobject:
+                        raise refused
+                    if header + size != info.file_size:
+                        raise InputError(
+                            f"{path}: {key} promises an array of shape {shape} and type {kind}, which is not what the "
+                            "file holds: write it again with numpy.savez"
+                        )
+                with file.open(info) as stream:
+                    arrays[key] = np.lib.format.read_array(stream, allow_pickle=False)
+    except InputError:
+        raise
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (OSError, ValueError, TypeError, AttributeError, EOFError, NotImplementedError, RuntimeError):
+        raise refused from None
+    except (zipfile.BadZipFile, zlib.error, MemoryError, SyntaxError, RecursionError, OverflowError):
+        raise refused from None
+    return arrays
+
+
+def _header(stream: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Shape, type and the header's own bytes."""
+    version = npy.read_magic(stream)
+    read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(version)
+    if read is None:
+        raise ValueError(f"version {version} of the array format")
+    shape, _, kind = read(stream)
+    return shape, kind, stream.tell()

@@ -1,0 +1,268 @@
+"""`mirrormata run`: a certificate's LRNN on given or random words, with its certified horizon beside what is seen.
+
+The read-out margin along a run, token by token, for a picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..constructions._delay import BlockDelay
+from ..constructions._lrnn import LRNN
+from ..constructions._realisations import Realisation
+from ..constructions.automata._automaton import Automaton, Indices
+from ..constructions.certificates._delay import block_delay_from_certificate
+from ..constructions.certificates._table import lrnn_from_certificate, read_document
+from ..foundation._errors import InputError
+from ._check import check
+from .arithmetic._rounding import Floats, float_format
+from .running._block_run import follow
+from .running._delay import run_delay
+from .running._report import RunReport
+from .running._run import run
+from .running._stepper import LRNNStepper
+from .running._words import random_stream, words_of
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run of a valid certificate.
+
+    `report`; the certified `horizon` in the run's dtype (None: none is stated); for a single word the automaton's
+    `state` after it and its `output`, as text, which are the linear RNN's too where the report has no error there.
+    """
+
+    name: str
+    report: RunReport
+    horizon: int | None
+    state: str | None = None
+    output: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The report's fields, the horizon, and the state and output after a single word."""
+        return {**self.report.to_json(), "horizon": self.horizon, "state": self.state, "output": self.output}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """`(label, text)` pairs of a readable table."""
+        r = self.report
+        rows = [
+            ("tokens", f"{r.tokens:,} in {r.sequences:,} sequence{'s' * (r.sequences != 1)}"),
+            ("dtype", r.dtype),
+            ("order", r.order),
+            ("errors", f"{r.errors:,}"),
+        ]
+        if self.state is not None:
+            rows.append(("state after the word", f"{self.state} (output {self.output})"))
+        if r.first_error is not None:
+            rows.append(("first error", f"token {r.first_error:,} of sequence {r.first_error_sequence}"))
+        if self.horizon is not None:
+            rows.append(("certified horizon", f"no error at least up to token {self.horizon:,} in {r.dtype}"))
+        if r.norm_range is not None:
+            rows.append(("state norm", f"{r.norm_range[0]:.6g} to {r.norm_range[1]:.6g}"))
+        if r.margin is not None:
+            rows.append(("least read-out margin", f"{r.margin:.6g}"))
+        rows.append(("time", f"{r.seconds:.2f} s, {r.tokens_per_second:,.0f} tokens/s ({r.backend})"))
+        return rows
+
+
+HOLDS = {
+    "bound": "lower bounds",
+    "impossible": "the proof that a layer cannot follow an automaton",
+    "equivalent": "a model's stored numbers",
+}
+"""What a certificate of a kind holds in place of a construction; `equivalent` only where it is not bit-exact."""
+
+
+def lrnn_of(path: str) -> LRNN:
+    """The LRNN of a certificate file: kind table or horizon, or a bit-exact one of kind equivalent, which holds a whole table.
+
+    `InputError` for a certificate without one, and for an invalid one.
+    """
+    return _lrnn_of(path, _constructed(path))
+
+
+def _lrnn_of(path: str, document: dict[str, Any]) -> LRNN:
+    if document["kind"] == "delay":
+        raise InputError(
+            f"{path}: a certificate of kind delay holds no table of a linear RNN; one of kind table or horizon does"
+        )
+    return lrnn_from_certificate(document, path)
+
+
+def realisation_of(path: str) -> Realisation:
+    """What a certificate file constructs: as `lrnn_of`, or the block delay of one of kind delay."""
+    return _realisation_of(path, _constructed(path))
+
+
+def _realisation_of(path: str, document: dict[str, Any]) -> Realisation:
+    if document["kind"] == "delay":
+        return block_delay_from_certificate(document, path)
+    return _lrnn_of(path, document)
+
+
+def _constructed(path: str) -> dict[str, Any]:
+    """The document of a valid certificate that holds a construction; the kind is looked at first."""
+    document = _read(path)
+    kind = document.get("kind")
+    if kind in HOLDS and "layers" not in document:
+        mend = "one of kind table or horizon, as `mirrormata construct -o` writes it"
+        raise InputError(
+            f"{path}: this certificate of kind {kind} holds {HOLDS[kind]} and no table of a linear RNN; give "
+            f"{'the model itself' if kind == 'equivalent' else mend}"
+        )
+    if (result := check(path)).verdict != "valid":
+        raise InputError(
+            f"{path}: the certificate is invalid ({result.reason}): `mirrormata construct -o` writes valid ones"
+        )
+    return document
+
+
+def _read(path: str) -> dict[str, Any]:
+    require_there(path)
+    if Path(path).suffix == ".npz":
+        raise InputError(
+            f"{path}: an .npz of matrices, and a certificate is needed; `mirrormata prove` and `mirrormata compare` take "
+            "an .npz"
+        )
+    return read_document(path)
+
+
+def require_there(path: str) -> None:
+    """`InputError` where there is no such file and the text looks like an automaton's name."""
+    if not Path(path).exists() and not Path(path).suffix:
+        raise InputError(
+            f"{path}: no such file; for an automaton of this name write its certificate first with "
+            f"`mirrormata construct {path} -o FILE`"
+        )
+
+
+def _letters(automaton: Automaton, word: str) -> str | list[Any]:
+    """A word as it is, or, where letters contain blanks, as the list of the letters found from its left."""
+    texts = sorted((str(x) for x in automaton.letters), key=len, reverse=True)
+    if not any(" " in text for text in texts):
+        return word
+    found, rest = [], word.strip()
+    while rest:
+        letter = next((text for text in texts if rest == text or rest.startswith(f"{text} ")), None)
+        if letter is None:
+            raise InputError(
+                f"{automaton.name}: no letter stands at {rest[:40]!r} in the word; the letters, to be separated by "
+                f"blanks, are {', '.join(texts[:8])}{', ...' * (len(texts) > 8)}"
+            )
+        found.append(letter)
+        rest = rest[len(letter) :].lstrip()
+    return found
+
+
+def _end(automaton: Automaton, letters: list[int], start: int | None) -> tuple[str, str]:
+    """The state that the automaton reaches, and its output: for a Mealy machine that of the last letter."""
+    before = current = automaton.start if start is None else start
+    for x in letters:
+        before, current = current, int(automaton.transitions[x, current])
+    if automaton.is_mealy:
+        output = automaton.outputs[letters[-1], before] if letters else ""
+    else:
+        output = automaton.outputs[current]
+    return str(automaton.states[current]), str(output)
+
+
+def run_file(
+    path: str,
+    *,
+    word: str | None,
+    random: int | None,
+    length: int | None = None,
+    seed: int | None = None,
+    dtype: str,
+    start: str | None = None,
+    sequential: bool = False,
+    picture: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Outcome:
+    """Run a certificate's LRNN on one word, or on `random` words of a length; see `run` for the arithmetic.
+
+    `length`, `seed`: of random words only, by default 1,000 and 0.
+    """
+    if (word is None) == (random is None):
+        raise InputError("run: give --word WORD, or --random N with --length T")
+    if word is not None and (length is not None or seed is not None):
+        raise InputError(
+            f"run: {'--length' if length is not None else '--seed'} is of random words (--random); with --word leave it out"
+        )
+    if random == 0 or length == 0:
+        raise InputError(
+            f"run: {'--random' if random == 0 else '--length'} 0 runs nothing: give a number from 1 on"
+        )
+    if dtype != "exact":
+        dtype = float_format(dtype).name
+    document = _constructed(path)
+    found = _realisation_of(path, document)
+    if isinstance(found, BlockDelay):
+        _require_plain(path, dtype, start, picture)
+    automaton = found.automaton
+    first = None if start is None else automaton.state_index(start)
+    letters = (
+        random_stream(automaton, random, 1_000 if length is None else length, seed or 0)
+        if random is not None
+        else automaton.word(_letters(automaton, word or ""))[None, :]
+    )
+    if isinstance(found, BlockDelay):
+        report = run_delay(found, letters, dtype=dtype, sequential=sequential, progress=progress)
+    else:
+        report = run(found, letters, dtype=dtype, start=first, sequential=sequential, progress=progress)
+    lengths = document.get("horizon", {}).get("lengths", {})
+    certified = first in (None, automaton.start)  # the proof counts the rounding of that initial state
+    outcome = Outcome(automaton.name, report, lengths.get(dtype) if certified else None)
+    if word is not None:
+        state, output = _end(automaton, automaton.word(_letters(automaton, word)).tolist(), first)
+        outcome = replace(outcome, state=state, output=output)
+    if picture is not None and isinstance(found, LRNN):
+        if len(found.layers) > 1:
+            raise InputError(
+                f"{path}: --picture draws the margin of one layer, this linear RNN has {len(found.layers)}: leave it "
+                "out"
+            )
+        from .pictures._run import draw_run
+
+        series = margin_series(found, letters, dtype, first)
+        draw_run({dtype: series}, {dtype: outcome.horizon}, {dtype: report.first_error}, picture)
+    return outcome
+
+
+def _require_plain(path: str, dtype: str, start: str | None, picture: str | None) -> None:
+    """A block delay runs from its start, in a float format, without a picture."""
+    wrong = ["--dtype exact"] * (dtype == "exact") + ["--start"] * (start is not None)
+    wrong += ["--picture"] * (picture is not None)
+    if wrong:
+        raise InputError(f"{path}: a block delay (kind delay) has no {' nor '.join(wrong)}: leave it out")
+
+
+MAX_TOKENS = 20_000
+"""Tokens of each sequence that a picture follows."""
+
+
+def margin_series(
+    lrnn: LRNN, letters: Any, dtype: str, start: int | None = None, max_tokens: int = MAX_TOKENS
+) -> tuple[Indices, Floats]:
+    """Positions 1..T and the least margin over all sequences after each, in the arithmetic of `LRNNStepper`.
+
+    `letters` as for `run`; only the first `max_tokens` of each sequence are followed. The margin is that of
+    `Readout`: negative where some sequence decodes to a wrong state.
+    """
+    words = words_of(letters, lrnn.automaton)
+    part: NDArray[Any] = words.part(0, min(words.length, max_tokens))
+    stepper = LRNNStepper(lrnn, dtype, start)
+    current = np.full(words.sequences, lrnn.decode[stepper.start_row, 0])
+    right = follow(lrnn.automaton.transitions, part, current)
+    states = stepper.initial(words.sequences)
+    margins = np.empty(part.shape[1])
+    for t in range(part.shape[1]):
+        states = stepper.step(states, part[:, t].astype(np.int64))
+        margins[t] = stepper.readout.observe(states, right[:, t])[1]
+    return np.arange(1, part.shape[1] + 1), margins

@@ -1,0 +1,149 @@
+"""Arithmetics by their names: sets of values with a zero, rounding modes, and orders of operations.
+
+Standard library only; used by `equivalent.py` and `impossible.py`. Parts that are usual are left out of a name, so each
+has one. VALUES: a float format, `int:LOW..HIGH`, `fixed:BITS:FRACTION`, or an ascending list of numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable
+from fractions import Fraction
+from math import ceil, floor, trunc
+from typing import Any, TypeAlias
+
+from ._exact import Invalid, need, shown
+
+Round: TypeAlias = Callable[[Fraction], Fraction]
+
+# precision in bits, exponent of the least normal number, largest finite number
+FORMATS = {
+    "fp64": (53, -1022, Fraction((2**53 - 1) * 2**971)),
+    "fp32": (24, -126, Fraction((2**24 - 1) * 2**104)),
+    "fp16": (11, -14, Fraction(65504)),
+    "bf16": (8, -126, Fraction((2**8 - 1) * 2**120)),
+    "fp8_e4m3": (4, -6, Fraction(448)),
+    "fp8_e5m2": (3, -14, Fraction(57344)),
+    "fp6_e2m3": (4, 0, Fraction(15, 2)),
+    "fp6_e3m2": (3, -2, Fraction(28)),
+    "fp4_e2m1": (2, 0, Fraction(6)),
+}
+SATURATING = ("fp8_e4m3", "fp6_e2m3", "fp6_e3m2", "fp4_e2m1")
+WHOLE: dict[str, Callable[[Fraction], int]] = {
+    "rne": round,
+    "tie_low": lambda x: ceil(x - Fraction(1, 2)),
+    "rz": trunc,
+    "ru": ceil,
+    "rd": floor,
+}
+ORDERS = ("bias", "tree", "fma")
+ZERO = Fraction(0)
+
+
+class Arithmetic:
+    """`kind`: exact, per_step or per_op; `order` of per_op; `round`, each number once; `format` of floats, else None."""
+
+    def __init__(self, text: Any) -> None:
+        need(type(text) is str, "arithmetic: not a string")
+        self.name, self.kind, self.order = text, "exact", "left"
+        self.mode = "rne"
+        self.format: tuple[int, int, Fraction] | None = None
+        self.round: Round = Fraction
+        if text == "exact":
+            return
+        self.kind, *parts = text.split(":")
+        need(self.kind in ("per_step", "per_op") and parts, f"arithmetic: {shown(text)} is not known")
+        width = {"int": 2, "fixed": 3}.get(parts[0], 1)
+        values, parts = ":".join(parts[:width]), parts[width:]
+        listed = values[:1] in "-0123456789"
+        if self.kind == "per_op" and parts[:1] and parts[0] in ORDERS:
+            self.order = parts.pop(0)
+        self.mode = usual = "tie_low" if listed else "rne"
+        if parts[:1] and parts[0] in WHOLE and parts[0] not in ("rne", usual):
+            self.mode = parts.pop(0)
+        saturate = parts == ["sat"] and values in FORMATS and values not in SATURATING
+        need(saturate or not parts, f"arithmetic: {shown(text)} is not how it is written")
+        self.format = FORMATS.get(values)
+        self.round = rounding(values, self.mode, saturate)
+
+    def affine(self, terms: list[tuple[int, Fraction, Fraction]], b: Fraction, width: int) -> Fraction:
+        """Σ a h + b, for terms (column, a, h) of `width` columns, others zero; b a value of the arithmetic."""
+        if self.kind != "per_op":
+            return self.round(sum((a * h for _, a, h in terms), b))
+        total = b if self.order == "bias" else ZERO
+        if self.order == "fma":
+            for _, a, h in terms:
+                total = self.round(a * h + total)
+        elif self.order == "tree":
+            sums = {k: self.round(a * h) for k, a, h in terms}
+            while width > 1:  # neighbours in pairs, the last of an odd number alone
+                width = (width + 1) // 2
+                pairs = {k // 2 for k in sums}
+                sums = {k: self.round(sums.get(2 * k, ZERO) + sums.get(2 * k + 1, ZERO)) for k in pairs}
+            total = sums.get(0, ZERO)
+        else:
+            for _, a, h in terms:
+                total = self.round(total + self.round(a * h))
+        return total if self.order == "bias" else self.round(total + b)
+
+
+def rounding(values: str, mode: str, saturate: bool) -> Round:
+    """The rounding to a named set of values that has a zero; `Invalid` where a number becomes infinite."""
+    if values in FORMATS:
+        return float_rounding(values, mode, saturate or values in SATURATING)
+    if values[:1] in "-0123456789":
+        return listed_rounding(values, mode)
+    grid = re.fullmatch(r"int:(-[1-9][0-9]{0,14}|0)\.\.([1-9][0-9]{0,14}|0)", values)
+    fixed = re.fullmatch(r"fixed:([1-9][0-9]?):(0|[1-9][0-9]{0,2})", values)
+    if grid:
+        low, high, quantum = int(grid[1]), int(grid[2]), Fraction(1)
+    elif fixed:
+        high = 2 ** (int(fixed[1]) - 1) - 1
+        low, quantum = -high - 1, Fraction(1, 2 ** int(fixed[2]))
+    else:
+        raise Invalid(f"arithmetic: {shown(values)} is no format, grid with a zero, or list of numbers")
+    whole = WHOLE[mode]
+    return lambda x: min(max(whole(x / quantum), low), high) * quantum
+
+
+def float_rounding(values: str, mode: str, saturate: bool) -> Round:
+    """To a float format: overflow goes to the largest number where the mode rounds inward, or by saturation."""
+    precision, least, largest = FORMATS[values]
+    whole = WHOLE[mode]
+
+    def to_float(x: Fraction) -> Fraction:
+        exponent = least
+        if x:
+            size = abs(x)
+            exponent = size.numerator.bit_length() - size.denominator.bit_length()
+            exponent = max(exponent - (size < Fraction(2) ** exponent), least)
+        unit = Fraction(2) ** (exponent - precision + 1)
+        y = whole(x / unit) * unit
+        inward = saturate or mode in ("rz", "ru" if x < 0 else "rd")
+        need(abs(y) <= largest or inward, "a number overflows")
+        return min(max(y, -largest), largest)
+
+    return to_float
+
+
+def listed_rounding(values: str, mode: str) -> Round:
+    """To a finite set, written as an ascending list of numbers in lowest terms."""
+    need(
+        all(re.fullmatch(r"-?[0-9]{1,400}(/[1-9][0-9]{0,399})?", part) for part in values.split(",")),
+        "arithmetic: not a list of numbers",
+    )
+    numbers = [Fraction(part) for part in values.split(",")]
+    written = ",".join(str(x) for x in numbers)
+    need(written == values and numbers == sorted(set(numbers)), "arithmetic: the list is not ascending")
+    need(ZERO in numbers, "arithmetic: a set without a zero")
+
+    def to_member(x: Fraction) -> Fraction:
+        above = min(bisect_left(numbers, x), len(numbers) - 1)
+        low, high = numbers[max(above - 1, 0)], numbers[above]
+        if x >= high or x <= low:
+            return high if x >= high else low
+        up = {"ru": True, "rd": False, "rz": x < 0, "tie_low": x - low > high - x}[mode]
+        return high if up else low
+
+    return to_member

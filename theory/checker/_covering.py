@@ -1,0 +1,214 @@
+"""Cascades in a certificate: every joint state stands for an automaton's state, and every letter keeps it so.
+
+The joint states are all combinations of the heads' points, far too many to list. A covering says what they stand
+for: from node 0 a chain goes down the layers, at a node of a head to the child of that head's point, and ends at a
+state. Proof that a letter x takes each joint state over q to one over δ(q, x): follow from the top, layer by layer,
+all situations (layer letter, node P of the chain before, node T of the chain after). Points of one layer do not
+depend on those above, so at each layer all points of the heads that P, T and the read-out meet are tried: P goes on
+by the old point, T by the new one, and the letter by the table. Below the last layer P is a state, T must be δ(P, x),
+and so must be what the last read-out names.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import Any
+
+from ._exact import array, integer, need
+from ._head import Head, Sparse, canonical
+from ._layers import Wired
+
+Node = tuple[int, int, list[int]]  # layer, head, children; a state q is (number of layers, q, [])
+LARGEST_LABEL = 8
+MAX_TRIED = 20_000_000  # points of heads tried, over all situations of a layer
+
+
+def check_covering(data: Any, decode: Any, wired: Wired, delta: list[list[int]], start: int, n: int) -> str:
+    """The proof above, and the initial joint states; `Invalid` where it fails."""
+    nodes = read_nodes(data, wired, n)
+    states = states_below(nodes, len(wired.layers))
+    moves = [
+        [point_moves(head, table) for head, table in zip(heads, images, strict=True)]
+        for heads, images in zip(wired.layers, wired.images, strict=True)
+    ]
+    current = {(x, 0, x, 0) for x in range(len(delta))}
+    count = 0
+    for i, heads in enumerate(wired.layers):
+        count += len(current)
+        entered = {(letter, nodes[T][1] if nodes[T][0] == i else -1) for letter, _, _, T in current}
+        check_idle(i, heads, entered)
+        check_moves(i, heads, moves[i], nodes, states, delta, current)
+        current = below(i, wired, moves[i], nodes, current)
+    for said, P, x, T in current:
+        right = delta[x][nodes[P][1]]
+        need(nodes[T][1] == right, f"letter {x} takes state {nodes[P][1]} to {nodes[T][1]}, not {right}")
+        need(said == right, f"letter {x} in state {nodes[P][1]}: the read-out says {said}, not {right}")
+    check_starts(decode, wired, nodes, states, start, n)
+    components = sum(len(heads) for heads in wired.layers)
+    return f"{len(wired.layers)} layers, cascade of {components} components, {count} situations"
+
+
+def below(
+    i: int,
+    wired: Wired,
+    moves: list[list[list[int]]],
+    nodes: list[Node],
+    current: set[tuple[int, int, int, int]],
+) -> set[tuple[int, int, int, int]]:
+    """All situations on the next layer."""
+    heads = wired.layers[i]
+    after: set[tuple[int, int, int, int]] = set()
+    tried = 0
+    for letter, P, x, T in current:
+        met = nodes[P][1] if nodes[P][0] == i else -1
+        entered = nodes[T][1] if nodes[T][0] == i else -1
+        matter = sorted({*wired.reads[i][letter], met, entered} - {-1})
+        points = [0] * len(heads)
+        tried += prod(heads[h].points for h in matter)
+        need(tried <= MAX_TRIED, f"layers[{i}]: more than {MAX_TRIED:,} points to try")
+        for choice in product(*(range(heads[h].points) for h in matter)):
+            for h, p in zip(matter, choice, strict=True):
+                points[h] = p
+            column = wired.column(i, letter, points)
+            following = wired.next[i][letter][column]
+            need(following is not None, f"layers[{i}].next[{letter}][{column}]: it is null, but it occurs")
+            old = P if met < 0 else nodes[P][2][points[met]]
+            new = T
+            if entered >= 0:
+                new = nodes[T][2][moves[entered][heads[entered].actions[letter]][points[entered]]]
+            after.add((following, old, x, new))
+    return after
+
+
+def read_nodes(data: Any, wired: Wired, n: int) -> list[Node]:
+    """The nodes, numbered as they are first met from the top, each head and each state met."""
+    depth = len(wired.layers)
+    nodes: list[Node] = []
+    for i, item in enumerate(array(data, "covering")):
+        where = f"covering[{i}]"
+        if len(array(item, where)) == 1:
+            nodes.append((depth, integer(item[0], 0, n - 1, where), []))
+            continue
+        layer, h, children = array(item, where, 3)
+        integer(layer, 0, depth - 1, where), integer(h, 0, len(wired.layers[layer]) - 1, where)
+        nodes.append((layer, h, array(children, where, wired.layers[layer][h].points)))
+    order = [0, *(child for _, _, children in nodes for child in children)]
+    need(canonical(order, "covering") == len(nodes), "covering: a node is never met")
+    for i, (layer, _, children) in enumerate(nodes):
+        need(all(nodes[c][0] > layer for c in children), f"covering[{i}]: a child is not below it")
+    need(len({(a, b, *c) for a, b, c in nodes}) == len(nodes), "covering: two nodes are equal")
+    met = {(layer, h) for layer, h, _ in nodes}
+    heads = {(i, h) for i, layer in enumerate(wired.layers) for h in range(len(layer))}
+    need(met == heads | {(depth, q) for q in range(n)}, "covering: a head or a state is never met")
+    return nodes
+
+
+def point_moves(head: Head, images: list[list[int]]) -> list[list[int]]:
+    """For each transition the point after each point; pairs (u, v) go to (σ(u), v) or to (c, u), and only so.
+
+    A point that no transition leads to from another has a code that nothing would fix: it must be the first that
+    is free among 0, e_0, 2e_0, ..., 8e_0, e_1, ..., unless all points are one-hot.
+    """
+    n = head.points
+    moves = images
+    if head.pairs:
+        moves = [[image[u * n] // n for u in range(n)] for image in images]
+        for t, (image, move) in enumerate(zip(images, moves, strict=True)):
+            kept = len(set(move)) == n
+            right = [move[u] * n + (v if kept else u) for u in range(n) for v in range(n)]
+            need(
+                image == right and (kept or len(set(move)) == 1),
+                f"{head.where}.transitions[{t}]: pairs (u, v) must go to (σ(u), v) or to (c, u)",
+            )
+    written = {after for move in moves for p, after in enumerate(move) if p != after}
+    if any(code != ((p, 0, 1),) for p, code in enumerate(head.vectors)):
+        taken = {head.vectors[p] for p in written}
+        for p in range(n):
+            if p not in written:
+                need(
+                    head.vectors[p] == first_free(taken),
+                    f"{head.where}.codes[{p}]: not the first that is free",
+                )
+                taken.add(head.vectors[p])
+    return moves
+
+
+def first_free(taken: set[Sparse]) -> Sparse:
+    """The first of 0, e_0, 2e_0, ..., 8e_0, e_1, ... that is not taken."""
+    k = 0
+    while True:
+        row, value = divmod(k - 1, LARGEST_LABEL) if k else (0, -1)
+        code: Sparse = ((row, 0, value + 1),) if k else ()
+        if code not in taken:
+            return code
+        k += 1
+
+
+def check_idle(i: int, heads: list[Head], entered: set[tuple[int, int]]) -> None:
+    """Heads that the chain after a letter does not enter must keep their state: what they did would be idle."""
+    for h, head in enumerate(heads):
+        for letter, met in entered:
+            t = head.transitions[head.actions[letter]]
+            keeps = not t["factors"] and not t["additive"] and t["gate"] == 1 and "matrix" not in t
+            need(keeps or met == h, f"layers[{i}].heads[{h}].actions[{letter}]: it must be the identity")
+
+
+def check_moves(
+    i: int,
+    heads: list[Head],
+    moves: list[list[list[int]]],
+    nodes: list[Node],
+    states: list[int],
+    delta: list[list[int]],
+    current: set[tuple[int, int, int, int]],
+) -> None:
+    """A letter that maps P's states onto T's permutes the head that T meets, any other resets it.
+
+    A reset leads to the first child of T that holds the image of P's states: where children overlap, others would
+    do as well.
+    """
+    images: dict[tuple[int, int], int] = {}
+    for letter, P, x, T in current:
+        if nodes[T][0] != i:
+            continue
+        if (P, x) not in images:
+            images[P, x] = sum({1 << after for q, after in enumerate(delta[x]) if states[P] >> q & 1})
+        image, h = images[P, x], nodes[T][1]
+        move, where = moves[h][heads[h].actions[letter]], f"layers[{i}].heads[{h}].actions[{letter}]"
+        if image == states[T]:
+            need(len(set(move)) == len(move), f"{where}: it must be a permutation")
+        else:
+            first = next((p for p, child in enumerate(nodes[T][2]) if not image & ~states[child]), -1)
+            need(all(p == first for p in move), f"{where}: it must be the reset to point {first}")
+
+
+def states_below(nodes: list[Node], depth: int) -> list[int]:
+    """For each node the states at the ends of its chains, as bit sets."""
+    states = [0] * len(nodes)
+    for i in sorted(range(len(nodes)), key=lambda i: -nodes[i][0]):
+        layer, q, children = nodes[i]
+        states[i] = 0 if layer < depth else 1 << q
+        for child in children:
+            states[i] |= states[child]
+    return states
+
+
+def check_starts(data: Any, wired: Wired, nodes: list[Node], states: list[int], start: int, n: int) -> None:
+    """One joint code for each state, the start's first: the least one over it, layer by layer and head by head."""
+    order = [start, *(q for q in range(n) if q != start)]
+    for r, (q, row) in enumerate(zip(order, array(data, "decode", n), strict=True)):
+        points = [[0] * len(heads) for heads in wired.layers]
+        current = 0
+        while nodes[current][0] < len(wired.layers):
+            layer, h, children = nodes[current]
+            points[layer][h] = next(p for p, child in enumerate(children) if states[child] >> q & 1)
+            current = children[points[layer][h]]
+        codes = [
+            p * head.points + p if head.pairs else p
+            for heads, of_layer in zip(wired.layers, points, strict=True)
+            for head, p in zip(heads, of_layer, strict=True)
+        ]
+        for c in array(row, f"decode[{r}]"):
+            integer(c, 0, 2**62, f"decode[{r}]")
+        need(row == [q, *codes], f"decode[{r}]: the first joint code over state {q} is {codes}")

@@ -1,0 +1,261 @@
+"""One head of a certificate: read in its canonical form, and its codes proved closed under the letters."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import gcd
+from typing import Any, TypeAlias
+
+from ._exact import MAX_CONDUCTOR, Field, Number, array, integer, need, number, record, sign
+
+BIG = 2**62
+MAX_WORK = 20_000_000_000  # products of coefficients, ten for one of rationals, when all codes are mapped
+Sparse: TypeAlias = tuple[tuple[int, int, Number], ...]
+Rows: TypeAlias = list[dict[int, Number]]
+
+
+def canonical(numbers: list[Any], where: str) -> int:
+    """How many kinds there are; `Invalid` unless they are numbered 0, 1, ... in the order of their first appearance."""
+    kinds = 0
+    for x in numbers:
+        kinds = max(kinds, integer(x, 0, kinds, where) + 1)
+    return kinds
+
+
+class Head:
+    """One head, read and checked for form; `images` proves that its codes are closed under the letters."""
+
+    def __init__(self, data: Any, letters: int, where: str, layered: bool = False) -> None:
+        self.pairs = layered and type(data) is dict and "pairs" in data
+        optional = ["actions"] * layered + ["pairs"] * self.pairs
+        record(data, {"field", "dim", "value_dim", "transitions", "codes", *optional}, where)
+        need(not self.pairs or data["pairs"] is True, f"{where}.pairs: it is true or left out")
+        self.where = where
+        self.field = Field(integer(data["field"], 1, MAX_CONDUCTOR, f"{where}.field"))
+        self.dim = integer(data["dim"], 1, BIG, f"{where}.dim")
+        self.value_dim = integer(data["value_dim"], 1, BIG, f"{where}.value_dim")
+        self.used: set[int] = set()
+        self.copies = False
+        self.numbers: list[Number] = []
+        raw = array(data["codes"], f"{where}.codes")
+        self.codes = [self.entries(c, self.value_dim, f"{where}.codes[{i}]") for i, c in enumerate(raw)]
+        self.points = len(self.codes)
+        self.vectors = self.codes
+        if self.pairs:
+            self.pair_codes()
+        self.index = {code: i for i, code in enumerate(self.codes)}
+        need(len(self.index) == len(self.codes), f"{where}: two codes are equal")
+        columns = {j for code in self.codes for _, j, _ in code}
+        need(len(columns) == self.value_dim, f"{where}: value_dim is not the number of columns in use")
+        self.actions = list(range(letters))
+        if layered:
+            self.actions = array(data["actions"], f"{where}.actions", letters)
+            kinds = canonical(self.actions, f"{where}.actions")
+            raw = array(data["transitions"], f"{where}.transitions", kinds)
+        else:
+            raw = array(data["transitions"], f"{where}.transitions", letters)
+        self.transitions = [self.transition(t, f"{where}.transitions[{x}]") for x, t in enumerate(raw)]
+        need(len(self.used) == self.dim, f"{where}: dim is not the number of rows in use")
+        self.integer = all(type(x) is int for x in self.numbers)
+        need(
+            self.field.conductor == 1 or self.field.degree > 1,
+            f"{where}: the field is the rationals: write 1",
+        )
+        rational = all(isinstance(x, int | Fraction) for x in self.numbers)
+        need(rational == (self.field.conductor == 1), f"{where}: the field does not fit the numbers")
+        self.bound = self.work = 0
+
+    def pair_codes(self) -> None:
+        """The codes are all pairs (u, v) of the listed ones, v below u; code u·points + v."""
+        half, odd = divmod(self.dim, 2)
+        need(not odd and max(self.used, default=-1) < half, f"{self.where}: pairs need twice the rows")
+        self.used |= {half + i for i in self.used}
+        lower = [tuple((half + i, j, x) for i, j, x in code) for code in self.codes]
+        self.codes = [(*u, *v) for u in self.codes for v in lower]
+
+    def value(self, x: Any, where: str) -> Number:
+        """A number, remembered."""
+        result = number(x, self.field, where)
+        self.numbers.append(result)
+        return result
+
+    def entries(self, data: Any, columns: int, where: str) -> Sparse:
+        """A sparse matrix [[row, column, value], ...] in order, without zeros."""
+        result: list[tuple[int, int, Number]] = []
+        for entry in array(data, where):
+            i, j, x = array(entry, where, 3)
+            integer(i, 0, self.dim - 1, where), integer(j, 0, columns - 1, where)
+            self.used.add(i)
+            result.append((i, j, self.value(x, where)))
+            need(result[-1][2] != 0, f"{where}: a zero entry is written out")
+            need(len(result) < 2 or result[-2][:2] < result[-1][:2], f"{where}: entries out of order")
+        return tuple(result)
+
+    def transition(self, data: Any, where: str) -> dict[str, Any]:
+        """Factors or a matrix, an optional gate and additive term, each in canonical form."""
+        need(type(data) is dict, f"{where}: not an object")
+        need(set(data) <= {"factors", "matrix", "gate", "additive"}, f"{where}: unknown key")
+        need(("factors" in data) != ("matrix" in data), f"{where}: give factors or a matrix")
+        result: dict[str, Any] = {"gate": 1, "additive": (), "factors": []}
+        if "gate" in data:
+            gate = result["gate"] = self.value(data["gate"], f"{where}.gate")
+            need(
+                "factors" in data
+                and (gate != 0 or not data["factors"])
+                and gate != 1
+                and sign(1 - gate) > 0
+                and sign(1 + gate) >= 0,
+                f"{where}: bad gate",
+            )
+        if "additive" in data:
+            result["additive"] = self.entries(data["additive"], self.value_dim, f"{where}.additive")
+            need(result["additive"], f"{where}: an empty additive term is written out")
+        if "matrix" in data:
+            result["matrix"] = self.entries(data["matrix"], self.dim, f"{where}.matrix")
+        for i, factor in enumerate(array(data.get("factors", []), where)):
+            result["factors"].append(self.factor(factor, f"{where}.factors[{i}]"))
+        return result
+
+    def factor(self, data: Any, where: str) -> tuple[Number, Sparse, Sparse]:
+        """[β, v]: v canonical, and 0 < β‖v‖² ≤ 2, which proves the factor's norm to be 1 at most. Gives (β, v, v).
+
+        [1, e_i - e_j, [j]]: the copy I - v (v⊙e_j)ᵀ, which sends e_j to e_i and keeps the rest; its norm is √2.
+        Gives (1, v, v⊙e_j).
+        """
+        beta, v, *mask = array(data, where, 3 if type(data) is list and len(data) == 3 else 2)
+        beta = self.value(beta, where)
+        v = self.entries([[*array(e, where, 2)[:1], 0, e[1]] for e in array(v, where)], 1, where)
+        need(v, f"{where}: an empty vector")
+        if mask:
+            need(beta == 1 and [x for _, _, x in v] == [1, -1], f"{where}: a mask belongs to a copy only")
+            read = tuple(e for e in v if [e[0]] == mask[0] and type(mask[0][0]) is int)
+            need(len(read) == 1, f"{where}: the mask is one of the vector's two rows")
+            self.copies = True
+            return beta, v, read
+        whole = [x for _, _, x in v if isinstance(x, int)]
+        if len(whole) == len(v):
+            need(
+                whole[0] > 0 and gcd(*whole) == 1,
+                f"{where}: the vector is not primitive with a positive start",
+            )
+        else:
+            need(v[0][2] == 1, f"{where}: the vector does not start with 1")
+            need(
+                any(not isinstance(x, int | Fraction) for _, _, x in v),
+                f"{where}: write this vector with integers",
+            )
+        size = beta * sum(x * x for _, _, x in v)
+        need(sign(size) > 0 and sign(2 - size) >= 0, f"{where}: beta |v|^2 is not in (0, 2]")
+        return beta, v, v
+
+    def images(self) -> list[list[int]]:
+        """For each letter the code that each code goes to; `Invalid` where an image is no code."""
+        width = self.value_dim
+        self.spend(len(self.transitions) * sum(len(code) for code in self.codes))
+        start: Rows = [{} for _ in range(self.dim)]
+        for c, code in enumerate(self.codes):
+            for i, j, x in code:
+                start[i][c * width + j] = x
+        for row in start:
+            self.see(row.values())
+        return [
+            self.image(t, start, f"{self.where}.transitions[{x}]") for x, t in enumerate(self.transitions)
+        ]
+
+    def spend(self, products: int) -> None:
+        """Count products of numbers before they are computed; `Invalid` where they are too many in all."""
+        self.work += products * max(self.field.degree**2, 10)
+        need(self.work <= MAX_WORK, f"{self.where}: more than {MAX_WORK:,} products to compute")
+
+    def image(self, transition: dict[str, Any], start: Rows, where: str) -> list[int]:
+        """The codes after one letter. Integer heads follow the states through each factor, others form A first."""
+        self.see([transition["gate"], *(x for _, _, x in transition["additive"])])
+        if "matrix" in transition or not self.integer:
+            A = self.matrix(transition)
+            terms: list[list[tuple[Number, dict[int, Number]]]] = [[] for _ in range(self.dim)]
+            for i, k, a in A:
+                self.see([a])
+                terms[i].append((a, start[k]))
+            rows = [self.total(row) for row in terms]
+        else:
+            gate = transition["gate"]
+            rows = self.reflected(
+                [{c: gate * x for c, x in row.items() if gate} for row in start], transition
+            )
+        codes: list[list[tuple[int, int, Number]]] = [[] for _ in self.codes]
+        for i, row in enumerate(rows):
+            for column, x in row.items():
+                codes[column // self.value_dim].append((i, column % self.value_dim, x))
+        images = []
+        for c, code in enumerate(codes):
+            if transition["additive"]:
+                summed = {(i, j): x for i, j, x in code}
+                for i, j, b in transition["additive"]:
+                    summed[i, j] = summed.get((i, j), 0) + b
+                code = [(i, j, x) for (i, j), x in summed.items() if x != 0]
+                self.see([x for _, _, x in code])
+            key = tuple(sorted(code, key=lambda e: e[:2]))
+            need(key in self.index, f"{where}: code {c} does not go to a code")
+            images.append(self.index[key])
+        return images
+
+    def matrix(self, transition: dict[str, Any]) -> Sparse:
+        """A of one letter: what its factors make of the identity."""
+        if "matrix" in transition:
+            return tuple(transition["matrix"])
+        gate = transition["gate"]
+        rows = self.reflected([{i: gate} if gate else {} for i in range(self.dim)], transition)
+        return tuple((i, j, row[j]) for i, row in enumerate(rows) for j in sorted(row))
+
+    def reflected(self, rows: Rows, transition: dict[str, Any]) -> Rows:
+        """C_k···C_1 rows, in place: each factor changes only the rows in the support of its vector."""
+        for beta, v, reading in transition["factors"]:
+            sums = self.total([(x, rows[i]) for i, _, x in reading])
+            self.see([beta, *(x for _, _, x in v)])
+            self.see(sums.values(), beta)
+            self.spend(len(v) * len(sums))
+            for i, _, x in v:
+                row, scale = rows[i], x * beta
+                self.see([scale])
+                self.see(sums.values(), scale)
+                for column, s in sums.items():
+                    after = row.get(column, 0) - scale * s
+                    if after == 0:
+                        row.pop(column, None)
+                    else:
+                        row[column] = after
+                self.see(row.values())
+        return rows
+
+    def see(self, values: Any, scale: Any = 1) -> None:
+        """Integer heads: count scale·values for the bound."""
+        if self.integer and values:
+            self.bound = max(self.bound, abs(scale) * max(max(values), -min(values)))
+
+    def total(self, terms: list[tuple[Number, dict[int, Number]]]) -> dict[int, Number]:
+        """Σ weight·row by columns, zeros left out; the bound counts the partial sums of any subset of terms."""
+        sums: dict[int, Number] = {}
+        self.spend(sum(len(row) for _, row in terms))
+        parts: list[dict[int, Any]] = [{}, {}]  # the positive and the negative terms of each column
+        for weight, row in terms:
+            self.see(row.values(), weight)
+            for column, x in row.items():
+                sums[column] = sums[column] + weight * x if column in sums else weight * x
+                if self.integer and len(terms) > 2:
+                    part = parts[weight * x < 0]  # type: ignore[operator]
+                    part[column] = part.get(column, 0) + weight * x
+        for seen in (sums, *parts):
+            self.see(seen.values())
+        return {c: s for c, s in sums.items() if s != 0}
+
+
+def decode_rows(data: Any, heads: list[Head], start: int, n: int) -> list[list[int]]:
+    """The joint codes `[state, code of each head]`, every index in range and the first over the start state."""
+    rows = array(data, "decode")
+    for row in rows:
+        array(row, "decode", 1 + len(heads))
+        integer(row[0], 0, n - 1, "decode")
+        for head, c in zip(heads, row[1:], strict=True):
+            integer(c, 0, len(head.codes) - 1, "decode")
+    need(rows and rows[0][0] == start, "decode: the first code is not the start's")
+    return rows

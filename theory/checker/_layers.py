@@ -1,0 +1,147 @@
+"""Several layers of a certificate: heads, read-outs to the next layer's letter, and all joint codes followed.
+
+A layer's letter leads each head by one of its transitions. The next layer's letter (below the last layer: the
+automaton's state) depends on the letter and on the points of the heads that it reads, given as a table by their
+points *before* the token. It is a read-out of the new codes all the same, as it has to be: under each letter the
+new code of a head that is read must tell the point before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._exact import array, integer, need, record, sign
+from ._head import Head, canonical, decode_rows
+
+Situation = tuple[int, ...]
+
+
+class Wired:
+    """The layers, read and checked for form; the codes of each head are proved closed under its transitions."""
+
+    def __init__(self, data: list[Any], letters: int, states: int) -> None:
+        self.layers: list[list[Head]] = []
+        self.images: list[list[list[list[int]]]] = []  # layer, head, transition: the code after each code
+        self.reads: list[list[list[int]]] = []  # layer, letter: the heads read
+        self.next: list[list[list[Any]]] = []  # layer, letter: the next letter by their points
+        for i, layer in enumerate(data):
+            where = f"layers[{i}]"
+            record(layer, {"heads", "reads", "next"}, where)
+            need(array(layer["heads"], f"{where}.heads"), f"{where}.heads: empty")
+            heads = [Head(h, letters, f"{where}.heads[{j}]", True) for j, h in enumerate(layer["heads"])]
+            images = [head.images() for head in heads]
+            self.layers.append(heads)
+            self.images.append(images)
+            self.reads.append(array(layer["reads"], f"{where}.reads", letters))
+            self.next.append(array(layer["next"], f"{where}.next", letters))
+            before = [
+                [told(image, head.points) for image in table]
+                for head, table in zip(heads, images, strict=True)
+            ]
+            for x, (read, row) in enumerate(zip(self.reads[i], self.next[i], strict=True)):
+                self.check_read(read, row, i, x, before)
+            targets = [y for row in self.next[i] for y in row if y is not None]
+            if i == len(data) - 1:
+                for y in targets:
+                    integer(y, 0, states - 1, f"{where}.next")
+            else:
+                letters = canonical(targets, f"{where}.next")
+
+    def check_read(self, read: Any, row: Any, i: int, x: int, before: list[list[bool]]) -> None:
+        """One letter's read-out: heads in order, each of which tells its point before and matters."""
+        where, heads = f"layers[{i}].reads[{x}]", self.layers[i]
+        last = -1
+        for h in array(read, where):
+            last = integer(h, last + 1, len(heads) - 1, where)
+            need(
+                before[h][heads[h].actions[x]], f"{where}: head {h}'s new code does not tell the point before"
+            )
+        sizes = [heads[h].points for h in read]
+        size = 1
+        for s in sizes:
+            size *= s
+        for y in array(row, f"layers[{i}].next[{x}]", size):
+            need(y is None or type(y) is int, f"layers[{i}].next[{x}]: neither an integer nor null")
+        stride = size
+        for s in sizes:
+            stride //= s
+            kinds = [
+                {y for y in row[block + r : block + s * stride : stride] if y is not None}
+                for block in range(0, size, s * stride)
+                for r in range(stride)
+            ]
+            need(any(len(kind) > 1 for kind in kinds), f"{where}: a head is read in vain")
+
+    def column(self, i: int, x: int, points: list[int]) -> int:
+        """Where a letter's row has the next letter, from the points before of all heads of the layer."""
+        column = 0
+        for h in self.reads[i][x]:
+            column = column * self.layers[i][h].points + points[h]
+        return column
+
+
+def told(image: list[int], points: int) -> bool:
+    """Does the new code tell the point before? Codes are one a point, or pairs in which the point is the first."""
+    share = len(image) // points
+    seen: dict[int, int] = {}
+    return all(seen.setdefault(after, c // share) == c // share for c, after in enumerate(image))
+
+
+def check_joint(data: Any, wired: Wired, delta: list[list[int]], start: int, n: int) -> str:
+    """All joint codes from the initial one, breadth first; each lies over one state, and the last read-out says so.
+
+    Every entry of a read-out occurs, and every state and code is reached.
+    """
+    heads = [head for layer in wired.layers for head in layer]
+    need(not any(head.pairs for head in heads), "pairs belong to a cascade, which has a covering")
+    rows = decode_rows(data, heads, start, n)
+    first = tuple(rows[0][1:])
+    parts = [head.codes[c] for head, c in zip(heads, first, strict=True) if head.codes[c]]
+    need(all(sign(part[0][2]) > 0 for part in parts), "decode[0]: it starts negative")
+    seen: dict[Situation, int] = {first: start}
+    order: list[Situation] = [first]
+    occurs: set[tuple[int, int, int]] = set()
+    for done, code in enumerate(order):
+        need(done < len(rows), "decode: a code is missing")
+        state = seen[code]
+        need(rows[done] == [state, *code], f"decode[{done}]: the code reached here is {[state, *code]}")
+        for x, row in enumerate(delta):
+            after, said = joint_step(wired, code, x, occurs)
+            need(
+                said == row[state],
+                f"letter {x} at decode[{done}]: the read-out says {said}, not {row[state]}",
+            )
+            if after not in seen:
+                seen[after] = row[state]
+                order.append(after)
+            need(seen[after] == row[state], f"letter {x} takes decode[{done}] over state {seen[after]}")
+    need(len(order) == len(rows), "decode: a code is never reached")
+    need({row[0] for row in rows} == set(range(n)), "decode: a state has no code")
+    for h, head in enumerate(heads):
+        kinds = canonical([row[h + 1] for row in rows], f"decode, head {h}")
+        need(kinds == len(head.codes), f"{head.where}: a code is never reached")
+    for i, table in enumerate(wired.next):
+        for x, targets in enumerate(table):
+            for c, y in enumerate(targets):
+                need(
+                    ((i, x, c) in occurs) == (y is not None),
+                    f"layers[{i}].next[{x}][{c}]: null if it never occurs",
+                )
+    return f"{len(wired.layers)} layers, {len(rows)} joint codes"
+
+
+def joint_step(
+    wired: Wired, code: Situation, x: int, occurs: set[tuple[int, int, int]]
+) -> tuple[Situation, Any]:
+    """The joint code after a letter, and the state that the last read-out names."""
+    after: list[int] = []
+    for i, heads in enumerate(wired.layers):
+        codes = code[len(after) : len(after) + len(heads)]
+        column = wired.column(i, x, list(codes))
+        occurs.add((i, x, column))
+        for h, c in enumerate(codes):
+            after.append(wired.images[i][h][heads[h].actions[x]][c])
+        following = wired.next[i][x][column]
+        need(following is not None, f"layers[{i}].next[{x}][{column}]: it is null, but it occurs")
+        x = following
+    return tuple(after), x

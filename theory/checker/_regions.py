@@ -1,0 +1,141 @@
+"""Regions: balls about the codes that the letters keep, so that infinitely many states are answered rightly.
+
+The proof is described in `equivalent.py`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, isqrt
+
+from ._exact import need
+from ._stored import Model, distance, right
+from .table import Machine
+
+GRID = 2**64
+NORM_GRID = 2**12
+MAX_RELAXATIONS = 2_000_000
+MAX_ENTRIES = 64  # of a state
+MAX_DISTANCES = 50_000_000  # products in distances between codes and images of codes
+
+
+def regions(model: Model, machine: Machine, answers: str, limit: int = MAX_RELAXATIONS) -> tuple[int, int]:
+    """How many regions there are, and the largest radius on the grid; `Invalid` where there is no such proof."""
+    arithmetic = model.arithmetic
+    need(  # a grid may have -4 and no 4, so that there even an entry that only changes its sign is rounded
+        arithmetic.kind == "exact" or (arithmetic.kind == "per_step" and arithmetic.format is not None),
+        "regions are for exact numbers and for per_step of floats",
+    )
+    entries, codes = len(model.initial), len(model.codes)
+    need(entries <= MAX_ENTRIES, f"model: regions are for states of at most {MAX_ENTRIES} entries")
+    need(
+        codes**2 * model.letters * entries <= MAX_DISTANCES,
+        f"model.codes: more than {MAX_DISTANCES:,} products are needed for their distances",
+    )
+    norms = [spectral(model, x) for x in range(model.letters)]
+    for x, norm in enumerate(norms):  # else x x x ... adds a rounding error each time
+        need(norm < NORM_GRID or not rounding(model, x, 0), f"letter {x}: it rounds and does not contract")
+    added = [root_up(sum((b * b for _, b in row), Fraction(0))) for row in model.rows]
+    sizes = [root_up(distance(code, (Fraction(0),) * len(code))) for code in model.codes]
+    first = model.nearest(model.initial), machine.start
+    radius = {first: root_up(distance(model.initial, model.codes[first[0]]))}
+    images: dict[tuple[int, int], tuple[int, int]] = {}
+    queue, relaxed = [first], 0
+    while queue:
+        relaxed += len(queue) * model.letters
+        need(relaxed <= limit, f"the radii do not settle in {limit:,} steps")
+        changed: dict[tuple[int, int], None] = {}
+        for c, q in queue:
+            for x in range(model.letters):
+                if (c, x) not in images:
+                    centre = model.exactly(model.codes[c], x)
+                    image = model.nearest(centre)
+                    images[c, x] = image, root_up(distance(centre, model.codes[image]))
+                image, off = images[c, x]
+                node, r = (image, machine.delta[x][q]), radius[c, q]
+                reach = off - (-norms[x] * r // NORM_GRID)
+                reach += rounding(model, x, -(-norms[x] * (sizes[c] + r) // NORM_GRID) + added[x])
+                said = model.decode[image][x]
+                need(
+                    said == right(machine, answers, x, q, node[1]),
+                    f"letter {x} in state {q}: the code answers {said}",
+                )
+                if reach > radius.get(node, -1):
+                    radius[node] = reach
+                    changed[node] = None
+                    need(
+                        apart(model, image, x, reach),
+                        f"the ball about code {image} meets another answer's cell",
+                    )
+        queue = list(changed)
+    for (c, x), (image, _) in images.items():
+        for q in range(len(machine.delta[x])):
+            reach = radius.get((image, machine.delta[x][q]), 0) if (c, q) in radius else 0
+            need(apart(model, image, x, reach), f"the ball about code {image} meets another answer's cell")
+    return len(radius), max(radius.values())
+
+
+def apart(model: Model, c: int, x: int, radius: int) -> bool:
+    """Is a ball about a code nearer to it than to every code with another answer on x? Strictly, so no ties."""
+    if (c, x) not in model.rooms:
+        others = [k for k, row in enumerate(model.decode) if row[x] != model.decode[c][x]]
+        squares = [distance(model.codes[c], model.codes[k]) for k in others]
+        model.rooms[c, x] = min(squares) if squares else None
+    room = model.rooms[c, x]
+    return room is None or 4 * radius * radius < room * GRID * GRID
+
+
+def rounding(model: Model, x: int, size: int) -> int:
+    """ε on the grid, for entries that together have at most this norm."""
+    rough = sum(
+        bool(terms) and not (len(terms) == 1 and abs(terms[0][1]) == 1 and b == 0)
+        for terms, b in model.rows[x]
+    )
+    arithmetic = model.arithmetic
+    if arithmetic.format is None or not rough:
+        return 0
+    precision, least, largest = arithmetic.format
+    if arithmetic.mode not in (
+        "rne",
+        "tie_low",
+    ):  # a directed rounding errs by a whole step, not by half of one
+        precision -= 1
+    need(size <= largest * (GRID // 2), "the balls may overflow")
+    relative: int = -(-size // 2**precision)
+    return relative + ceil(rough * Fraction(2) ** (least - precision) * GRID)
+
+
+def spectral(model: Model, x: int) -> int:
+    """The least s with s/2^12 ≥ ‖A(x)‖₂, over all heads."""
+    low, high = -1, 4 * NORM_GRID
+    grams = []
+    for block in model.blocks:
+        columns = list(zip(*block[x], strict=True))
+        grams.append(
+            [[sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0)) for v in columns] for u in columns]
+        )
+    need(all(dominates(high, gram) for gram in grams), f"letter {x}: its norm exceeds 4")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if all(dominates(middle, gram) for gram in grams) else (middle, high)
+    return high
+
+
+def dominates(s: int, gram: list[list[Fraction]]) -> bool:
+    """Is (s/2^12)² I - gram positive semidefinite? By elimination, exactly."""
+    square = Fraction(s, NORM_GRID) ** 2
+    rest = [[(square if i == j else 0) - g for j, g in enumerate(row)] for i, row in enumerate(gram)]
+    while rest:
+        pivot, *row = rest[0]
+        if pivot < 0 or (pivot == 0 and any(row)):
+            return False
+        below = rest[1:]
+        rest = [[b - (r[0] * a / pivot if a else 0) for a, b in zip(row, r[1:], strict=True)] for r in below]
+    return True
+
+
+def root_up(square: Fraction) -> int:
+    """√square in units of the grid, rounded up."""
+    scaled = ceil(square * GRID * GRID)
+    root = isqrt(scaled)
+    return root + (root * root < scaled)

@@ -1,1 +1,0 @@
-"""Recurrences that count only because numbers are rounded: witnesses, searches and rates."""

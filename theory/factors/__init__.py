@@ -1,1 +1,0 @@
-"""What products of generalized Householder factors can do, and how many a map needs."""

@@ -1,0 +1,276 @@
+"""A picture of an automaton: states as circles, letters as curved arrows."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...constructions.automata._automaton import Automaton
+from ...foundation._errors import InputError
+from ...foundation._files import write_bytes
+from ._automaton_curves import Composition, circular_positions, compose, layered_positions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MAX_DRAWN_STATES = 200
+MAX_DRAWN_ARROWS = 4_000
+
+_FONT = "DejaVu Sans"
+_NAME_SIZE, _OUTPUT_SIZE, _LABEL_SIZE = 10.0, 8.0, 9.0
+_LONGEST_NAME, _LONGEST_LABEL = 18, 24
+_RADII = (14.0, 30.0)
+_INK, _PAPER, _FILL = "#1f2933", "#ffffff", "#f5f7fa"
+_LETTER_COLOURS = ("#0b5fa5", "#b3440a", "#1b7f4d", "#8a3b9c", "#8f6a00", "#0d7d8c", "#b02a5b", "#5a5f66")
+_CIRCLE_STATES = 14
+_LAYERED_ARROWS = 1_000
+_SCALES = (1.0, 1.3, 1.7)
+_WIDEST_PIXELS = 6_000
+
+
+def draw_automaton(automaton: Automaton, path: str | Path, *, max_states: int = MAX_DRAWN_STATES) -> None:
+    """Write a picture to an `.svg` or `.png` file; the same automaton gives the same bytes.
+
+    Accepting states have two rings, the start an arrow from nowhere, Moore outputs stand under the names, Mealy
+    labels read `letter/output`, parallel edges share a list of letters. `InputError` for another file type, more
+    than `max_states` states or `MAX_DRAWN_ARROWS` arrows, or a file that cannot be written.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in {".svg", ".png"}:
+        raise InputError(
+            f"{path}: pictures are written as .svg or .png, not {suffix or 'without an extension'}"
+        )
+    write_bytes(path, _rendered(automaton, suffix[1:], max_states))
+
+
+def svg_text(automaton: Automaton, *, max_states: int = MAX_DRAWN_STATES) -> str:
+    """The picture as SVG text (for notebooks); see `draw_automaton`."""
+    return _rendered(automaton, "svg", max_states).decode("utf-8")
+
+
+def _rendered(automaton: Automaton, kind: str, max_states: int) -> bytes:
+    import matplotlib as mpl
+
+    n = len(automaton.states)
+    if n > max_states:
+        raise InputError(
+            f"{automaton.name}: {n:,} states are too many for a picture (limit {max_states:,}); "
+            "raise it with --max-drawn"
+        )
+    # a font without some sign of a label is no reason to print on standard error
+    with warnings.catch_warnings(), mpl.rc_context({"svg.hashsalt": "mirrormata", "svg.fonttype": "none"}):
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure, longest = _figure(automaton)
+        stream = io.BytesIO()
+        if kind == "svg":
+            figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+        else:
+            dpi = min(200.0, _WIDEST_PIXELS * 72 / longest)
+            figure.savefig(stream, format="png", dpi=dpi, metadata={"Software": None})
+    return stream.getvalue()
+
+
+def _figure(automaton: Automaton) -> tuple[Figure, float]:
+    """The finished figure, one unit to the point, and its longest side in points."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    names = [shortened(state, _LONGEST_NAME) for state in automaton.states]
+    outputs = _shown_outputs(automaton)
+    if outputs is None:
+        names = [two_lines(name) for name in names]
+    widest = max(_name_width(name) for name in names)
+    radius = float(np.clip(widest / 2 + 6, *_RADII))
+    if outputs is not None:
+        radius = max(
+            radius, 19.0, min(max(_text_size(o, _OUTPUT_SIZE)[0] for o in outputs) / 2 + 7, _RADII[1])
+        )
+    drawing = _composition(automaton, radius)
+
+    legend = _identity_legend(automaton)
+    x0, y0, x1, y1 = drawing.bounds()
+    if legend:
+        y0 -= 22
+        x1 = max(x1, x0 + _text_size(legend, _LABEL_SIZE)[0])
+    margin = 8.0
+    width, height = x1 - x0 + 2 * margin, y1 - y0 + 2 * margin
+    figure = Figure(figsize=(width / 72, height / 72), facecolor=_PAPER)
+    FigureCanvasAgg(figure)
+    axes: Any = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axes.set_axis_off()
+    axes.set_xlim(x0 - margin, x1 + margin)
+    axes.set_ylim(y0 - margin, y1 + margin)
+
+    _draw_edges(axes, drawing, coloured=len(automaton.letters) <= len(_LETTER_COLOURS))
+    _draw_states(axes, automaton, drawing, names, outputs)
+    if legend:
+        axes.text(x0, y0 + 4, legend, size=_LABEL_SIZE, color=_INK, va="bottom", **_TEXT)
+    return figure, max(width, height)
+
+
+_TEXT: dict[str, Any] = {"family": _FONT, "parse_math": False}
+
+
+def _composition(automaton: Automaton, radius: float) -> Composition:
+    """The best of the layered and, where it may do, the circular layout, wider where labels would cover something."""
+    labels = edge_labels(automaton)
+    if len(labels) > MAX_DRAWN_ARROWS:
+        raise InputError(
+            f"{automaton.name}: {len(labels):,} arrows are too many for a picture (limit {MAX_DRAWN_ARROWS:,}); "
+            "draw an automaton with fewer letters or states"
+        )
+
+    def size_of(text: str) -> tuple[float, float]:
+        return _text_size(text, _LABEL_SIZE)
+
+    widest = max((size_of(label)[0] for (q, r), (label, _) in labels.items() if q != r), default=0.0)
+    gap = 2 * radius + max(42.0, widest + 26)
+    n = len(automaton.states)
+    straight = sum(q != r for q, r in labels)
+    ring = n >= 3 and (n <= _CIRCLE_STATES or straight <= 1.5 * n)
+    crowd = min(2.4, 1.0 + 0.12 * max(0.0, len(labels) / n - 2))
+    best: Composition | None = None
+    for scale in _SCALES:
+        tried = []
+        if straight <= _LAYERED_ARROWS:
+            layered = layered_positions(automaton, gap * scale, (2 * radius + 56) * scale)
+            tried.append(compose(layered, radius, automaton.start, labels, size_of, outward=False))
+        if ring or not tried:
+            around = circular_positions(automaton, gap * crowd * scale)
+            tried.append(compose(around, radius, automaton.start, labels, size_of, outward=True))
+        best = min([*([best] if best else []), *tried], key=lambda drawing: drawing.penalty)
+        if n > _CIRCLE_STATES or best.covered == 0:
+            break
+    assert best is not None
+    return best
+
+
+def edge_labels(automaton: Automaton) -> dict[tuple[int, int], tuple[str, int]]:
+    """For each pair of states joined by letters: their list as one label, and the first letter's index."""
+    lists: dict[tuple[int, int], list[str]] = {}
+    first: dict[tuple[int, int], int] = {}
+    for x, row in enumerate(automaton.transitions.tolist()):
+        letter = shortened(automaton.letters[x], _LONGEST_NAME)
+        for q, r in enumerate(row):
+            text = letter
+            if automaton.is_mealy:
+                text += "/" + shortened(automaton.outputs[x, q], _LONGEST_NAME)
+            lists.setdefault((q, r), []).append(text)
+            first.setdefault((q, r), x)
+    return {pair: (comma_list(texts), first[pair]) for pair, texts in lists.items()}
+
+
+def comma_list(texts: list[str], longest: int = _LONGEST_LABEL) -> str:
+    """`a, b, c` or, where that is longer than `longest`, its beginning and `… +12` for those left out."""
+    whole = ", ".join(texts)
+    if len(whole) <= longest or len(texts) == 1:
+        return whole
+    shown = 1
+    while len(", ".join(texts[: shown + 1])) <= longest - 7:
+        shown += 1
+    return f"{', '.join(texts[:shown])}, … +{len(texts) - shown}"
+
+
+def shortened(label: Any, longest: int) -> str:
+    """A label as one line of printable text, with `…` in the middle where it is too long."""
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(label)) or '""'
+    if len(text) <= longest:
+        return text
+    head = longest // 2
+    return f"{text[:head]}…{text[len(text) - (longest - 1 - head) :]}"
+
+
+def two_lines(name: str) -> str:
+    """A name of more than 9 signs, broken at the blank, comma or dash that is nearest to its middle."""
+    breaks = [i + 1 for i, c in enumerate(name[:-1]) if c in " ,;_-|/"]
+    if len(name) <= 9 or not breaks:
+        return name
+    at = min(breaks, key=lambda i: abs(2 * i - len(name)))
+    return f"{name[:at].rstrip()}\n{name[at:].lstrip()}"
+
+
+def _name_width(name: str) -> float:
+    return max(_text_size(line, _NAME_SIZE)[0] for line in name.split("\n"))
+
+
+def _shown_outputs(automaton: Automaton) -> list[str] | None:
+    """Moore outputs as text; None for acceptors, Mealy machines, and where each state is its own output."""
+    if automaton.is_mealy or all(isinstance(v, bool | np.bool_) for v in automaton.outputs):
+        return None
+    texts = [shortened(v, _LONGEST_NAME) for v in automaton.outputs]
+    same = all(v is q or v == q for v, q in zip(automaton.outputs, automaton.states, strict=True))
+    return None if same else texts
+
+
+def _identity_legend(automaton: Automaton) -> str:
+    points = np.arange(len(automaton.states))
+    letters = [
+        shortened(letter, _LONGEST_NAME)
+        for letter, row in zip(automaton.letters, automaton.transitions, strict=True)
+        if np.array_equal(row, points)
+    ]
+    return f"identity letters: {comma_list(letters, 60)}" if letters else ""
+
+
+@lru_cache(maxsize=4096)
+def _text_size(text: str, size: float) -> tuple[float, float]:
+    """Width and height of one line in points."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        font = FontProperties(family=_FONT, size=size)
+        width, _, _ = text_to_path.get_text_width_height_descent(text, font, False)
+    return float(width) * 1.03 + 2, size * 1.25
+
+
+def _draw_edges(axes: Any, drawing: Composition, *, coloured: bool) -> None:
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path as Curve
+
+    codes = {3: [Curve.MOVETO, *[Curve.CURVE3] * 2], 4: [Curve.MOVETO, *[Curve.CURVE4] * 3]}
+    style: dict[str, Any] = {"arrowstyle": "-|>,head_length=5,head_width=2.6", "mutation_scale": 1.0}
+    style |= {"linewidth": 1.0, "capstyle": "butt", "joinstyle": "miter"}
+    for edge in drawing.edges:
+        colour = _LETTER_COLOURS[edge.letter] if coloured else _INK
+        curve = Curve(edge.path, codes[len(edge.path)])
+        axes.add_patch(FancyArrowPatch(path=curve, color=colour, zorder=2, **style))
+    start = Curve(drawing.start_arrow, [Curve.MOVETO, Curve.LINETO])
+    axes.add_patch(FancyArrowPatch(path=start, color=_INK, zorder=2, **style))
+    for edge in drawing.edges:
+        colour = _LETTER_COLOURS[edge.letter] if coloured else _INK
+        x0, y0, x1, y1 = edge.box
+        behind = {"facecolor": _PAPER, "edgecolor": "none", "alpha": 0.8, "pad": 0.8}
+        text = {"size": _LABEL_SIZE, "color": colour, "ha": "center", "va": "center", "bbox": behind}
+        axes.text((x0 + x1) / 2, (y0 + y1) / 2, edge.label, zorder=3, **text, **_TEXT)
+
+
+def _draw_states(
+    axes: Any, automaton: Automaton, drawing: Composition, names: list[str], outputs: list[str] | None
+) -> None:
+    from matplotlib.patches import Circle
+
+    radius = drawing.radius
+    acceptor = not automaton.is_mealy and all(isinstance(v, bool | np.bool_) for v in automaton.outputs)
+    for q, (x, y) in enumerate(drawing.centres.tolist()):
+        axes.add_patch(Circle((x, y), radius, facecolor=_FILL, edgecolor=_INK, linewidth=1.1, zorder=4))
+        room = 2 * radius - 7
+        if acceptor and bool(automaton.outputs[q]):
+            axes.add_patch(Circle((x, y), radius - 3, fill=False, edgecolor=_INK, linewidth=0.9, zorder=4))
+            room -= 4
+        lift = 5.5 if outputs is not None else 0.0
+        place = {"ha": "center", "va": "center", "zorder": 5}
+        size = min(_NAME_SIZE, _NAME_SIZE * room / _name_width(names[q]))
+        axes.text(x, y + lift, names[q], size=size, color=_INK, **place, **_TEXT)
+        if outputs is not None:
+            size = min(_OUTPUT_SIZE, _OUTPUT_SIZE * (room - 4) / _text_size(outputs[q], _OUTPUT_SIZE)[0])
+            axes.plot(
+                [x - radius * 0.8, x + radius * 0.8], [y - 1, y - 1], color=_INK, linewidth=0.5, zorder=5
+            )
+            axes.text(x, y - 8, outputs[q], size=size, color=_LETTER_COLOURS[0], **place, **_TEXT)

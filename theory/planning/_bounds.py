@@ -1,0 +1,431 @@
+"""Lower bounds with reasons: what every linear RNN that follows an automaton must have at least.
+
+Each bound names its hypotheses and arithmetic; "follows" means that its states (and the last letter) determine the
+automaton's state. The proofs stand in `theory/checker/bound.py`, whose search limits are part of what the kind of
+certificate means. This file finds the same bounds on a way of its own, so that the two hold each other.
+
+Which lower bounds speak of a construction at hand, and whether it attains them.
+
+A bound is a statement about the linear RNNs that meet its hypotheses. Beside a construction that does not meet them (two
+layers, where the bound is about one) its number says nothing, so it is left out here; `plan` and certificates of kind
+`bound` state all bounds, each with its hypotheses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from ...constructions._lrnn import LRNN
+from ...constructions._realisations import Realisation
+from ...constructions.algebra._closed_forms import number_text
+from ...constructions.algebra._cyclotomic import Number, enclosure, sign, simplest
+from ...constructions.algebra.groups._permutations import cycle_lengths
+from ...constructions.automata._automaton import Automaton, Indices, breadth_first
+from ...constructions.automata._labels import distinct_texts
+from ...constructions.certificates._parts import FORMAT
+from ...foundation._errors import DisagreementError, InputError
+from ..checker.bound import FIFTHS, FINITE, PAIRS, RULES, SEARCH
+from ..checker.bound import bounds as checker_bounds
+
+Word = tuple[int, ...]
+Cycle = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """`figure` is `at_least` so much in every RNN that meets the `hypotheses` and follows the automaton.
+
+    `reason`: the theorem's id. `kind`: `proved` (the proof is in the checker's text), or `cited` (a published theorem
+    whose hypotheses on the automaton are checked). `why`: the evidence in words, `data`: the same, letters and states as
+    indices. `text`: one readable line with the hypotheses.
+
+    Figures: `householders` (factors a token in one layer), `beta` (the largest β‖v‖²), `state_size` (numbers in the
+    state), `triangular_layers` and `single_factor_layers` (layers, if all are of this form), and
+    `layers_beyond_nonnegative`, `layers_beyond_real` (layers with eigenvalues, over products that the hypotheses
+    name, outside [0, ∞) or the reals).
+    """
+
+    figure: str
+    at_least: int
+    reason: str
+    kind: str
+    hypotheses: str
+    why: str
+    text: str
+    data: dict[str, Any]
+    automaton: Automaton = field(repr=False, compare=False)
+
+    def statement(self) -> dict[str, Any]:
+        """Its entry in a certificate."""
+        return {
+            "figure": self.figure, "at_least": self.at_least, "reason": self.reason, "kind": self.kind,
+            "hypotheses": self.hypotheses, "evidence": self.data,
+        }  # fmt: skip
+
+    def certificate(self) -> dict[str, Any]:
+        """The certificate of kind `bound` with this bound alone."""
+        return bound_certificate((self,))
+
+
+def bounds(automaton: Automaton) -> tuple[Bound, ...]:
+    """All bounds known for an automaton, in a fixed order, each found by the stand-alone checker too; empty if there is none.
+
+    Unreachable states do not count, unless they were kept as points. Words are searched to a fixed extent
+    (`checker.bound.SEARCH`), so that a bound may be missed on large monoids; none is ever wrong. `DisagreementError` where the
+    checker does not find the same.
+    """
+    if not automaton.keeps_points:
+        automaton = automaton.trimmed()
+    found = _found(automaton)
+    if found:
+        theirs = checker_bounds(automaton.transitions.tolist(), len(automaton.states))
+        for bound in found:
+            if bound.statement() not in theirs:
+                raise DisagreementError(f"{automaton.name}: the checker of bounds does not find {bound.text}")
+    return found
+
+
+def _found(automaton: Automaton) -> tuple[Bound, ...]:
+    maps = automaton.transitions
+    n = maps.shape[1]
+    letters = np.arange(len(maps))
+    permuting = np.array([x for x in letters if len(np.unique(maps[x])) == n], dtype=np.int64)
+    found: list[Bound] = []
+
+    def add(figure: str, reason: str, at_least: int, data: dict[str, Any], why: str) -> None:
+        kind, hypotheses = RULES[figure, reason]
+        text = f"{figure} ≥ {at_least} ({reason}): {why}; hypotheses: {hypotheses}"
+        found.append(Bound(figure, at_least, reason, kind, hypotheses, why, text, data, automaton))
+
+    def turns(word: Word, cycle: Cycle) -> str:
+        return f"{spelt(word)} moves {len(cycle)} states in a cycle"
+
+    def spelt(word: Sequence[int]) -> str:
+        texts = [repr(automaton.letters[x]) for x in word[:12]] + ["..."] * (len(word) > 12)
+        return f"letter {texts[0]}" if len(word) == 1 else f"word {' '.join(texts)}"
+
+    def witness(word: Word, cycle: Cycle) -> dict[str, Any]:
+        return {"word": list(word), "cycle": list(cycle)}
+
+    by_letter: list[tuple[Word, Cycle]] = [
+        ((x,), cycle) for x in letters.tolist() for cycle in proper_cycles(maps[x])
+    ]
+    long = [(word, cycle) for word, cycle in by_letter if len(cycle) > 2][:1]
+    for first in (long or by_letter)[:1]:
+        add("householders", "H.rank", 2 if long else 1, witness(*first), turns(*first))
+    pair = _two_pairs(maps, permuting)
+    if pair is not None:
+        x, exponent, word = pair
+        why = (
+            f"power {exponent} of {spelt([x])} and its conjugate by {spelt(word)} generate A_5 and are not "
+            "conjugate in it"
+        )
+        add("householders", "CK.S5", 4, {"letter": x, "exponent": exponent, "word": list(word)}, why)
+
+    turning, other = _turning_words(maps, letters)
+    for first in turning[:1]:
+        add("beta", "H.openβ", 2, witness(*first), turns(*first))
+        add("layers_beyond_nonnegative", "G.T1", 1, witness(*first), turns(*first))
+    if other is not None:
+        add("layers_beyond_real", "G.T2", 1, witness(*other), turns(*other))
+    elif turning and len(turning[-1][1]) > 2:
+        layers = len(turning[-1][1]).bit_length() - 1
+        add("triangular_layers", "G.T2", layers, witness(*turning[-1]), turns(*turning[-1]))
+    for first in long:
+        add("single_factor_layers", "G.T2", 2, witness(*first), turns(*first))
+    generators = _all_maps(maps, permuting)
+    if generators is not None:
+        word, x = generators
+        why = f"the letters generate all maps (a transposition from {spelt(word)}, rank {n - 1} by {spelt([x])})"
+        add("state_size", "PD.N-1", n - 1, {"transposition": list(word), "collapse": x}, why)
+    return tuple(found)
+
+
+def bound_certificate(found: Sequence[Bound]) -> dict[str, Any]:
+    """The certificate of kind `bound` for one or more bounds of one automaton, in the order of `bounds`.
+
+    Raises `InputError` where there is none, where the automata differ, or where two labels have the same text.
+    """
+    if not found:
+        raise InputError("no bounds: a certificate of kind bound needs one at least")
+    automaton = found[0].automaton
+    if any(bound.automaton is not automaton for bound in found):
+        raise InputError("these bounds belong to different automata: certify those of one call of `bounds`")
+    n = len(automaton.states)
+    return {
+        "format": FORMAT,
+        "kind": "bound",
+        "labels": {
+            "automaton": automaton.name,
+            "states": distinct_texts(automaton.states, "state", automaton.name),
+            "letters": distinct_texts(automaton.letters, "letter", automaton.name),
+        },
+        "automaton": {
+            "states": n,
+            "letters": len(automaton.letters),
+            "transitions": automaton.transitions.tolist(),
+            "sources": [
+                [part.tolist() for part in np.split(np.argsort(row, kind="stable"), _ends(row, n))]
+                for row in automaton.transitions
+            ],
+        },
+        "bounds": [bound.statement() for bound in found],
+    }
+
+
+def proper_cycles(row: Indices) -> list[Cycle]:
+    """Cycles of two points or more of any map, each from its least point, in the order of these."""
+    core = row
+    for _ in range(len(row).bit_length()):  # f^(2^i): from len(row) steps on only cycles are left
+        core = core[core]
+    lasting = core[core]
+    images = row.tolist()
+    seen: set[int] = set()
+    cycles = []
+    for point in np.unique(lasting[row[lasting] != lasting]).tolist():
+        cycle = []
+        while point not in seen:
+            seen.add(point)
+            cycle.append(point)
+            point = images[point]
+        if cycle:
+            cycles.append(tuple(cycle))
+    return cycles
+
+
+def _ends(row: Indices, n: int) -> Indices:
+    return np.cumsum(np.bincount(row, minlength=n))[:-1]
+
+
+def _words(maps: Indices, letters: Indices) -> Iterator[tuple[Word, Indices]]:
+    """The different maps of words over some letters with their first words, to the extent of `SEARCH`."""
+    n = maps.shape[1]
+    listed: list[tuple[Word, Indices]] = [((), np.arange(n))]
+    seen = {listed[0][1].tobytes()}
+    yield listed[0]
+    i = 0
+    while i < len(listed) and (i == 0 or (i + 1) * len(letters) * n <= SEARCH):
+        word, image = listed[i]
+        for x, after in zip(letters.tolist(), maps[letters[:, None], image], strict=True):
+            if (key := after.tobytes()) not in seen:
+                seen.add(key)
+                listed.append(((*word, x), after))
+                yield listed[-1]
+        i += 1
+
+
+def _turning_words(
+    maps: Indices, letters: Indices
+) -> tuple[list[tuple[Word, Cycle]], tuple[Word, Cycle] | None]:
+    """Words with longer and longer cycles of length 2^i, and the first whose cycle is of another length, if any."""
+    turning: list[tuple[Word, Cycle]] = []
+    for word, image in _words(maps, letters):
+        cycles = proper_cycles(image)
+        for cycle in cycles:
+            if len(cycle) > (len(turning[-1][1]) if turning else 1):
+                turning.append((word, cycle))
+        for cycle in cycles:
+            if len(cycle).bit_count() > 1:
+                return turning, (word, cycle)
+    return turning, None
+
+
+def _power(row: Indices, exponent: int) -> Indices:
+    result = np.arange(len(row))
+    for bit in bin(exponent)[2:]:
+        result = result[result]
+        if bit == "1":
+            result = row[result]
+    return result
+
+
+def _two_pairs(maps: Indices, permuting: Indices) -> tuple[int, int, Word] | None:
+    """Letter, exponent, word: a = letter^exponent has order 5; with its conjugate it splits an A_5 (CK.S5)."""
+    n = maps.shape[1]
+    fifths: dict[tuple[int, ...], tuple[int, int, Indices]] = {}
+    for x in permuting.tolist():
+        order = lcm(*cycle_lengths(maps[x]))
+        if order % 5 == 0 and len(fifths) < FIFTHS:
+            a = _power(maps[x], order // 5)
+            group = min(tuple(_power(a, i).tolist()) for i in range(1, 5))
+            fifths.setdefault(group, (x, order // 5, a))
+    if not fifths:
+        return None
+    pairs = (
+        (x, exponent, a, word, y)
+        for word, y in _words(maps, permuting)
+        if word
+        for x, exponent, a in fifths.values()
+    )
+    for _, (x, exponent, a, word, y) in zip(range(PAIRS // n), pairs, strict=False):
+        b = np.empty_like(a)
+        b[y] = y[a]
+        if _splits_icosahedral(a, b):
+            return x, exponent, word
+    return None
+
+
+def _splits_icosahedral(a: Indices, b: Indices) -> bool:
+    """Whether ⟨a, b⟩ has order 60 and no element of it conjugates a into b."""
+    listed = [np.arange(len(a))]
+    seen = {listed[0].tobytes()}
+    for g in listed:
+        for h in (a[g], b[g]):
+            if (key := h.tobytes()) not in seen:
+                if len(listed) == 60:
+                    return False
+                seen.add(key)
+                listed.append(h)
+    group = np.array(listed)
+    return len(group) == 60 and not (group[:, a] == b[group]).all(axis=1).any()
+
+
+def _all_maps(maps: Indices, permuting: Indices) -> tuple[Word, int] | None:
+    """A word with a transposition as a power and a letter of rank n - 1, where the letters generate all n^n maps."""
+    n = maps.shape[1]
+    merging = [x for x, row in enumerate(maps) if len(np.unique(row)) == n - 1]
+    if n < 2 or not merging or n * n * len(permuting) > SEARCH or not len(permuting):
+        return None
+    p, q = np.divmod(np.arange(n * n), n)
+    rows = maps[permuting]
+    if len(breadth_first(rows[:, p] * n + rows[:, q], 1)) < n * (n - 1):
+        return None
+    for word, row in _words(maps, permuting):
+        if [length for length in cycle_lengths(row) if length % 2 == 0] == [2]:
+            return word, merging[0]
+    return None
+
+
+BESIDE_ONE_LAYER = FINITE.removeprefix("one layer, ")
+"""What H.rank and CK.S5 suppose of every layer."""
+
+
+@dataclass(frozen=True)
+class ReachedBound:
+    """A bound whose hypotheses a construction meets, and the construction's own figure.
+
+    `figure`, `at_least`, `reason`, `kind`, `hypotheses`: as in `Bound`; the figure may also be `layers`. `reached`: the
+    construction's figure, an integer or a number as text. `why`: one line, the evidence from the automaton.
+    """
+
+    figure: str
+    at_least: int
+    reached: int | str
+    reason: str
+    kind: str
+    hypotheses: str
+    why: str
+
+    @property
+    def optimal(self) -> bool:
+        """Does no linear RNN that meets the hypotheses have a smaller figure?"""
+        return self.reached == self.at_least
+
+    @property
+    def text(self) -> str:
+        """One readable line."""
+        if self.figure == "beta":
+            return (
+                f"largest β‖v‖² = {self.reached}, and {self.at_least} must be reached ({self.reason}) among RNNs with "
+                f"{self.hypotheses}"
+            )
+        here = "reached: optimal" if self.optimal else f"{self.reached} here"
+        return f"{self.figure} ≥ {self.at_least}, {here} ({self.reason}) among RNNs with {self.hypotheses}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "figure": self.figure,
+            "at_least": self.at_least,
+            "reached": self.reached,
+            "optimal": self.optimal,
+            "reason": self.reason,
+            "kind": self.kind,
+            "hypotheses": self.hypotheses,
+            "text": self.text,
+            "why": self.why,
+        }
+
+
+def reached_bounds(found: Realisation, lower: Iterable[Bound] | None = None) -> tuple[ReachedBound, ...]:
+    """The bounds whose hypotheses the construction meets, the strongest for each figure, in the order of `bounds`.
+
+    `lower`: the automaton's bounds, where they are known already. Bounds in model `cast` (G.T1, G.T2) are not among
+    them: a construction is a statement in exact numbers. Where it has several layers and fewer factors than one layer
+    needs by H.rank or CK.S5, that is a bound on its layers.
+    """
+    strongest: dict[tuple[str, str], ReachedBound] = {}
+    for bound in bounds(found.automaton) if lower is None else lower:
+        here = _of_layers(found, bound) or _reached(found, bound)
+        if here is None:
+            continue
+        key = (here.figure, here.hypotheses)
+        if key not in strongest or strongest[key].at_least < here.at_least:
+            strongest[key] = here
+    return tuple(strongest.values())
+
+
+def reached(found: Realisation, bound: Bound) -> int | str | None:
+    """The construction's figure, where it meets the bound's hypotheses and the figure is a number of it; else None."""
+    one = found.summary()["layers"] == 1
+    if bound.figure == "state_size":
+        if isinstance(found, LRNN) and one and len(found.decode) == len(found.automaton.states):
+            return sum(h.dim * h.value_dim for h in found.all_heads)
+        return None
+    if not _contracts(found):
+        return None
+    if bound.figure == "householders":
+        return found.householders if one else None
+    if bound.figure == "beta":
+        return _largest_beta(found)
+    return None
+
+
+def _reached(found: Realisation, bound: Bound) -> ReachedBound | None:
+    value = reached(found, bound)
+    if value is None:
+        return None
+    return ReachedBound(
+        bound.figure, bound.at_least, value, bound.reason, bound.kind, bound.hypotheses, bound.why
+    )
+
+
+def _of_layers(found: Realisation, bound: Bound) -> ReachedBound | None:
+    """One layer would need `bound.at_least` factors, this has fewer a layer: so it must have two layers."""
+    layers, factors = found.summary()["layers"], found.householders
+    if bound.figure != "householders" or layers == 1 or factors is None or not _contracts(found):
+        return None
+    if factors >= bound.at_least:
+        return None
+    most = f"at most {factors} factor{'s' * (factors != 1)} a letter in each head"
+    why = f"one layer needs {bound.at_least}: {bound.why}"
+    return ReachedBound(
+        "layers", 2, int(str(layers)), bound.reason, bound.kind, f"{most}, {BESIDE_ONE_LAYER}", why
+    )
+
+
+def _contracts(found: Realisation) -> bool:
+    """Are all letters products of factors with β‖v‖² in [0, 2] and gates in [0, 1]?"""
+    if found.summary()["norm"] != "at most 1":
+        return False
+    if not isinstance(found, LRNN):
+        return True  # a block delay has no gates
+    return all(sign(t.gate) >= 0 for head in found.all_heads for t in head.transitions)
+
+
+def _largest_beta(found: Realisation) -> int | str:
+    """The largest β‖v‖² of a factor; in a block delay 2, that of its swaps, which its counters do not exceed."""
+    if not isinstance(found, LRNN):
+        return 2
+    sizes: list[Number] = [
+        f.beta * f.norm_squared for head in found.all_heads for t in head.transitions for f in t.factors
+    ]
+    if not sizes:
+        return 0
+    largest = max((simplest(x) for x in sizes), key=lambda x: enclosure(x, 64))
+    return largest if isinstance(largest, int) else number_text(largest)

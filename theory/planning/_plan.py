@@ -1,0 +1,327 @@
+"""`plan`: the realisations on offer for an automaton, which of them nothing beats, and lower bounds with reasons.
+
+A plan as text: a table of the realisations, then the lower bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ...constructions._construct import Request, choose, trimmed
+from ...constructions._delay import BlockDelay
+from ...constructions._lrnn import INTEGER_RANGES, LRNN, Head, Transition
+from ...constructions._realisations import (
+    Builder,
+    Limits,
+    Realisation,
+    all_realisations,
+    cost,
+    of_source,
+    sources_for,
+)
+from ...constructions.automata._automaton import Automaton
+from ...foundation._errors import LimitError, NotRealisableError
+from ...foundation._text import console
+from .._check import accepted_horizons
+from .._horizon import has_horizon
+from ._bounds import Bound, ReachedBound, bounds, reached_bounds
+
+PLANNED_HORIZON_CODES = 500
+"""Horizons are computed, and checked, for heads of up to this many codes; `construct -o` does so for all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Offer:
+    """One realisation of a plan.
+
+    `pareto`: none of the others is at least as good in layers, factors, dimension, exactness and norm, and better
+    in one. `letter_factors`: for one layer the most factors of each letter in a head, else None. `layer_factors`:
+    the most factors of a letter in each layer, None where letters are no products of factors. `parameters`: numbers that write all letters down, β and key of each
+    factor and the added entries; None where it was not counted. `horizons`: for each dtype the certified length, None
+    for no limit; absent where none is certified or it was not computed. `bounds`: the lower bounds whose hypotheses the
+    realisation meets, with what it reaches.
+    """
+
+    found: Realisation
+    pareto: bool
+    letter_factors: tuple[int, ...] | None
+    layer_factors: tuple[int, ...] | None
+    parameters: int | None
+    horizons: dict[str, int | None] | None
+    bounds: tuple[ReachedBound, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "pareto": self.pareto,
+            "theorem": self.found.theorem,
+            "construction": self.found.construction,
+            **self.found.summary(),
+            "letter_factors": None if self.letter_factors is None else list(self.letter_factors),
+            "layer_factors": None if self.layer_factors is None else list(self.layer_factors),
+            "parameters": self.parameters,
+            "horizons": self.horizons,
+            "lower_bounds": [b.to_json() for b in self.bounds],
+            "notes": list(self.found.notes),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """`offers`: cheapest first. `bounds`: lower bounds. `left_out`: constructions that are beyond a limit, and why."""
+
+    automaton: Automaton
+    offers: tuple[Offer, ...]
+    bounds: tuple[Bound, ...]
+    left_out: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "automaton": self.automaton.name,
+            "states": len(self.automaton.states),
+            "letters": len(self.automaton.letters),
+            "realisations": [offer.to_json() for offer in self.offers],
+            "lower_bounds": bounds_json(self.bounds),
+            "left_out": list(self.left_out),
+        }
+
+
+def plan(automaton: Automaton, request: Request | None = None, limits: Limits | None = None) -> Plan:
+    """All realisations within a request, cheapest first (layers, factors, integer, dimension).
+
+    Without a `theorem` in the request also those whose norm exceeds 1, last; for group automata not the cascade and
+    own.LMI, which are one layer of permutations of the states then. `NotRealisableError` where none is within the
+    bounds of the request.
+    """
+    request = request or Request()
+    automaton = trimmed(automaton)
+    builder = Builder(automaton, limits, "one_hot" if request.coordinates == "one_hot" else "few")
+    if request.theorem is None:
+        items = all_realisations(builder, request.exactness, sources_for(automaton))
+    else:
+        items = of_source(builder, request.theorem, request.exactness)
+    found: list[Realisation] = []
+    left_out: list[str] = []
+    unfit: NotRealisableError | None = None
+    try:
+        for item in items:
+            if isinstance(item, LimitError):
+                left_out.append(str(item))
+            elif request.admits(item):
+                found.append(item)
+    except (
+        NotRealisableError
+    ) as error:  # a theorem that forbids the request is the better reason, if there is one
+        unfit = error
+    lower = bounds(automaton)
+    if not found:
+        reason = forbidden(automaton, request, lower)
+        if reason is not None:
+            raise reason
+        if left_out:
+            raise LimitError(left_out[0])
+        raise unfit or NotRealisableError(
+            f"{automaton.name}: nothing on offer with {request.options() or 'these limits'}"
+        )
+    found.sort(key=lambda f: (_norm_rank(f), cost(f)))
+    merits = [_merits(f) for f in found]
+    offers = tuple(
+        _offer(f, not any(_beats(other, own) for other in merits), lower)
+        for f, own in zip(found, merits, strict=True)
+    )
+    return Plan(automaton, offers, lower, tuple(dict.fromkeys(left_out)))
+
+
+def choose_or_refuse(automaton: Automaton, request: Request, limits: Limits | None = None) -> Realisation:
+    """`choose`; where nothing is within the request and a theorem forbids it, the error says which."""
+    try:
+        return choose(automaton, request, limits)
+    except (NotRealisableError, LimitError):
+        reason = forbidden(automaton, request, bounds(trimmed(automaton)))
+        if reason is not None:
+            raise reason from None
+        raise
+
+
+def forbidden(automaton: Automaton, request: Request, lower: Iterable[Bound]) -> NotRealisableError | None:
+    """The error that names the theorem by which a request is impossible; None where none is known to forbid it."""
+    if request.theorem in ("DP.T6", "G.A3"):
+        return None  # the norm of these is not what the bounds speak of
+    for bound in sorted(lower, key=lambda b: -b.at_least):
+        by_factors = (
+            bound.figure == "householders"
+            and request.max_layers == 1
+            and request.max_householders is not None
+            and request.max_householders < bound.at_least
+        )
+        by_layers = (
+            bound.figure == "single_factor_layers"
+            and request.max_householders in (0, 1)
+            and request.max_layers is not None
+            and request.max_layers < bound.at_least
+        )
+        if by_factors or by_layers:
+            return NotRealisableError(
+                f"{automaton.name}: {request.options()} is impossible under the hypotheses named: {bound.text}"
+            )
+    return None
+
+
+def report(found: Realisation, certificate: str | None = None) -> dict[str, Any]:
+    """The figures that `construct` prints: those of the summary, sizes, lower bounds, the certificate's path.
+
+    The lower bounds are those whose hypotheses this construction meets (`reached_bounds`).
+    """
+    return {
+        "states": len(found.automaton.states),
+        "letters": len(found.automaton.letters),
+        "construction": found.construction,
+        "theorem": found.theorem,
+        **found.summary(),
+        "lower_bounds": [b.to_json() for b in reached_bounds(found)],
+        "certificate": certificate,
+    }
+
+
+def bounds_json(lower: Iterable[Bound]) -> list[dict[str, Any]]:
+    """Lower bounds as plain values."""
+    return [
+        {
+            "figure": b.figure,
+            "at_least": b.at_least,
+            "reason": b.reason,
+            "kind": b.kind,
+            "hypotheses": b.hypotheses,
+            "text": b.text,
+        }
+        for b in lower
+    ]
+
+
+def _norm_rank(found: Realisation) -> int:
+    return 0 if found.summary()["norm"] == "at most 1" else 1
+
+
+def _merits(found: Realisation) -> tuple[int, ...]:
+    layers, factors, algebraic, dim, _ = cost(found)
+    return layers, factors, int(algebraic), dim, _norm_rank(found)
+
+
+def _beats(other: tuple[int, ...], own: tuple[int, ...]) -> bool:
+    return other != own and all(a <= b for a, b in zip(other, own, strict=True))
+
+
+def _offer(found: Realisation, pareto: bool, lower: Iterable[Bound]) -> Offer:
+    met = reached_bounds(found, lower)
+    if isinstance(found, BlockDelay):
+        exact: dict[str, int | None] | None = None
+        if found.exactness == "integer":
+            exact = dict.fromkeys(found.formats)
+        return Offer(found, pareto, None, found.layer_factors, None, exact, met)
+    one = found.layers[0] if len(found.layers) == 1 else None
+    by_letter = None
+    if one is not None and found.householders is not None:
+        by_letter = tuple(
+            max(len(head.transitions[int(head.action_of(x))].factors) for head in one.heads)  # type: ignore[arg-type]
+            for x in range(one.heads[0].letters)
+        )
+    return Offer(
+        found,
+        pareto,
+        by_letter,
+        None if found.householders is None else _layer_factors(found),
+        sum(_numbers(head, t) for head in found.all_heads for t in head.transitions),
+        _horizons(found),
+        met,
+    )
+
+
+def _layer_factors(found: LRNN) -> tuple[int, ...]:
+    return tuple(max(head.householders or 0 for head in layer.heads) for layer in found.layers)
+
+
+def _numbers(head: Head, t: Transition) -> int:
+    written = len(t.additive) + (t.gate != 1) + len(t.matrix or ())
+    return written + len(t.factors) * (1 + head.dim)
+
+
+def _horizons(found: LRNN) -> dict[str, int | None] | None:
+    if found.exactness == "integer":
+        return {dtype: None for dtype in INTEGER_RANGES if dtype in found.formats}
+    if not has_horizon(found) or max(len(head.codes) for head in found.all_heads) > PLANNED_HORIZON_CODES:
+        return None
+    return accepted_horizons(found)
+
+
+def print_plan(made: Plan) -> None:
+    """Prints the plan; `*` marks what no other realisation beats."""
+    from rich import box
+    from rich.table import Table
+
+    shown = console()
+    automaton = made.automaton
+    shown.print(
+        f"{automaton.name}: {len(automaton.states):,} states, {len(automaton.letters):,} letter{'s' * (len(automaton.letters) != 1)}",
+        style="bold",
+    )
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for column in ("", "", "layers", "factors", "heads", "dim", "numbers"):
+        table.add_column(column, justify="right" if column else "left", no_wrap=True)
+    table.add_column("exact", overflow="fold")
+    for number, offer in enumerate(made.offers, start=1):
+        table.add_row("*" if offer.pareto else "", str(number), *_cells(offer))
+    shown.print(table)
+    for number, offer in enumerate(made.offers, start=1):
+        optimal = [f"{b.figure} ({b.reason})" for b in offer.bounds if b.optimal and b.figure != "beta"]
+        said = f"; optimal under the bound's hypotheses: {', '.join(optimal)}" if optimal else ""
+        shown.print(f"{number}. {offer.found.theorem}: {offer.found.construction}{said}")
+    shown.print(
+        "* no other is at least as good in layers, factors, dimension, exactness and norm, and better in one"
+    )
+    for note in dict.fromkeys(note for offer in made.offers for note in offer.found.notes):
+        shown.print(f"note: {note}")
+    for text in made.left_out:
+        shown.print(f"left out: {text}")
+    for bound in made.bounds:
+        shown.print(f"lower bound, {bound.kind}: {bound.text}")
+    for text in dict.fromkeys(
+        _following(b) for offer in made.offers for b in offer.bounds if b.figure == "layers"
+    ):
+        shown.print(text)
+    if not made.bounds:
+        shown.print("lower bound: none is known")
+
+
+def _following(bound: ReachedBound) -> str:
+    """What a bound on factors says of layers, where an offer has fewer factors than one layer needs."""
+    return f"it follows: {bound.figure} ≥ {bound.at_least} ({bound.reason}): {bound.why}; hypotheses: {bound.hypotheses}"
+
+
+def _cells(offer: Offer) -> tuple[str, ...]:
+    summary = offer.found.summary()
+    factors = summary["householders"]
+    return (
+        str(summary["layers"]),
+        "-" if factors is None else str(factors),
+        str(summary["heads"]),
+        str(summary["dim"]),
+        "" if offer.parameters is None else f"{offer.parameters:,}",
+        _exact(offer),
+    )
+
+
+def _exact(offer: Offer) -> str:
+    """In which dtypes, or for how long."""
+    summary = offer.found.summary()
+    norm = "" if summary["norm"] == "at most 1" else f"; norm {summary['norm']}"
+    if summary["exactness"] == "integer":
+        formats = offer.found.formats
+        return ("all dtypes" if len(formats) == 6 else ", ".join(formats) or "no dtype") + norm
+    lengths = offer.horizons or {}
+    if not lengths:
+        return f"algebraic{norm}"
+    listed = [f"{dtype} {lengths[dtype]:,}" for dtype in ("bf16", "fp32") if lengths.get(dtype) is not None]
+    return f"at least to token {', '.join(listed)}{norm}"

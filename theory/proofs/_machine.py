@@ -1,0 +1,83 @@
+"""What the search of `prove` runs: the machine of a model in an arithmetic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...constructions._delay import BlockDelay
+from ...constructions._lrnn import LRNN
+from ...constructions.automata._automaton import Automaton
+from ...foundation._errors import InputError
+from ..arithmetic._arithmetic import Arithmetic, Exact, Kernel, PerOp, PerStep, Rounded
+from ..arithmetic._rounding import FloatFormat
+from ..running._delay import DelayStepper
+from ..running._stepper import ExactStepper, LayeredStepper
+from ._answers import Answers, answers_of
+from ._exact import ExactNpzStepper
+from ._kernel_step import kernel_machine
+from ._linear import LinearMachine, linear_machine
+from ._npz_model import NpzModel
+from ._state_search import Machine
+from ._stepper_machine import StepperMachine
+
+
+def machine_of(
+    model: Any, automaton: Automaton, arithmetic: Arithmetic | str, of_stepper: Answers | None = None
+) -> Machine:
+    """What the search of the states runs; `of_stepper`: what a `Stepper`'s answers mean, by default states."""
+    answers = answers_to(model, automaton, of_stepper)
+    if isinstance(model, NpzModel):
+        if isinstance(arithmetic, Exact):
+            return StepperMachine(ExactNpzStepper(model), answers)
+        if isinstance(arithmetic, Kernel):
+            return kernel_machine(model, answers, arithmetic)
+        return model.machine(_stepwise(arithmetic), answers)
+    if isinstance(model, LRNN):
+        if isinstance(arithmetic, Exact):
+            exact = ExactStepper(model) if len(model.layers) == 1 else LayeredStepper(model, "exact")
+            return StepperMachine(exact, answers)
+        if isinstance(arithmetic, Kernel):
+            return kernel_machine(model, answers, arithmetic)
+        machine = one_layer(model, answers, _stepwise(arithmetic))
+        return machine or StepperMachine(LayeredStepper(model, _plain_format(arithmetic)), answers)
+    if isinstance(model, BlockDelay):
+        return StepperMachine(DelayStepper(model, _plain_format(arithmetic)), answers)
+    return StepperMachine(model, answers)
+
+
+def answers_to(model: Any, automaton: Automaton, of_stepper: Answers | None = None) -> Answers:
+    """How a model is held against the automaton; `of_stepper` as in `machine_of`."""
+    if isinstance(model, NpzModel):
+        return model.answers(automaton)
+    if isinstance(model, LRNN | BlockDelay):
+        return answers_of(automaton, model.automaton, model.automaton.name)
+    return of_stepper or answers_of(automaton, None)
+
+
+def one_layer(model: LRNN | NpzModel, answers: Answers, arithmetic: Rounded) -> LinearMachine | None:
+    """Matrices, or an LRNN of one layer, as a linear machine; None for several layers."""
+    if isinstance(model, NpzModel):
+        return model.machine(arithmetic, answers)
+    return linear_machine(model, arithmetic, answers) if len(model.layers) == 1 else None
+
+
+def _stepwise(arithmetic: Any) -> Rounded:
+    if isinstance(arithmetic, PerStep | PerOp):
+        return arithmetic
+    raise InputError(
+        f"arithmetic {arithmetic.name}: no state follows from the one before in it; write exact, per_step:..., per_op:... or "
+        "kernel:recurrent:..."
+    )
+
+
+def _plain_format(arithmetic: Any) -> FloatFormat:
+    if (
+        isinstance(arithmetic, PerStep)
+        and arithmetic.mode == "rne"
+        and isinstance(arithmetic.values, FloatFormat)
+    ):
+        return arithmetic.values
+    raise InputError(
+        f"arithmetic {arithmetic.name}: several layers and block delays are run in per_step with a float format, "
+        "nearest even"
+    )

@@ -1,0 +1,248 @@
+"""A layer given by its matrices: one layer, one head, as an `.npz` (what `export npz` writes) or as arrays.
+
+`A` `[letters, n, n]`, `B` `[letters, n, d]`, `H0` `[n, d]`, `codes` `[codes, n, d]`, `decode` `[codes, letters]`, the
+index of the output where the letter has led to a state whose nearest code this is. The kernels' arithmetic needs the
+factors too: `beta`, `vector`, `factor_count` and `gate`, as `export npz` writes them. Nothing is unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...constructions._lrnn import Head, Sparse, Transition
+from ...constructions.algebra._householder import GHFactor
+from ...constructions.automata._automaton import Automaton, Indices
+from ...foundation._errors import InputError
+from .._npz_file import read_npz
+from ..arithmetic._arithmetic import Rounded
+from ..arithmetic._rounding import Floats
+from ..running._weights import HeadWeights
+from ._answers import Answers, output_answers, same_letters
+from ._linear import CodeReader, LinearHead, LinearMachine
+
+FACTOR_KEYS = ("beta", "vector", "factor_count", "gate")
+CLOSE = 2.0**-20
+"""Largest distance of A from the product of its factors; farther apart they are taken for two different layers."""
+
+
+def factor_head(arrays: Mapping[str, Any], A: Floats, B: Floats, H0: Floats, name: str) -> Head:
+    """The head with the float64 numbers taken for what they are; its only code is H0.
+
+    `InputError` where the factors are missing, have a wrong shape, or are not those of A.
+    """
+    missing = [key for key in FACTOR_KEYS if key not in arrays]
+    if missing:
+        raise InputError(
+            f"{name}: no array {', '.join(missing)}: a kernel runs factors I - β v vᵀ, `export npz` writes them"
+        )
+    if "mask" in arrays:
+        raise InputError(f"{name}: factors with a mask are not what the kernel runs: use per_step or per_op")
+    letters, n = A.shape[:2]
+    beta, vector, count, gate = (np.asarray(arrays[key]) for key in FACTOR_KEYS)
+    most = beta.shape[1] if beta.ndim == 2 else 0
+    wanted = {
+        "beta": (letters, most),
+        "vector": (letters, most, n),
+        "factor_count": (letters,),
+        "gate": (letters,),
+    }
+    for key, array in zip(FACTOR_KEYS, (beta, vector, count, gate), strict=True):
+        kinds = "iu" if key == "factor_count" else "iuf"
+        if array.shape != wanted[key] or array.dtype.kind not in kinds or not np.isfinite(array).all():
+            what = "whole" if key == "factor_count" else "finite"
+            raise InputError(f"{name}: {key} must be {list(wanted[key])} {what} numbers")
+    if count.size and not 0 <= count.min() <= count.max() <= most:
+        raise InputError(f"{name}: factor_count must lie in 0 to {most}, the second size of beta")
+    transitions = []
+    for x in range(letters):
+        product = float(gate[x]) * np.eye(n)
+        for j in range(int(count[x])):
+            product = product - beta[x, j] * np.outer(vector[x, j], vector[x, j] @ product)
+        if not np.abs(product - A[x]).max() <= CLOSE * max(1.0, np.abs(A[x]).max()):
+            raise InputError(f"{name}: the factors of letter {x} do not multiply to A[{x}]")
+        factors = tuple(
+            GHFactor(Fraction(float(beta[x, j])), _entries(vector[x, j])) for j in range(int(count[x]))
+        )
+        transitions.append(Transition(factors, Fraction(float(gate[x])), _sparse(B[x])))
+    codes = (_sparse(H0),)
+    return Head(n, H0.shape[1], tuple(transitions), codes, np.zeros((letters, 1), dtype=np.int64))
+
+
+def _entries(vector: Floats) -> tuple[tuple[int, Fraction], ...]:
+    return tuple((i, Fraction(v)) for i, v in enumerate(vector.tolist()) if v)
+
+
+def _sparse(matrix: Floats) -> Sparse:
+    return tuple((i, j, Fraction(v)) for i, row in enumerate(matrix.tolist()) for j, v in enumerate(row) if v)
+
+
+KEYS = ("A", "B", "H0", "codes", "decode")
+LABELS = ("letter_labels", "output_labels")
+
+
+@dataclass(frozen=True, eq=False)
+class NpzModel:
+    """The arrays as float64, `decode` as indices; `letters`, `outputs`: their texts if they are known.
+
+    Without `outputs` output i is the i-th of `numbered_outputs` of the automaton that the model is held against.
+    `factors`: the arrays of the factors, as far as they are given.
+    """
+
+    A: Floats
+    B: Floats
+    H0: Floats
+    codes: Floats
+    decode: Indices
+    letters: tuple[str, ...] | None = None
+    outputs: tuple[str, ...] | None = None
+    name: str = "model"
+    factors: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        problems = _problems(self)
+        if problems:
+            raise InputError(f"{self.name}: " + "; ".join(problems))
+
+    def answers(self, automaton: Automaton) -> Answers:
+        """How it is held against an automaton; `InputError` for other letters."""
+        if self.letters is not None:
+            same_letters(automaton, self.letters, self.name)
+        if len(self.A) != len(automaton.letters):
+            raise InputError(
+                f"{self.name}: A has {len(self.A)} letters, {automaton.name} has {len(automaton.letters)}"
+            )
+        return output_answers(automaton, self.outputs)
+
+    def reader(self, answers: Answers) -> CodeReader:
+        """The nearest code, with the answers that it stands for."""
+        codes = self.codes.reshape(len(self.codes), -1)
+        table = answers.of_states(self._named(answers))
+        if (table == table[:, :1]).all() and not answers.by_letter:
+            table = table[:, :1]
+        return CodeReader(codes, table)
+
+    def own_reader(self, answers: Answers) -> CodeReader:
+        """The nearest code, with the index of the model's own output; -1 for one that has no name."""
+        return CodeReader(self.codes.reshape(len(self.codes), -1), self._named(answers))
+
+    def _named(self, answers: Answers) -> Indices:
+        return np.where(self.decode >= len(answers.meaning), -1, self.decode)
+
+    def kernel_head(self) -> Head:
+        """The factors as a head, for the kernels; `InputError` where there are none, or they do not fit A."""
+        return factor_head(self.factors, self.A, self.B, self.H0, self.name)
+
+    def head(self, arithmetic: Rounded) -> LinearHead:
+        """The weights, rounded once to the arithmetic's values (float64 numbers are taken as they are)."""
+        letters, n = self.A.shape[:2]
+        values = np.ascontiguousarray(np.moveaxis(arithmetic.round(self.A), 2, 0))
+        columns = np.broadcast_to(np.arange(n)[:, None, None], (n, letters, n)).copy()
+        B = arithmetic.round(self.B) if self.B.any() else None
+        weights = HeadWeights(
+            n, self.H0.shape[1], columns, values, B, np.array_equal(np.moveaxis(values, 0, 2), self.A)
+        )
+        return LinearHead(weights, arithmetic.round(self.H0))
+
+    def machine(self, arithmetic: Rounded, answers: Answers) -> LinearMachine:
+        """The model in `per_step` or `per_op`."""
+        return LinearMachine([self.head(arithmetic)], arithmetic, self.reader(answers), answers)
+
+
+def load_npz_model(path: str | Path) -> NpzModel:
+    """The model in an `.npz`; `InputError` for what is not one, with everything that is wrong."""
+    refused = InputError(f"{path}: not an .npz of plain arrays (nothing is unpickled)")
+    arrays = read_npz(path, (*KEYS, *LABELS, *FACTOR_KEYS, "mask"), refused)
+    missing = [key for key in KEYS if key not in arrays]
+    if missing:
+        raise InputError(
+            f"{path}: no array {', '.join(missing)}; one layer with one head has {', '.join(KEYS)}"
+        )
+    return npz_model(arrays, str(path))
+
+
+def load_npz_matrices(path: str | Path) -> NpzModel | dict[str, Floats]:
+    """The model in an `.npz`; or, where the file has `A` and none of the other arrays, the matrices by the letters' texts."""
+    refused = InputError(f"{path}: not an .npz of plain arrays (nothing is unpickled)")
+    arrays = read_npz(path, (*KEYS, LABELS[0]), refused)
+    if "A" not in arrays or set(arrays) & set(KEYS[1:]):
+        return load_npz_model(path)
+    A = _numbers(arrays["A"], "A", str(path))
+    if A.ndim != 3 or A.shape[1] != A.shape[2] or not np.isfinite(A).all():
+        raise InputError(f"{path}: A has the shape {A.shape}; finite numbers [letters, n, n] are needed")
+    given = _texts(arrays[LABELS[0]], LABELS[0], str(path)) if LABELS[0] in arrays else None
+    labels = [str(x) for x in range(len(A))] if given is None else list(given)
+    if len(set(labels)) != len(A):
+        raise InputError(f"{path}: {LABELS[0]} are {len(set(labels))} texts for {len(A)} letters")
+    return dict(zip(labels, A, strict=True))
+
+
+def npz_model(arrays: Mapping[str, Any], name: str = "model") -> NpzModel:
+    """The model of arrays by name, see the module's text."""
+    numbers: dict[str, Any] = {}
+    for key in KEYS:
+        numbers[key] = _numbers(np.asarray(arrays[key]), key, name)
+    texts = [_texts(arrays[key], key, name) if key in arrays else None for key in LABELS]
+    factors = {key: arrays[key] for key in (*FACTOR_KEYS, "mask") if key in arrays}
+    return NpzModel(**numbers, letters=texts[0], outputs=texts[1], name=name, factors=factors)
+
+
+def _numbers(array: NDArray[Any], key: str, name: str) -> NDArray[Any]:
+    """The array as float64, `decode` as int64; `InputError` where that changes a number."""
+    whole = key == "decode"
+    if array.dtype.kind not in ("iu" if whole else "iufb"):
+        raise InputError(
+            f"{name}: {key} has the type {array.dtype}; {'integers' if whole else 'numbers'} are needed"
+        )
+    converted = array.astype(np.int64 if whole else np.float64)
+    if not _kept(array, converted):
+        raise InputError(
+            f"{name}: {key} has numbers of the type {array.dtype} that are no {'int64' if whole else 'float64'}: round them "
+            "first, so that the proof is about the file's numbers"
+        )
+    return converted
+
+
+def _kept(array: NDArray[Any], converted: NDArray[Any]) -> bool:
+    """True where a conversion changed no number (a number that is not finite is another matter)."""
+    if array.dtype.kind == "f":
+        return bool((np.isnan(array) | (array == converted.astype(array.dtype))).all())
+    return array.astype(object).ravel().tolist() == [int(x) for x in converted.ravel().tolist()]
+
+
+def _texts(value: Any, key: str, name: str) -> tuple[str, ...]:
+    try:
+        texts = json.loads(str(value))
+    except ValueError:
+        texts = None
+    if not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
+        raise InputError(f"{name}: {key} is not the text of a JSON array of strings")
+    return tuple(texts)
+
+
+def _problems(model: NpzModel) -> list[str]:
+    shape = {key: getattr(model, key).shape for key in KEYS}
+    if len(shape["A"]) != 3 or shape["A"][1] != shape["A"][2]:
+        return [f"A has the shape {shape['A']}; [letters, n, n] is needed (one layer, one head)"]
+    if len(shape["H0"]) != 2:
+        return [f"H0 has the shape {shape['H0']}; [n, d] is needed"]
+    letters, n, d, codes = shape["A"][0], shape["A"][1], shape["H0"][1], len(model.codes)
+    wanted = {"B": (letters, n, d), "H0": (n, d), "codes": (codes, n, d), "decode": (codes, letters)}
+    problems = [
+        f"{key} has the shape {shape[key]}, not {size}" for key, size in wanted.items() if shape[key] != size
+    ]
+    if not codes or not n or not d:
+        problems.append("there are no codes or no entries")
+    problems += [
+        f"{key} has entries that are not finite" for key in KEYS if not np.isfinite(getattr(model, key)).all()
+    ]
+    if model.decode.size and model.decode.min() < -1:
+        problems.append("decode has entries below -1 (none)")
+    return problems

@@ -1,0 +1,189 @@
+"""`Proof`: what `prove` has found, and a digest that says which proof it is.
+
+The digest is that of all that decides a model's steps and answers, and of what it is held to: two searches have the same
+digest only where model, automaton (with its labels), arithmetic and the meaning of the answers are the same, to the
+last bit. So a saved search is gone on with for the model that it was begun for, and a result names what it is about.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from ...constructions._delay import BlockDelay
+from ...constructions._lrnn import LRNN
+from ...constructions.automata._automaton import Automaton
+from ...constructions.automata._labels import label_text, output_texts
+from ...constructions.certificates._table import certificate
+from ...foundation._errors import InputError, MirrormataError
+from ._answers import Answers
+from ._npz_model import NpzModel
+
+Checked = Literal["certificate", "re-stepped", "replayed"]
+CHECKS: dict[Checked | None, str] = {
+    "certificate": "its certificate is accepted by the stand-alone checker",
+    "re-stepped": "no certificate; every state was stepped once more, on its own",
+    "replayed": "the word was run again from the start",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """`verdict` in an arithmetic, with how it was found.
+
+    `method`: `codes`, `regions`, `states`, `table` or `delay`. `states_explored`: pairs (state of the model, of the
+    automaton), or regions, or joint codes; `steps`: (pair, letter) followed. `word`: letter indices of a shortest word
+    after which the answer is wrong, else None; `answered`, `right`: the answers after it, as text. `correct_up_to`:
+    all words up to this length are answered rightly, None for all words of any length. `compares`: `states` or
+    `outputs`. `certify` makes the certificate, of kind `equivalent`, in exact numbers the construction's own, or says why
+    there is none; `derive_again` is then the second program, which raises where it finds something else.
+
+    `checked`: what a second program has done with the verdict. `certificate`: the stand-alone checker has accepted the
+    certificate. `re-stepped`: another program has derived the verdict again, from the states' bits. `replayed`: a wrong
+    word was run from the start. None: nothing is claimed for all words. `identify` gives a digest of all that decides the
+    verdict, None where a stepper does not tell its own.
+    """
+
+    verdict: Literal["equivalent", "counterexample", "unknown"]
+    automaton: Automaton
+    arithmetic: str
+    method: str
+    states_explored: int
+    steps: int
+    compares: str
+    reason: str
+    correct_up_to: int | None = None
+    word: tuple[int, ...] | None = None
+    answered: str | None = None
+    right: str | None = None
+    seconds: float = 0.0
+    certify: Callable[[], dict[str, Any] | str] | None = None
+    derive_again: Callable[[], None] | None = None
+    checked: Checked | None = None
+    identify: Callable[[], str | None] | None = None
+
+    @cached_property
+    def _certified(self) -> dict[str, Any] | str:
+        if self.verdict == "counterexample":
+            return "a wrong word needs none: replay it"
+        if self.certify is None:
+            return "nothing is proved for all words"
+        try:
+            return self.certify()
+        except InputError as error:  # labels that cannot be written down
+            return str(error)
+
+    @property
+    def certificate(self) -> dict[str, Any] | None:
+        """Written out when it is asked for; None where there is none."""
+        return self._certified if isinstance(self._certified, dict) else None
+
+    @property
+    def uncertified(self) -> str | None:
+        """Why there is no certificate; None where there is one."""
+        return self._certified if isinstance(self._certified, str) else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON, labels as text; without the certificate."""
+        letters = self.automaton.letters
+        return {
+            "verdict": self.verdict,
+            "arithmetic": self.arithmetic,
+            "method": self.method,
+            "states_explored": self.states_explored,
+            "steps": self.steps,
+            "compares": self.compares,
+            "word": None if self.word is None else [label_text(letters[x]) for x in self.word],
+            "answered": self.answered,
+            "right": self.right,
+            "correct_up_to": self.correct_up_to,
+            "reason": self.reason,
+            "checked": self.checked,
+            "identity": None if self.identify is None else self.identify(),
+            "seconds": self.seconds,
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """`(label, text)` pairs of a readable table."""
+        facts = self.to_json()
+        rows = [("verdict", f"{self.verdict} in {self.arithmetic}"), ("proved by", self.reason)]
+        if self.verdict != "equivalent":
+            rows[1] = ("search", self.reason)
+        if self.checked is not None:
+            rows.append(("checked", CHECKS[self.checked]))
+        rows.append(("states explored", f"{self.states_explored:,}"))
+        if facts["word"] is not None:
+            shown = facts["word"] if len(facts["word"]) <= 40 else [*facts["word"][:40], "..."]
+            rows += [
+                ("shortest word", f"{len(facts['word'])} letters: " + " ".join(shown)),
+                ("the model says", facts["answered"] or "no output"),
+                ("the automaton says", facts["right"] or ""),
+            ]
+        if self.verdict == "unknown":
+            rows.append(("searched", f"all words up to length {self.correct_up_to:,} were answered rightly"))
+        return rows
+
+
+Part = bytes | str | np.ndarray[Any, Any]
+
+
+def proof_digest(model: Any, automaton: Automaton, arithmetic: str, answers: Answers) -> str | None:
+    """SHA-256 in hexadecimal of model, automaton, arithmetic and the meaning of answers.
+
+    A `Stepper` tells its own part: the text `identity`, a digest of its weights and of whatever else decides its steps.
+    None for a stepper that has none, and for a construction that cannot be written down as a certificate.
+    """
+    try:
+        own = _model_parts(model)
+    except MirrormataError:
+        return None
+    if own is None:
+        return None
+    labels = json.dumps(
+        [
+            [label_text(q) for q in automaton.states],
+            [label_text(x) for x in automaton.letters],
+            output_texts(automaton, automaton.name),
+            automaton.start,
+        ]
+    )
+    outputs = np.array(automaton.outputs.shape)
+    held_to: list[Part] = [labels, automaton.transitions, outputs, answers.kind, answers.meaning]
+    return digest_of([arithmetic, *held_to, *own])
+
+
+def digest_of(parts: Iterable[Part]) -> str:
+    """SHA-256 of texts, bytes and arrays, each with its type, shape and length, so that no two lists are confused."""
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            head = f"array {part.dtype.str} {part.shape}"
+            content = np.ascontiguousarray(part).tobytes()
+        else:
+            head = "text" if isinstance(part, str) else "bytes"
+            content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        digest.update(f"{head} {len(content)}\n".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def _model_parts(model: Any) -> list[Part] | None:
+    if isinstance(model, LRNN):
+        return ["lrnn", json.dumps(certificate(model), sort_keys=True)]
+    if isinstance(model, BlockDelay):
+        return ["delay", json.dumps(model.certificate(), sort_keys=True)]
+    if isinstance(model, NpzModel):
+        arrays: list[Part] = ["npz", model.A, model.B, model.H0, model.codes, model.decode]
+        labels = json.dumps([model.letters, model.outputs])
+        factors: list[Part] = []
+        for key in sorted(model.factors):
+            factors += [key, np.asarray(model.factors[key])]
+        return [*arrays, labels, *factors]
+    own = getattr(model, "identity", None)
+    return ["stepper", own] if isinstance(own, str) else None

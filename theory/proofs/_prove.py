@@ -1,0 +1,246 @@
+"""`prove`: is a model, in the arithmetic that it runs in, the automaton, on words of every length?
+
+Three ways, the first that decides is taken: every head maps its codes to codes bit for bit (`codes`); balls about the
+codes that the letters keep (`regions`); all states reached, breadth first (`states`). Only the last finds wrong words,
+shortest ones, and each is replayed from the start before it is reported. No verdict depends on a tolerance: decoding
+is by the nearest code, exactly, the first of several.
+
+No model is called equivalent by one program alone: the certificate that would be written must have passed the
+stand-alone checker, or, where none can be written, a second program steps every state found again
+(`_second_derivation.py`).
+
+`prove_file` proves what a file holds: a certificate's linear RNN, or an `.npz` of matrices.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+
+from ...constructions._delay import BlockDelay
+from ...constructions._lrnn import LRNN
+from ...constructions._realisations import Realisation
+from ...constructions._spec import automaton_from_spec
+from ...constructions.automata._automaton import Automaton
+from ...foundation._errors import DisagreementError, InputError
+from .._check import check
+from .._run_file import realisation_of
+from ..arithmetic._arithmetic import Arithmetic, PerOp, PerStep, parse_arithmetic
+from ..running._stepper import Stepper
+from ._answers import Answers
+from ._certificate import exact_states_certificate, states_certificate
+from ._exact import ExactNpzStepper
+from ._linear import LinearMachine
+from ._machine import answers_to, machine_of
+from ._npz_model import NpzModel, load_npz_model
+from ._proof import Proof, proof_digest
+from ._quick import quick_proof
+from ._second_derivation import OutOfTimeError, derive_again, replayed
+from ._state_search import INTERRUPTED, Outcome, Progress, StateSearch
+from ._state_search_file import resume_search, save_search
+from ._stepper_machine import StepperMachine
+
+MAX_STATES = 5_000_000
+OWN = "the stepper's own"
+"""The arithmetic of a `Stepper` that is given no name."""
+
+
+class Limits(TypedDict, total=False):
+    """Of the search, as `prove` takes them: for functions in front of it, which hand them on."""
+
+    max_states: int
+    max_seconds: float | None
+    resume: str | None
+
+
+def prove(
+    model: LRNN | BlockDelay | NpzModel | Stepper | str | Path,
+    automaton: Automaton | str,
+    arithmetic: str | Arithmetic | None = None,
+    *,
+    max_states: int = MAX_STATES,
+    max_seconds: float | None = None,
+    resume: str | Path | None = None,
+    save_every: float = 60.0,
+    method: str = "auto",
+    answers: Answers | None = None,
+    progress: Progress | None = None,
+) -> Proof:
+    """Equivalent on all words, or a shortest wrong word, or unknown with the length up to which all is right.
+
+    `model`: a constructed LRNN of any layers, a block delay, an `NpzModel` or the path of an `.npz`, or any `Stepper`
+    that decodes to the automaton's states by their indices, or to numbers that `answers` gives a meaning; then
+    `arithmetic` is only its name. `automaton`: one, or its SPEC. `arithmetic`: by default `per_step:bf16`; `exact`,
+    `per_step:...`, `per_op:...` or `kernel:recurrent:...` (`parse_arithmetic`); several layers run in `per_step` formats
+    or on the kernel, block delays in `per_step` formats. On the kernel an `.npz` needs its factors.
+    Answers are compared after each token, not before the first. `resume`: a file to go on from if it exists, written
+    every `save_every` seconds, on Ctrl-C and at a limit; a stepper needs a text `identity` for it. `method`: `auto`, or `states` for the search alone.
+    `progress` is called about once a second. Ctrl-C gives `unknown` with what is proved so far.
+    """
+    began = time.monotonic()
+    if method not in ("auto", "states"):
+        raise InputError(f"--method {method}: it is auto or states")
+    if max_states < 1 or (max_seconds is not None and not 0 <= max_seconds < float("inf")):
+        raise InputError(
+            f"max_states {max_states}, max_seconds {max_seconds}: the first is 1 at least, the second a number that is not "
+            "negative"
+        )
+    if isinstance(automaton, str):
+        automaton = automaton_from_spec(automaton)
+    if isinstance(model, str | Path):
+        model = load_npz_model(model)
+    if arithmetic is None:
+        arithmetic = "per_step:bf16" if isinstance(model, LRNN | BlockDelay | NpzModel) else OWN
+    name = arithmetic if isinstance(arithmetic, str) else arithmetic.name
+    known = _known_model(model)
+    parsed = parse_arithmetic(name) if known and isinstance(arithmetic, str) else arithmetic
+    if not isinstance(parsed, str):
+        name = parsed.name
+        _refuse_values_without_zero(parsed)
+    deadline = None if max_seconds is None else began + max_seconds
+
+    def finished(proof: Proof) -> Proof:
+        named = replace(proof, arithmetic=name, seconds=time.monotonic() - began)
+        meant = answers_to(model, automaton, answers)
+        return replace(named, identify=lambda: proof_digest(model, automaton, name, meant))
+
+    try:
+        quick = quick_proof(model, automaton, parsed, max_states, max_seconds) if method == "auto" else None
+        accepted = None if quick is None else _accepted(quick)
+    except KeyboardInterrupt:
+        accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", INTERRUPTED, 0)
+    except OutOfTimeError as late:
+        why = f"--max-seconds {max_seconds:g} reached, {late.done:,} of {late.count:,} steps of codes checked alone"
+        accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", why, 0)
+    if accepted is not None:
+        return finished(accepted)
+    machine: Any = machine_of(model, automaton, parsed, answers)
+    search = StateSearch(machine, automaton)
+    save: Callable[[StateSearch], None] | None = None
+    if resume is not None:
+        digest = proof_digest(model, automaton, name, machine.answers)
+        if digest is None:
+            raise InputError(
+                f"--resume {resume}: this model has no digest, so its search cannot be told from another's: give the stepper "
+                "a text `identity` that names its weights, or leave --resume out"
+            )
+        if Path(resume).exists():
+            resume_search(search, resume, digest)
+
+        def save(search: StateSearch) -> None:
+            save_search(search, resume, digest)
+
+    outcome = search.run(
+        max_states=max_states, max_seconds=max_seconds, progress=progress, save=save, save_every=save_every
+    )
+    proof = _proof(outcome, search, machine, name)
+    if proof.verdict != "equivalent":
+        return finished(proof)
+    place = outcome.place
+
+    def unchecked(why: str) -> Proof:
+        facts = (automaton, name, "states", place.count, place.steps, proof.compares)
+        if save is not None:
+            save(search)
+        return Proof("unknown", *facts, why, place.depth)
+
+    again = replace(
+        proof, derive_again=lambda: derive_again(search, machine, deadline=deadline, progress=progress)
+    )
+    try:
+        accepted = _accepted(again)
+    except KeyboardInterrupt:
+        accepted = unchecked(f"{INTERRUPTED} while all {place.count:,} states found were being checked")
+    except OutOfTimeError as late:
+        accepted = unchecked(
+            f"--max-seconds {max_seconds:g} reached, {late.done:,} of all {late.count:,} states found stepped again"
+        )
+    if accepted is None:
+        raise DisagreementError(f"{automaton.name}: no second program has checked the verdict")
+    return finished(accepted)
+
+
+def _accepted(proof: Proof) -> Proof | None:
+    """The verdict with what a second program has done with it; None where there is none for it.
+
+    `DisagreementError` where the second program finds something else.
+    """
+    if proof.verdict != "equivalent" or proof.checked is not None:
+        return proof
+    document = proof.certificate
+    if document is not None:
+        found = check(document)
+        if found.verdict != "valid":
+            raise DisagreementError(
+                f"{proof.automaton.name}: found equivalent by its {proof.method}, but the checker refuses the certificate: "
+                f"{found.reason}"
+            )
+        return replace(proof, checked="certificate", certify=lambda: document)
+    if proof.derive_again is None:
+        return None
+    proof.derive_again()
+    return replace(proof, checked="re-stepped")
+
+
+def _refuse_values_without_zero(arithmetic: Any) -> None:
+    """An absent entry of a matrix is 0, so 0 must be one of the values."""
+    if isinstance(arithmetic, PerStep | PerOp) and float(arithmetic.round(np.zeros(1))[0]) != 0:
+        raise InputError(
+            f"arithmetic {arithmetic.name}: 0 is none of its values, and the entries of a layer that are absent are 0: use "
+            "values with 0"
+        )
+
+
+def _known_model(model: Any) -> bool:
+    if isinstance(model, LRNN | BlockDelay | NpzModel):
+        return True
+    if all(callable(getattr(model, part, None)) for part in ("initial", "step", "decode")):
+        return False
+    raise InputError(
+        f"model of type {type(model).__name__}: an LRNN, a block delay, an .npz, or an object with initial, step and "
+        "decode is needed"
+    )
+
+
+def _proof(outcome: Outcome, search: StateSearch, machine: Any, name: str) -> Proof:
+    place, answers = outcome.place, machine.answers
+    facts = (search.automaton, name, "states", place.count, place.steps, answers.kind)
+    if outcome.verdict == "equivalent":
+        reason = f"all {place.count:,} states reached, closed under all letters"
+
+        def certify() -> dict[str, Any] | str:
+            exact = machine.stepper if isinstance(machine, StepperMachine) else None
+            if isinstance(exact, ExactNpzStepper):
+                return exact_states_certificate(search, exact, answers)
+            if not isinstance(machine, LinearMachine):
+                return "only for one layer of matrices is a search of the states certified"
+            return states_certificate(search, machine, search.automaton.name)
+
+        return Proof("equivalent", *facts, reason, certify=certify)
+    if outcome.word is not None:
+        answered, right = replayed(machine, search.automaton, outcome.word)
+        reason = (
+            f"breadth first, {place.count:,} states seen: no shorter word is wrong; replayed step by step"
+        )
+        return Proof(
+            "counterexample", *facts, reason, len(outcome.word) - 1, outcome.word, answered, right,
+            checked="replayed",
+        )  # fmt: skip
+    reason = f"{outcome.stopped}, {place.count - place.done:,} states not yet followed"
+    return Proof("unknown", *facts, reason, place.depth)
+
+
+def prove_file(
+    path: str,
+    automaton: Automaton,
+    arithmetic: str,
+    **limits: Unpack[Limits],
+) -> Proof:
+    """See `prove`; certificates are checked first. `InputError` for a file that is neither."""
+    model: Realisation | Path = Path(path) if Path(path).suffix == ".npz" else realisation_of(path)
+    return prove(model, automaton, arithmetic, **limits)

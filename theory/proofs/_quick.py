@@ -1,0 +1,190 @@
+"""Proofs of equivalence that need no search of the model's states: by codes, by regions, by a construction's own certificate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...constructions._delay import BlockDelay
+from ...constructions._lrnn import LRNN
+from ...constructions.automata._automaton import Automaton
+from ...constructions.automata._labels import label_text, output_texts
+from ...foundation._errors import MirrormataError
+from .._check import accepted, check
+from .._horizon import full_certificate
+from ..arithmetic._arithmetic import Arithmetic, Exact, Kernel, PerOp, PerStep, Rounded
+from ..checker.equivalent import MAX_STEPS
+from ._answers import Answers, answers_of
+from ._certificate import codes_certificate, regions_certificate, states_certificate
+from ._codes import CodeMachine, codes_are_closed
+from ._exact import exact_regions
+from ._kernel_step import kernel_codes_are_closed
+from ._linear import LinearMachine
+from ._machine import one_layer
+from ._npz_model import NpzModel
+from ._proof import Proof
+from ._second_derivation import kernel_codes_alone
+from ._state_search import INTERRUPTED, StateSearch
+
+RELAXATIONS = 100_000
+"""Steps of the search for regions."""
+BIT_FOR_BIT = "every head maps codes to codes bit for bit in this arithmetic"
+
+
+def quick_proof(
+    model: Any,
+    automaton: Automaton,
+    arithmetic: Arithmetic | str,
+    max_states: int,
+    max_seconds: float | None,
+) -> Proof | None:
+    """A proof by codes or regions, if there is one."""
+    if isinstance(model, LRNN):
+        answers = answers_of(automaton, model.automaton, model.automaton.name)
+        if isinstance(arithmetic, Exact):
+            return _by_table(model, answers)
+        by_codes = _by_codes(model, answers, arithmetic, max_states, max_seconds)
+        return by_codes or _by_regions(model, answers, arithmetic)
+    if isinstance(model, BlockDelay):
+        return _by_delay(model, automaton, arithmetic)
+    if isinstance(model, NpzModel):
+        return _by_regions(model, model.answers(automaton), arithmetic)
+    return None
+
+
+def _by_codes(
+    lrnn: LRNN, answers: Answers, arithmetic: Any, max_states: int, max_seconds: float | None
+) -> Proof | None:
+    """Codes closed in the arithmetic; then the covering by its checker, else all joint codes."""
+    if isinstance(arithmetic, Kernel):
+        closed = kernel_codes_are_closed(lrnn, arithmetic)
+    else:
+        closed = isinstance(arithmetic, PerStep | PerOp) and codes_are_closed(lrnn, arithmetic)
+    if not closed:
+        return None
+    automaton = answers.automaton
+    same = answers.kind == "states" and same_automaton(automaton, lrnn.automaton)
+    again: Callable[[], None] | None = None
+    if isinstance(arithmetic, Kernel) and same:
+        kernel = arithmetic
+        deadline = None if max_seconds is None else time.monotonic() + max_seconds
+
+        def again() -> None:
+            kernel_codes_alone(lrnn, kernel, deadline=deadline)
+            accepted(lrnn)
+
+    def certify() -> dict[str, Any] | str:
+        if isinstance(arithmetic, Kernel):
+            return f"the checker does not run the kernel of {arithmetic.name}"
+        return (codes_certificate(lrnn, arithmetic) if same else None) or _searched(lrnn, answers, arithmetic)
+
+    if same and lrnn.covering is not None:
+        found = check(lrnn)
+        if found.verdict != "valid":
+            return None
+        count = prod(len(head.codes) for head in lrnn.all_heads)
+        reason = f"{BIT_FOR_BIT}; {found.reason}"
+        return Proof(
+            "equivalent", automaton, "", "codes", count, 0, answers.kind, reason, certify=certify, derive_again=again
+        )  # fmt: skip
+    search = StateSearch(CodeMachine(lrnn, answers), automaton)
+    outcome = search.run(max_states=max_states, max_seconds=max_seconds)
+    if outcome.stopped == INTERRUPTED:
+        raise KeyboardInterrupt
+    if outcome.verdict != "equivalent":
+        return None  # the search of the states finds the word
+    place = outcome.place
+    reason = f"{BIT_FOR_BIT}; all {place.count:,} joint codes reached are right"
+    return Proof(
+        "equivalent", automaton, "", "codes", place.count, place.steps, answers.kind, reason, certify=certify,
+        derive_again=again,
+    )  # fmt: skip
+
+
+def _searched(lrnn: LRNN, answers: Answers, arithmetic: Rounded) -> dict[str, Any] | str:
+    """A certificate that lists the states, for arithmetics that one of codes is not written for."""
+    machine = one_layer(lrnn, answers, arithmetic)
+    if machine is None:
+        return f"for several layers the checker does not know {arithmetic.name}"
+    search = StateSearch(machine, answers.automaton)
+    if search.run(max_states=MAX_STEPS).verdict != "equivalent":
+        return f"there are more than {MAX_STEPS:,} states"
+    return states_certificate(search, machine, lrnn.construction)
+
+
+def _by_table(lrnn: LRNN, answers: Answers) -> Proof | None:
+    """In exact numbers the construction's own certificate is the proof."""
+    if answers.kind != "states" or not same_automaton(answers.automaton, lrnn.automaton):
+        return None
+    document = full_certificate(lrnn)
+    found = check(document)
+    if found.verdict != "valid":
+        return None
+    return Proof(
+        "equivalent", answers.automaton, "", "table", len(lrnn.decode), 0, answers.kind,
+        f"the table of the exact LRNN; {found.reason}", certify=lambda: document,
+        checked="certificate",
+    )  # fmt: skip
+
+
+def _by_regions(model: LRNN | NpzModel, answers: Answers, arithmetic: Any) -> Proof | None:
+    machine: LinearMachine | None = None
+    name = model.name if isinstance(model, NpzModel) else model.construction
+    if isinstance(arithmetic, Exact):
+        machine = exact_regions(model, answers) if isinstance(model, NpzModel) else None
+    elif isinstance(arithmetic, PerStep):
+        machine = one_layer(model, answers, arithmetic)
+    if machine is None:
+        return None
+    document = regions_certificate(machine, arithmetic, name, RELAXATIONS)
+    if document is None:
+        return None
+    found = document["equivalence"]
+    radius = found["radius"] / 2**64
+    return Proof(
+        "equivalent", answers.automaton, "", "regions", found["regions"], 0, answers.kind,
+        f"{found['regions']:,} balls about codes, of radius {radius:.3g} or less, that the letters keep",
+        certify=lambda: document,
+    )  # fmt: skip
+
+
+def _by_delay(form: BlockDelay, automaton: Automaton, arithmetic: Any) -> Proof | None:
+    """The delay lemma, proved by its checker; the numbers are integers of the format, so nothing is rounded.
+
+    The formats are those that the checker has computed from the tables, not what the construction says of itself.
+    """
+    exact = isinstance(arithmetic, Exact)
+    dtype = (
+        getattr(getattr(arithmetic, "values", None), "name", "") if isinstance(arithmetic, PerStep) else ""
+    )
+    if not (exact or dtype in form.formats) or not same_automaton(automaton, form.automaton):
+        return None
+    try:
+        document = form.certificate()
+        found = check(document)
+    except MirrormataError:
+        return None
+    if found.verdict != "valid" or not (exact or dtype in document["summary"]["formats"]):
+        return None
+    why = "the delay's tables" if exact else "every layer keeps its integers exactly in this arithmetic"
+    return Proof(
+        "equivalent", automaton, "", "delay", 0, 0, "states", f"{why}; {found.reason}; its certificate is of kind delay",
+        certify=lambda: document if exact else "the model's own, of kind delay, is about exact numbers",
+        checked="certificate",
+    )  # fmt: skip
+
+
+def same_automaton(first: Automaton, second: Automaton) -> bool:
+    """Equal states, letters, transitions, start and outputs, in this order, labels compared as texts."""
+    return first is second or (
+        first.start == second.start
+        and [label_text(q) for q in first.states] == [label_text(q) for q in second.states]
+        and [label_text(x) for x in first.letters] == [label_text(x) for x in second.letters]
+        and np.array_equal(first.transitions, second.transitions)
+        and first.outputs.shape == second.outputs.shape
+        and output_texts(first, first.name) == output_texts(second, second.name)
+    )

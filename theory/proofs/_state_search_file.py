@@ -1,0 +1,135 @@
+"""Saving a state search and going on with it: an `.npz` without pickle, written whole.
+
+The file bears the digest of the proof that it belongs to (`identity`), so the search of another model, automaton or
+arithmetic is refused, and one of its own content, so that damage is noticed. Each pair is computed again from the one that it
+was found from, its answer is looked at again, and lengths are those of the words. What the file says of letters that were
+followed without a new pair is believed for `unknown` and for how short a wrong word is; `equivalent` is checked like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...foundation._errors import InputError
+from ...foundation._files import write_bytes
+from .._npz_file import read_npz
+from ._proof import digest_of
+from ._state_search import CANDIDATES, Place, StateSearch, Words
+
+FORMAT = "mirrormata-search/2"
+OLDER = "mirrormata-search/1"
+"""Searches that did not look at the answer in the first state."""
+KEYS = ("format", "search", "place", "start_is_read", "words", "parents", "letters")
+
+
+def save_search(search: StateSearch, path: str | Path, digest: str) -> None:
+    """Write what was found up to the last place that counts. `digest`: of the proof that is searched for."""
+    place = search.place
+    content = {
+        "format": np.array(FORMAT),
+        "search": np.array(digest),
+        "place": np.array(
+            [place.count, place.done, place.level_end, place.depth, place.steps], dtype=np.int64
+        ),
+        "start_is_read": np.array(search.start_is_read),
+        "words": search.store.words[: place.count],
+        "parents": search.store.parents[: place.count],
+        "letters": search.store.letters[: place.count],
+    }
+    stream = BytesIO()
+    np.savez(stream, allow_pickle=False, content=np.array(_content_digest(content)), **content)
+    write_bytes(path, stream.getvalue())
+
+
+def _content_digest(content: Mapping[str, NDArray[Any]]) -> str:
+    return digest_of(content[key] for key in KEYS)
+
+
+def resume_search(search: StateSearch, path: str | Path, digest: str) -> None:
+    """Bring a fresh search to the place in a file; `InputError` for a file of another search or of no search."""
+    none = InputError(f"{path}: not a saved search; leave --resume out or name another file")
+    content = read_npz(path, (*KEYS, "content"), none)
+    form = str(content.get("format"))
+    if form == OLDER:
+        raise InputError(
+            f"{path}: saved by version 0.1, whose searches did not look at the answer in the first state: name a new file"
+        )
+    if form != FORMAT or set(content) != {*KEYS, "content"}:
+        raise none
+    damaged = InputError(f"{path}: a damaged search; name another file")
+    if str(content["content"]) != _content_digest(content):
+        raise damaged
+    if str(content["search"]) != digest:
+        raise InputError(f"{path}: the search of another model, automaton or arithmetic; name another file")
+    words, parents, letters = content["words"], content["parents"], content["letters"]
+    place = content["place"]
+    if place.shape != (5,) or place.dtype != np.int64 or content["start_is_read"].shape != ():
+        raise none
+    count, done, level_end, depth, steps = place.tolist()
+    if words.dtype != np.uint64 or words.shape != (count, search.form.width) or count < 1:
+        raise none
+    if any(a.dtype != np.int32 or a.shape != (count,) for a in (parents, letters)):
+        raise none
+    inside = 0 <= done <= level_end <= count and depth >= 0 and steps >= 0
+    earlier = (parents[1:] >= 0) & (parents[1:] < np.arange(1, count)) & (letters[1:] >= 0)
+    if not inside or not earlier.all() or (letters >= len(search.automaton.letters)).any():
+        raise damaged
+    words = _stepped_again(search, words, parents, letters, damaged)
+    lengths = np.zeros(count, dtype=np.int64)
+    for i, parent in enumerate(parents.tolist()[1:], 1):
+        lengths[i] = lengths[parent] + 1
+    counted = int(np.searchsorted(lengths, depth, side="right"))
+    begun = int(np.searchsorted(lengths, depth, side="left"))
+    if (np.diff(lengths) < 0).any() or level_end != counted or not begun <= done <= level_end:
+        raise damaged
+    rest = slice(1, None)  # the first pair is there
+    search.store.add(words[rest], parents[rest], letters[rest])
+    if search.store.count != count or not np.array_equal(words[0], search.store.words[0]):
+        raise damaged
+    search.place = Place(count, done, level_end, depth, steps)
+    search.start_is_read = bool(content["start_is_read"])
+
+
+def _stepped_again(
+    search: StateSearch,
+    words: Words,
+    parents: NDArray[np.int32],
+    letters: NDArray[np.int32],
+    damaged: InputError,
+) -> Words:
+    """The pairs, each computed again from the one that it was found from, with its answer; `damaged` where they are others.
+
+    States of exact numbers are numbered as they occur in a run, so there the file's numbers give way to the new ones.
+    """
+    form, delta = search.form, search.automaton.transitions
+    numbered = bool(getattr(search.machine, "numbers_states", False))
+    words = words.copy()
+    words[0] = search.store.words[0]
+    first = 1
+    while first < len(words):
+        stop = len(words)
+        if numbered:  # the new numbers of all parents must be known
+            stop = first + int(np.argmax(np.append(parents[first:] >= first, True)))
+        for start in range(first, stop, CANDIDATES):
+            part = slice(start, min(start + CANDIDATES, stop))
+            before = words[parents[part]]
+            again = np.empty_like(before)
+            for x in np.unique(letters[part]).tolist():
+                here = np.flatnonzero(letters[part] == x)
+                after = delta[x, form.states(before[here])]
+                rows = search.machine.step(form.rows(before[here]), x)
+                again[here] = form.packed(rows, after)
+                read = np.full(len(here), x), form.states(before[here]), after
+                if search.machine.first_wrong(rows, *read) >= 0:
+                    raise damaged
+            if not numbered and not np.array_equal(again, words[part]):
+                raise damaged
+            words[part] = again
+        first = stop
+    return words

@@ -1,0 +1,185 @@
+"""A shortest word on which a wrong LRNN of several layers and its automaton part, replayed in exact numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...constructions._construct import Request, trimmed
+from ...constructions._lrnn import LRNN
+from ...constructions._realisations import Builder, Limits
+from ...constructions.automata._automaton import Automaton
+from ...foundation._errors import NotRealisableError
+from ._block_run import follow
+from ._stepper import LayeredStepper
+
+MAX_JOINT = 50_000
+"""Joint states searched breadth first; beyond, random words are tried."""
+RANDOM_WORDS = 200
+RANDOM_LENGTH = 400
+
+
+@dataclass(frozen=True, eq=False)
+class Refutation:
+    """`word`: letter indices after which the LRNN names a wrong state, None where none was found.
+
+    `named`, `right`: the states after it, by the LRNN (None: none) and by the automaton. `search`: what was tried.
+    """
+
+    lrnn: LRNN
+    word: tuple[int, ...] | None
+    named: int | None
+    right: int | None
+    search: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON, labels as text."""
+        states, letters = self.lrnn.automaton.states, self.lrnn.automaton.letters
+        return {
+            "verdict": "refuted" if self.word is not None else "not refuted",
+            "construction": self.lrnn.construction,
+            "layers": len(self.lrnn.layers),
+            "word": None if self.word is None else [str(letters[x]) for x in self.word],
+            "named": None if self.named is None else str(states[self.named]),
+            "right": None if self.right is None else str(states[self.right]),
+            "search": self.search,
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """`(label, text)` pairs of a readable table."""
+        facts = self.to_json()
+        rows = [
+            ("verdict", facts["verdict"]),
+            ("construction", facts["construction"]),
+            ("search", facts["search"]),
+        ]
+        if self.word is not None:
+            rows += [
+                ("word", " ".join(facts["word"])),
+                ("the linear RNN says", facts["named"] or "nothing"),
+                ("the automaton says", facts["right"]),
+            ]
+        return rows
+
+
+def refute_printed(
+    automaton: Automaton, request: Request | None = None, limits: Limits | None = None
+) -> Refutation:
+    """The cascade of G.T4 wired as printed, and a word that refutes it.
+
+    Raises `NotRealisableError` where the cascade has fewer than two levels, since the wiring is between levels.
+    """
+    one_hot = request is not None and request.coordinates == "one_hot"
+    lrnn = Builder(trimmed(automaton), limits, "one_hot" if one_hot else "few").printed()
+    if len(lrnn.layers) < 2:
+        raise NotRealisableError(
+            f"{automaton.name}: its cascade has one level, so there is no wiring to refute"
+        )
+    return refute(lrnn)
+
+
+def refute(lrnn: LRNN, *, max_joint: int = MAX_JOINT, seed: int = 0) -> Refutation:
+    """A word on which an LRNN of several layers names a wrong state: shortest if the search by breadth finds it.
+
+    The joint states are followed by the code tables; the word is then replayed factor by factor in exact numbers,
+    and reported only if that goes wrong at the same place.
+    """
+    word, complete, seen = _breadth_first(lrnn, max_joint)
+    if word is not None:
+        search = f"breadth first, joint states seen: {seen:,}; no shorter word does"
+    elif complete:
+        search = f"all {seen:,} reachable joint states"
+    else:
+        word = _random(lrnn, seed)
+        search = (
+            f"the first {seen:,} joint states, then {RANDOM_WORDS} random words of {RANDOM_LENGTH} letters"
+        )
+    if word is None:
+        return Refutation(lrnn, None, None, None, search)
+    named, right = _replayed(lrnn, word)
+    if named == right:
+        raise AssertionError("the code tables and the exact replay disagree")
+    return Refutation(lrnn, word, None if named < 0 else named, right, search)
+
+
+def goes_wrong(lrnn: LRNN, word: tuple[int, ...]) -> bool:
+    """Does the LRNN name another state than its automaton's after these letters? Factor by factor, in exact numbers."""
+    named, right = _replayed(lrnn, word)
+    return named != right
+
+
+def _replayed(lrnn: LRNN, word: tuple[int, ...]) -> tuple[int, int]:
+    stepper = LayeredStepper(lrnn, "exact")
+    states = stepper.initial(1)
+    named, right = -1, lrnn.automaton.start
+    for x in word:
+        letters = np.array([x])
+        states = stepper.step(states, letters)
+        named = int(stepper.decode(states, letters)[0])
+        right = int(lrnn.automaton.transitions[x, right])
+    return named, right
+
+
+def _after(
+    lrnn: LRNN, joint: np.ndarray[Any, np.dtype[np.int64]], x: np.ndarray[Any, np.dtype[np.int64]]
+) -> Any:
+    """Joint codes `[n, heads]` after letters `[n]`, and the states named `[n]`, by the code tables."""
+    after = np.empty_like(joint)
+    letters = x
+    for layer, columns in zip(lrnn.layers, lrnn.columns, strict=True):
+        known = np.maximum(letters, 0)
+        codes = []
+        for h in range(columns.start, columns.stop):
+            head = lrnn.all_heads[h]
+            after[:, h] = head.code_transitions[head.action_of(known), joint[:, h]]
+            codes.append(after[:, h])
+        letters = np.where(letters < 0, -1, layer.read_out(known, codes))
+    return after, letters
+
+
+def _breadth_first(lrnn: LRNN, max_joint: int) -> tuple[tuple[int, ...] | None, bool, int]:
+    """A shortest refuting word or None; whether all joint states were seen; how many were."""
+    delta, count = lrnn.automaton.transitions, len(lrnn.automaton.letters)
+    seen: dict[tuple[int, ...], tuple[int, int]] = {tuple(lrnn.decode[0].tolist()): (-1, -1)}
+    order = list(seen)
+    done = 0
+    while done < len(order) and len(order) <= max_joint:
+        batch = np.array(order[done : done + 4096], dtype=np.int64)
+        rows, x = np.repeat(np.arange(len(batch)), count), np.tile(np.arange(count), len(batch))
+        after, named = _after(lrnn, batch[rows, 1:], x)
+        right = delta[x, batch[rows, 0]]
+        for i, (row, letter) in enumerate(zip(rows.tolist(), x.tolist(), strict=True)):
+            if named[i] != right[i]:
+                return (*_word(order, seen, done + row), letter), True, len(order)
+            key = (int(right[i]), *after[i].tolist())
+            if key not in seen:
+                seen[key] = (done + row, letter)
+                order.append(key)
+        done += len(batch)
+    return None, done >= len(order), len(order)
+
+
+def _word(
+    order: list[tuple[int, ...]], seen: dict[tuple[int, ...], tuple[int, int]], place: int
+) -> tuple[int, ...]:
+    letters: list[int] = []
+    while place > 0:
+        place, letter = seen[order[place]]
+        letters.append(letter)
+    return tuple(reversed(letters))
+
+
+def _random(lrnn: LRNN, seed: int) -> tuple[int, ...] | None:
+    """The shortest wrong prefix of some random words; None where all are right."""
+    generator = np.random.default_rng(seed)
+    words = generator.integers(0, len(lrnn.automaton.letters), size=(RANDOM_WORDS, RANDOM_LENGTH))
+    right = follow(lrnn.automaton.transitions, words, np.full(RANDOM_WORDS, lrnn.automaton.start))
+    joint = np.repeat(lrnn.decode[:1, 1:], RANDOM_WORDS, axis=0)
+    for t in range(RANDOM_LENGTH):
+        joint, named = _after(lrnn, joint, words[:, t])
+        wrong = np.flatnonzero(named != right[:, t])
+        if wrong.size:
+            return tuple(words[wrong[0], : t + 1].tolist())
+    return None

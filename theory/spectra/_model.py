@@ -1,0 +1,451 @@
+"""`model_spectrum`: the eigenvalues of every letter of a model, exactly, and of products of its letters.
+
+A model is an exact `LRNN`, an `NpzModel`, an array `[letters, n, n]` of floats or exact numbers (one head), or any
+mapping or sequence of square matrices of one size. Letters with the same matrix are reported once. Of all products of a
+head's letters up to a length it is said what first leaves the reals, the unit disc, or stability. `spectrum_of_file` does it
+for a certificate's linear RNN or an `.npz`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...constructions._lrnn import LRNN, Head
+from ...constructions.texts._show import distinct_transitions, label_text, layer_letters
+from ...foundation._errors import InputError, LimitError
+from .._run_file import lrnn_of
+from ..proofs._npz_model import load_npz_matrices
+from ..running._weights import letter_rows
+from ._eigenvalues import (
+    MAX_BITS,
+    MAX_DIM,
+    Spectrum,
+    all_of,
+    answer,
+    eigenvalue_report,
+    eigenvalues_text,
+    interval_text,
+    range_text,
+    said,
+)
+from ._matrix import ExactMatrix, exact_matrix, lifted_together, sparse_row
+from ._norms import NormVerdict, norm_at_most_one
+from ._roots import Eigenvalue, Interval
+
+MAX_PRODUCTS = 2_000
+Word = tuple[str, ...]
+FIRSTS = {
+    "non-real": "a non-real eigenvalue",
+    "negative": "a negative eigenvalue",
+    "outside": "an eigenvalue outside the unit circle",
+    "unstable": "unbounded powers",
+}
+"""What a product may be the first to have, and in words."""
+
+
+@dataclass(frozen=True)
+class Products:
+    """The distinct products A(x_t)···A(x_1) of 1 ≤ t ≤ `length` letters.
+
+    `asked`: the length asked for. `length`: the one to which every product was seen; less than `asked` where
+    `max_products` stopped it, and `seen_all` where no longer word has a new product. `count`: distinct products seen.
+    `spectral_radius`: bounds of the largest one among them, `largest`: a shortest word that attains the lower bound.
+    `first`: for each key of `FIRSTS` a shortest word (the first in the letters' order) whose product has it, or None.
+    `undecided`: for each key the first word of which it is unknown, or None.
+    `eigenvalues`: the distinct ones, as enclosed, in the order met.
+    """
+
+    asked: int
+    length: int
+    seen_all: bool
+    count: int
+    spectral_radius: Interval
+    largest: Word
+    first: dict[str, Word | None]
+    undecided: dict[str, Word | None]
+    eigenvalues: tuple[Eigenvalue, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """Everything that was asked for was seen."""
+        return self.seen_all or self.length >= self.asked
+
+    @property
+    def reach(self) -> str:
+        """Up to where this holds, in words."""
+        if self.seen_all:
+            return f"all words: {self.count:,} distinct products"
+        short = "" if self.is_complete else f" (asked: {self.asked}; stopped by --max-products)"
+        return f"words to length {self.length}{short}: {self.count:,} distinct products seen"
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain object; words are lists of letters' labels."""
+        return {
+            "length_asked": self.asked,
+            "length": self.length,
+            "closed": self.seen_all,
+            "complete": self.is_complete,
+            "distinct_products": self.count,
+            "spectral_radius": [float(x) for x in self.spectral_radius],
+            "spectral_radius_word": list(self.largest),
+            "first": {key: None if word is None else list(word) for key, word in self.first.items()},
+            "unknown": {key: list(word) for key, word in self.undecided.items() if word is not None},
+        }
+
+
+def product_spectra(
+    matrices: Sequence[ExactMatrix],
+    labels: Sequence[str],
+    length: int,
+    *,
+    max_dim: int = MAX_DIM,
+    max_bits: int = MAX_BITS,
+    max_products: int = MAX_PRODUCTS,
+) -> Products:
+    """Breadth first over words: each distinct product once, with its shortest word.
+
+    Stops early where no new product arises (a finite monoid) and, saying so, at `max_products` distinct ones.
+    Raises `LimitError` for matrices beyond `max_dim`, see `eigenvalue_report`.
+    """
+    letters = lifted_together(matrices)
+    seen: dict[ExactMatrix, None] = {}
+    first: dict[str, Word | None] = dict.fromkeys(FIRSTS)
+    undecided: dict[str, Word | None] = dict.fromkeys(FIRSTS)
+    eigenvalues: dict[Eigenvalue, None] = {}
+    radius: Interval | None = None
+    largest: Word = ()
+    frontier: list[tuple[ExactMatrix | None, Word]] = [(None, ())]
+    done, stopped = 0, False
+    while done < length and frontier and not stopped:
+        following: list[tuple[ExactMatrix | None, Word]] = []
+        for before, word in frontier:
+            for letter, label in zip(letters, labels, strict=True):
+                product = letter if before is None else letter @ before
+                if product in seen:
+                    continue
+                if len(seen) >= max_products:
+                    stopped = True
+                    break
+                seen[product] = None
+                longer = (*word, label)
+                following.append((product, longer))
+                spectrum = eigenvalue_report(product, max_dim=max_dim, max_bits=max_bits)
+                _note(spectrum, longer, first, undecided)
+                eigenvalues.update(dict.fromkeys(spectrum.eigenvalues))
+                low, high = spectrum.spectral_radius
+                if radius is None or low > radius[0]:
+                    largest = longer
+                radius = (low, high) if radius is None else (max(low, radius[0]), max(high, radius[1]))
+            if stopped:
+                break
+        frontier = following
+        done += not stopped
+    assert radius is not None
+    seen_all = not frontier and not stopped
+    return Products(length, done, seen_all, len(seen), radius, largest, first, undecided, tuple(eigenvalues))
+
+
+def _note(
+    spectrum: Spectrum, word: Word, first: dict[str, Word | None], undecided: dict[str, Word | None]
+) -> None:
+    """Enter a word wherever it is the first; only what no earlier word was known to have can be undecided."""
+    claims = {
+        "non-real": _denied(spectrum.is_real),
+        "negative": spectrum.has_negative,
+        "outside": _denied(spectrum.within_disc),
+        "unstable": _denied(spectrum.is_stable),
+    }
+    for key, holds in claims.items():
+        if holds is None and first[key] is None and undecided[key] is None:
+            undecided[key] = word
+        if holds and first[key] is None:
+            first[key] = word
+
+
+def _denied(value: bool | None) -> bool | None:
+    return None if value is None else not value
+
+
+def word_text(word: Word) -> str:
+    """The letters in the order read; none is the empty word."""
+    return " ".join(word) if word else "ε"
+
+
+def first_lines(products: Products) -> list[str]:
+    """What the products are the first to have, one line each."""
+    lines = []
+    for key, words in FIRSTS.items():
+        word, doubtful = products.first[key], products.undecided[key]
+        text = "none" if word is None else f"first {word_text(word)}"
+        if doubtful is not None:
+            text += f" ({said(None)} for {word_text(doubtful)})"
+        lines.append(f"{words}: {text}")
+    return lines
+
+
+def lrnn_heads(lrnn: LRNN) -> list[tuple[str, list[ExactMatrix], list[str]]]:
+    """For each head its name, and for each letter of its layer the matrix and the label."""
+    letters = layer_letters(lrnn)
+    several = len(lrnn.layers) > 1
+    heads = []
+    for i, layer in enumerate(lrnn.layers):
+        for j, head in enumerate(layer.heads):
+            matrices, names = [], []
+            for transition, own in distinct_transitions(head):
+                matrices += [_transition_matrix(head, transition)] * len(own)
+                names += [letters[i].name(x) for x in own]
+            heads.append((f"head {i + 1}.{j + 1}" if several else f"head {j + 1}", matrices, names))
+    return heads
+
+
+def _transition_matrix(head: Head, transition: int) -> ExactMatrix:
+    rows = letter_rows(head.transitions[transition], head.dim)
+    return ExactMatrix(tuple(sparse_row(row) for row in rows), head.dim)
+
+
+def given_letters(
+    model: Any, labels: Sequence[str] | None, title: str
+) -> tuple[list[ExactMatrix], list[str]]:
+    """The matrices and labels of a model of one head; `InputError` with all that is wrong with them."""
+    if not isinstance(model, Mapping | Sequence) and hasattr(model, "H0"):
+        from ..proofs._npz_model import NpzModel
+
+        if isinstance(model, NpzModel):
+            labels, model = model.letters if labels is None else labels, model.A
+    if isinstance(model, Mapping):
+        labels, model = [label_text(x) for x in model], list(model.values())
+    try:
+        given = list(model)
+    except TypeError:
+        raise InputError(
+            f"{title}: an LRNN or matrices [letters, n, n] are needed, not {type(model).__name__}"
+        ) from None
+    names = [str(x) for x in range(len(given))] if labels is None else list(labels)
+    if not given or len(names) != len(given):
+        raise InputError(
+            f"{title}: {len(given)} matrices with {len(names)} labels; each letter has one of each"
+        )
+    matrices, wrong = [], []
+    for x, A in zip(names, given, strict=True):
+        try:
+            matrices.append(exact_matrix(A, f"letter {x}"))
+        except InputError as error:
+            wrong.append(str(error))
+    wrong += [
+        f"letter {x}: {A.n} × {A.n}, but letter {names[0]} is {matrices[0].n} × {matrices[0].n}"
+        for x, A in zip(names, matrices, strict=False)
+        if not wrong and A.n != matrices[0].n
+    ]
+    if wrong:
+        raise InputError(
+            f"{title}: " + "; ".join(wrong[:5]) + (f"; and {len(wrong) - 5} more" * (len(wrong) > 5))
+        )
+    return matrices, names
+
+
+MAX_LETTERS = 2_000
+
+
+@dataclass(frozen=True)
+class LetterSpectrum:
+    """One matrix of a head. `labels`: the letters that have it. `reflection_rank`: rank(A - I), see H.rank."""
+
+    labels: tuple[str, ...]
+    matrix: ExactMatrix
+    spectrum: Spectrum
+    reflection_rank: int
+    norm: NormVerdict
+
+    @property
+    def label(self) -> str:
+        """The first letter, and how many more have the same matrix."""
+        return self.labels[0] + (f" (+{len(self.labels) - 1})" if len(self.labels) > 1 else "")
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain object."""
+        return {
+            "letters": list(self.labels),
+            **self.spectrum.to_json(),
+            "reflection_rank": self.reflection_rank,
+            "norm_at_most_1": self.norm.holds,
+            "isometry": self.norm.is_isometry,
+        }
+
+
+@dataclass(frozen=True)
+class HeadSpectrum:
+    """The letters of one head, and their products where they were asked for."""
+
+    name: str
+    dim: int
+    letters: tuple[LetterSpectrum, ...]
+    products: Products | None
+
+
+@dataclass(frozen=True)
+class ModelSpectrum:
+    """The spectra of a model's heads."""
+
+    name: str
+    heads: tuple[HeadSpectrum, ...]
+
+    @property
+    def letters(self) -> tuple[LetterSpectrum, ...]:
+        """The letters of all heads."""
+        return tuple(letter for head in self.heads for letter in head.letters)
+
+    @property
+    def is_decided(self) -> bool:
+        """Nothing is unknown, and all products that were asked for were seen."""
+        products = [head.products for head in self.heads if head.products is not None]
+        return all(letter.spectrum.is_decided for letter in self.letters) and all(
+            p.is_complete and not any(p.undecided.values()) for p in products
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """What all letters together are: `true`, `false`, or `unknown`."""
+        spectra = [letter.spectrum for letter in self.letters]
+        return {
+            "real": said(all_of(s.is_real for s in spectra)),
+            "in_0_1": said(all_of(s.in_zero_one for s in spectra)),
+            "in_-1_1": said(all_of(s.in_minus_one_one for s in spectra)),
+            "stable": said(all_of(s.is_stable for s in spectra)),
+            "norm_at_most_1": all(letter.norm.holds for letter in self.letters),
+            "spectral_radius": [float(x) for x in _largest([s.spectral_radius for s in spectra])],
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """One plain object, in the order of the heads and letters."""
+        return {
+            "model": self.name,
+            **self.summary(),
+            "decided": self.is_decided,
+            "heads": [
+                {
+                    "head": head.name,
+                    "dim": head.dim,
+                    "letters": [letter.to_json() for letter in head.letters],
+                    "products": None if head.products is None else head.products.to_json(),
+                }
+                for head in self.heads
+            ],
+        }
+
+    def rows(self, max_values: int = 6) -> list[list[str]]:
+        """A table for the terminal, its headings first; at most `max_values` eigenvalues are written out."""
+        table = [["head", "letter", "eigenvalues", "range", "rank(A-I)", "‖A‖ ≤ 1", "stable"]]
+        table += [
+            [
+                head.name,
+                letter.label,
+                eigenvalues_text(letter.spectrum.eigenvalues, max_values),
+                range_text(letter.spectrum),
+                str(letter.reflection_rank),
+                "yes" if letter.norm.holds else "no",
+                answer(letter.spectrum.is_stable),
+            ]
+            for head in self.heads
+            for letter in head.letters
+        ]
+        return table
+
+    def product_lines(self) -> list[str]:
+        """What is known of the products, in plain lines; empty where none were asked for."""
+        lines = []
+        for head in self.heads:
+            if (products := head.products) is not None:
+                low, high = products.spectral_radius
+                lines.append(f"{head.name}, {products.reach}")
+                lines.append(
+                    f"  largest spectral radius: {interval_text((low, high))} at {word_text(products.largest)}"
+                )
+                lines += [f"  {line}" for line in first_lines(products)]
+        return lines
+
+
+def model_spectrum(
+    model: Any,
+    *,
+    products: int = 0,
+    labels: Sequence[str] | None = None,
+    name: str | None = None,
+    max_dim: int = MAX_DIM,
+    max_bits: int = MAX_BITS,
+    max_products: int = MAX_PRODUCTS,
+    max_letters: int = MAX_LETTERS,
+) -> ModelSpectrum:
+    """The spectrum of every letter of a model, and of all products of at most `products` letters of each head.
+
+    `model`: an `LRNN`; an `NpzModel`; an array `[letters, n, n]`, a sequence of matrices, or a mapping from labels to them.
+    `labels`: names of the letters of an array. Floats are taken as the rationals they are.
+    Raises `InputError` with everything that is wrong with the matrices, `LimitError` beyond `max_letters` different
+    matrices in a head or `max_dim` dimensions; at `max_products` the products stop, and say so.
+    """
+    if products < 0:
+        raise InputError(f"--products {products}: it is 0 or the length of the longest product")
+    if isinstance(model, LRNN):
+        title = name or label_text(model.automaton.name)
+        heads = lrnn_heads(model)
+    else:
+        title = name or str(getattr(model, "name", "the model"))
+        heads = [("head 1", *given_letters(model, labels, title))]
+    spectra = []
+    for head_name, matrices, names in heads:
+        where = f"{title}: {head_name}"
+        grouped: dict[ExactMatrix, list[str]] = {}
+        for matrix, label in zip(lifted_together(matrices), names, strict=True):
+            grouped.setdefault(matrix, []).append(label)
+        if len(grouped) > max_letters:
+            raise LimitError(
+                f"{where} has {len(grouped):,} different matrices, more than {max_letters:,}: raise --max-letters"
+            )
+        letters = tuple(
+            LetterSpectrum(
+                tuple(found),
+                matrix,
+                eigenvalue_report(
+                    matrix, max_dim=max_dim, max_bits=max_bits, name=f"{where}, letter {found[0]}"
+                ),
+                matrix.reflection_rank(),
+                norm_at_most_one(matrix, max_dim=max_dim, name=f"{where}, letter {found[0]}"),
+            )
+            for matrix, found in grouped.items()
+        )
+        longer = None
+        if products:
+            longer = product_spectra(
+                [letter.matrix for letter in letters],
+                [letter.labels[0] for letter in letters],
+                products,
+                max_dim=max_dim,
+                max_bits=max_bits,
+                max_products=max_products,
+            )
+        spectra.append(HeadSpectrum(head_name, matrices[0].n, letters, longer))
+    return ModelSpectrum(title, tuple(spectra))
+
+
+def _largest(radii: Sequence[Interval]) -> Interval:
+    return max(low for low, _ in radii), max(high for _, high in radii)
+
+
+def spectrum_of_file(
+    path: str, *, products: int = 0, max_dim: int = 64, max_letters: int = 2_000, max_products: int = 2_000
+) -> ModelSpectrum:
+    """See `model_spectrum`; certificates are checked first. `InputError` for a file that is neither."""
+    if Path(path).is_dir():
+        raise InputError(
+            f"{path}: is no FLA checkpoint; for a model folder `mirrormata compare` shows the eigenvalues of its heads"
+        )
+    model: Any = load_npz_matrices(path) if Path(path).suffix == ".npz" else lrnn_of(path)
+    return model_spectrum(
+        model,
+        products=products,
+        name=path,
+        max_dim=max_dim,
+        max_letters=max_letters,
+        max_products=max_products,
+    )

@@ -1,0 +1,128 @@
+"""`Claim`, the record of one statement; `Effort`, how much work its check may do; `Subject`, a user's own file to apply it to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from ...constructions._delay import BlockDelay
+from ...constructions._lrnn import LRNN
+from ...constructions._spec import automaton_from_spec
+from ...constructions.automata._automaton import Automaton
+from ...constructions.certificates._table import read_document
+from .._run_file import realisation_of
+from .._verdict import STATUSES, Status
+from ..proofs._npz_model import NpzModel, load_npz_model
+
+Level = Literal["quick", "full"]
+T = TypeVar("T")
+
+ID = re.compile(r"[A-Za-z][A-Za-z0-9]*([.-][A-Za-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of the literature, of ours, or of a user.
+
+    `id`: such as G.T4; the source stands before the first point, and `.printed` behind a statement as it was printed.
+    `title`: a few words. `expected`: the status of its verdict. `uses`: the claims it builds on.
+    `arithmetic`: the model in which it is stated (`parse_arithmetic`'s names, or several with commas).
+    `repair`: of a printed claim, what is true in its place, in one sentence. `models`: does its check train or load
+    torch models? `seconds`: about what its check takes with full effort; within a budget short checks are first. Raises
+    `ValueError` where these do not fit.
+    """
+
+    id: str
+    title: str
+    expected: Status
+    uses: tuple[str, ...] = ()
+    arithmetic: str = "exact"
+    repair: str = ""
+    models: bool = False
+    seconds: float = 1.0
+
+    def __post_init__(self) -> None:
+        problems = []
+        if not ID.fullmatch(self.id):
+            problems.append("its id is letters, digits, points and hyphens")
+        if self.expected not in STATUSES:
+            problems.append(f"expected {self.expected!r} is not one of {', '.join(STATUSES)}")
+        if self.printed and not self.repair:
+            problems.append("a printed claim says its repair")
+        if problems:
+            raise ValueError(f"claim {self.id!r}: {'; '.join(problems)}")
+
+    @property
+    def source(self) -> str:
+        """What stands before the first point: G, DP, own."""
+        return self.id.partition(".")[0]
+
+    @property
+    def printed(self) -> bool:
+        """Is it a statement as it was printed, with an error in it?"""
+        return self.id.endswith(".printed")
+
+    @property
+    def file_stem(self) -> str:
+        """The name of its file, without `.py`."""
+        return file_stem(self.id)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much work a check may do, and the seed of its random numbers.
+
+    `quick`: about a second; `full`: up to some minutes.
+    """
+
+    level: Level = "quick"
+    seed: int = 0
+
+    def pick(self, quick: T, full: T) -> T:
+        """The first at quick effort, the second at full."""
+        return quick if self.level == "quick" else full
+
+    def generator(self, stream: int = 0) -> np.random.Generator:
+        """Random numbers that depend on the seed and the stream only."""
+        return np.random.default_rng([self.seed, stream])
+
+
+QUICK = Effort("quick")
+FULL = Effort("full")
+
+
+def file_stem(claim: str) -> str:
+    """The one rule from ID to file name: lower case, `_` for points and hyphens."""
+    return claim.lower().replace(".", "_").replace("-", "_")
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What a file holds: an automaton, and where it is a model one of `lrnn`, `delay`, `npz`.
+
+    An `.npz` has no automaton of its own.
+    """
+
+    name: str
+    automaton: Automaton | None = None
+    lrnn: LRNN | None = None
+    delay: BlockDelay | None = None
+    npz: NpzModel | None = None
+
+
+def subject_of_file(path: str) -> Subject:
+    """A certificate (checked first), an `.npz` of matrices, or the SPEC of an automaton; `InputError` for others."""
+    if Path(path).suffix == ".npz":
+        return Subject(path, npz=load_npz_model(path))
+    if Path(path).suffix == ".json":
+        document = read_document(path)
+        if document.get("format", "").startswith("mirrormata-certificate"):
+            found = realisation_of(path)
+            if isinstance(found, BlockDelay):
+                return Subject(path, found.automaton, delay=found)
+            return Subject(path, found.automaton, lrnn=found)
+    return Subject(path, automaton_from_spec(path))

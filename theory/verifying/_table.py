@@ -1,0 +1,145 @@
+"""Claims and their outcomes as rows of tables and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ...foundation._text import console
+from .._verdict import STATUSES, Verdict, plain, status_in_words
+from ._registry import Entry, Registry
+from ._verify import BUDGET_SPENT, Outcome
+
+SHOWN = 200
+"""Longer facts about a model are left to `--json`."""
+
+
+def summary(outcomes: Sequence[Outcome]) -> str:
+    """How many claims of each status, how many not through in the budget, which are not as recorded, in one line."""
+    spent = [o for o in outcomes if o.verdict.evidence.get("reason") == BUDGET_SPENT]
+    wrong = [o.claim.id for o in outcomes if not o.as_expected and o not in spent]
+    found = [f"{len(spent)} not through within the budget"] * bool(spent)
+    found += [f"not as recorded: {', '.join(wrong)}"] * bool(wrong)
+    if not found:
+        of_models = all(o.expected is None for o in outcomes)
+        found = ["none refuted" if of_models else "all as recorded" if len(outcomes) != 1 else "as recorded"]
+    return f"{counted_statuses([o.verdict.status for o in outcomes if o not in spent], len(outcomes))}; {'; '.join(found)}"
+
+
+def counted_statuses(statuses: Sequence[str], total: int) -> str:
+    """`53 claims: 11 proved, 19 hold on finite sets, …`, in the order of `STATUSES`."""
+    words = {
+        "exhaustive": ("holds on a finite set", "hold on finite sets"),
+        "supported": ("supported by instances",) * 2,
+    }
+    counts = [(statuses.count(status), words.get(status, (status, status))) for status in STATUSES]
+    parts = [f"{count} {one if count == 1 else many}" for count, (one, many) in counts if count]
+    named = f"{total} claim{'s' * (total != 1)}"
+    return f"{named}: {', '.join(parts)}" if parts else named
+
+
+def print_outcomes(outcomes: Sequence[Outcome]) -> None:
+    """A table, a row a claim; `!` marks what is not as recorded."""
+    table = _table(("", "claim"), ("status", "found", "arithmetic"))
+    for outcome in outcomes:
+        verdict = outcome.verdict
+        mark = "" if outcome.as_expected else "!"
+        row = (mark, outcome.claim.id, verdict.finding)
+        table.add_row(*row, _found(outcome), verdict.arithmetic)
+    _print(summary(outcomes), table)
+
+
+def print_claims(entries: Sequence[Entry]) -> None:
+    """A table, a row a claim with what is expected of it."""
+    table = _table(("claim",), ("recorded", "what", "arithmetic"))
+    for entry in entries:
+        claim = entry.claim
+        table.add_row(claim.id, status_in_words(claim.expected), claim.title, claim.arithmetic)
+    _print(counted_statuses([entry.claim.expected for entry in entries], len(entries)), table)
+
+
+def _found(outcome: Outcome) -> str:
+    """The value computed, and the one claimed where it is another, and what was looked at; or why there is none."""
+    verdict = outcome.verdict
+    if verdict.status == "unknown" and "reason" in verdict.evidence:
+        return str(verdict.evidence["reason"])
+    computed, claimed = _text(verdict.computed), _text(verdict.claimed)
+    if "says" in verdict.evidence:
+        return str(verdict.evidence["says"])
+    if outcome.expected is None:
+        said = [] if isinstance(verdict.computed, bool) or not computed else [computed]
+        facts = [f"{key.replace('_', ' ')}: {_text(value)}" for key, value in verdict.evidence.items()]
+        return "; ".join(said + [fact for fact in facts if len(fact) <= SHOWN])
+    values = (
+        computed if computed == claimed or not claimed else f"{computed} (the statement gives: {claimed})"
+    )
+    return "; ".join([values, *_looked_at(verdict)])
+
+
+def _looked_at(verdict: Verdict) -> list[str]:
+    """The finite set by its name; of random instances their seed, and how many met the hypothesis tightly."""
+    facts = verdict.evidence
+    if verdict.status == "exhaustive":
+        return [f"the cases: {facts['set']}"]
+    if verdict.status != "supported":
+        return []
+    said = [f"seed {facts['seed']}"]
+    if "tight" in facts:
+        said.append(f"{facts['tight']:,} lie on the boundary of the hypothesis")
+    return said
+
+
+def _table(fixed: Sequence[str], folded: Sequence[str]) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for heading in fixed:
+        table.add_column(heading, no_wrap=True)
+    for heading in folded:
+        table.add_column(heading, overflow="fold")
+    return table
+
+
+def _print(title: str, table: Any) -> None:
+    shown = console()
+    shown.print(title, style="bold")
+    shown.print(table)
+
+
+def explanation(entry: Entry, registry: Registry) -> list[tuple[str, str]]:
+    """`(label, text)`: all that a claim's file says of it."""
+    claim = entry.claim
+    rows = [("", entry.text.summary), *entry.text.rows(), ("recorded", status_in_words(claim.expected))]
+    rows += [("in its place", claim.repair)] * bool(claim.repair)
+    rows += [("uses", ", ".join(claim.uses))] * bool(claim.uses)
+    users = registry.used_by(claim.id)
+    rows += [("used by", ", ".join(users))] * bool(users)
+    home = Path(__file__).resolve().parents[2]
+    path = entry.path.resolve()
+    shown = path.relative_to(home) if path.is_relative_to(home) else entry.path
+    return [*rows, ("file", str(shown))]
+
+
+def claim_json(entry: Entry, registry: Registry) -> dict[str, Any]:
+    """Plain values for JSON."""
+    claim = entry.claim
+    return {
+        "claim": claim.id,
+        "title": claim.title,
+        "expected": claim.expected,
+        "uses": list(claim.uses),
+        "used_by": registry.used_by(claim.id),
+        "repair": claim.repair or None,
+        **dict(entry.text.rows()),
+        "arithmetic": claim.arithmetic,
+        "summary": entry.text.summary,
+    }
+
+
+def _text(value: Any) -> str:
+    value = plain(value)
+    if isinstance(value, list):
+        return ", ".join(_text(item) for item in value)
+    return "" if value is None else str(value)

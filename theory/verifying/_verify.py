@@ -1,0 +1,205 @@
+"""Claims checked anew, over several processes and within a budget of time; what comes out is compared with what is expected."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from multiprocessing import active_children, get_context
+from multiprocessing.process import BaseProcess
+from os import cpu_count
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+from .._verdict import Verdict, plain
+from ._claim import QUICK, Claim, Effort, Subject
+from ._registry import Entry, entry_of_file
+
+BUDGET_SPENT = "the budget was spent before the check was through"
+
+
+class BudgetSpent(Exception):  # noqa: N818 - no error: the check was told to stop
+    """The time is up; raised wherever a check happens to be."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One claim's verdict; `error`: an exception in place of one (the status is `unknown` then).
+
+    `expected`: the status that the claim's record states, None where nothing is expected (a user's model).
+    """
+
+    claim: Claim
+    verdict: Verdict
+    seconds: float
+    expected: str | None = None
+    error: str | None = None
+
+    @property
+    def as_expected(self) -> bool:
+        """Is the status the one that the record states? Of a user's model: was the statement found true of it?"""
+        if self.error is not None:
+            return False
+        if self.expected is None:
+            return self.verdict.confirmed
+        return self.verdict.status == self.expected
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            **self.verdict.to_json(),
+            "expected": self.expected,
+            "as_expected": self.as_expected,
+            "error": self.error,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def verify_claims(
+    entries: Sequence[Entry],
+    effort: Effort = QUICK,
+    *,
+    budget: float | None = None,
+    jobs: int | None = None,
+    fail_fast: bool = False,
+    done: Callable[[Outcome], None] = lambda _: None,
+) -> list[Outcome]:
+    """Each claim's outcome, in the order of `entries`; `done` is called as they come in.
+
+    `budget`: seconds for all together; short checks are begun first (`Claim.seconds`), and a claim that is not through by
+    then is `unknown`. (Where the system has no interval timer, a claim that has begun is finished.) `jobs`: processes,
+    default one a core; 1: in this process. `fail_fast`: what is not through when the first outcome is not as expected is left
+    out. An exception in a check is its outcome, not this function's.
+    """
+    deadline = None if budget is None else time.time() + budget
+    jobs = min(jobs or cpu_count() or 1, len(entries))
+    begun = entries if budget is None else sorted(entries, key=lambda entry: entry.claim.seconds)
+    outcomes: dict[str, Outcome] = {}
+    if jobs <= 1:
+        for entry in begun:
+            outcome = _finished(verify_one(entry, effort, deadline), done)
+            outcomes[entry.claim.id] = outcome
+            if fail_fast and not outcome.as_expected:
+                break
+        return _in_order(entries, outcomes)
+    others = active_children()
+    with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_leave_interrupts_to_the_parent) as pool:
+        running: dict[Future[Outcome], Entry] = {
+            pool.submit(_verify_file, str(entry.path), effort, deadline): entry for entry in begun
+        }
+        try:
+            for future in as_completed(running):
+                claim = running[future].claim
+                error = future.exception()
+                outcome = (
+                    future.result() if error is None else _failed(claim, 0.0, f"its process died: {error}")
+                )
+                outcomes[claim.id] = _finished(outcome, done)
+                if fail_fast and not outcome.as_expected:
+                    _end(pool, others)
+                    break
+        except BaseException:  # the user's interrupt
+            _end(pool, others)
+            raise
+    return _in_order(entries, outcomes)
+
+
+def _in_order(entries: Sequence[Entry], outcomes: Mapping[str, Outcome]) -> list[Outcome]:
+    return [outcomes[entry.claim.id] for entry in entries if entry.claim.id in outcomes]
+
+
+def _end(pool: ProcessPoolExecutor, others: Sequence[BaseProcess]) -> None:
+    """Ends the pool's processes, wherever they are; `others` are not its own."""
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in active_children():
+        if process not in others:
+            process.terminate()
+
+
+def verify_one(entry: Entry, effort: Effort, deadline: float | None = None) -> Outcome:
+    """One claim, in this process; `deadline` as `time.time()` counts."""
+    claim, start = entry.claim, time.perf_counter()
+    try:
+        with _interrupted_at(deadline):
+            verdict = entry.verify(effort)
+    except BudgetSpent:
+        facts = {"reason": BUDGET_SPENT}
+        verdict = Verdict(claim.id, "unknown", facts, claim.arithmetic)
+    except (Exception, SystemExit) as error:
+        return _failed(claim, time.perf_counter() - start, f"{type(error).__name__}: {error}")
+    return Outcome(claim, _portable(verdict), time.perf_counter() - start, claim.expected)
+
+
+def verify_model(subject: Subject, entries: Sequence[Entry]) -> list[Outcome]:
+    """What the claims say about a user's model or automaton; claims that say nothing of it are left out."""
+    outcomes = []
+    for entry in entries:
+        if entry.applies is None:
+            continue
+        start = time.perf_counter()
+        try:
+            verdict = entry.applies(subject)
+        except (Exception, SystemExit) as error:
+            outcomes.append(_failed(entry.claim, 0.0, f"{type(error).__name__}: {error}", None))
+            continue
+        if verdict is not None:
+            outcomes.append(Outcome(entry.claim, _portable(verdict), time.perf_counter() - start))
+    return outcomes
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _verify_file(path: str, effort: Effort, deadline: float | None) -> Outcome:
+    return verify_one(entry_of_file(Path(path)), effort, deadline)
+
+
+def _finished(outcome: Outcome, done: Callable[[Outcome], None]) -> Outcome:
+    done(outcome)
+    return outcome
+
+
+def _failed(claim: Claim, seconds: float, error: str, expected: str | None = "") -> Outcome:
+    line = error.replace("\n", " ")
+    verdict = Verdict(claim.id, "unknown", {"reason": line}, claim.arithmetic)
+    return Outcome(claim, verdict, seconds, claim.expected if expected == "" else expected, line)
+
+
+def _portable(verdict: Verdict) -> Verdict:
+    """Plain values only, so that it passes from one process to another."""
+    return replace(
+        verdict,
+        evidence=plain(verdict.evidence),
+        computed=plain(verdict.computed),
+        claimed=plain(verdict.claimed),
+    )
+
+
+@contextmanager
+def _interrupted_at(deadline: float | None) -> Iterator[None]:
+    if deadline is not None and time.time() >= deadline:
+        raise BudgetSpent
+    if (
+        deadline is None
+        or not hasattr(signal, "setitimer")
+        or threading.current_thread() is not threading.main_thread()
+    ):
+        yield
+        return
+
+    def spent(number: int, frame: FrameType | None) -> NoReturn:
+        raise BudgetSpent
+
+    before = signal.signal(signal.SIGALRM, spent)
+    signal.setitimer(signal.ITIMER_REAL, max(deadline - time.time(), 1e-3))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
