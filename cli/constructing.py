@@ -106,7 +106,13 @@ def construct(
         from ..theory.pictures._construction import draw_construction
 
         letters = {} if max_letters is None else {"max_letters": max_letters}
-        draw_construction(found, picture, max_dim=max_drawn_dim, **letters)
+        draw_construction(
+            found,
+            picture,
+            max_dim=max_drawn_dim,
+            options=("--max-letters", "--max-drawn-dim"),
+            **letters,
+        )
     if output is not None:
         from ..theory._check import write_accepted
 

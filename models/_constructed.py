@@ -194,7 +194,7 @@ def _check_sizes(name: str, limit: int, sizes: dict[str, int]) -> None:
     what, most = max(sizes.items(), key=lambda item: item[1])
     if most > limit:
         raise LimitError(
-            f"{name}: the model's {what} has {most:,} weights, more than {limit:,}: raise --max-entries"
+            f"{name}: the model's {what} has {most:,} weights, more than {limit:,}: raise `max_entries`"
         )
 
 

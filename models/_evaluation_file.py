@@ -24,7 +24,7 @@ from ._model_file import load_model
 from .layers._seeded import State
 from .tasks._automaton import AutomatonTask
 from .tasks._contract import TaskContract, read_contract
-from .tasks._kinds import task_of
+from .tasks._kinds import task_from_settings
 from .tasks._language import LanguageTask
 from .tasks._task import Span, Task
 from .tasks._word_problem_data import read_word_problem_rows
@@ -67,7 +67,7 @@ class ShortMemory(nn.Module):
 def with_short_memory(model: Model, layers: Sequence[int], letters: int) -> Model:
     """A copy whose mixers of these layers, from 0, have a `ShortMemory`; `InputError` for no letters."""
     if letters < 1:
-        raise InputError(f"--memory {letters}: give the letters that layers may remember, at least 1")
+        raise InputError(f"`memory` {letters}: give the letters that layers may remember, at least 1")
     copied = copy.deepcopy(model)
     for i in layers:
         block = copied.blocks[i]
@@ -147,7 +147,7 @@ def evaluate_folder(
     if seed < 0:
         raise InputError(f"eval: seed {seed}: give a number from 0")
     contract = read_contract(folders[0] / "task.json")
-    task: Task = task_of(contract.settings)
+    task: Task = task_from_settings(contract.settings)
     if isinstance(task, LanguageTask):
         task, data = _text(task, contract, data), None
         contract = task.contract(contract.train_lengths, contract.test_lengths)
@@ -198,7 +198,7 @@ def _text(task: LanguageTask, contract: TaskContract, data: str | None) -> Langu
     if data is not None:
         return LanguageTask(msgspec.structs.replace(task.settings, spec=f"text:{data}"), whole=True)
     if (now := task.contract(contract.train_lengths, contract.test_lengths).words) != contract.words:
-        raise InputError(f"{contract.task}: its text is another here ({now}); give a text by --data")
+        raise InputError(f"{contract.task}: its text is another here ({now}); give a text by `data`")
     return task
 
 

@@ -29,7 +29,8 @@ class TheoryKind:
             None where there are none, or where a head has more codes.
         margins: `(found, words, dtype, start)`: positions and the least read-out margin after each token; None where
             no margin is followed.
-        draw: `(found, path, max_letters, max_dim)`: writes the picture; None where there is none.
+        draw: `(found, path, max_letters, max_dim, options)`: writes the picture; None where there is none. `options`: what
+            the user calls the two limits.
         machine: `(found, answers, arithmetic)`: what the search of `prove` runs.
         proof: `(found, automaton, arithmetic, max_states, max_seconds)`: a proof without a search of states, or None.
         digest: what the digest of a search calls the kind.
@@ -44,7 +45,7 @@ class TheoryKind:
     proof: Callable[[Any, Any, Any, int, float | None], Any]
     digest: str
     margins: Callable[[Any, Any, str, int | None], Any] | None = None
-    draw: Callable[[Any, Any, int, int], None] | None = None
+    draw: Callable[[Any, Any, int, int, tuple[str, str]], None] | None = None
 
 
 @cache

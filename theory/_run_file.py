@@ -180,14 +180,14 @@ def run_file(
     `length`, `seed`: of random words only, by default 1,000 and 0.
     """
     if (word is None) == (random is None):
-        raise InputError("run: give --word WORD, or --random N with --length T")
+        raise InputError("run: give `word`, or `random` with `length`")
     if word is not None and (length is not None or seed is not None):
         raise InputError(
-            f"run: {'--length' if length is not None else '--seed'} is of random words (--random); with --word leave it out"
+            f"run: `{'length' if length is not None else 'seed'}` is of random words (`random`); with `word` leave it out"
         )
     if random == 0 or length == 0:
         raise InputError(
-            f"run: {'--random' if random == 0 else '--length'} 0 runs nothing: give a number from 1 on"
+            f"run: `{'random' if random == 0 else 'length'}` 0 runs nothing: give a number from 1 on"
         )
     if dtype != "exact":
         dtype = float_format(dtype).name

@@ -104,7 +104,7 @@ def _head(head: Head) -> dict[str, Any]:
     if head.field > MAX_CONDUCTOR:
         raise LimitError(
             f"a head's numbers lie in Q(2cos 2π/{head.field}), and certificates hold fields up to N = {MAX_CONDUCTOR:,}: "
-            "construct with a smaller --max-degree"
+            "construct with a smaller `max_degree`"
         )
     codes = [_sparse(code) for code in head.codes]
     layered: dict[str, Any] = {}

@@ -117,7 +117,7 @@ class _Search:
                 if after not in seen:
                     if len(seen) >= self.max_joint:
                         raise LimitError(
-                            f"{self.automaton.name}: more than {self.max_joint:,} joint states; leave --theorem out"
+                            f"{self.automaton.name}: more than {self.max_joint:,} joint states; leave `theorem` out"
                         )
                     seen[after] = target
                     queue.append(after)

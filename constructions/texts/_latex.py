@@ -101,7 +101,7 @@ def latex(lrnn: LRNN, *, standalone: bool = True, max_letters: int | None = None
             parts.append(transition_latex(rf"A(\text{{\ttfamily {text(label)}}})", transition, head))
         if shown < len(labels):
             more = counted(len(labels) - shown, "more letter")
-            parts.append(rf"\dots\ {more}: \texttt{{{text(f'--max-letters {len(labels)}')}}} shows all.")
+            parts.append(rf"\dots\ {more}: \texttt{{{text(f'max_letters {len(labels)}')}}} shows all.")
     body = "\n\n".join(parts) + "\n"
     return f"{PREAMBLE}{body}\\end{{document}}\n" if standalone else body
 
@@ -314,4 +314,4 @@ def _tt(label: str) -> str:
 def _cut(count: int, most: int, noun: str) -> str:
     if count <= most:
         return ""
-    return rf"; \dots\ {counted(count - most, f'more {noun}')}: \texttt{{{text(f'--max-letters {count}')}}} shows all"
+    return rf"; \dots\ {counted(count - most, f'more {noun}')}: \texttt{{{text(f'max_letters {count}')}}} shows all"

@@ -77,7 +77,7 @@ def show(lrnn: LRNN, *, max_letters: int = 30) -> str:
             lines += ["", *transition_lines(f"letter {label}", transition, head)]
         if len(labels) > max_letters:
             more = counted(len(labels) - max_letters, "more letter")
-            lines += ["", f"... {more}: --max-letters {len(labels)} shows all"]
+            lines += ["", f"... {more}: `max_letters` {len(labels)} shows all"]
     return "\n".join(lines) + "\n"
 
 
@@ -450,7 +450,7 @@ def cut_lines(count: int, most: int, noun: str) -> list[str]:
     """A line that says how many more there are."""
     if count <= most:
         return []
-    return [f"  ... {counted(count - most, f'more {noun}')}: --max-letters {count} shows all"]
+    return [f"  ... {counted(count - most, f'more {noun}')}: `max_letters` {count} shows all"]
 
 
 def short_list(names: Sequence[str], most: int = SHORT_LIST) -> str:

@@ -353,7 +353,7 @@ def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoi
     largest = max(D * factors * heads * max(K, V), D * vocabulary)
     if largest > max_entries:
         raise LimitError(
-            f"{name}: an array of the checkpoint has {largest:,} weights, more than {max_entries:,}: raise --max-entries"
+            f"{name}: an array of the checkpoint has {largest:,} weights, more than {max_entries:,}: raise `max_entries`"
         )
     tensors = _mixer(places, letters, factors, heads, K, V, D, gated)
     tensors |= _around(lrnn, places, letters, D, vocabulary)

@@ -129,10 +129,10 @@ def load_learned_model(folder: str, automaton: Automaton) -> Learned:
             "the same letters in the same order are needed"
         )
     target = _task_target(task, automaton, folder)
-    return of_model(model, automaton, target=target, prefix=bos, name=folder)
+    return learned_from_model(model, automaton, target=target, prefix=bos, name=folder)
 
 
-def of_model(
+def learned_from_model(
     model: Model,
     automaton: Automaton,
     *,

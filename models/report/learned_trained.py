@@ -14,7 +14,7 @@ from ...foundation._files import read_json
 from .._config import config_from_json
 from .._evaluation_file import evaluate_folder
 from ..tasks._contract import TaskContract
-from ..training._experiment import FROM_TASK, experiment_of
+from ..training._experiment import FROM_TASK, experiment_from_dict
 from ..training._files import read_metrics
 from ..training._train import read_result
 from .folder import ReportFolder
@@ -101,7 +101,7 @@ def open_trained(folder: ReportFolder, limits: LearnedLimits, seed: int | None =
     result = read_result(path)
     own = settings.get("train") if isinstance(settings, dict) else None
     _expect(path / "settings.json", "the settings of a training", own, ("seeds", "steps", "batch"))
-    experiment = experiment_of(settings, str(path / "settings.json"))
+    experiment = experiment_from_dict(settings, str(path / "settings.json"))
     shape = config_from_json({**experiment.model, **dict.fromkeys(FROM_TASK, 1)}, str(path / "settings.json"))
     if result is not None:
         _expect(path / "result.json", "the result of a training", result, RESULT)

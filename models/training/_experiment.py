@@ -12,7 +12,7 @@ from ...foundation._errors import InputError
 from ...foundation._files import read_text
 from .._config import ModelConfig, config_from_json
 from .._records import record_of
-from ..tasks._kinds import task_of
+from ..tasks._kinds import task_from_settings
 from ..tasks._task import Span, Task, TaskSettings
 
 FROM_TASK = ("letters", "classes")
@@ -91,7 +91,7 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 
     def built_task(self) -> Task:
         """The task; `InputError` for a SPEC that names none."""
-        return task_of(self.task)
+        return task_from_settings(self.task)
 
     def config(self, task: Task) -> ModelConfig:
         """The model's configuration, with the task's letters and classes."""
@@ -111,7 +111,7 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 
 def read_experiment(path: str | Path) -> Experiment:
     """From a TOML file with the sections `[task]`, `[model]`, `[train]`, `[eval]`."""
-    return experiment_of(read_toml(path), str(path))
+    return experiment_from_dict(read_toml(path), str(path))
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         raise InputError(f"{path}: not TOML: {error}") from None
 
 
-def experiment_of(data: dict[str, Any], name: str) -> Experiment:
+def experiment_from_dict(data: dict[str, Any], name: str) -> Experiment:
     """Checked values; `InputError` names the entry."""
     found = record_of(data, Experiment, name)
     problems = list(_problems(found))

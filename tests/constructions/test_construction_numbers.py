@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions._construct import construct
+from mirrormata.constructions._conversions import write_automaton
 from mirrormata.constructions._lrnn import LRNN
-from mirrormata.constructions._spec import automaton_from_spec, write_automaton
+from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra.groups._abelian import abelianised
 from mirrormata.constructions.algebra.groups._actions import transitive_action
 from mirrormata.constructions.automata._automaton import Automaton, object_array

@@ -135,7 +135,7 @@ def test_n_minus_1_layers() -> None:
 def test_too_many_image_sets_leave_the_automatons_own_cascade() -> None:
     made = construct("mod_arith:3")
     assert (made.theorem, len(made.layers)) == ("G.T4", 3)
-    with pytest.raises(LimitError, match=r"2\^19 - 1 image sets.*--max-image-sets"):
+    with pytest.raises(LimitError, match=r"2\^19 - 1 image sets.*`max_image_sets`"):
         construct("mod_arith:3", theorem="own.n-1")
     # all maps of 4 states have 15 image sets, the automaton's own letters 14
     name = "random:states=4,letters=3,seed=2"

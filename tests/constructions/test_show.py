@@ -110,11 +110,11 @@ def test_long_alphabets_are_cut_and_said() -> None:
     lrnn = built("S4", {})
     shown = show(lrnn, max_letters=5)
     assert shown.count("\nletter ") == 5
-    assert "... 19 more letters: --max-letters 24 shows all" in shown
+    assert "... 19 more letters: `max_letters` 24 shows all" in shown
     assert "more letter" not in show(lrnn, max_letters=24)
     assert r"\dots\ 19 more letters" in latex(lrnn, max_letters=5)
     for function in (show, latex):
-        with pytest.raises(InputError, match="--max-letters 0"):
+        with pytest.raises(InputError, match="`max_letters` 0"):
             function(lrnn, max_letters=0)
 
 

@@ -188,7 +188,7 @@ def test_no_cyclic_group(spec: str) -> None:
 
 
 def test_a_field_beyond_the_limit() -> None:
-    with pytest.raises(LimitError, match="--max-degree"):
+    with pytest.raises(LimitError, match="`max_degree`"):
         cyclic_two_layers(automaton_from_spec("mod:211"))
     assert cyclic_corners(automaton_from_spec("mod:211")).householders == 105
 

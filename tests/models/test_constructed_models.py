@@ -124,7 +124,7 @@ def test_what_no_delta_rule_computes_is_refused() -> None:
         from_construction(lrnn_of("T3", theorem="G.A3"))
     with pytest.raises(InputError, match="RWKV-7"):
         from_construction(lrnn_of("T3", theorem="DP.T6"))
-    with pytest.raises(LimitError, match="raise --max-entries"):
+    with pytest.raises(LimitError, match="raise `max_entries`"):
         from_construction(lrnn_of("S4"), max_entries=100)
 
 

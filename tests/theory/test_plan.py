@@ -307,7 +307,7 @@ def test_limits_leave_out_and_say_so() -> None:
     assert [o.found.theorem for o in made.offers] == ["DP.T6", "G.A3"]
     assert len(made.left_out) == 2
     assert all("--max-image-sets" in text for text in made.left_out)
-    with pytest.raises(LimitError, match="--max-image-sets"):
+    with pytest.raises(LimitError, match="`max_image_sets`"):
         choose(automaton("tomita:3"), Request(max_layers=9), Limits(image_sets=3))
 
 
@@ -371,7 +371,7 @@ def test_forms_of_larger_norm_are_not_impossible(theorem: str) -> None:
 
 
 def test_nothing_on_offer_for_a_limit() -> None:
-    with pytest.raises(LimitError, match="--max-image-sets"):
+    with pytest.raises(LimitError, match="`max_image_sets`"):
         plan(automaton("T3"), Request(theorem="G.T4"), Limits(image_sets=2))
 
 

@@ -482,7 +482,7 @@ def test_limits_hold_while_a_verdict_is_checked() -> None:
     assert isinstance(lrnn, LRNN)
     proof = prove(lrnn, lrnn.automaton, "kernel:recurrent:fp32", max_seconds=0.0)
     assert proof.verdict == "unknown"
-    assert "--max-seconds 0 reached" in proof.reason
+    assert "`max_seconds` 0 reached" in proof.reason
 
 
 class Form(Side):

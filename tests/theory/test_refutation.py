@@ -115,7 +115,7 @@ def test_nothing_to_refute(name: str, reason: str) -> None:
 
 
 def test_limits() -> None:
-    with pytest.raises(LimitError, match="--max-image-sets"):
+    with pytest.raises(LimitError, match="`max_image_sets`"):
         refute_printed(automaton_from_spec("mod_arith:5"), limits=Limits(image_sets=3))
 
 

@@ -1,7 +1,7 @@
 """True certificates of every kind, which the checkers must accept, and false ones, which they must refuse.
 
 A false one is not malformed: it is a true one changed in what it says, and in all else that follows from the change, so that
-a checker that leaves out one step of the proof would take it. `equivalences.py` has those about rounding arithmetics;
+a checker that leaves out one step of the proof would take it. `_equivalences.py` has those about rounding arithmetics;
 certificates of bounds and impossibility are in `bounds.py` and `impossibility.py`.
 """
 

@@ -1,8 +1,7 @@
-"""What several claims of factors share: a proof in named parts, drawn factors, and the matrices of a user's letters.
+"""What the checks of several claims share: proofs in named parts, random factors, constructions held to their automaton.
 
-Checks that many claims share: a construction against its automaton, by the stand-alone checker.
-
-`further`: what a claim's check also establishes beside its cases, number by number.
+A construction is held to its automaton by the stand-alone checker. `further` adds to a verdict, number by number,
+what a check also establishes beside its cases.
 """
 
 from __future__ import annotations

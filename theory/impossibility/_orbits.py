@@ -143,7 +143,7 @@ def orbit(
         seen[key] = len(seen)
         steps += len(loop)
         if steps > max_steps:
-            raise LimitError(f"no state repeats within {max_steps:,} letters: raise --max-steps")
+            raise LimitError(f"no state repeats within {max_steps:,} letters: raise `max_steps`")
         for x in loop:
             states = stepper.step(states, np.array([x]))
     return Orbit(seen[key], len(seen) - seen[key], tuple(seen))

@@ -11,7 +11,12 @@ from .._kinds import kind_of
 
 
 def draw_construction(
-    found: Realisation, path: str | Path, *, max_letters: int = 12, max_dim: int = 40
+    found: Realisation,
+    path: str | Path,
+    *,
+    max_letters: int = 12,
+    max_dim: int = 40,
+    options: tuple[str, str] = ("max_letters", "max_dim"),
 ) -> None:
     """Draw a realisation to an `.svg` or `.png` file, whole or not at all.
 
@@ -20,6 +25,7 @@ def draw_construction(
         path: the file.
         max_letters: most letters drawn of a head, 1 or more; an overview draws no letters.
         max_dim: widest head drawn as wires.
+        options: what the caller's own user calls `max_letters` and `max_dim`.
 
     Raises:
         InputError: another extension, `max_letters` below 1, or a kind of realisation that is not drawn.
@@ -28,10 +34,12 @@ def draw_construction(
     draw = kind_of(found).draw
     if draw is None:
         raise found.no_table("its layers are not drawn")
-    draw(found, path, max_letters, max_dim)
+    draw(found, path, max_letters, max_dim, options)
 
 
-def draw_table(lrnn: LRNN, path: str | Path, *, max_letters: int, max_dim: int) -> None:
+def draw_table(
+    lrnn: LRNN, path: str | Path, max_letters: int, max_dim: int, options: tuple[str, str]
+) -> None:
     """`draw_mirrors` for one layer, `draw_cascade` for several."""
     if lrnn.is_layered:
         from ._cascade import draw_cascade
@@ -41,4 +49,4 @@ def draw_table(lrnn: LRNN, path: str | Path, *, max_letters: int, max_dim: int) 
     else:
         from ._mirrors import draw_mirrors
 
-        draw_mirrors(lrnn, path, max_letters=max_letters, max_dim=max_dim)
+        draw_mirrors(lrnn, path, max_letters=max_letters, max_dim=max_dim, options=options)

@@ -317,13 +317,13 @@ def draw_mirrors(
     max_letters: int = 12,
     max_dim: int = 40,
     max_points: int = 500,
-    options: tuple[str, str] = ("--max-letters", "--max-drawn-dim"),
+    options: tuple[str, str] = ("max_letters", "max_dim"),
 ) -> None:
     """Draw the construction to an `.svg` or `.png` file, whole or not at all.
 
     `max_letters`: with more letters (of several layers: with more transitions in a head) than this, one of each kind
     is drawn (see `kinds_of_letters`), and the picture says so. `max_dim`: widest head drawn as wires. `max_points`:
-    most states drawn as points. `options`: what the caller's user gives for `max_letters` and `max_dim`.
+    most states drawn as points. `options`: what the caller's own user calls `max_letters` and `max_dim`.
     Raises `InputError` for another extension or `max_letters` below 1, `LimitError` for a head too wide or more
     than 400 panels.
     """

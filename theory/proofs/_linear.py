@@ -2,15 +2,13 @@
 
 States are kept as the bits of a narrow type that holds all values of the format: bfloat16, float16, float32 or
 float64. A zero is always +0: the sums of `per_step` and `per_op` depend on the sign of a zero only in the sign of a
-zero, and so does no distance; so states that differ in it alone have the same future. A letter that only moves entries, whose every row is one
-entry 1 or a constant, moves bits: rounding a value of the format changes nothing.
+zero, and so does no distance; so states that differ in it alone have the same future. A letter that only moves
+entries, whose every row is one entry 1 or a constant, moves bits: rounding a value of the format changes nothing.
 
-The decoder of a proof: the nearest code, decided without any tolerance.
-
-Codes are float64 numbers (exact numbers rounded once). The code nearest to a state has the least exact Frobenius
-distance, over all heads together; ties go to the first row. Float64 arithmetic decides where it provably can: a
-state nearer to a row than half that row's distance to the rows with other answers is read rightly; what is left is
-compared in rational numbers.
+The answer is that of the nearest code, decided without any tolerance. Codes are float64 numbers (exact numbers rounded
+once). The code nearest to a state has the least exact Frobenius distance, over all heads together; ties go to the first
+row. Float64 arithmetic decides where it provably can: a state nearer to a row than half that row's distance to the rows
+with other answers is read rightly; what is left is compared in rational numbers.
 """
 
 from __future__ import annotations

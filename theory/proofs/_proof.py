@@ -1,10 +1,8 @@
-"""`Proof`: what `prove` has found.
+"""`Proof`: what `prove` has found, and a digest that says which proof it is.
 
-Which proof is it: one digest of all that decides a model's steps and answers, and what it is held to.
-
-Two searches have the same digest only where model, automaton (with its labels), arithmetic and the meaning of the
-answers are the same, to the last bit. So a saved search is gone on with for the model that it was begun for, and a
-result names what it is about.
+The digest is that of all that decides a model's steps and answers, and of what it is held to: two searches have the same
+digest only where model, automaton (with its labels), arithmetic and the meaning of the answers are the same, to the
+last bit. So a saved search is gone on with for the model that it was begun for, and a result names what it is about.
 """
 
 from __future__ import annotations

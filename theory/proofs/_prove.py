@@ -7,9 +7,9 @@ is by the nearest code, exactly, the first of several.
 
 No model is called equivalent by one program alone: the certificate that would be written must have passed the
 stand-alone checker, or, where none can be written, a second program steps every state found again
-(`second_derivation`).
+(`_second_derivation.py`).
 
-`mirrormata prove`: a certificate's linear RNN, or an `.npz` of matrices, against an automaton.
+`prove_file` proves what a file holds: a certificate's linear RNN, or an `.npz` of matrices.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ OWN = "the stepper's own"
 """The arithmetic of a `Stepper` that is given no name."""
 
 
-class Limits(TypedDict, total=False):
+class ProofLimits(TypedDict, total=False):
     """Of the search, as `prove` takes them: for functions in front of it, which hand them on."""
 
     max_states: int
@@ -113,7 +113,7 @@ def prove(
     except KeyboardInterrupt:
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", INTERRUPTED, 0)
     except OutOfTimeError as late:
-        why = f"--max-seconds {max_seconds:g} reached, {late.done:,} of {late.count:,} steps of codes checked alone"
+        why = f"`max_seconds` {max_seconds:g} reached, {late.done:,} of {late.count:,} steps of codes checked alone"
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", why, 0)
     if accepted is not None:
         return finished(accepted)
@@ -125,7 +125,7 @@ def prove(
         if digest is None:
             raise InputError(
                 f"`resume` {resume}: this model has no digest, so its search cannot be told from another's: give the stepper "
-                "a text identity that names its weights, or leave `resume` out"
+                "a text `identity` that names its weights, or leave `resume` out"
             )
         if Path(resume).exists():
             resume_search(search, resume, digest)
@@ -156,7 +156,7 @@ def prove(
         accepted = unchecked(f"{INTERRUPTED} while all {place.count:,} states found were being checked")
     except OutOfTimeError as late:
         accepted = unchecked(
-            f"--max-seconds {max_seconds:g} reached, {late.done:,} of all {late.count:,} states found stepped again"
+            f"`max_seconds` {max_seconds:g} reached, {late.done:,} of all {late.count:,} states found stepped again"
         )
     if accepted is None:
         raise DisagreementError(f"{automaton.name}: no second program has checked the verdict")
@@ -237,7 +237,7 @@ def prove_file(
     path: str,
     automaton: Automaton,
     arithmetic: str,
-    **limits: Unpack[Limits],
+    **limits: Unpack[ProofLimits],
 ) -> Proof:
     """See `prove`; certificates are checked first. `InputError` for a file that is neither."""
     model: Realisation | Path = Path(path) if Path(path).suffix == ".npz" else realisation_of(path)

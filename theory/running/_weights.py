@@ -52,7 +52,7 @@ class HeadWeights:
         if entries > max_entries:
             raise LimitError(
                 f"{letters} dense matrices of {dim} × {dim} have {entries:,} entries, more than {max_entries:,}: "
-                "raise --max-entries"
+                "raise `max_entries`"
             )
         result = np.zeros((letters, dim, dim))
         x, i = np.indices((letters, dim))
@@ -105,7 +105,7 @@ def dense_codes(
     if entries > max_entries:
         raise LimitError(
             f"{len(head.codes):,} codes of {head.dim} × {head.value_dim} have {entries:,} entries, more than "
-            f"{max_entries:,}: raise --max-entries"
+            f"{max_entries:,}: raise `max_entries`"
         )
     rounding = Rounding(float_format(dtype), mode)
     result = np.zeros((len(head.codes), head.dim, head.value_dim))

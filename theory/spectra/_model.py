@@ -1,13 +1,9 @@
 """`model_spectrum`: the eigenvalues of every letter of a model, exactly, and of products of its letters.
 
 A model is an exact `LRNN`, an `NpzModel`, an array `[letters, n, n]` of floats or exact numbers (one head), or any
-mapping or sequence of square matrices of one size. Letters with the same matrix are reported once.
-
-Spectra of all products of a head's letters up to a length: what first leaves the reals, the disc, or stability.
-
-The matrices of a model's letters, exactly: of an `LRNN`, an `NpzModel`, or given one by one.
-
-`mirrormata spectrum`: the spectrum of a certificate's linear RNN, or of an `.npz` of matrices.
+mapping or sequence of square matrices of one size. Letters with the same matrix are reported once. Of all products of a
+head's letters up to a length it is said what first leaves the reals, the unit disc, or stability. `spectrum_of_file` does it
+for a certificate's linear RNN or an `.npz`.
 """
 
 from __future__ import annotations
@@ -83,7 +79,7 @@ class Products:
         """Up to where this holds, in words."""
         if self.seen_all:
             return f"all words: {self.count:,} distinct products"
-        short = "" if self.is_complete else f" (asked: {self.asked}; stopped by --max-products)"
+        short = "" if self.is_complete else f" (asked: {self.asked}; stopped by `max_products`)"
         return f"words to length {self.length}{short}: {self.count:,} distinct products seen"
 
     def to_json(self) -> dict[str, Any]:

@@ -1,7 +1,4 @@
-"""`Claim`: the record of one statement, and `Effort`: how much work its check may do.
-
-`Subject`: a user's own file, for the claims that say something about it.
-"""
+"""`Claim`, the record of one statement; `Effort`, how much work its check may do; `Subject`, a user's own file to apply it to."""
 
 from __future__ import annotations
 
@@ -94,7 +91,9 @@ class Effort:
 
 
 QUICK = Effort("quick")
+"""About a second a claim."""
 FULL = Effort("full")
+"""The whole check, minutes for some claims."""
 
 
 def file_stem(claim: str) -> str:
