@@ -9,8 +9,6 @@ A GH factor touches only the rows in the support of its vector, so that a letter
 one-hot states costs as little as it should.
 
 The largest integer that a run of an integer construction ever meets, whatever the order of its sums.
-
-Additive terms as what a delta rule writes: for each factor the value v in H ← (I - β k kᵀ) H + β k vᵀ.
 """
 
 from __future__ import annotations
@@ -24,11 +22,11 @@ from typing import ClassVar, TypeAlias, cast
 
 import numpy as np
 
-from ..foundation._errors import InputError, NotRealisableError
+from ..foundation._errors import InputError
 from ._realisation import Realisation, Sparse, Transition
 from .algebra._cyclotomic import Number, conductor_of, enclosure, is_integer, sign, simplest
 from .algebra._householder import GHFactor, product_of
-from .algebra._matrices import Matrix, reduced_rows, scaled
+from .algebra._matrices import Matrix, scaled
 from .automata._automaton import Automaton, Indices
 
 
@@ -567,39 +565,3 @@ def head_bound(head: Head) -> int:
             final = apply_transition(head, transition, start)
             bound = max(bound, *(_largest(row.values()) for row in final))
     return bound
-
-
-def written_values(
-    transition: Transition, dim: int, value_dim: int, name: str = "letter"
-) -> tuple[Sparse, ...]:
-    """For each factor, in the order applied, the row v of `value_dim` numbers that it writes, as entries `(0, j, v_j)`.
-
-    Solves B = Σ_j C_k···C_{j+1} β_j k_j v_jᵀ exactly; free unknowns are 0. `NotRealisableError` where B has no such
-    form: a delta rule writes along its keys only.
-    """
-    if not transition.additive:
-        return ((),) * len(transition.factors)
-    directions = []
-    for j, factor in enumerate(transition.factors):
-        column: dict[int, Number] = {i: simplest(factor.beta * x) for i, x in factor.vector}
-        for later in transition.factors[j + 1 :]:
-            read = sum((x * column.get(i, 0) for i, x in later.reading), start=0 * later.beta)
-            if read != 0:
-                for i, x in later.vector:
-                    column[i] = simplest(column.get(i, 0) - later.beta * x * read)
-        directions.append(column)
-    B: dict[tuple[int, int], Number] = {(i, j): x for i, j, x in transition.additive}
-    unknowns = len(directions)
-    system = [
-        [*(column.get(i, 0) for column in directions), *(B.get((i, j), 0) for j in range(value_dim))]
-        for i in range(dim)
-    ]
-    rows, pivots = reduced_rows(system)
-    if pivots and pivots[-1] >= unknowns:
-        raise NotRealisableError(
-            f"{name}: what it adds to the state does not lie along its factors' keys, so no delta rule writes it"
-        )
-    values: list[list[tuple[int, int, Number]]] = [[] for _ in range(unknowns)]
-    for row, pivot in zip(rows, pivots, strict=True):
-        values[pivot] = [(0, j, x) for j, x in enumerate(row[unknowns:]) if x != 0]
-    return tuple(tuple(v) for v in values)

@@ -12,7 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..constructions._lrnn import LRNN, Head, Layer, written_values
+from ..constructions._lrnn import LRNN, Head, Layer
+from ..constructions._written_values import written_values
 from ..constructions.automata._labels import label_text
 from ..foundation._errors import InputError, LimitError
 from ..theory.arithmetic._rounding import float_format

@@ -9,9 +9,10 @@ import pytest
 import torch
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._lrnn import LRNN, written_values
+from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._realisation import Transition
 from mirrormata.constructions._spec import automaton_from_spec
+from mirrormata.constructions._written_values import written_values
 from mirrormata.constructions.algebra._householder import GHFactor
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.foundation._errors import InputError, LimitError, NotRealisableError
