@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..constructions._realisation import Realisation
+from ..constructions._realisation import Realisation, all_kinds
+from ..foundation._errors import InputError
 from ..foundation._registry import find_records
 
 
@@ -34,6 +35,8 @@ class TheoryKind:
         machine: `(found, answers, arithmetic)`: what the search of `prove` runs.
         proof: `(found, automaton, arithmetic, max_states, max_seconds)`: a proof without a search of states, or None.
         digest: what the digest of a search calls the kind.
+        runs_exact: false where it runs in float formats alone.
+        runs_from_any_state: false where it runs from the automaton's start alone.
     """
 
     kind: str
@@ -46,6 +49,8 @@ class TheoryKind:
     digest: str
     margins: Callable[[Any, Any, str, int | None], Any] | None = None
     draw: Callable[[Any, Any, int, int, tuple[str, str]], None] | None = None
+    runs_exact: bool = True
+    runs_from_any_state: bool = True
 
 
 @cache
@@ -59,3 +64,23 @@ def kind_of(found: Realisation) -> TheoryKind:
     if record is None:
         raise TypeError(f"{__package__}.kinds has no file for realisations of kind {found.kind}")
     return record
+
+
+def require_run(found: Realisation, dtype: str, start: object, *, margins: bool = False) -> None:
+    """`InputError` where realisations of this kind do not run so.
+
+    Args:
+        found: the realisation.
+        dtype: a float format, or `exact`.
+        start: the state to begin with, by index or label; None for the automaton's start.
+        margins: whether margins are to be followed, for a picture.
+    """
+    record = kind_of(found)
+    wrong = ["`dtype` exact"] * (dtype == "exact" and not record.runs_exact)
+    wrong += ["`start`"] * (start is not None and not record.runs_from_any_state)
+    wrong += ["`picture`"] * (margins and record.margins is None)
+    if wrong:
+        noun = all_kinds()[found.kind].noun
+        raise InputError(
+            f"{found.automaton.name}: {noun} (kind {found.kind}) has no {' nor '.join(wrong)}: leave it out"
+        )

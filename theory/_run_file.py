@@ -19,7 +19,7 @@ from ..constructions._realisation import Realisation, realisation_from_certifica
 from ..constructions.automata._automaton import Automaton, Indices
 from ..foundation._errors import InputError
 from ._check import check
-from ._kinds import kind_of
+from ._kinds import kind_of, require_run
 from .arithmetic._rounding import Floats, float_format
 from .running._block_run import follow
 from .running._report import RunReport
@@ -193,9 +193,7 @@ def run_file(
         dtype = float_format(dtype).name
     document = _constructed(path)
     found = realisation_from_certificate(document, path)
-    margins = kind_of(found).margins
-    if picture is not None and margins is None:
-        raise found.no_table("no margin is followed along its run; leave `picture` out")
+    require_run(found, dtype, start, margins=picture is not None)
     automaton = found.automaton
     first = None if start is None else automaton.state_index(start)
     letters = (
@@ -210,7 +208,7 @@ def run_file(
     if word is not None:
         state, output = _end(automaton, automaton.word(_letters(automaton, word)).tolist(), first)
         outcome = replace(outcome, state=state, output=output)
-    if picture is not None and margins is not None:
+    if picture is not None and (margins := kind_of(found).margins) is not None:
         from .pictures._run import draw_run
 
         series = margins(found, letters, dtype, first)

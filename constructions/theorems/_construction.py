@@ -120,6 +120,7 @@ class Construction:
             the search in `_one_layer.py` takes the cheapest that suffice, of this theorem and all others.
         left_out: what the candidates leave out at the limits, a sentence each.
         by_request: built only where its source is asked for: it needs gates, or its norm can exceed 1.
+        norm_bounded: false where a letter's norm can exceed 1, so that lower bounds do not speak of it.
         for_group_automata: false where a group automaton has a cheaper realisation by another theorem.
         is_beaten: true where another theorem is known to be cheaper, so that a search leaves this one out.
     """
@@ -134,6 +135,7 @@ class Construction:
     candidates: Callable[[HeadSearch, Sequence[HeadCandidate]], list[HeadCandidate]] | None = None
     left_out: Callable[[HeadSearch], list[str]] | None = None
     by_request: bool = False
+    norm_bounded: bool = True
     for_group_automata: bool = True
     is_beaten: Callable[[Problem], bool] | None = None
 

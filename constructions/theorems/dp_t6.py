@@ -167,4 +167,5 @@ CONSTRUCTION = Construction(
     examples=("T3", "tomita:7", "S4", "mod:1"),
     build=_build,
     by_request=True,
+    norm_bounded=False,
 )

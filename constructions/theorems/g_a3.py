@@ -41,4 +41,5 @@ CONSTRUCTION = Construction(
     examples=("tomita:3", "T3", "parity"),
     build=_build,
     by_request=True,
+    norm_bounded=False,
 )

@@ -9,9 +9,9 @@ from .._kinds import TheoryKind
 
 
 def _stepper(form: BlockDelay, dtype: str, start: int | None) -> Any:
-    from ..running._delay import delay_stepper
+    from ..running._delay import DelayStepper
 
-    return delay_stepper(form, dtype, start)
+    return DelayStepper(form, dtype)
 
 
 def _run(form: BlockDelay, words: Any, **options: Any) -> Any:
@@ -53,4 +53,6 @@ KIND = TheoryKind(
     machine=_machine,
     proof=_proof,
     digest="delay",
+    runs_exact=False,
+    runs_from_any_state=False,
 )

@@ -13,6 +13,7 @@ from ...constructions._construct import Request, choose, realisations_within, tr
 from ...constructions._realisation import Realisation, cost
 from ...constructions.automata._automaton import Automaton
 from ...constructions.theorems._construction import Limits
+from ...constructions.theorems._registry import construction_of
 from ...foundation._errors import LimitError, NotRealisableError
 from ...foundation._text import console
 from .._kinds import kind_of
@@ -110,7 +111,7 @@ def plan(automaton: Automaton, request: Request | None = None, limits: Limits | 
         if left_out:
             raise LimitError(left_out[0])
         raise unfit or NotRealisableError(
-            f"{automaton.name}: nothing on offer with {' and '.join(request.asked()) or 'these limits'}"
+            f"{automaton.name}: nothing on offer with {' '.join(request.asked()) or 'these limits'}"
         )
     found.sort(key=lambda f: (_norm_rank(f), cost(f)))
     merits = [_merits(f) for f in found]
@@ -134,7 +135,7 @@ def choose_or_refuse(automaton: Automaton, request: Request, limits: Limits | No
 
 def forbidden(automaton: Automaton, request: Request, lower: Iterable[Bound]) -> NotRealisableError | None:
     """The error that names the theorem by which a request is impossible; None where none is known to forbid it."""
-    if request.theorem in ("DP.T6", "G.A3"):
+    if request.theorem is not None and not construction_of(request.theorem).norm_bounded:
         return None  # the norm of these is not what the bounds speak of
     for bound in sorted(lower, key=lambda b: -b.at_least):
         by_factors = (
@@ -151,7 +152,7 @@ def forbidden(automaton: Automaton, request: Request, lower: Iterable[Bound]) ->
         )
         if by_factors or by_layers:
             return NotRealisableError(
-                f"{automaton.name}: {' and '.join(request.asked())} is impossible under the hypotheses named: {bound.text}"
+                f"{automaton.name}: {' '.join(request.asked())} is impossible under the hypotheses named: {bound.text}"
             )
     return None
 

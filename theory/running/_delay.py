@@ -20,7 +20,6 @@ from numpy.typing import ArrayLike, NDArray
 from ...constructions._delay import BlockDelay, CounterHead, RowIndex, swap_table
 from ...constructions.algebra._householder import product_of
 from ...constructions.automata._automaton import Indices
-from ...foundation._errors import InputError
 from ..arithmetic._exact_sum import exact_product_sum
 from ..arithmetic._rounding import FloatFormat, Floats, float_format, round_array, round_number
 from ._block_run import follow
@@ -236,16 +235,6 @@ SIDE_BY_SIDE = 256
 """So many pieces of words are run side by side."""
 
 
-def delay_stepper(form: BlockDelay, dtype: str, start: int | None = None) -> DelayStepper:
-    """The stepper of a block delay; `InputError` for exact numbers and for another state to start from."""
-    wrong = ["`dtype` exact"] * (dtype == "exact") + ["`start`"] * (start not in (None, form.automaton.start))
-    if wrong:
-        raise InputError(
-            f"{form.automaton.name}: a block delay (kind delay) has no {' nor '.join(wrong)}: leave it out"
-        )
-    return DelayStepper(form, dtype)
-
-
 def run_delay(
     form: BlockDelay,
     words: Words,
@@ -262,9 +251,9 @@ def run_delay(
     from the exact states of all layers where it begins; the end of each piece is compared with the next one's
     beginning bit for bit, so the states are those of the token by token run. A token is wrong where the decoded
     vector differs from the code that belongs there. Else, or with `sequential`, or if any piece ends elsewhere, the
-    run goes token by token, and a token is wrong where the decoded state is. `block` is of tables alone.
+    run goes token by token, and a token is wrong where the decoded state is. `start` is None, and `block` is of tables alone.
     """
-    stepper = delay_stepper(form, dtype, start)
+    stepper = DelayStepper(form, dtype)
     if stepper.fmt.name in form.formats and not sequential:
         clock, tally = Clock(progress, words.length), Tally()
         if _in_pieces(stepper, words, clock, tally):

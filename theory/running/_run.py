@@ -22,7 +22,7 @@ from ...constructions._lrnn import LRNN
 from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton, Indices
 from ...foundation._errors import InputError
-from .._kinds import kind_of
+from .._kinds import kind_of, require_run
 from ..arithmetic._rounding import FloatFormat, Floats, float_format
 from ._block_run import BlockRun, HeadRun, block_length, carrier, follow, joint_transitions, lanes_of
 from ._report import RunReport, Tally
@@ -201,6 +201,7 @@ def run(
         InputError: a wrong dtype, letter or start, or one that this kind of realisation has not.
     """
     words = words_of(letters, found.automaton)
+    require_run(found, dtype, start)
     report: RunReport = kind_of(found).run(
         found, words, dtype=dtype, start=start, block=block, sequential=sequential, progress=progress
     )

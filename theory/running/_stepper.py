@@ -24,7 +24,7 @@ from ...constructions._lrnn import LRNN, Head, image_of
 from ...constructions._realisation import Realisation, Sparse
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError
-from .._kinds import kind_of
+from .._kinds import kind_of, require_run
 from ..arithmetic._exact_sum import exact_product_sum
 from ..arithmetic._rounding import FloatFormat, Floats, float_format
 from ._readout import HeadCodes, Readout
@@ -302,5 +302,6 @@ def stepper_of(found: Realisation, dtype: str, start: int | None = None) -> Step
     Raises:
         InputError: the kind of realisation has no such arithmetic or start.
     """
+    require_run(found, dtype, start)
     stepper: Stepper = kind_of(found).stepper(found, dtype, start)
     return stepper
