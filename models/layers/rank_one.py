@@ -129,7 +129,7 @@ FAMILIES = (
         "rwkv7",
         RankOne,
         "H ← (diag(w) - c κ̂ (a ⊙ κ̂)ᵀ) H + k vᵀ, c = 1 or 2 by the range",
-        "those of a diagonal matrix less one of rank one; real or complex",
+        "real, negative ones too: the matrix is similar to diag(w) less a symmetric one of rank one",
         tuple(option for option in LINEAR_OPTIONS if option != "strength"),
         problems=state_problems,
         kept=key_value_numbers,

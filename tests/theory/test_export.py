@@ -16,6 +16,7 @@ from mirrormata.constructions.automata._automaton import Automaton, object_array
 from mirrormata.constructions.library._names import automaton_by_name
 from mirrormata.foundation._errors import InputError, LimitError
 from mirrormata.theory._export import export_npz, export_safetensors
+from mirrormata.theory.proofs._npz_model import load_npz_model
 
 
 def factors_as_matrix(beta: Any, vectors: Any) -> Any:
@@ -156,7 +157,10 @@ def test_exports_say_their_format_and_another_one_is_refused(tmp_path: Path) -> 
     whole = load_npz_model(path)
     np.savez(path, **data)  # as versions before 0.2.0 wrote it
     older = load_npz_model(path)
-    assert all(np.array_equal(getattr(older, key), getattr(whole, key)) for key in ("A", "B", "H0", "codes", "decode"))
+    assert all(
+        np.array_equal(getattr(older, key), getattr(whole, key))
+        for key in ("A", "B", "H0", "codes", "decode")
+    )
     np.savez(path, format="mirrormata-npz/9", **data)
     with pytest.raises(InputError, match="its format is 'mirrormata-npz/9'"):
         load_npz_model(path)
