@@ -1,7 +1,6 @@
 """Automata and their algebra, exact numbers, and every construction of a linear RNN; loaded on first use."""
 
 from ._construct import Request as Request
-from ._construct import choose as choose
 from ._conversions import as_automaton as as_automaton
 from ._conversions import from_automata_lib as from_automata_lib
 from ._conversions import from_callable as from_callable
@@ -20,8 +19,11 @@ from ._lrnn import Covering as Covering
 from ._lrnn import Head as Head
 from ._lrnn import Layer as Layer
 from ._lrnn import integer_bound as integer_bound
+from ._lrnn import table_of as table_of
+from ._realisation import Figures as Figures
 from ._realisation import Realisation as Realisation
 from ._realisation import Transition as Transition
+from ._realisation import realisation_from_certificate as realisation_from_certificate
 from .algebra._cyclotomic import Algebraic as Algebraic
 from .algebra._cyclotomic import Number as Number
 from .algebra._cyclotomic import RealCyclotomicField as RealCyclotomicField
@@ -70,8 +72,6 @@ from .cascades._holonomy import holonomy_of_maps as holonomy_of_maps
 from .cascades._image_sets import ImageSets as ImageSets
 from .cascades._image_sets import image_sets as image_sets
 from .cascades._layers import cascade_lrnn as cascade_lrnn
-from .certificates._delay import block_delay_from_certificate as block_delay_from_certificate
-from .certificates._table import lrnn_from_certificate as lrnn_from_certificate
 from .formats.att import parse_att as parse_att
 from .formats.att import read_att as read_att
 from .formats.att import write_att as write_att
@@ -95,6 +95,7 @@ from .formats.word_problem_csv import read_word_problem as read_word_problem
 from .formats.word_problem_csv import read_word_problem_csv as read_word_problem_csv
 from .heads._assembly import assemble as assemble
 from .heads._candidates import HeadCandidate as HeadCandidate
+from .heads._candidates import HeadSearch as HeadSearch
 from .heads._representations import HeadPlan as HeadPlan
 from .heads._representations import MatrixPlan as MatrixPlan
 from .heads._representations import SignedPermutationPlan as SignedPermutationPlan
@@ -105,6 +106,7 @@ from .texts._latex import latex as latex
 from .texts._show import show as show
 from .theorems._construction import Construction as Construction
 from .theorems._construction import Limits as Limits
+from .theorems._construction import Problem as Problem
 from .theorems._one_layer import group_lrnn as group_lrnn
 from .theorems._one_layer import head_candidates as head_candidates
 from .theorems._registry import all_constructions as all_constructions
