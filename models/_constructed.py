@@ -163,7 +163,7 @@ def _fill_head(model: Model, lrnn: LRNN) -> None:
     """The read-out: of one layer the nearest joint code, else the state that the last table names, or none."""
     weight, bias = model.head.weight[0], model.head.bias
     assert bias is not None
-    if len(lrnn.layers) > 1:
+    if lrnn.is_layered:
         states = len(lrnn.automaton.states)
         weight[range(states), range(states)] = 1
         bias[0, states] = 0.5  # wins where no state is told

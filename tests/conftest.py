@@ -46,7 +46,7 @@ def poisoned_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with certificates of several kinds, for the tests of the command line; `broken.json` is invalid."""
-    from mirrormata.constructions.certificates._table import write_certificate
+    from mirrormata.constructions._document import write_certificate
     from mirrormata.tests.theory.certified import document
 
     made = tmp_path_factory.mktemp("certificates")

@@ -44,12 +44,12 @@ def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) 
     Raises `InputError` for more layers or heads, `LimitError` beyond `max_entries` entries of one array.
     """
     name = lrnn.automaton.name
-    if len(lrnn.layers) != 1 or lrnn.heads != 1:
+    if lrnn.is_layered or lrnn.heads != 1:
         heads = f"up to {_count(lrnn.heads, 'head')}"
-        if len(lrnn.layers) > 1:
+        if lrnn.is_layered:
             heads = f"{_count(len(lrnn.all_heads), 'head')} in all"
         raise InputError(
-            f"{name}: the .npz format holds one layer with one head, this LRNN has {_count(len(lrnn.layers), 'layer')} "
+            f"{name}: the .npz format holds one layer with one head, this LRNN has {_count(lrnn.depth, 'layer')} "
             f"with {heads}: export it as .safetensors"
         )
     head = lrnn.layers[0].heads[0]
@@ -99,7 +99,7 @@ def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_E
 
     automaton = lrnn.automaton
     tensors: dict[str, NDArray[Any]] = {}
-    several = len(lrnn.layers) > 1
+    several = lrnn.is_layered
     for i, layer in enumerate(lrnn.layers):
         for j, head in enumerate(layer.heads):
             arrays = head_arrays(head, automaton.name, max_entries)

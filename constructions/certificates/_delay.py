@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...foundation._errors import LimitError
-from .._delay import BlockDelay
+from .._delay import BlockDelay, Counter, CounterHead, CounterLayer, counter_head
+from .._document import FORMAT
 from ..automata._automaton import Indices
-from ..theorems._block_delay import Counter, CounterHead, CounterLayer, counter_head
 from ._parts import (
-    FORMAT,
     MAX_CONDUCTOR,
     factors_json,
     machine_json,

@@ -31,7 +31,8 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from ...constructions._lrnn import LRNN, Head, Transition
+from ...constructions._lrnn import LRNN, Head
+from ...constructions._realisation import Transition
 from ...constructions.algebra._householder import GHFactor
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError, LimitError
@@ -331,9 +332,9 @@ def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoi
     beyond `max_entries`.
     """
     name = lrnn.automaton.name
-    if len(lrnn.layers) != 1:
+    if lrnn.is_layered:
         raise InputError(
-            f"{name}: {len(lrnn.layers)} layers: only one is exported to FLA, whose next layer would need a table of codes "
+            f"{name}: {lrnn.depth} layers: only one is exported to FLA, whose next layer would need a table of codes "
             "for its MLP; choose `max_layers` 1"
         )
     places: list[Place] = []

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ...constructions._lrnn import LRNN, Transition
+from ...constructions._lrnn import LRNN
+from ...constructions._realisation import Transition
 from ...constructions.algebra._closed_forms import number_text
 from ...constructions.algebra._cyclotomic import simplest
 from ...constructions.algebra._householder import GHFactor

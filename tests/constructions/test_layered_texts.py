@@ -47,7 +47,9 @@ EVERY: list[tuple[str, dict[str, Any]]] = [
 
 def made(name: str, options: dict[str, Any]) -> LRNN:
     if "theorem" in options:
-        return construct(name, **options)
+        found = construct(name, **options)
+        assert isinstance(found, LRNN)
+        return found
     return two_parities() if name == "two parities" else built(name, **options)
 
 

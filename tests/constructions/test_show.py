@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._lrnn import LRNN, Head, Layer, Transition
+from mirrormata.constructions._lrnn import LRNN, Head, Layer
+from mirrormata.constructions._realisation import Transition
 from mirrormata.constructions.algebra._closed_forms import closed_form, number_text
 from mirrormata.constructions.algebra._cyclotomic import enclosure, real_cyclotomic_field
 from mirrormata.constructions.algebra._householder import gh_factor
@@ -42,7 +43,9 @@ WEIRD = ("a_b", "50%", "{x}", "\\frac", "$1$", "#&~^", "ε", "日本", "a\nb", "
 
 
 def built(name: str, options: dict[str, Any]) -> LRNN:
-    return construct(automaton_by_name(name), **options)
+    found = construct(automaton_by_name(name), **options)
+    assert isinstance(found, LRNN)
+    return found
 
 
 @pytest.mark.parametrize(("name", "options"), CASES)

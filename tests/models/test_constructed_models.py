@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._lrnn import LRNN, Transition, written_values
+from mirrormata.constructions._lrnn import LRNN, written_values
+from mirrormata.constructions._realisation import Transition
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._householder import GHFactor
 from mirrormata.constructions.automata._automaton import Automaton

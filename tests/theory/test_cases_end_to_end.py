@@ -13,9 +13,10 @@ import pytest
 
 from mirrormata.cli import main
 from mirrormata.constructions._construct import construct
+from mirrormata.constructions._document import read_document
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.constructions.certificates._table import lrnn_from_certificate, read_document
+from mirrormata.constructions.certificates._table import lrnn_from_certificate
 from mirrormata.constructions.formats.word_problem_csv import read_word_problem
 from mirrormata.foundation._errors import InputError, NotRealisableError
 from mirrormata.tests.theory.certified import CASES, case

@@ -37,7 +37,9 @@ CASES: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
 
 
 def built(name: str, options: dict[str, Any]) -> LRNN:
-    return construct(automaton_by_name(name), **options)
+    found = construct(automaton_by_name(name), **options)
+    assert isinstance(found, LRNN)
+    return found
 
 
 def words(path: Path) -> list[str]:

@@ -13,10 +13,10 @@ import pytest
 import torch
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._delay import block_delay
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton, object_array
+from mirrormata.constructions.theorems.dp_t1 import block_delay
 from mirrormata.foundation._errors import DisagreementError, InputError
 from mirrormata.models._config import ModelConfig
 from mirrormata.models._model import Model

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._lrnn import LRNN, Head, Layer, Transition
+from mirrormata.constructions._lrnn import LRNN, Head, Layer
+from mirrormata.constructions._realisation import Transition
 from mirrormata.constructions.algebra._cyclotomic import Number
 from mirrormata.constructions.algebra._householder import gh_factor, product_of
 from mirrormata.constructions.algebra._matrices import product

@@ -13,11 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions._delay import BlockDelay
 from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Realisation
+from ...constructions._realisation import Realisation
 from ...constructions.algebra._householder import GHFactor, gh_factor
-from ...constructions.certificates._table import certificate
 from ...foundation._errors import NotRealisableError
 from .._check import check
 from .._verdict import Verdict
@@ -114,7 +112,7 @@ def letter_matrices(subject: Subject) -> list[tuple[str, ExactMatrix]] | None:
 
 def defect(found: Realisation) -> str | None:
     """Why a construction's certificate is invalid; None where the stand-alone checker proves it on all words."""
-    result = check(found.certificate() if isinstance(found, BlockDelay) else certificate(found))
+    result = check(found.certificate())
     return None if result.verdict == "valid" else result.reason
 
 

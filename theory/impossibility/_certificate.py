@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from ...constructions._document import FORMAT
 from ...constructions.automata._automaton import Automaton, breadth_first
 from ...constructions.automata._labels import distinct_texts, output_texts
-from ...constructions.certificates._parts import FORMAT, number_json
+from ...constructions.certificates._parts import number_json
 from ...foundation._errors import DisagreementError, InputError, LimitError
 from .._verdict import Verdict
 from ..arithmetic._arithmetic import Cast, PerStep, fractions, parse_arithmetic

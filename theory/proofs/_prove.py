@@ -22,9 +22,7 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from ...constructions._delay import BlockDelay
-from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Realisation
+from ...constructions._realisation import Realisation
 from ...constructions._spec import automaton_from_spec
 from ...constructions.automata._automaton import Automaton
 from ...foundation._errors import DisagreementError, InputError
@@ -59,7 +57,7 @@ class Limits(TypedDict, total=False):
 
 
 def prove(
-    model: LRNN | BlockDelay | NpzModel | Stepper | str | Path,
+    model: Realisation | NpzModel | Stepper | str | Path,
     automaton: Automaton | str,
     arithmetic: str | Arithmetic | None = None,
     *,
@@ -95,7 +93,7 @@ def prove(
     if isinstance(model, str | Path):
         model = load_npz_model(model)
     if arithmetic is None:
-        arithmetic = "per_step:bf16" if isinstance(model, LRNN | BlockDelay | NpzModel) else OWN
+        arithmetic = "per_step:bf16" if isinstance(model, Realisation | NpzModel) else OWN
     name = arithmetic if isinstance(arithmetic, str) else arithmetic.name
     known = _known_model(model)
     parsed = parse_arithmetic(name) if known and isinstance(arithmetic, str) else arithmetic
@@ -197,7 +195,7 @@ def _refuse_values_without_zero(arithmetic: Any) -> None:
 
 
 def _known_model(model: Any) -> bool:
-    if isinstance(model, LRNN | BlockDelay | NpzModel):
+    if isinstance(model, Realisation | NpzModel):
         return True
     if all(callable(getattr(model, part, None)) for part in ("initial", "step", "decode")):
         return False

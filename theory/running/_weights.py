@@ -12,7 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...constructions._lrnn import Head, Rows, Sparse, Transition, apply_factor, gated
+from ...constructions._lrnn import Head, Rows, apply_factor, gated
+from ...constructions._realisation import Sparse, Transition
 from ...constructions.algebra._cyclotomic import Number
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import LimitError

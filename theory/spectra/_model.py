@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...constructions._lrnn import LRNN, Head
+from ...constructions._lrnn import LRNN, Head, table_of
+from ...constructions._realisation import Realisation
 from ...constructions.texts._show import distinct_transitions, label_text, layer_letters
 from ...foundation._errors import InputError, LimitError
 from .._run_file import lrnn_of
@@ -189,7 +190,7 @@ def first_lines(products: Products) -> list[str]:
 def lrnn_heads(lrnn: LRNN) -> list[tuple[str, list[ExactMatrix], list[str]]]:
     """For each head its name, and for each letter of its layer the matrix and the label."""
     letters = layer_letters(lrnn)
-    several = len(lrnn.layers) > 1
+    several = lrnn.is_layered
     heads = []
     for i, layer in enumerate(lrnn.layers):
         for j, head in enumerate(layer.heads):
@@ -386,9 +387,9 @@ def model_spectrum(
     """
     if products < 0:
         raise InputError(f"`products` {products}: it is 0 or the length of the longest product")
-    if isinstance(model, LRNN):
+    if isinstance(model, Realisation):
         title = name or label_text(model.automaton.name)
-        heads = lrnn_heads(model)
+        heads = lrnn_heads(table_of(model, "its letters have no list of matrices"))
     else:
         title = name or str(getattr(model, "name", "the model"))
         heads = [("head 1", *given_letters(model, labels, title))]
