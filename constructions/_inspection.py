@@ -326,7 +326,8 @@ def _listed(
     try:
         return TransitionMonoid.of(automaton, max_size=max_monoid, max_bytes=max_bytes)
     except LimitError as error:
-        notes.append(str(error).removeprefix(f"{automaton.name}: "))
+        # the limit of the monoid's own size is this function's `max_monoid`
+        notes.append(str(error).removeprefix(f"{automaton.name}: ").replace("`max_size`", "`max_monoid`"))
         return None
 
 
