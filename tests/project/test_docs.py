@@ -24,7 +24,6 @@ from mirrormata.tests.project.documented_pages import (
     refreshed,
 )
 from mirrormata.tests.project.documented_pictures import IMAGES, PICTURES, SCREENSHOTS
-from mirrormata.tests.project.generated_tables import PACKAGES
 
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in [*NAMES, "CHANGELOG.md"]}
@@ -98,41 +97,25 @@ def test_links_lead_somewhere(name: str) -> None:
         file = ((ROOT / name).parent / path).resolve() if path else ROOT / name
         assert file.exists(), f"{name}: {target}"
         if anchor.startswith("mirrormata."):
-            documented_object(anchor)
+            assert f"\n::: {anchor}\n" in file.read_text(encoding="utf-8"), f"{name}: {target}"
         elif anchor:
             assert anchor in anchors(file.read_text(encoding="utf-8")), f"{name}: {target}"
 
 
-def documented_object(path: str) -> Any:
-    """What a dotted path of the API pages names."""
-    parts = path.split(".")
-    for cut in range(len(parts), 0, -1):
-        try:
-            found: Any = importlib.import_module(".".join(parts[:cut]))
-        except ModuleNotFoundError:
-            continue
-        for attribute in parts[cut:]:
-            found = getattr(found, attribute)
-        return found
-    raise AssertionError(path)
-
-
 def test_every_page_is_in_the_navigation() -> None:
+    """But the pages of single claims, which the page of all claims lists."""
     config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    listed = re.findall(r"([\w/-]+\.md)$", config[config.index("nav:\n  -") :], flags=re.MULTILINE)
-    assert sorted(listed) == sorted(name.removeprefix("docs/") for name in NAMES if name.startswith("docs/"))
+    listed = re.findall(r"([\w/-]+\.md)$", config[config.index("\nnav:\n") :], flags=re.MULTILINE)
+    pages = [name.removeprefix("docs/") for name in NAMES if name.startswith("docs/")]
+    claims = [name for name in pages if name.startswith("claims/") and name != "claims/index.md"]
+    assert sorted([*listed, *claims]) == sorted(pages)
+    for name in claims:
+        assert f"]({name.removeprefix('claims/')})" in TEXTS["docs/claims/index.md"], name
 
 
-def test_api_pages_name_existing_modules_and_all_names_of_the_package() -> None:
-    pages = "".join(text for name, text in TEXTS.items() if name.startswith("docs/api/"))
-    modules = re.findall(r"^::: (\S+)$", pages, flags=re.MULTILINE)
-    assert len(set(modules)) == len(modules)
-    for module in modules:
-        importlib.import_module(module)
+def test_the_first_page_of_the_api_links_every_name_of_the_package() -> None:
     for name in mirrormata.__all__:
-        if name != "__version__":
-            assert f"`{name}`" in TEXTS["docs/api/index.md"], name
-            assert getattr(mirrormata, name).__module__ in modules, name
+        assert f"#mirrormata.{name})" in TEXTS["docs/api/index.md"], name
 
 
 def commands() -> Iterator[tuple[str, list[str]]]:
@@ -177,20 +160,21 @@ def test_a_picture_is_what_the_package_draws(name: str, tmp_path: Path) -> None:
     assert texts[0] == texts[1]
 
 
-def modules() -> list[str]:
-    """Every module of the installed packages."""
-    found = []
-    for package in PACKAGES:
-        folder = ROOT.joinpath(*package.split(".")[1:])
-        found += [package, *(f"{package}.{path.stem}" for path in sorted(folder.glob("[!_]*.py")))]
-    return found
+def modules_with_examples() -> list[str]:
+    """Every module whose docstrings have examples, but for claims: those are run where claims are tested."""
+    return [
+        ".".join(("mirrormata", *path.relative_to(ROOT).with_suffix("").parts))
+        for room in ("foundation", "constructions", "theory", "kernels", "models", "cli")
+        for path in sorted((ROOT / room).rglob("*.py"))
+        if path.parent.name != "claims" and ">>> " in path.read_text(encoding="utf-8")
+    ]
 
 
-def test_docstring_examples() -> None:
-    names = modules()
-    assert "mirrormata.constructions._construct" in names
-    failed = [name for name in names if doctest.testmod(importlib.import_module(name)).failed]
-    assert not failed
+@pytest.mark.parametrize("name", modules_with_examples())
+def test_docstring_examples(name: str) -> None:
+    found = doctest.testmod(importlib.import_module(name))
+    assert found.attempted
+    assert not found.failed
 
 
 def test_version_and_license() -> None:

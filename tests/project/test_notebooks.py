@@ -17,7 +17,7 @@ from mirrormata.tests.project.documented_notebooks import (
     read,
     shown,
 )
-from mirrormata.tests.project.notebook_pages import page_of
+from mirrormata.tests.project.notebook_pages import notebook_to_page
 
 NAMES = [path.stem for path in NOTEBOOKS]
 STORED = {path.stem: read(path) for path in NOTEBOOKS}
@@ -89,10 +89,10 @@ def test_what_is_stored_is_small_clean_and_complete(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_page_of_a_notebook_has_all_its_cells(name: str) -> None:
-    page = page_of(STORED[name])
+    page, files = notebook_to_page(next(path for path in NOTEBOOKS if path.stem == name))
     for cell in STORED[name].cells:
         first = cell.source.splitlines()[0]
         assert re.sub(r"\.ipynb\)", ".md)", first) in page
     pictures = [text for cell in STORED[name].cells for text in shown(cell) if text.startswith("<image/")]
-    assert page.count("<img ") == len(pictures)
+    assert len(re.findall(r"!\[(?:svg|png)\]\(images/", page)) == len(files) == len(pictures)
     assert ".ipynb)" not in page
