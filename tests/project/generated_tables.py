@@ -297,19 +297,19 @@ def sweeps_tables() -> str:
 def commands_table() -> str:
     """Every command with the first sentence of its help, in the order of `mirrormata --help`."""
     rows = []
-    for name, text in program_commands():
+    for name, command in program_commands():
         anchor = name.replace(" ", "-")
-        sentence = " ".join(text.split()).split(". ")[0].split("; ")[0].rstrip(".")
+        sentence = " ".join(command.help.split()).split(". ")[0].split("; ")[0].rstrip(".")
         rows.append((f"[`{name}`](#{anchor})", sentence))
     return table(("command", "what it does"), rows)
 
 
-def program_commands() -> list[tuple[str, str]]:
-    """Name and help of every command of the program, those of groups with the group's name in front."""
+def program_commands() -> list[tuple[str, Any]]:
+    """Every command of the program by its name, those of groups with the group's name in front."""
 
-    def below(prefix: str, command: Any) -> list[tuple[str, str]]:
+    def below(prefix: str, command: Any) -> list[tuple[str, Any]]:
         if not hasattr(command, "commands"):
-            return [(prefix, command.help or "")]
+            return [(prefix, command)]
         return [
             row
             for name, child in command.commands.items()

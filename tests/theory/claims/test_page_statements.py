@@ -39,9 +39,9 @@ def test_every_command_page_and_kind_stands_in_a_generated_table() -> None:
     assert "<!-- generated: commands -->" in page("command-line")
     assert "<!-- generated: pages -->" in page("index")
     assert "<!-- generated: kinds -->" in page("glossary")
-    for name, text in program_commands():
+    for name, command in program_commands():
         assert f"[`{name}`](#{name.replace(' ', '-')})" in page("command-line")
-        assert text.strip(), name
+        assert command.help.strip(), name
     for title, name in navigation_pages():
         assert name == "index.md" or f"[{title}]({name})" in page("index")
     assert all(f"`{kind}`" in page("glossary") for kind in CHECKERS)
