@@ -65,7 +65,7 @@ def sources() -> Iterator[tuple[str, str]]:
         for cell in nbformat.read(path, as_version=4).cells:  # type: ignore[no-untyped-call]
             if cell.cell_type == "code":
                 yield str(path.relative_to(ROOT)), cell.source
-    for room in ("foundation", "constructions", "theory", "kernels", "models", "cli"):
+    for room in ("foundation", "constructions", "theory", "kernels", "models", "cli", "benchmarks"):
         for path in sorted((ROOT / room).rglob("*.py")):
             text = path.read_text(encoding="utf-8")
             if ">>>" in text:
