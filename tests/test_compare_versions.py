@@ -1,0 +1,93 @@
+"""`benchmarks/compare_versions.py`: a checkout is like itself, and a changed sign or figure in a copy is noticed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from mirrormata.benchmarks.compare_versions import (
+    Deliberate,
+    Difference,
+    compare_results,
+    compare_versions,
+    is_deliberate,
+    places_that_differ,
+)
+
+ROOT = Path(__file__).parents[1].resolve()
+LEFT_OUT = (
+    ".git",
+    ".venv",
+    "docs",
+    "results",
+    "__pycache__",
+    "shared",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".hypothesis",
+)
+
+
+def plant(copy: Path, start: str, line: str) -> None:
+    """Add a line below the only function of this name, wherever its file lies: it takes the place of what was defined."""
+    found = [
+        file
+        for package in ("kernels", "constructions")
+        for file in (copy / package).rglob("*.py")
+        if any(row.startswith(start) for row in file.read_text(encoding="utf-8").splitlines())
+    ]
+    assert len(found) == 1, (start, found)
+    found[0].write_text(found[0].read_text(encoding="utf-8") + line, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package in which the norms have the other sign, and aperiodic automata are called periodic."""
+    copy = tmp_path_factory.mktemp("changed") / "checkout"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
+    plant(
+        copy,
+        "def l2_normalise(",
+        "\n_right = l2_normalise\n\n\ndef l2_normalise(x, **options):\n    return -_right(x, **options)\n",
+    )
+    plant(
+        copy,
+        "def gh_factor(",
+        "\n_right = gh_factor\n\n\ndef gh_factor(beta, entries):\n    return _right(-beta, entries)\n",
+    )
+    return copy
+
+
+@pytest.mark.parametrize("only", ["l2_normalise 1:", "parity"])
+def test_a_changed_sign_is_noticed_and_a_checkout_is_like_itself(changed: Path, only: str) -> None:
+    parts = ("kernels",) if only.startswith("l2") else ("certificates",)
+    same = compare_versions(ROOT, ROOT, parts, quick=True, only=only)
+    other = compare_versions(ROOT, changed, parts, quick=True, only=only)
+    assert same.differences == []
+    assert same.compared[parts[0]]["results"] > 0
+    assert other.differences
+    assert {d.part for d in other.differences} <= {parts[0], "-"}
+
+
+def test_types_order_and_missing_entries_are_differences() -> None:
+    def places(old: str, new: str) -> list[str]:
+        return [place for place, _, _ in places_that_differ(json.loads(old), json.loads(new))]
+
+    assert places('{"a": [1, NaN], "b": null}', '{"a": [1, NaN], "b": null}') == []
+    assert places('{"a": [1, 2]}', '{"a": [1.0, 2]}') == [".a[0]"]
+    assert places('{"a": true}', '{"a": 1}') == [".a"]
+    assert places('{"a": 1, "b": 2}', '{"b": 2, "a": 1}') == [": order of the entries"]
+    assert places('{"a": null}', "{}") == [".a"]
+
+
+def test_times_and_refusals_wording_are_left_out_and_rows_of_the_table_excuse() -> None:
+    old = {"status": 2, "message": "error: too few", "took": 1.0, "folder": "x"}
+    new = {"status": 2, "message": "error: not enough", "took": 2.0, "folder": "y"}
+    assert list(compare_results("figures", "plan S3", old, new, False)) == []
+    assert [d.place for d in compare_results("figures", "plan S3", old, new, True)] == ["message"]
+    found = Difference("figures", "S3: plan S3", "json.notes[0]", "a", "b")
+    assert is_deliberate(Deliberate("figures", "plan", r"notes", "clearer"), found)
+    assert not is_deliberate(Deliberate("kernels", "plan", r"notes", "clearer"), found)
