@@ -72,19 +72,28 @@ def make_jobs(parts: tuple[str, ...], quick: bool, only: str, old: Path) -> list
         if kept:
             jobs.append(Job("chains", {"number": number, "chains": kept}))
     if "kernels" in parts:
-        counts = (20, 2) if quick else (150, 14)
-        torch_cases, triton_cases = counts
-        both = {"backends": ["torch", "reference"], "device": "cpu", "longest": 131}
-        interpreted = {"backends": ["triton"], "device": "cpu", "longest": 17}
-        jobs.append(Job("kernels", {"cases": [0, torch_cases], **both}))
-        jobs.append(Job("kernels", {"cases": [0, triton_cases], **interpreted}, interpreted=True))
-        if has_cuda():
-            cuda = {"backends": ["triton", "torch"], "device": "cuda", "longest": 131}
-            jobs.append(Job("kernels", {"cases": [0, 10 if quick else 300], **cuda}))
+        jobs += kernel_jobs(quick)
     if "checkers" in parts:
         jobs.append(Job("checkers", {"corruptions": 4 if quick else 60}))
     for job in jobs:
         job.data["only"] = only
+    return jobs
+
+
+def kernel_jobs(quick: bool) -> list[Job]:
+    """By backend the first and last case, and the most tokens; Triton's interpreter is slow."""
+    if quick:
+        backends = {"torch": (0, 12, 131), "reference": (0, 6, 31), "triton": (0, 2, 16)}
+        jobs = [Job("kernels", {"backends": backends, "device": "cpu"}, interpreted=True)]
+    else:
+        jobs = [
+            Job("kernels", {"backends": {"torch": (0, 150, 131), "reference": (0, 60, 67)}, "device": "cpu"}),
+            Job("kernels", {"backends": {"triton": (0, 12, 17)}, "device": "cpu"}, interpreted=True),
+            Job("kernels", {"backends": {"triton": (12, 24, 17)}, "device": "cpu"}, interpreted=True),
+        ]
+    if has_cuda():
+        cases = (0, 10 if quick else 300, 131)
+        jobs.append(Job("kernels", {"backends": {"triton": cases, "torch": cases}, "device": "cuda"}))
     return jobs
 
 

@@ -160,6 +160,8 @@ PLACES = {
     "rms_normalise": ("kernels", "kernels.norms", "kernels.norms.rms"),
 }
 """Where each operator may be, the public place first."""
+REFERENCES = {"delta_product", "diagonal_scan", "rank_one_scan"}
+"""Operators with a backend `reference`."""
 
 
 def find_operator(name: str) -> Any:
@@ -176,24 +178,28 @@ def run_kernels(job: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]
 
     torch.set_num_threads(1)
     found = {name: find_operator(name) for name in PLACES}
-    for number in range(*job["cases"]):
-        for name, operator in found.items():
-            for backend in job["backends"]:
-                if backend == "reference" and name != "delta_product" and name.endswith("normalise"):
+    for backend, (first, end, longest) in job["backends"].items():
+        for number in range(first, end):
+            for name, operator in found.items():
+                if backend == "reference" and name not in REFERENCES:
                     continue
                 draw = random.Random(f"{name} {number}")
                 generator = torch.Generator().manual_seed(number)
-                tensors, options, loose = draw_call(name, draw, generator, job["longest"])
+                tensors, options, dtype = draw_call(name, draw, generator, longest)
                 shapes = " ".join(f"{key}{list(x.shape)}" for key, x in tensors.items())
-                what = f"{name} {number}: {job['device']} {backend} {describe(options)} {loose} {shapes}"
+                what = f"{name} {number}: {job['device']} {backend} {dtype} {describe(options)} {shapes}"
                 if job["only"] not in what:
                     continue
                 if operator is None:
                     yield "kernels", what, {"status": "no such operator"}
-                else:
-                    before = time.process_time()
-                    result = run_operator(operator, tensors, options | {"backend": backend}, job["device"])
-                    yield "kernels", what, result | {"took": time.process_time() - before}
+                    continue
+                if backend == "reference" and "mode" in options:
+                    options["mode"] = "auto"
+                if backend == "triton":
+                    options.pop("output_states", None)
+                before = time.process_time()
+                result = run_operator(operator, tensors, options | {"backend": backend}, job["device"])
+                yield "kernels", what, result | {"took": time.process_time() - before}
 
 
 def describe(options: dict[str, Any]) -> str:
