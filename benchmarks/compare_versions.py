@@ -47,7 +47,7 @@ class Deliberate(NamedTuple):
 DELIBERATE: tuple[Deliberate, ...] = ()
 
 PROBE = Path(__file__).parent / "compare_versions_probe.py"
-PROCESS_LIMIT = 900  # seconds
+PROCESS_LIMIT = 3600  # seconds, for machines that do other work beside
 
 # ---------------------------------------------------------------- both checkouts
 
@@ -165,10 +165,14 @@ def ask_library(side: Path) -> list[str]:
     return [row["example"] for row in json.loads(done.stdout)]
 
 
-def run_job(side: Path, number: int, job: Job) -> dict[tuple[str, str], dict[str, Any]] | str:
-    """The results of a job in a checkout by part and name, or why there are none."""
-    asked, answer = side / f"job-{number}.json", side / f"result-{number}.json"
+Results = dict[tuple[str, str], dict[str, Any]]
+
+
+def run_job(side: Path, number: int, job: Job) -> tuple[Results, str]:
+    """The results of a job in a checkout by part and name, and why there are no more of them, or nothing."""
+    asked, answer = side / f"job-{number}.json", side / f"result-{number}.jsonl"
     asked.write_text(json.dumps({"kind": job.kind, "data": job.data}), encoding="utf-8")
+    ended = ""
     try:
         done = subprocess.run(
             [sys.executable, str(side / "probe.py"), str(asked), str(answer)],
@@ -179,12 +183,14 @@ def run_job(side: Path, number: int, job: Job) -> dict[tuple[str, str], dict[str
             text=True,
             timeout=PROCESS_LIMIT,
         )
+        if done.returncode:
+            ended = (
+                f"exit status {done.returncode}: {(done.stderr.strip().splitlines() or ['no message'])[-1]}"
+            )
     except subprocess.TimeoutExpired:
-        return f"not through in {PROCESS_LIMIT} seconds"
-    if not answer.is_file():
-        return f"exit status {done.returncode}: {(done.stderr.strip().splitlines() or ['no message'])[-1]}"
-    records = json.loads(answer.read_text(encoding="utf-8"))
-    return {(part, what): result for part, what, result in records}
+        ended = f"stopped after {PROCESS_LIMIT} seconds"
+    lines = answer.read_text(encoding="utf-8").split("\n")[:-1] if answer.is_file() else []
+    return {(part, what): result for part, what, result in map(json.loads, lines)}, ended
 
 
 class Difference(NamedTuple):
@@ -224,8 +230,8 @@ def places_that_differ(old: Any, new: Any, place: str = "") -> Iterator[tuple[st
 def compare_results(part: str, what: str, old: Any, new: Any, messages: bool) -> Iterator[Difference]:
     """The differences of two results of the same command or call."""
     left_out = {"folder", "took"} if messages else {"folder", "took", "message"}
-    kept = [{k: v for k, v in x.items() if k not in left_out} for x in (old, new)]
-    for place, x, y in places_that_differ(*kept):
+    first, second = ({k: v for k, v in x.items() if k not in left_out} for x in (old, new))
+    for place, x, y in places_that_differ(first, second):
         detail = place.removeprefix(".")
         name = detail.removeprefix("files.")
         if detail.startswith("files.") and name.endswith(".json"):
@@ -238,8 +244,8 @@ def inside_json(old: Path, new: Path, x: Any, y: Any) -> tuple[Any, Any, str]:
     """The first place at which two JSON files differ, for a file whose bytes do."""
     if not (old.is_file() and new.is_file()):
         return x, y, ""
-    texts = [path.read_text(encoding="utf-8") for path in (old, new)]
-    found = next(places_that_differ(*map(json.loads, texts)), None)
+    first, second = (json.loads(path.read_text(encoding="utf-8")) for path in (old, new))
+    found = next(places_that_differ(first, second), None)
     return (x, y, ": bytes, not values") if found is None else (found[1], found[2], found[0])
 
 
@@ -288,14 +294,19 @@ def compare_versions(
 
 
 def compare_job(
-    report: Report, job: Job, parts: tuple[str, ...], first: Any, second: Any, messages: bool
+    report: Report,
+    job: Job,
+    parts: tuple[str, ...],
+    first_run: tuple[Results, str],
+    second_run: tuple[Results, str],
+    messages: bool,
 ) -> None:
     """Add to the report what one process found in each checkout."""
+    (first, ended), (second, other) = first_run, second_run
     found: list[Difference] = []
-    if isinstance(first, str) or isinstance(second, str):
-        texts = [x if isinstance(x, str) else f"{len(x)} results" for x in (first, second)]
-        report.differences.append(Difference("-", f"process of {job.kind}", "", *texts))
-        return
+    if ended or other:
+        texts = [f"{len(x)} results, {why or 'through'}" for x, why in (first_run, second_run)]
+        found.append(Difference("-", f"process of {job.kind}", "", *texts))
     for key in [*first, *(key for key in second if key not in first)]:
         part, what = key
         if part not in parts:

@@ -337,15 +337,16 @@ INSIDE = {"chains": run_chains, "checkers": run_checkers, "kernels": run_kernels
 
 
 def main(job_file: str, result_file: str) -> None:
-    """Run one job in a checkout's folder, write what came of it."""
+    """Run one job in a checkout's folder, write what came of it, a line for each result."""
     job = json.loads(Path(job_file).read_text(encoding="utf-8"))
     package = importlib.import_module("mirrormata")
     if Path(package.__file__ or "").resolve().parent != Path("mirrormata").resolve():
         raise SystemExit(
             f"mirrormata is imported from {package.__file__}, not from {Path('mirrormata').resolve()}"
         )
-    records = list(INSIDE[job["kind"]](job["data"]))
-    Path(result_file).write_text(json.dumps(records), encoding="utf-8")
+    with Path(result_file).open("w", encoding="utf-8") as written:
+        for record in INSIDE[job["kind"]](job["data"]):
+            print(json.dumps(record), file=written, flush=True)
 
 
 if __name__ == "__main__":
