@@ -231,6 +231,14 @@ def compare_results(part: str, what: str, old: Any, new: Any, messages: bool) ->
     """The differences of two results of the same command or call."""
     left_out = {"folder", "took"} if messages else {"folder", "took", "message"}
     first, second = ({k: v for k, v in x.items() if k not in left_out} for x in (old, new))
+    if first["status"] != second["status"]:  # what follows from it needs no lines of its own
+        yield Difference(
+            part,
+            what,
+            "exit status",
+            *(shortened(f"{x['status']} {x.get('message', '')}".strip()) for x in (old, new)),
+        )
+        return
     for place, x, y in places_that_differ(first, second):
         detail = place.removeprefix(".")
         name = detail.removeprefix("files.")
@@ -252,6 +260,7 @@ def inside_json(old: Path, new: Path, x: Any, y: Any) -> tuple[Any, Any, str]:
 def shortened(value: Any) -> str:
     """A value in one line."""
     text = re.sub(r"\s+", " ", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    text = re.sub(r"\b([0-9a-f]{12})[0-9a-f]{52}\b", r"\1", text)  # the beginning of a digest
     return text if len(text) <= 90 else f"{text[:60]} ... {text[-25:]}"
 
 

@@ -60,7 +60,7 @@ NAMED = (
     ),
 )
 REGEXES = (("(aa)*", "a"), ("(ab)*", "ab"), ("a(a|b)*b", "ab"), ("((a|b)(a|b))*", "ab"), ("(a|bc)*c?", "abc"))
-LARGE = {"chess", "S5", "S5[in_4_tokens]", "S5[up_to_3]", "mod_arith:5", "mod_arith:2,1"}
+LARGE = {"chess", "Z60", "S5", "S5[in_4_tokens]", "S5[up_to_3]", "mod_arith:5", "mod_arith:2,1"}
 """Without spectra, and with fewer options."""
 QUICK = ("parity", "S3", "flipflop", "cycle:5", "tomita:4", "A5[involutions]")
 PROVED_QUICKLY = {"S3", "flipflop", "tomita:4"}
