@@ -274,12 +274,13 @@ def _breadth_first(
     return order
 
 
-def to_automata_lib(automaton: Automaton) -> DFA:
+def to_automata_lib(automaton: AutomatonLike) -> DFA:
     """The automata-lib `DFA` with the same labels, for outputs that are acceptance.
 
     A state `None` is renamed to the text `None`, because `DFA.minify` fails on it. Do not chain calls on a temporary
     (`dfa.minify().isfinite()`): automata-lib raises `RuntimeError`. `InputError` for other outputs or a letter `""`.
     """
+    automaton = as_automaton(automaton)
     from automata.fa.dfa import DFA
 
     if output_kind(automaton) != "acceptor":
@@ -452,11 +453,12 @@ def from_networkx(
     )
 
 
-def to_networkx(automaton: Automaton) -> networkx.MultiDiGraph[Any]:
+def to_networkx(automaton: AutomatonLike) -> networkx.MultiDiGraph[Any]:
     """A `MultiDiGraph` with edge attribute `letter` that `from_networkx` turns into the same automaton.
 
     `InputError` where a state is None, which networkx refuses.
     """
+    automaton = as_automaton(automaton)
     import networkx
 
     if None in automaton.states:
@@ -507,12 +509,13 @@ def from_permutation_group(
     )
 
 
-def to_permutation_group(automaton: Automaton) -> Any:
+def to_permutation_group(automaton: AutomatonLike) -> Any:
     """The transition group as a sympy `PermutationGroup` on the indices of states, one generator a letter.
 
     sympy multiplies left to right: `p*q` applies p first. `InputError` names the letter and the two states it merges
     where the transitions are not permutations.
     """
+    automaton = as_automaton(automaton)
     merged = automaton.merged_pair()
     if merged is not None:
         x, p, q = merged

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..foundation._errors import LimitError
+from ._conversions import AutomatonLike, as_automaton
 from .algebra.groups._permutations import alternating_kind, cycle_lengths, distinct_maps
 from .algebra.monoids._monoid import MAX_MONOID, TransitionMonoid, all_aperiodic, letters_commute
 from .algebra.monoids._solvable import generates_solvable, group_order, subgroups_solvable
@@ -23,11 +24,12 @@ MAX_SYNCHRONISING_STATES = 5_000
 _PAIRED = 300
 
 
-def is_synchronising(automaton: Automaton, *, max_states: int = MAX_SYNCHRONISING_STATES) -> bool | None:
+def is_synchronising(automaton: AutomatonLike, *, max_states: int = MAX_SYNCHRONISING_STATES) -> bool | None:
     """True where some word sends all states to one; None where it is undecided for more than `max_states` states.
 
     An automaton is synchronising exactly if every two states can be merged (Černý).
     """
+    automaton = as_automaton(automaton)
     if len(automaton.states) == 1:
         return True
     if automaton.is_permutation:
@@ -47,13 +49,14 @@ def is_synchronising(automaton: Automaton, *, max_states: int = MAX_SYNCHRONISIN
 
 
 def reset_word(
-    automaton: Automaton, *, max_states: int = MAX_SYNCHRONISING_STATES
+    automaton: AutomatonLike, *, max_states: int = MAX_SYNCHRONISING_STATES
 ) -> tuple[Label, ...] | None:
     """A word that sends all states to one, or None where there is none; short, not always shortest.
 
     The two states that can be merged soonest are merged again and again (greedy; beyond a few hundred states
     after a descent by pseudo-random letters). Also None beyond `max_states` where the descent does not end.
     """
+    automaton = as_automaton(automaton)
     n = len(automaton.states)
     if n == 1:
         return ()
@@ -215,7 +218,7 @@ class Inspection:
 
 
 def inspect_automaton(
-    automaton: Automaton,
+    automaton: AutomatonLike,
     *,
     max_monoid: int = MAX_MONOID,
     max_bytes: int = MAX_INSPECTION_BYTES,
@@ -226,6 +229,7 @@ def inspect_automaton(
     `max_monoid`: list the transition monoid up to this size (and about `max_bytes` of memory). `degree` computes
     the degree of a small permutation representation, by default `small_degree`; it is called for groups only.
     """
+    automaton = as_automaton(automaton)
     if degree is None:
         from .theorems._small_degree import small_degree
 

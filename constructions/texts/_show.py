@@ -105,7 +105,7 @@ def show_delay(form: BlockDelay, *, max_letters: int = 30) -> str:
         lines.append(f"letter {label_text(letter)}: the points 0, 1, ... go to {image}")
     if len(letters) > max_letters:
         more = counted(len(letters) - max_letters, "more letter")
-        lines.append(f"... {more}: --max-letters {len(letters)} shows all")
+        lines.append(f"... {more}: `max_letters` {len(letters)} shows all")
     return "\n".join(lines) + "\n"
 
 

@@ -36,9 +36,7 @@ def _margins(lrnn: LRNN, words: Any, dtype: str, start: int | None) -> Any:
     return margin_series(lrnn, words, dtype, start)
 
 
-def _draw(
-    lrnn: LRNN, path: str | Path, max_letters: int, max_dim: int, options: tuple[str, str]
-) -> None:
+def _draw(lrnn: LRNN, path: str | Path, max_letters: int, max_dim: int, options: tuple[str, str]) -> None:
     from ..pictures._construction import draw_table
 
     draw_table(lrnn, path, max_letters, max_dim, options)
