@@ -14,7 +14,7 @@ from ..theory._run_file import require_there
 from ..theory.arithmetic._arithmetic import Kernel, parse_arithmetic
 from ..theory.proofs._answers import Answers, answers_of, output_answers, same_letters
 from ..theory.proofs._proof import Proof
-from ..theory.proofs._prove import Limits, prove, prove_file
+from ..theory.proofs._prove import ProofLimits, prove, prove_file
 from ._model_file import automaton_model
 from ._model_stepper import ModelStepper
 from .fla._learned import prove_fla
@@ -27,7 +27,7 @@ def prove_model(
     path: str,
     automaton: Automaton,
     arithmetic: str | None = None,
-    **limits: Unpack[Limits],
+    **limits: Unpack[ProofLimits],
 ) -> Proof:
     """`prove` for a model folder, an FLA checkpoint, a certificate or an `.npz`.
 

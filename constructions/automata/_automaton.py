@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...foundation._errors import InputError
 
 Label = Hashable
+"""The name of a state or a letter: any hashable value that equals itself."""
 Indices = NDArray[np.int64]
 Outputs = NDArray[np.object_]
 Track = Literal["state", "output"]

@@ -21,7 +21,7 @@ from ._procrustes import align_letters, disparity
 from ._representations import CharacterTable, TransitionGroup, character_table, representation_of
 from ._result import Comparison, HeadComparison, Tolerances, restricted
 from ._snap import Snapped, snap
-from ._sources import of_lrnn
+from ._sources import learned_from_lrnn
 from ._spectra import LetterFacts, letter_facts
 from ._states import ClassGeometry, Sampling, Trace, class_geometry, follow_words
 
@@ -121,7 +121,7 @@ def _constructed(learned: Learned, given: Realisation | None, notes: list[str]) 
                 f"{given.construction}: it realises {given.automaton.name}, and {learned.name} is held against "
                 f"{automaton.name}: give a construction of that one"
             )
-        return of_lrnn(found)
+        return learned_from_lrnn(found)
     except MirrormataError as error:
         if given is not None:
             raise

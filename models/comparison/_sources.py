@@ -26,7 +26,7 @@ from ...theory.spectra._model import lrnn_heads
 from ..learned._learned import AffineStepper, Factors, Learned, LearnedHead, output_target, state_target
 
 
-def of_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton | None = None) -> Learned:
+def learned_from_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton | None = None) -> Learned:
     """A construction of one layer: its matrices rounded once to float64, and exact beside that; nearest code.
 
     `automaton`: what it is held against, by default its own. Another one's states are matched by their names, or else the
@@ -72,7 +72,7 @@ def of_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton | None = N
     )
 
 
-def of_npz(model: NpzModel, automaton: Automaton) -> Learned:
+def learned_from_npz(model: NpzModel, automaton: Automaton) -> Learned:
     """One head given by its matrices, held against an automaton."""
     answers = model.answers(automaton)
     reader = model.reader(answers)
@@ -96,7 +96,7 @@ def of_npz(model: NpzModel, automaton: Automaton) -> Learned:
     )
 
 
-def of_matrices(
+def learned_from_matrices(
     letters: Mapping[Any, ArrayLike] | Sequence[ArrayLike] | Floats,
     automaton: Automaton,
     *,
@@ -142,7 +142,7 @@ def of_matrices(
     return Learned(name, labels, (head,), state_target(automaton), stepper, list, read, "float64")
 
 
-def of_stepper(stepper: Stepper, automaton: Automaton, name: str = "stepper") -> Learned:
+def learned_from_stepper(stepper: Stepper, automaton: Automaton, name: str = "stepper") -> Learned:
     """Any stepper that names the automaton's states by their indices: only its answers are compared, not its heads."""
     labels = tuple(label_text(x) for x in automaton.letters)
     return Learned(name, labels, (), state_target(automaton), stepper, lambda _: [], None, "its own")
@@ -162,9 +162,9 @@ def load_learned(path: str, automaton: Automaton) -> Learned:
 
         return load_learned_model(path, automaton)
     if place.suffix == ".npz":
-        return of_npz(load_npz_model(path), automaton)
+        return learned_from_npz(load_npz_model(path), automaton)
     if place.suffix == ".json" and read_document(path).get("format") == FORMAT:
-        return of_lrnn(lrnn_of(path), path, automaton)
+        return learned_from_lrnn(lrnn_of(path), path, automaton)
     raise InputError(f"{path}: not a model folder, an FLA checkpoint, an .npz or a certificate")
 
 

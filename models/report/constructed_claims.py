@@ -9,7 +9,7 @@ from ...theory._verdict import Status, status_in_words
 from ...theory.planning._bounds import reached_bounds
 from ...theory.verifying._claim import Subject
 from ...theory.verifying._registry import Entry, Registry, load_claims
-from ...theory.verifying._verify import Outcome, verify_model
+from ...theory.verifying._verify import ClaimOutcome, verify_model
 from .limits import ShownLimits
 from .parts import Cell, Section, Table
 
@@ -76,7 +76,9 @@ def _behind(found: Realisation, registry: Registry) -> list[tuple[Cell, ...]]:
     return rows
 
 
-def _asked(found: Realisation, registry: Registry, limits: ShownLimits) -> tuple[list[Outcome], list[str]]:
+def _asked(
+    found: Realisation, registry: Registry, limits: ShownLimits
+) -> tuple[list[ClaimOutcome], list[str]]:
     """Outcomes of the claims about the model, and sentences that say which were not asked."""
     left_out, entries, name = (
         list[str](),
@@ -117,7 +119,7 @@ def _no_search(found: Realisation) -> str | None:
     return None
 
 
-def _row(entry: Entry, outcome: Outcome) -> tuple[Cell, ...]:
+def _row(entry: Entry, outcome: ClaimOutcome) -> tuple[Cell, ...]:
     verdict = outcome.verdict
     if "says" in verdict.evidence:
         said = str(verdict.evidence["says"])

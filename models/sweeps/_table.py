@@ -17,7 +17,7 @@ from .._evaluation import length_text
 from ..report.paper import Format, draw_chart
 from ..report.parts import Chart, Mark, Series
 from ._run import SweepFolder
-from ._sweep import Row, Sweep
+from ._sweep import Sweep, SweepRow
 
 NOT_RUN = "not run"
 
@@ -98,7 +98,7 @@ def _columns(sweep: Sweep) -> list[str]:
 
 
 def _seeds(
-    row: Row, sweep: Sweep, folder: SweepFolder, columns: list[str]
+    row: SweepRow, sweep: Sweep, folder: SweepFolder, columns: list[str]
 ) -> tuple[int, dict[str, list[float]], int, bool]:
     """Seeds of the row, values by column of those that are done, failed seeds, whether one is being trained."""
     values: dict[str, list[float]] = {column: [] for column in columns}
@@ -184,7 +184,7 @@ def curves_chart(
     )  # fmt: skip
 
 
-def _results(row: Row, folder: SweepFolder) -> list[dict[str, Any]]:
+def _results(row: SweepRow, folder: SweepFolder) -> list[dict[str, Any]]:
     cells = [folder.result(cell) for cell in row.cells]
     done = [cell["result"] for cell in cells if cell is not None and cell["status"] == "done"]
     return [result for result in done if "curve" in result]

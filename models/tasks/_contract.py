@@ -25,7 +25,7 @@ FORMAT = "mirrormata-task/1"
 class TaskContract:
     """A task in words and numbers.
 
-    `settings`: what builds the task again (`task_of`). `train_lengths`, `test_lengths`: letters of a word, BOS not
+    `settings`: what builds the task again (`task_from_settings`). `train_lengths`, `test_lengths`: letters of a word, BOS not
     counted. `chance`: accuracy of guessing, 1 / classes. `held_out`: pairs of letters as texts.
     """
 
@@ -128,6 +128,7 @@ PROTOCOLS = {
     ),
     "error_control": Protocol((1, 60), (60, 100, 1000), source="arXiv 2605.07755, error control"),
 }
+"""The protocols of published experiments, by name."""
 RECALL = Protocol((64, 64), (64, 128, 256), bos=False)
 """Lengths of recall; the rest is in its contract."""
 LANGUAGE = Protocol(
@@ -149,7 +150,7 @@ SCALED_ACCURACY = {
 """Published for `formal_language` (arXiv 2411.12537, its table of formal languages)."""
 
 
-def published(name: str | None, spec: str) -> Protocol:
+def published_protocol(name: str | None, spec: str) -> Protocol:
     """The protocol of that name for an automaton; None: per-prefix states, our own lengths."""
     if name is None:
         return _OWN

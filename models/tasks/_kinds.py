@@ -1,4 +1,4 @@
-"""`task_of`: the task that settings describe, of whatever kind it is."""
+"""`task_from_settings`: the task that settings describe, of whatever kind it is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._recall import AssociativeRecall, StateRecall
 from ._task import Task, TaskSettings
 
 
-def task_of(settings: TaskSettings | dict[str, Any]) -> Task:
+def task_from_settings(settings: TaskSettings | dict[str, Any]) -> Task:
     """The task that settings, or a contract's `settings`, describe; `InputError` names what is wrong."""
     if isinstance(settings, dict):
         settings = record_of(settings, TaskSettings, "task")

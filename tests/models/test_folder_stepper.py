@@ -18,7 +18,7 @@ from mirrormata.models._folder_stepper import load_stepper, prove_model
 from mirrormata.models._model import Model
 from mirrormata.models._model_file import save_model
 from mirrormata.models.tasks._automaton import AutomatonTask
-from mirrormata.models.tasks._kinds import task_of
+from mirrormata.models.tasks._kinds import task_from_settings
 from mirrormata.models.tasks._task import TaskSettings
 
 
@@ -31,7 +31,7 @@ def contract(spec: str, **settings: Any) -> dict[str, Any]:
 
 
 def contract_of_recall() -> dict[str, Any]:
-    return task_of({"spec": "recall"}).contract((64, 64), ("64",)).as_json()
+    return task_from_settings({"spec": "recall"}).contract((64, 64), ("64",)).as_json()
 
 
 def constructed(spec: str) -> Model:

@@ -20,11 +20,11 @@ from mirrormata.models._model import Model
 from mirrormata.models.sweeps._run import SweepFolder
 from mirrormata.models.sweeps._sweep import read_sweep
 from mirrormata.models.sweeps._table import sweep_caption, sweep_table
-from mirrormata.models.tasks._kinds import task_of
-from mirrormata.models.tasks._language import BOUNDARY, LanguageTask, corpus_of, standard_library
+from mirrormata.models.tasks._kinds import task_from_settings
+from mirrormata.models.tasks._language import BOUNDARY, LanguageTask, read_corpus, standard_library
 from mirrormata.models.tasks._sampling import IGNORED, PIECE
 from mirrormata.models.tasks._task import TaskSettings
-from mirrormata.models.training._experiment import Experiment, experiment_of
+from mirrormata.models.training._experiment import Experiment, experiment_from_dict
 from mirrormata.models.training._files import read_metrics
 from mirrormata.models.training._train import read_result, train
 from mirrormata.tests.cli.command_line import Outcome
@@ -46,13 +46,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def text_task(place: Path) -> LanguageTask:
-    task = task_of(TaskSettings(spec=f"text:{place}"))
+    task = task_from_settings(TaskSettings(spec=f"text:{place}"))
     assert isinstance(task, LanguageTask)
     return task
 
 
 def test_files_are_divided_in_the_order_of_their_paths(folder: Path) -> None:
-    found = corpus_of(str(folder))
+    found = read_corpus(str(folder))
     paths = sorted(folder.rglob("*.txt"), key=lambda p: p.relative_to(folder).parts)
     parts = {
         name: [x for path in some for x in [*path.read_bytes(), BOUNDARY]]
@@ -61,37 +61,37 @@ def test_files_are_divided_in_the_order_of_their_paths(folder: Path) -> None:
     assert found.test.tolist() == parts["test"]
     assert found.train.tolist() == parts["train"]
     assert (found.train_files, found.test_files) == (10, 2)
-    assert corpus_of(str(folder)).digest == found.digest
+    assert read_corpus(str(folder)).digest == found.digest
     paths[3].write_bytes(paths[3].read_bytes()[::-1])
-    changed = corpus_of(str(folder))
+    changed = read_corpus(str(folder))
     assert changed.digest != found.digest
     paths[3].rename(folder / "renamed.txt")
-    assert corpus_of(str(folder)).digest != changed.digest
+    assert read_corpus(str(folder)).digest != changed.digest
 
 
 def test_the_last_tenth_of_a_single_file_is_for_testing(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_bytes(bytes(range(1, 101)))
-    found = corpus_of(str(file))
+    found = read_corpus(str(file))
     assert found.train.tolist() == [*range(1, 91), BOUNDARY]
     assert found.test.tolist() == [*range(91, 101), BOUNDARY]
 
 
 def test_texts_that_cannot_be_used_are_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file or folder"):
-        corpus_of(str(tmp_path / "nothing"))
+        read_corpus(str(tmp_path / "nothing"))
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="holds no text"):
-        corpus_of(str(tmp_path / "empty"))
+        read_corpus(str(tmp_path / "empty"))
     with pytest.raises(LimitError, match="bytes, more than 1,000"):
-        corpus_of(str(folder), most=1000)
+        read_corpus(str(folder), most=1000)
     task = text_task(folder)
     with pytest.raises(InputError, match="training text, words have 9,999"):
         task.batches([0], 0, 2, 9999)
     with pytest.raises(LimitError, match="letters of test text"):
         next(task.stream(0, 2, 9999))
     with pytest.raises(InputError, match="bos means nothing for text"):
-        task_of(TaskSettings(spec="text", bos=True))
+        task_from_settings(TaskSettings(spec="text", bos=True))
 
 
 def test_the_standard_library_is_a_text() -> None:
@@ -121,7 +121,7 @@ def test_labels_are_the_next_bytes_of_training_windows(folder: Path) -> None:
 
 
 def test_test_windows_go_on_from_piece_to_piece() -> None:
-    task = task_of(TaskSettings(spec="text"))
+    task = task_from_settings(TaskSettings(spec="text"))
     assert isinstance(task, LanguageTask)
     whole = [np.concatenate(x, axis=1) for x in zip(*task.stream(5, 3, PIECE + 100), strict=True)]
     assert np.array_equal(
@@ -197,7 +197,7 @@ def language(spec: str = "text", **changes: Any) -> Experiment:
             "eval__lengths": [[1, 64], [65, 128], [129, 512]], **changes,
         },
     )  # fmt: skip
-    return experiment_of({**data, "task": {"spec": spec}}, "test")
+    return experiment_from_dict({**data, "task": {"spec": spec}}, "test")
 
 
 def test_a_model_learns_more_than_frequencies_and_goes_on_after_a_stop(

@@ -357,7 +357,7 @@ def navigation_pages() -> list[tuple[str, str]]:
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     text = text[text.index("\nnav:\n") :]
     found = re.findall(r"^ +- (?:([^:\n]+): )?([\w/-]+\.md)$", text, flags=re.MULTILINE)
-    titles = {"claims/index.md": "Claims", "api/index.md": "Python API"}
+    titles = {"claims/index.md": "Claims", "api/index.md": "Python API", "decisions/index.md": "Decisions"}
     pages = [(titles.get(name, title), name) for title, name in found if "/" not in name or name in titles]
     return [(title, name) for title, name in pages if title]
 

@@ -372,7 +372,7 @@ def test_an_impossibility_that_the_checker_refuses_is_not_handed_out(monkeypatch
 
     monkeypatch.setattr(made, "first_pair", lambda *_: (0, 1, []))
     with pytest.raises(DisagreementError, match="the checker refuses"):
-        made.parity_impossibility()
+        made.certify_parity_impossibility()
 
 
 def test_a_dihedral_group_of_reflections_alone_has_a_valid_certificate() -> None:

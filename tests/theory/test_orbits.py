@@ -40,9 +40,9 @@ def test_constructions_turn_with_the_automaton(spec: str, period: int) -> None:
     lrnn = construct(automaton_from_spec(spec))
     letter = len(lrnn.automaton.letters) - 1
     assert orbit(ExactStepper(lrnn), [letter]).period == period
-    of_lrnn, stepper = AffineModel.of_lrnn(lrnn, "per_step:fp8_e5m2"), LRNNStepper(lrnn, "fp8_e5m2")
+    learned_from_lrnn, stepper = AffineModel.of_lrnn(lrnn, "per_step:fp8_e5m2"), LRNNStepper(lrnn, "fp8_e5m2")
     found = orbit(stepper, [letter])
-    assert orbit(of_lrnn, [letter]) == found
+    assert orbit(learned_from_lrnn, [letter]) == found
     if lrnn.exactness == "integer":
         assert (found.preperiod, found.period) == (0, period)
 

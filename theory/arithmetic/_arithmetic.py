@@ -214,6 +214,7 @@ class Kernel:
 
 
 Arithmetic: TypeAlias = Exact | Cast | PerStep | PerOp | Kernel
+"""In what numbers a model is run, and when they are rounded."""
 Rounded: TypeAlias = PerStep | PerOp
 
 

@@ -113,7 +113,7 @@ def first_pair(
 CLAIM = "no read-out of the state and the last letter follows the automaton"
 
 
-def impossibility(
+def certify_impossibility(
     model: AffineModel,
     automaton: Automaton,
     loop: Sequence[int] = (1,),
@@ -144,7 +144,7 @@ def impossibility(
     return _accepted(written)
 
 
-def cast_impossibility(
+def certify_cast_impossibility(
     heads: Sequence[AffineHead],
     arithmetic: Cast,
     automaton: Automaton,
@@ -197,14 +197,14 @@ def positive_delta_layer() -> AffineModel:
     return AffineModel([head], "per_step:bf16", "DeltaNet[0,1], one head, key dimension 2")
 
 
-def parity_impossibility() -> dict[str, Any]:
+def certify_parity_impossibility() -> dict[str, Any]:
     """The certificate that a DeltaNet layer with eigenvalues in [0, 1] does not follow parity in bf16.
 
     Its states on 1^k settle (PT.R1), so 1^i and 1^(i+1) reach the same state, bit for bit.
     """
     from ...constructions._spec import automaton_from_spec
 
-    document = impossibility(positive_delta_layer(), automaton_from_spec("parity"))
+    document = certify_impossibility(positive_delta_layer(), automaton_from_spec("parity"))
     if document is None:
         raise AssertionError("the layer's states on 1^k do not settle")
     return document
@@ -212,7 +212,7 @@ def parity_impossibility() -> dict[str, Any]:
 
 def impossibility_verdict(model: AffineModel, automaton: Automaton, loop: Sequence[int] = (1,)) -> Verdict:
     """Whether the model follows the automaton, by the certificate of its orbit on v^k: refuted, or unknown."""
-    document = impossibility(model, automaton, loop)
+    document = certify_impossibility(model, automaton, loop)
     claim = f"{model.name} follows {automaton.name}"
     name = model.arithmetic.name
     if document is None:

@@ -48,7 +48,7 @@ OWN = "the stepper's own"
 """The arithmetic of a `Stepper` that is given no name."""
 
 
-class Limits(TypedDict, total=False):
+class ProofLimits(TypedDict, total=False):
     """Of the search, as `prove` takes them: for functions in front of it, which hand them on."""
 
     max_states: int
@@ -236,7 +236,7 @@ def prove_file(
     path: str,
     automaton: Automaton,
     arithmetic: str,
-    **limits: Unpack[Limits],
+    **limits: Unpack[ProofLimits],
 ) -> Proof:
     """See `prove`; certificates are checked first. `InputError` for a file that is neither."""
     model: Realisation | Path = Path(path) if Path(path).suffix == ".npz" else realisation_of(path)

@@ -91,7 +91,9 @@ class Effort:
 
 
 QUICK = Effort("quick")
+"""About a second a claim."""
 FULL = Effort("full")
+"""The whole check, minutes for some claims."""
 
 
 def file_stem(claim: str) -> str:

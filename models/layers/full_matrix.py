@@ -6,7 +6,17 @@ import torch
 from torch import Tensor, nn
 
 from .._config import ModelConfig
-from ._seeded import InitialState, ReadOut, SeededLinear, ShortProjection, State, by_heads, value_projection
+from ._registry import Family
+from ._seeded import (
+    LINEAR_OPTIONS,
+    InitialState,
+    ReadOut,
+    SeededLinear,
+    ShortProjection,
+    State,
+    by_heads,
+    value_projection,
+)
 
 
 class FullMatrix(nn.Module):
@@ -49,6 +59,10 @@ class FullMatrix(nn.Module):
         y: Tensor = self.read_out(torch.stack(outputs, 2), x)
         return y, after
 
+    def queries(self, x: Tensor) -> Tensor:
+        """q `[seeds, batch, tokens, heads, K]`, of tokens that depend on no others (no convolution)."""
+        return by_heads(self.query(x, {}, "query", {}), self.config.heads)
+
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
         """A(x) `[seeds, batch, tokens, heads, K, K]`, in float64."""
         return self._matrices(x).double()
@@ -63,3 +77,21 @@ class FullMatrix(nn.Module):
         size = M.abs()
         bound = (size.sum(-1).amax(-1) * size.sum(-2).amax(-1)).sqrt()
         return M / bound.clamp(min=1)[..., None, None]
+
+
+def matrices_written_out(config: ModelConfig, kernels: bool = False) -> int:
+    """A(x) of every head, which is written out for every token, with kernels too."""
+    return config.heads * config.head_dim**2
+
+
+FAMILIES = (
+    Family(
+        "matrix",
+        FullMatrix,
+        "H ← A(x) H + k vᵀ with any matrix of norm at most 1",
+        "any of absolute value at most 1; for the range (0, 1) real, from 0 to 1",
+        LINEAR_OPTIONS,
+        written_out=matrices_written_out,
+        kept=matrices_written_out,
+    ),
+)

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from .._config import ModelConfig
+from ._registry import Family
 from ._seeded import State
 
 
@@ -17,7 +18,7 @@ class LSTM(nn.Module):
         self.by_seed = nn.ModuleList([nn.LSTM(config.width, config.width, batch_first=True)])
 
     def begin(self, x: Tensor) -> State:
-        """Zeros."""
+        """The state before a first token: zeros, for tokens x `[seeds, batch, tokens, width]`."""
         zeros = x.new_zeros(*x.shape[:2], 1, x.shape[3])
         return {"h": zeros, "c": zeros}
 
@@ -36,3 +37,14 @@ class LSTM(nn.Module):
             hs.append(h.transpose(0, 1))
             cs.append(c.transpose(0, 1))
         return torch.stack(outputs), {"h": torch.stack(hs), "c": torch.stack(cs)}
+
+
+FAMILIES = (
+    Family(
+        "lstm",
+        LSTM,
+        "c ← f ⊙ c + i ⊙ z, h = o ⊙ tanh c, with gates that depend on h",
+        "none: it is not linear in its state",
+        baseline=True,
+    ),
+)

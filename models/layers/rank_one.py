@@ -7,7 +7,9 @@ from torch import Tensor, nn
 
 from ...kernels import l2_normalise, rank_one_scan
 from .._config import ModelConfig
+from ._registry import Family
 from ._seeded import (
+    LINEAR_OPTIONS,
     InitialState,
     ReadOut,
     SeededLinear,
@@ -16,9 +18,14 @@ from ._seeded import (
     beta_in_range,
     by_heads,
     in_range,
+    key_value_numbers,
+    state_problems,
     together,
     value_projection,
 )
+
+_RWKV7_DECAY = 0.6065306597126334
+"""1/√e: w = exp(-σ/√e) is at least 0.545 (arXiv 2503.14456)."""
 
 
 class RankOne(nn.Module):
@@ -87,7 +94,7 @@ class RankOne(nn.Module):
             w = by_head(in_range(self.decay(x), config))
             return q, w, torch.zeros_like(w), torch.zeros_like(w), k, v
         if config.family == "rwkv7":
-            w = by_head(torch.exp(-(self.decay(x).float().sigmoid()) * 0.6065306597126334))
+            w = by_head(torch.exp(-(self.decay(x).float().sigmoid()) * _RWKV7_DECAY))
             a = by_head(self.rate(x).float().sigmoid())
             removed = l2_normalise(k * by_head(self.removal[:, None, None]).to(k.dtype))
             alpha = by_head(self.mixing[:, None, None])
@@ -98,7 +105,43 @@ class RankOne(nn.Module):
         written = beta_in_range(self.beta(x), config)[..., None] * k
         return q, w, -written, k * w, written, v
 
+    def queries(self, x: Tensor) -> Tensor:
+        """q `[seeds, batch, tokens, heads, K]`, of tokens that depend on no others (no convolution)."""
+        return self.controls(x, {}, {})[0]
+
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
         """A(x) `[seeds, batch, tokens, heads, K, K]`, in float64."""
         _, w, u, z, _, _ = self.controls(x, state or {}, {})
         return torch.diag_embed(w.double()) + u.double()[..., None] * z.double()[..., None, :]
+
+
+FAMILIES = (
+    Family(
+        "gla",
+        RankOne,
+        "H ← diag(w) H + k vᵀ",
+        "the entries of w, in the range",
+        LINEAR_OPTIONS,
+        ("sigmoid", "hard_sigmoid", "direct"),
+        kept=key_value_numbers,
+    ),
+    Family(
+        "rwkv7",
+        RankOne,
+        "H ← (diag(w) - c κ̂ (a ⊙ κ̂)ᵀ) H + k vᵀ, c = 1 or 2 by the range",
+        "real, negative ones too: the matrix is similar to diag(w) less a symmetric one of rank one",
+        tuple(option for option in LINEAR_OPTIONS if option != "strength"),
+        problems=state_problems,
+        kept=key_value_numbers,
+    ),
+    Family(
+        "complex_kda",
+        RankOne,
+        "H ← (I - β k kᵀ) diag(w) H + β k vᵀ",
+        "those of a reflection times a diagonal matrix, both of them in the range; real or complex",
+        (*LINEAR_OPTIONS, "key_norm"),
+        ("sigmoid", "hard_sigmoid", "direct"),
+        problems=state_problems,
+        kept=key_value_numbers,
+    ),
+)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .._config import ModelConfig
+from ._registry import Family
 from ._seeded import SeededLinear, State, by_heads
 
 
@@ -24,7 +27,7 @@ class Attention(nn.Module):
         seeds, batch, tokens, _ = x.shape
         q, k, v = (by_heads(y, self.heads).transpose(2, 3) for y in self.inputs(x).chunk(3, -1))
         past = 0 if not state else state["key"].shape[3]
-        q, k = rotated(q, past), rotated(k, past)
+        q, k = rotate_by_position(q, past), rotate_by_position(k, past)
         if state:
             k, v = torch.cat([state["key"], k], 3), torch.cat([state["value"], v], 3)
         mask = None
@@ -37,7 +40,7 @@ class Attention(nn.Module):
         return self.output(o), {"key": k, "value": v}
 
 
-def rotated(x: Tensor, past: int) -> Tensor:
+def rotate_by_position(x: Tensor, past: int) -> Tensor:
     """Rotary positions (arXiv 2104.09864), halves as real and imaginary parts; x `[..., tokens, width]`."""
     half = x.shape[-1] // 2
     rates = 10_000 ** (-torch.arange(half, device=x.device) / half)
@@ -45,3 +48,23 @@ def rotated(x: Tensor, past: int) -> Tensor:
     re, im = x.float().chunk(2, -1)
     cos, sin = angle.cos(), angle.sin()
     return torch.cat([re * cos - im * sin, re * sin + im * cos], -1).to(x.dtype)
+
+
+def width_problems(config: ModelConfig) -> Iterator[str]:
+    """Heads share the width, and rotations take a head's entries in pairs."""
+    if config.width % (2 * config.heads):
+        yield f"width {config.width} is no multiple of 2 · heads = {2 * config.heads}, as attention needs: choose one"
+
+
+FAMILIES = (
+    Family(
+        "transformer",
+        Attention,
+        "softmax attention over all tokens so far",
+        "none: its state grows with the word",
+        ("heads",),
+        baseline=True,
+        fixed_state=False,
+        problems=width_problems,
+    ),
+)

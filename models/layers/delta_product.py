@@ -10,7 +10,9 @@ from torch.nn import functional as F
 
 from ...kernels import delta_product, l2_normalise
 from .._config import ModelConfig
+from ._registry import Family
 from ._seeded import (
+    LINEAR_OPTIONS,
     InitialState,
     ReadOut,
     SeededLinear,
@@ -19,6 +21,8 @@ from ._seeded import (
     beta_in_range,
     by_heads,
     fraction,
+    key_value_numbers,
+    state_problems,
     together,
 )
 
@@ -104,6 +108,15 @@ class DeltaProduct(nn.Module):
             )
         return A
 
+    def queries(self, x: Tensor) -> Tensor:
+        """q `[seeds, batch, tokens, heads, K]`, of tokens that depend on no others (no convolution)."""
+        return self.controls(x, {}, {})[0]
+
+    def factors(self, x: Tensor, state: State | None = None) -> tuple[Tensor, Tensor, Tensor]:
+        """What `transitions` multiplies: β `[S,B,T,n_h,H]`, keys `[S,B,T,n_h,H,K]`, gates `[S,B,T,H]`."""
+        _, k, _, beta, a = self.controls(x, state or {}, {})
+        return beta, k, torch.ones_like(beta[:, :, :, 0]) if a is None else a
+
     def _gate(self, x: Tensor) -> Tensor | None:
         if self.decay is None:
             return None
@@ -113,3 +126,18 @@ class DeltaProduct(nn.Module):
         if self.config.strength == "hard_sigmoid":
             return fraction(z, self.config)
         return torch.exp(-self.rate[:, None, None].exp() * F.softplus(z))
+
+
+FAMILIES = (
+    Family(
+        "deltaproduct",
+        DeltaProduct,
+        "H ← g (Π_j (I - β_j k_j k_jᵀ)) H + what the factors write",
+        "of a factor 1 - β‖k‖², in the range; of a product of n_h factors any of a norm of at most 1",
+        (*LINEAR_OPTIONS, "key_norm", "householders", "gated"),
+        ("sigmoid", "hard_sigmoid", "direct"),
+        example={"householders": 2, "gated": True},
+        problems=state_problems,
+        kept=key_value_numbers,
+    ),
+)

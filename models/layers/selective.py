@@ -9,8 +9,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ...kernels import selective_scan
+from ...kernels.scans._segments import KEPT_EVERY
 from ...kernels.scans._selective import selective_decays
 from .._config import ModelConfig
+from ._registry import Family
 from ._seeded import InitialState, SeededLinear, ShortProjection, State
 
 
@@ -59,3 +61,26 @@ class Selective(nn.Module):
         return torch.diag_embed(
             selective_decays(step, self.rate.exp(), self.config.range == (-1, 1)).double()
         )
+
+
+def states_written_out(config: ModelConfig) -> int:
+    """h of every channel, which plain torch writes out for every token."""
+    return config.heads * config.head_dim * config.value_dim
+
+
+def states_kept(config: ModelConfig, kernels: bool) -> int:
+    """The same for the gradients; Triton's kernels keep every sixteenth token's and compute the others again."""
+    return states_written_out(config) // (KEPT_EVERY if kernels else 1)
+
+
+FAMILIES = (
+    Family(
+        "mamba",
+        Selective,
+        "h ← a ⊙ h + Δ B(x) u for each channel, y = C(x)·h + D u",
+        "a = exp(-Δ exp(A)), or 2a - 1 for the range (-1, 1)",
+        ("heads", "head_dim", "value_dim", "range", "additive", "conv", "key_activation", "initial"),
+        written_out=states_written_out,
+        kept=states_kept,
+    ),
+)

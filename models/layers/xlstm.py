@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from ...foundation._errors import InputError
 from .._config import ModelConfig
+from ._registry import Family
 from ._seeded import State
 
 CONTEXT = 2_048
@@ -45,7 +46,7 @@ class SLSTM(nn.Module):
         self.by_seed = nn.ModuleList([layer])
 
     def begin(self, x: Tensor) -> State:
-        """Zeros."""
+        """The state before a first token: zeros, for tokens x `[seeds, batch, tokens, width]`."""
         seeds, batch, _, width = x.shape
         wide = torch.promote_types(x.dtype, torch.float32)
         state = State(slstm=x.new_zeros(seeds, batch, 4, width, dtype=wide))
@@ -123,7 +124,7 @@ class MLSTM(nn.Module):
         self.by_seed = nn.ModuleList([layer])
 
     def begin(self, x: Tensor) -> State:
-        """Zeros."""
+        """The state before a first token: zeros, for tokens x `[seeds, batch, tokens, width]`."""
         layer: Any = self.by_seed[0]
         width, heads = layer.config._inner_embedding_dim, layer.config.num_heads
         head, taps = width // heads, layer.config.conv1d_kernel_size
@@ -157,3 +158,23 @@ class MLSTM(nn.Module):
             for name, value in zip(("c", "n", "m", "conv"), (*cell, *conv), strict=True):
                 afters[name].append(value)
         return torch.stack(outputs), {name: torch.stack(values) for name, values in afters.items()}
+
+
+FAMILIES = (
+    Family(
+        "slstm",
+        SLSTM,
+        "an LSTM with exponential gates and heads that mix by themselves (arXiv 2405.04517)",
+        "none: it is not linear in its state",
+        ("heads", "conv"),
+        baseline=True,
+    ),
+    Family(
+        "mlstm",
+        MLSTM,
+        "C ← f C + i v kᵀ with exponential gates and a normaliser (arXiv 2405.04517)",
+        "none: it is divided by its normaliser",
+        ("heads", "conv"),
+        baseline=True,
+    ),
+)
