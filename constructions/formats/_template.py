@@ -1,20 +1,20 @@
 """`.arrows`: a template for a format of your own. A line is `STATE LETTER STATE`, or `accept STATE ...`.
 
-Copied into `constructions/formats`, it is found there: every command and every function reads and writes `.arrows`. Only
-`FORMAT` is needed, and `read` in it; a format without `write` is only read.
+Copied to a file of this folder whose name has no underscore, it is found: every command and every function reads and
+writes `.arrows`. Only `FORMAT` is needed, and `read` in it; a format without `write` is only read.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from mirrormata.constructions.automata._automaton import Automaton
-from mirrormata.constructions.automata._format import Format
-from mirrormata.constructions.automata._labels import distinct_texts, output_kind
-from mirrormata.constructions.formats._writing import write_verified
-from mirrormata.foundation._errors import InputError
-from mirrormata.foundation._files import read_text
-from mirrormata.foundation._text import refusal
+from ...foundation._errors import InputError
+from ...foundation._files import read_text
+from ...foundation._text import refusal
+from ..automata._automaton import Automaton
+from ..automata._format import Format
+from ..automata._labels import distinct_texts, output_kind
+from ._writing import write_verified
 
 
 def read_arrows(path: str | Path) -> Automaton:
