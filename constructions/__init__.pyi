@@ -1,7 +1,7 @@
 """Automata and their algebra, exact numbers, and every construction of a linear RNN; loaded on first use."""
 
 from ._construct import Request as Request
-from ._construct import choose as choose
+from ._conversions import as_automaton as as_automaton
 from ._conversions import from_automata_lib as from_automata_lib
 from ._conversions import from_callable as from_callable
 from ._conversions import from_networkx as from_networkx
@@ -9,20 +9,21 @@ from ._conversions import from_permutation_group as from_permutation_group
 from ._conversions import to_automata_lib as to_automata_lib
 from ._conversions import to_networkx as to_networkx
 from ._conversions import to_permutation_group as to_permutation_group
+from ._conversions import write_automaton as write_automaton
 from ._delay import BlockDelay as BlockDelay
-from ._delay import block_delay as block_delay
+from ._document import read_document as read_document
 from ._inspection import Inspection as Inspection
 from ._inspection import is_synchronising as is_synchronising
 from ._inspection import reset_word as reset_word
 from ._lrnn import Covering as Covering
 from ._lrnn import Head as Head
 from ._lrnn import Layer as Layer
-from ._lrnn import Transition as Transition
 from ._lrnn import integer_bound as integer_bound
-from ._realisations import THEOREMS as THEOREMS
-from ._realisations import Limits as Limits
-from ._realisations import Realisation as Realisation
-from ._spec import write_automaton as write_automaton
+from ._lrnn import table_of as table_of
+from ._realisation import Figures as Figures
+from ._realisation import Realisation as Realisation
+from ._realisation import Transition as Transition
+from ._realisation import realisation_from_certificate as realisation_from_certificate
 from .algebra._cyclotomic import Algebraic as Algebraic
 from .algebra._cyclotomic import Number as Number
 from .algebra._cyclotomic import RealCyclotomicField as RealCyclotomicField
@@ -71,9 +72,6 @@ from .cascades._holonomy import holonomy_of_maps as holonomy_of_maps
 from .cascades._image_sets import ImageSets as ImageSets
 from .cascades._image_sets import image_sets as image_sets
 from .cascades._layers import cascade_lrnn as cascade_lrnn
-from .certificates._delay import block_delay_from_certificate as block_delay_from_certificate
-from .certificates._table import lrnn_from_certificate as lrnn_from_certificate
-from .certificates._table import read_document as read_document
 from .formats.att import parse_att as parse_att
 from .formats.att import read_att as read_att
 from .formats.att import write_att as write_att
@@ -97,6 +95,7 @@ from .formats.word_problem_csv import read_word_problem as read_word_problem
 from .formats.word_problem_csv import read_word_problem_csv as read_word_problem_csv
 from .heads._assembly import assemble as assemble
 from .heads._candidates import HeadCandidate as HeadCandidate
+from .heads._candidates import HeadSearch as HeadSearch
 from .heads._representations import HeadPlan as HeadPlan
 from .heads._representations import MatrixPlan as MatrixPlan
 from .heads._representations import SignedPermutationPlan as SignedPermutationPlan
@@ -105,19 +104,25 @@ from .library._names import automaton_by_name as automaton_by_name
 from .library._names import library_rows as library_rows
 from .texts._latex import latex as latex
 from .texts._show import show as show
+from .theorems._construction import Construction as Construction
+from .theorems._construction import Limits as Limits
+from .theorems._construction import Problem as Problem
 from .theorems._one_layer import group_lrnn as group_lrnn
 from .theorems._one_layer import head_candidates as head_candidates
-from .theorems._one_vector import partial_injections as partial_injections
-from .theorems._one_vector import tree_steps as tree_steps
+from .theorems._registry import all_constructions as all_constructions
+from .theorems._registry import construction_of as construction_of
 from .theorems._small_degree import small_degree as small_degree
 from .theorems._small_degree import small_permutation_representation as small_permutation_representation
-from .theorems._swap_copy import Step as Step
-from .theorems._swap_copy import swap_copy_count as swap_copy_count
-from .theorems._swap_copy import swap_copy_factors as swap_copy_factors
-from .theorems._swap_copy import swap_copy_form as swap_copy_form
-from .theorems._swap_copy import swap_copy_word as swap_copy_word
-from .theorems._two_layers import cyclic_two_layers as cyclic_two_layers
-from .theorems._two_layers import dihedral_two_layers as dihedral_two_layers
-from .theorems._unbounded import unbounded as unbounded
+from .theorems.dp_t1 import block_delay as block_delay
+from .theorems.dp_t6 import Step as Step
+from .theorems.dp_t6 import swap_copy_count as swap_copy_count
+from .theorems.dp_t6 import swap_copy_factors as swap_copy_factors
+from .theorems.dp_t6 import swap_copy_form as swap_copy_form
+from .theorems.dp_t6 import swap_copy_word as swap_copy_word
+from .theorems.dp_t7 import dihedral_two_layers as dihedral_two_layers
+from .theorems.g_a3 import unbounded as unbounded
+from .theorems.g_t6 import cyclic_two_layers as cyclic_two_layers
+from .theorems.own_lmi import partial_injections as partial_injections
+from .theorems.own_lmi import tree_steps as tree_steps
 
 __all__: list[str]

@@ -304,7 +304,7 @@ def _order(automaton: Automaton, notes: list[str], max_monoid: int) -> int | Non
     if order is None:
         notes.append(
             f"the order of the transition group is unknown: more than {max_monoid:,} elements, or more than can be "
-            "held while listing them; raise it with --max-monoid"
+            "held while listing them; raise it with `max_monoid`"
         )
     elif order > max_monoid:
         figure = f"{order:,}" if order < 10**30 else "more than 10^30"
@@ -313,7 +313,7 @@ def _order(automaton: Automaton, notes: list[str], max_monoid: int) -> int | Non
             figure += f" (the {kind} group of all {len(automaton.states):,} states)"
         notes.append(
             f"the transition monoid was not listed: it is a group of order {figure}, over the limit of "
-            f"{max_monoid:,}; raise it with --max-monoid"
+            f"{max_monoid:,}; raise it with `max_monoid`"
         )
     return order
 
@@ -326,7 +326,8 @@ def _listed(
     try:
         return TransitionMonoid.of(automaton, max_size=max_monoid, max_bytes=max_bytes)
     except LimitError as error:
-        notes.append(str(error).removeprefix(f"{automaton.name}: "))
+        # the limit of the monoid's own size is this function's `max_monoid`
+        notes.append(str(error).removeprefix(f"{automaton.name}: ").replace("`max_size`", "`max_monoid`"))
         return None
 
 

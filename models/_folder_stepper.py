@@ -42,7 +42,7 @@ def prove_model(
     kernel = parse_arithmetic(arithmetic or "kernel:recurrent:fp32")
     if not isinstance(kernel, Kernel) or kernel.mode != "recurrent":
         raise InputError(
-            f"--arithmetic {arithmetic}: a model folder runs token by token on its own kernels; write "
+            f"`arithmetic` {arithmetic}: a model folder runs token by token on its own kernels; write "
             "kernel:recurrent:fp32 (or fp64, bf16, fp16), with :cuda for the GPU"
         )
     stepper, answers = load_stepper(path, automaton, kernel.dtype, kernel.device or "cpu")
@@ -59,7 +59,7 @@ def load_stepper(
     model, task, letters, before = automaton_model(folder, "prove")
     same_letters(automaton, letters, folder)
     if device == "cuda" and not torch.cuda.is_available():
-        raise InputError("--arithmetic ...:cuda: torch finds no GPU here")
+        raise InputError("`arithmetic` ...:cuda: torch finds no GPU here")
     stepper = ModelStepper(model.to(device, DTYPES[dtype]), before=before)
     if task.sampler.labels == "state":
         return stepper, answers_of(automaton, task.automaton, folder)

@@ -2,7 +2,6 @@
 
 from ._check import CheckResult as CheckResult
 from ._check import Difference as Difference
-from ._check import certify as certify
 from ._exactness import Condition as Condition
 from ._exactness import ExactnessReport as ExactnessReport
 from ._exactness import exactness_report as exactness_report
@@ -67,7 +66,6 @@ from .proofs._npz_model import npz_model as npz_model
 from .proofs._proof import Proof as Proof
 from .proofs._prove import ProofLimits as ProofLimits
 from .running._delay import DelayStepper as DelayStepper
-from .running._delay import run_delay as run_delay
 from .running._refutation import Refutation as Refutation
 from .running._refutation import refute as refute
 from .running._refutation import refute_printed as refute_printed
@@ -77,6 +75,7 @@ from .running._stepper import ExactStepper as ExactStepper
 from .running._stepper import LayeredStepper as LayeredStepper
 from .running._stepper import LRNNStepper as LRNNStepper
 from .running._stepper import Stepper as Stepper
+from .running._stepper import stepper_of as stepper_of
 from .running._words import ArrayWords as ArrayWords
 from .running._words import RandomWords as RandomWords
 from .running._words import Words as Words

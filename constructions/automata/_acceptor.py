@@ -77,7 +77,7 @@ class Acceptor:
                     if len(order) >= max_states:
                         raise LimitError(
                             f"{name}: determinising reached {len(order) + 1} states, the limit is {max_states}; "
-                            "raise it with --max-states"
+                            "raise it with `max_states`"
                         )
                     subsets[image] = len(order)
                     order.append(image)
@@ -139,6 +139,12 @@ def start_index(states: Sequence[str], start: str, name: str) -> int:
         return list(states).index(start)
     shown = ", ".join(map(repr, states[:20])) + (", ..." if len(states) > 20 else "")
     raise InputError(f"{name}: start state {start!r} does not exist; the states are {shown}")
+
+
+def with_start_text(automaton: Automaton, start: str, name: str) -> Automaton:
+    """The automaton from the state whose label has the text `start`; `name` stands before the error."""
+    texts = [str(q) for q in automaton.states]
+    return automaton.with_start(automaton.states[start_index(texts, start, name)])
 
 
 def _bits(mask: int) -> list[int]:

@@ -14,6 +14,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -58,7 +60,7 @@ def object_array(values: Iterable[Any]) -> Outputs:
     return array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Automaton:
     """A complete deterministic automaton with outputs.
 
@@ -149,6 +151,15 @@ class Automaton:
             track=track,
         )
 
+    def __repr__(self) -> str:
+        """One line: the name, the sizes and the kind of outputs."""
+        kind = ", Mealy outputs" if self.is_mealy else ""
+        states = f"{len(self.states):,} state{'s' * (len(self.states) != 1)}"
+        letters = f"{len(self.letters):,} letter{'s' * (len(self.letters) != 1)}"
+        return (
+            f"<Automaton {self.name!r:.60}: {states}, {letters}, start {self.states[self.start]!r:.40}{kind}>"
+        )
+
     @property
     def is_mealy(self) -> bool:
         """True where the output belongs to (letter just read, state before it)."""
@@ -219,7 +230,7 @@ class Automaton:
             current = int(self.transitions[x, current])
         return self.states[current]
 
-    def output_of(self, word: str | Iterable[Label]) -> Any:
+    def output(self, word: str | Iterable[Label]) -> Any:
         """Output after a word; for a Mealy machine that of its last letter (None for the empty word)."""
         indices = self.word(word)
         before, current = self.start, self.start
@@ -232,6 +243,46 @@ class Automaton:
     def reachable(self) -> list[int]:
         """States reachable from the start, breadth first by letters in their order."""
         return breadth_first(self.transitions, self.start)
+
+    def accepts(self, word: str | Iterable[Label]) -> bool:
+        """Whether the automaton accepts a word: its output after the word is True.
+
+        Args:
+            word: a sequence of letters, or a string, see `word`.
+
+        Raises:
+            InputError: the outputs are not acceptance (`output` gives them), or the word has what is no letter.
+
+        Examples:
+            >>> rows = {"even": {"a": "odd"}, "odd": {"a": "even"}}
+            >>> Automaton.from_transitions(rows, start="even", accepting=["even"]).accepts("aa")
+            True
+        """
+        if self.is_mealy or not all(isinstance(v, bool | np.bool_) for v in self.outputs):
+            raise InputError(
+                f"{self.name}: its outputs are not acceptance; `output(word)` gives the output after a word"
+            )
+        return bool(self.output(word))
+
+    def run(self, word: str | Iterable[Label]) -> tuple[Label, ...]:
+        """The states on the way through a word: one after each prefix, from the empty one to the whole word.
+
+        Args:
+            word: T letters, or a string, see `word`.
+
+        Returns:
+            T + 1 states, the start first.
+
+        Raises:
+            InputError: the word has what is no letter.
+
+        Examples:
+            >>> rows = {"even": {"a": "odd"}, "odd": {"a": "even"}}
+            >>> Automaton.from_transitions(rows, start="even").run("aaa")
+            ('even', 'odd', 'even', 'odd')
+        """
+        indices = [self.start, *self.trace(self.word(word)).tolist()]
+        return tuple(self.states[q] for q in indices)
 
     def with_start(self, start: Label) -> Automaton:
         """The same automaton from another start state (its label); unreachable states are dropped unless kept."""
@@ -262,6 +313,24 @@ class Automaton:
     def with_notes(self, *notes: str) -> Automaton:
         """The same automaton with further notes."""
         return replace(self, notes=(*self.notes, *notes))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the automaton in the format of the path's extension, such as .json, .dot, .mata, .att or .txt.
+
+        The text is read again before it reaches the disk, so a file that is written gives the same automaton.
+
+        Args:
+            path: the file; one that is there is replaced.
+
+        Raises:
+            InputError: no format with that extension is written; the format cannot hold the automaton, and the message
+                says what would be lost; or the file cannot be written.
+        """
+        from ._format import format_to_write
+
+        write = format_to_write(fspath(path)).write
+        assert write is not None
+        write(self, path if isinstance(path, Path) else fspath(path))
 
     def _repr_html_(self) -> str:
         """The transition table, for notebooks."""

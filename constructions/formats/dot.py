@@ -18,6 +18,7 @@ from ...foundation._errors import InputError
 from ...foundation._files import read_text
 from ..automata._acceptor import MAX_STATES, Acceptor, start_index
 from ..automata._automaton import Automaton, Track, build, fresh_name
+from ..automata._format import Format
 from ..automata._labels import OutputKind, distinct_texts, output_kind, output_texts
 from ._dot_language import KEYWORDS, DotEdge, DotGraph, HtmlText, parse_dot_graph
 from ._writing import quote, write_verified
@@ -204,7 +205,7 @@ class _Machine:
         if not starts:
             raise InputError(
                 f'{name}: no start state: add `__start0 [shape=none, label=""]; __start0 -> {states[0]}`, '
-                "or name a state with --start"
+                "or name a state with `start`"
             )
         note = graph.attributes.get("comment", "")
         declared = note.removeprefix(MARK).removesuffix(KEPT) if note.startswith(MARK) else None
@@ -288,7 +289,7 @@ class _Machine:
         if len(self.starts) > 1:
             shown = ", ".join(repr(q) for q in self.starts[:5])
             raise InputError(
-                f"{self.name}: several start states ({shown}): keep one, or name one with --start"
+                f"{self.name}: several start states ({shown}): keep one, or name one with `start`"
             )
         known: dict[tuple[str, str], _Arc] = {}
         for arc in self.arcs:
@@ -415,3 +416,17 @@ def dot_text(automaton: Automaton, name: str) -> str:
 
 def _quoted(label: str) -> str:
     return label.replace('"', '\\"')
+
+
+FORMAT = Format(
+    name="Automata-Wiki, AALpy, graphviz",
+    extensions=(".dot",),
+    read=read_dot,
+    write=write_dot,
+    example="""digraph parity {
+  __start0 [shape=none, label=""]; __start0 -> even
+  even [shape=doublecircle]; odd [shape=circle]
+  even -> odd [label="a"]; odd -> even [label="a"]
+}
+""",
+)

@@ -14,6 +14,7 @@ from ...foundation._files import read_text
 from ...foundation._text import refusal
 from ..automata._acceptor import start_index
 from ..automata._automaton import Automaton, object_array
+from ..automata._format import Format
 from ._writing import write_verified
 
 _INTEGER = re.compile(r"[0-9]+")
@@ -92,3 +93,12 @@ def numbered(automaton: Automaton) -> Automaton:
         outputs=object_array(points),
         keeps_points=True,
     )
+
+
+FORMAT = Format(
+    name="image lists, 1-based",
+    extensions=(".txt",),
+    read=read_transformations,
+    write=write_transformations,
+    example="2 1\n",
+)

@@ -39,7 +39,7 @@ def group_by_name(name: str, max_elements: int = 100_000) -> FiniteGroup:
     order, build = _blueprint(name)
     if order > max_elements:
         raise LimitError(
-            f"{name}: {figure(order)} elements; the limit is {max_elements:,} (raise it with --max-elements)"
+            f"{name}: {figure(order)} elements; the limit is {max_elements:,} (raise it with `max_elements`)"
         )
     return build()
 

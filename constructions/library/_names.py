@@ -1,7 +1,4 @@
-"""`automaton_by_name`: the table of named automata, and `library`, its rows for `inspect --library`.
-
-The table of named automata with their sizes, for `inspect --library`.
-"""
+"""`automaton_by_name`, `library`, the table of named automata, and `library_rows`, that table with their sizes."""
 
 from __future__ import annotations
 

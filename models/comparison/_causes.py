@@ -83,7 +83,7 @@ def why_it_fails(
     model = parse_arithmetic(arithmetic)
     if not isinstance(model, PerStep) or isinstance(model, PerOp):
         raise InputError(
-            f"--arithmetic {arithmetic}: `compare -o` writes them for per_step only; for cast call `certify_cast_impossibility` in Python"
+            f"`arithmetic` {arithmetic}: certificates are written for per_step only; for cast call `certify_cast_impossibility` in Python"
         )
     heads = []
     for head in learned.heads:

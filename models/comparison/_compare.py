@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...constructions._construct import construct
-from ...constructions._lrnn import LRNN
+from ...constructions._lrnn import LRNN, table_of
+from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError, LimitError, MirrormataError
@@ -111,12 +112,10 @@ def _part(
     return None if progress is None else lambda share: progress(begin + (end - begin) * share)
 
 
-def _constructed(learned: Learned, given: LRNN | None, notes: list[str]) -> Learned | None:
+def _constructed(learned: Learned, given: Realisation | None, notes: list[str]) -> Learned | None:
     automaton = learned.target.automaton
     try:
-        found = construct(automaton) if given is None else given
-        if not isinstance(found, LRNN):
-            raise InputError("a block delay has no letters to compare")
+        found = construct(automaton) if given is None else table_of(given, "it has no letters to compare")
         if given is not None and not _same_table(given.automaton, automaton):
             raise InputError(
                 f"{given.construction}: it realises {given.automaton.name}, and {learned.name} is held against "

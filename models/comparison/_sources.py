@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...constructions._document import FORMAT, read_document
 from ...constructions._lrnn import LRNN, Head
 from ...constructions.algebra._matrices import Matrix
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._labels import label_text
-from ...constructions.certificates._parts import FORMAT
-from ...constructions.certificates._table import read_document
 from ...foundation._errors import InputError
 from ...theory._run_file import lrnn_of
 from ...theory.arithmetic._rounding import Floats, round_number
@@ -39,10 +38,10 @@ def learned_from_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton 
             f"{name or lrnn.construction}: it answers {label_text(lrnn.automaton.outputs[0])} and the like, and none of its "
             f"answers is one of {answers.automaton.name}: compare it with an automaton that has its outputs"
         )
-    if len(lrnn.layers) != 1:
+    if lrnn.is_layered:
         raise InputError(
-            f"{lrnn.automaton.name}: the linear RNN has {len(lrnn.layers)} layers; heads are compared in one layer: "
-            "construct it with --max-layers 1"
+            f"{lrnn.automaton.name}: the linear RNN has {lrnn.depth} layers; heads are compared in one layer: "
+            "construct it with `max_layers` 1"
         )
     heads, exact = lrnn.layers[0].heads, lrnn_heads(lrnn)
     start = lrnn.decode[0, 1:].tolist()

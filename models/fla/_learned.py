@@ -68,7 +68,7 @@ def prove_fla(
     dtype = name.removeprefix(ARITHMETIC)
     if not name.startswith(ARITHMETIC) or dtype not in DTYPES:
         raise InputError(
-            f"--arithmetic {arithmetic}: an FLA checkpoint runs as FLA's naive functions do; write {ARITHMETIC}bf16 "
+            f"`arithmetic` {arithmetic}: an FLA checkpoint runs as FLA's naive functions do; write {ARITHMETIC}bf16 "
             f"(or {', '.join(d for d in DTYPES if d != 'bf16')})"
         )
     model, answers, _ = _model(folder, automaton, dtype, None)

@@ -11,10 +11,11 @@ from ...constructions.automata._automaton import Automaton
 from ...constructions.texts._show import counted
 from ...foundation._errors import InputError
 from ...foundation._files import read_json
-from .._config import config_from_json
+from .._config import ModelConfig
 from .._evaluation_file import evaluate_folder
+from .._records import record_of
 from ..tasks._contract import TaskContract
-from ..training._experiment import FROM_TASK, experiment_from_dict
+from ..training._experiment import FROM_TASK, experiment_from_dict, read_settings
 from ..training._files import read_metrics
 from ..training._train import read_result
 from .folder import ReportFolder
@@ -63,7 +64,7 @@ class Trained:
         """Of a state of all heads of all layers together."""
         if not self.config:
             return 0
-        shape = config_from_json({"letters": 1, "classes": 1, **self.config})
+        shape = record_of({"letters": 1, "classes": 1, **self.config}, ModelConfig, "model")
         return shape.layers * shape.heads * shape.head_dim * shape.value_dim
 
     @property
@@ -96,13 +97,15 @@ def open_trained(folder: ReportFolder, limits: LearnedLimits, seed: int | None =
         raise InputError(f"{path}: {folder.what}: nothing was learned there")
     if folder.kind == "model":
         return _of_model(folder, contract, limits, seed)
-    settings = read_json(path / "settings.json")
+    settings = read_settings(path / "settings.json")
     metrics = read_metrics(path / "metrics.jsonl") if (path / "metrics.jsonl").is_file() else []
     result = read_result(path)
     own = settings.get("train") if isinstance(settings, dict) else None
     _expect(path / "settings.json", "the settings of a training", own, ("seeds", "steps", "batch"))
     experiment = experiment_from_dict(settings, str(path / "settings.json"))
-    shape = config_from_json({**experiment.model, **dict.fromkeys(FROM_TASK, 1)}, str(path / "settings.json"))
+    shape = record_of(
+        {**experiment.model, **dict.fromkeys(FROM_TASK, 1)}, ModelConfig, str(path / "settings.json")
+    )
     if result is not None:
         _expect(path / "result.json", "the result of a training", result, RESULT)
     for line in metrics:

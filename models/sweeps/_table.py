@@ -148,7 +148,7 @@ def picture_format(path: str | Path) -> Format:
     for known in get_args(Format):
         if suffix == known:
             return known  # type: ignore[no-any-return]
-    raise InputError(f"--picture {path}: pictures of sweeps are .png, .pdf or .svg")
+    raise InputError(f"`picture` {path}: pictures of sweeps are .png, .pdf or .svg")
 
 
 def draw_sweep(sweep: Sweep, folder: SweepFolder, path: str | Path) -> bool:

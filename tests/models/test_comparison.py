@@ -215,7 +215,7 @@ def test_character_tables(spec: str, degrees: list[int]) -> None:
 
 
 def test_limits_and_other_groups_are_said() -> None:
-    with pytest.raises(LimitError, match="--max-group"):
+    with pytest.raises(LimitError, match="`max_group`"):
         TransitionGroup.of(automaton_from_spec("S5"), 100)
     with pytest.raises(InputError, match="merges"):
         TransitionGroup.of(automaton_from_spec("flipflop"))

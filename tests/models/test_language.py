@@ -244,7 +244,7 @@ def test_another_text_is_refused_and_can_be_tested_on_purpose(folder: Path, trai
     assert result is not None
     assert seen.as_json()["bits"] == result["bits"]
     (folder / "more.txt").write_text("something else")
-    with pytest.raises(InputError, match=r"its text is another here .*give a text by --data"):
+    with pytest.raises(InputError, match=r"its text is another here .*give a text by `data`"):
         evaluate_folder(str(trained), lengths=lengths, words=16, device="cpu")
     small = {"train__steps": 2, "train__lengths": [16, 16], "eval__lengths": [[1, 16], [17, 64]]}
     with pytest.raises(InputError, match="its task is another now: words was"):

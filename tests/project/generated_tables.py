@@ -17,13 +17,13 @@ from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows
 from mirrormata.benchmarks.layer_kernels import table_rows as layer_rows
 from mirrormata.cli import app
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._realisations import Builder
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.library._names import library_rows
+from mirrormata.constructions.theorems._construction import Problem
 from mirrormata.tests.models.recurrences import RECURRENCES, survey
 from mirrormata.tests.mutations.run import read_results
 from mirrormata.tests.mutations.run import table as of_results
-from mirrormata.theory._check import CHECKERS
+from mirrormata.theory._check import all_checkers
 from mirrormata.theory._horizon import horizons
 from mirrormata.theory.planning._plan import report
 from mirrormata.theory.running._refutation import refute_printed
@@ -103,11 +103,11 @@ def checkers_table() -> str:
     """One row a kind of certificate: its program, what it proves, and how much has to be believed for it."""
     lines = {
         path: len(path.read_text(encoding="utf-8").splitlines())
-        for kind in CHECKERS
+        for kind in all_checkers()
         for path in files_of_checker(kind)
     }
     rows = []
-    for kind in CHECKERS:
+    for kind in all_checkers():
         program, *others = files_of_checker(kind)
         text = ast.get_docstring(ast.parse(program.read_text(encoding="utf-8"))) or ""
         proves = " ".join(text.split("\n\n")[0].split()).partition(": ")[2].rstrip(".")
@@ -127,7 +127,7 @@ def printed_table() -> str:
     for seed in range(300):
         spec = f"random:states={2 + seed % 5},letters={1 + seed % 3},seed={seed}"
         automaton = automaton_from_spec(spec).trimmed()
-        cascade = Builder(automaton).cascade()
+        cascade = Problem(automaton).cascade()
         if len(cascade.levels) < 2:
             continue
         row = counts.setdefault(len(cascade.levels), [0, 0])
@@ -338,7 +338,7 @@ def navigation_pages() -> list[tuple[str, str]]:
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     text = text[text.index("\nnav:\n") :]
     found = re.findall(r"^ +- (?:([^:\n]+): )?([\w/-]+\.md)$", text, flags=re.MULTILINE)
-    titles = {"claims/index.md": "Claims", "api/index.md": "Python API"}
+    titles = {"claims/index.md": "Claims", "api/index.md": "Python API", "decisions/index.md": "Decisions"}
     pages = [(titles.get(name, title), name) for title, name in found if "/" not in name or name in titles]
     return [(title, name) for title, name in pages if title]
 
@@ -354,7 +354,7 @@ def page_answers(text: str) -> str:
 
 def certificate_kinds() -> str:
     """The kinds of certificates that `check` knows, in a sentence."""
-    kinds = [f"`{kind}`" for kind in CHECKERS]
+    kinds = [f"`{kind}`" for kind in all_checkers()]
     return f"\nThe kinds are {', '.join(kinds[:-1])} and {kinds[-1]}.\n\n"
 
 

@@ -44,5 +44,5 @@ def notebook_to_page(path: Path) -> tuple[str, dict[str, bytes]]:
     """A notebook in Markdown, and the pictures that it shows, by their paths beside it."""
     notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     names = {"unique_key": path.stem, "output_files_dir": "images"}
-    text, resources = MarkdownExporter().from_notebook_node(notebook, names)
+    text, resources = MarkdownExporter().from_notebook_node(notebook, names)  # type: ignore[no-untyped-call]
     return _LINK.sub(r"](\2.md)", text), resources["outputs"]

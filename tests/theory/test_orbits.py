@@ -52,7 +52,7 @@ def test_prefix_and_loop() -> None:
     assert (orbit(doubling, [1]).preperiod, orbit(doubling, [1]).period) == (4, 1)
     assert orbit(doubling, [1, 0], [1, 1]).preperiod == 1  # 2, then 4 for good
     assert orbit(doubling, [0]).preperiod == 0
-    with pytest.raises(LimitError, match="--max-steps"):
+    with pytest.raises(LimitError, match="`max_steps`"):
         orbit(doubling, [1], max_steps=3)
     with pytest.raises(InputError, match="empty"):
         orbit(doubling, [])

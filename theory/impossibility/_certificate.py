@@ -1,9 +1,8 @@
 """Certificates of impossibility: a model, in its arithmetic, confuses two words that a language separates.
 
 What the certificate says and how it is made canonical stands in `theory/checker/impossible.py`. This file finds the
-words with the orbits of the package's own arithmetic, so that the two hold each other.
-
-The language side of a certificate of impossibility: the automaton in numbers, and the first two words confused.
+words with the orbits of the package's own arithmetic, so that the two hold each other. The language side is the
+automaton in numbers, and the first two words that are confused.
 """
 
 from __future__ import annotations
@@ -15,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from ...constructions._document import FORMAT
 from ...constructions.automata._automaton import Automaton, breadth_first
 from ...constructions.automata._labels import distinct_texts, output_texts
-from ...constructions.certificates._parts import FORMAT, number_json
+from ...constructions.certificates._parts import number_json
 from ...foundation._errors import DisagreementError, InputError, LimitError
 from .._verdict import Verdict
 from ..arithmetic._arithmetic import Cast, PerStep, fractions, parse_arithmetic

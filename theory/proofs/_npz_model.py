@@ -2,9 +2,7 @@
 
 `A` `[letters, n, n]`, `B` `[letters, n, d]`, `H0` `[n, d]`, `codes` `[codes, n, d]`, `decode` `[codes, letters]`, the
 index of the output where the letter has led to a state whose nearest code this is. The kernels' arithmetic needs the
-factors too (`npz_factors`). Nothing is unpickled.
-
-The factors of an `.npz` model, for the kernels: `beta`, `vector`, `factor_count` and `gate`, as `export npz` writes them.
+factors too: `beta`, `vector`, `factor_count` and `gate`, as `export npz` writes them. Nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -19,11 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...constructions._lrnn import Head, Sparse, Transition
+from ...constructions._lrnn import Head
+from ...constructions._realisation import Sparse, Transition
 from ...constructions.algebra._householder import GHFactor
 from ...constructions.automata._automaton import Automaton, Indices
 from ...foundation._errors import InputError
-from .._npz_file import read_npz
+from .._npz_file import check_npz_format, read_npz
 from ..arithmetic._arithmetic import Rounded
 from ..arithmetic._rounding import Floats
 from ..running._weights import HeadWeights
@@ -95,7 +94,7 @@ class NpzModel:
     """The arrays as float64, `decode` as indices; `letters`, `outputs`: their texts if they are known.
 
     Without `outputs` output i is the i-th of `numbered_outputs` of the automaton that the model is held against.
-    `factors`: the arrays of `npz_factors`, as far as they are given.
+    `factors`: the arrays of the factors, as far as they are given.
     """
 
     A: Floats
@@ -161,7 +160,8 @@ class NpzModel:
 def load_npz_model(path: str | Path) -> NpzModel:
     """The model in an `.npz`; `InputError` for what is not one, with everything that is wrong."""
     refused = InputError(f"{path}: not an .npz of plain arrays (nothing is unpickled)")
-    arrays = read_npz(path, (*KEYS, *LABELS, *FACTOR_KEYS, "mask"), refused)
+    arrays = read_npz(path, (*KEYS, *LABELS, *FACTOR_KEYS, "mask", "format"), refused)
+    check_npz_format(arrays, path)
     missing = [key for key in KEYS if key not in arrays]
     if missing:
         raise InputError(

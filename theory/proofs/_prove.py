@@ -7,9 +7,9 @@ is by the nearest code, exactly, the first of several.
 
 No model is called equivalent by one program alone: the certificate that would be written must have passed the
 stand-alone checker, or, where none can be written, a second program steps every state found again
-(`second_derivation`).
+(`_second_derivation.py`).
 
-`mirrormata prove`: a certificate's linear RNN, or an `.npz` of matrices, against an automaton.
+`prove_file` proves what a file holds: a certificate's linear RNN, or an `.npz` of matrices.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from ...constructions._delay import BlockDelay
-from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Realisation
+from ...constructions._realisation import Realisation
 from ...constructions._spec import automaton_from_spec
 from ...constructions.automata._automaton import Automaton
 from ...foundation._errors import DisagreementError, InputError
@@ -59,7 +57,7 @@ class ProofLimits(TypedDict, total=False):
 
 
 def prove(
-    model: LRNN | BlockDelay | NpzModel | Stepper | str | Path,
+    model: Realisation | NpzModel | Stepper | str | Path,
     automaton: Automaton | str,
     arithmetic: str | Arithmetic | None = None,
     *,
@@ -84,7 +82,7 @@ def prove(
     """
     began = time.monotonic()
     if method not in ("auto", "states"):
-        raise InputError(f"--method {method}: it is auto or states")
+        raise InputError(f"`method` {method}: it is auto or states")
     if max_states < 1 or (max_seconds is not None and not 0 <= max_seconds < float("inf")):
         raise InputError(
             f"max_states {max_states}, max_seconds {max_seconds}: the first is 1 at least, the second a number that is not "
@@ -95,7 +93,7 @@ def prove(
     if isinstance(model, str | Path):
         model = load_npz_model(model)
     if arithmetic is None:
-        arithmetic = "per_step:bf16" if isinstance(model, LRNN | BlockDelay | NpzModel) else OWN
+        arithmetic = "per_step:bf16" if isinstance(model, Realisation | NpzModel) else OWN
     name = arithmetic if isinstance(arithmetic, str) else arithmetic.name
     known = _known_model(model)
     parsed = parse_arithmetic(name) if known and isinstance(arithmetic, str) else arithmetic
@@ -115,7 +113,7 @@ def prove(
     except KeyboardInterrupt:
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", INTERRUPTED, 0)
     except OutOfTimeError as late:
-        why = f"--max-seconds {max_seconds:g} reached, {late.done:,} of {late.count:,} steps of codes checked alone"
+        why = f"`max_seconds` {max_seconds:g} reached, {late.done:,} of {late.count:,} steps of codes checked alone"
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", why, 0)
     if accepted is not None:
         return finished(accepted)
@@ -126,8 +124,8 @@ def prove(
         digest = proof_digest(model, automaton, name, machine.answers)
         if digest is None:
             raise InputError(
-                f"--resume {resume}: this model has no digest, so its search cannot be told from another's: give the stepper "
-                "a text `identity` that names its weights, or leave --resume out"
+                f"`resume` {resume}: this model has no digest, so its search cannot be told from another's: give the stepper "
+                "a text `identity` that names its weights, or leave `resume` out"
             )
         if Path(resume).exists():
             resume_search(search, resume, digest)
@@ -158,7 +156,7 @@ def prove(
         accepted = unchecked(f"{INTERRUPTED} while all {place.count:,} states found were being checked")
     except OutOfTimeError as late:
         accepted = unchecked(
-            f"--max-seconds {max_seconds:g} reached, {late.done:,} of all {late.count:,} states found stepped again"
+            f"`max_seconds` {max_seconds:g} reached, {late.done:,} of all {late.count:,} states found stepped again"
         )
     if accepted is None:
         raise DisagreementError(f"{automaton.name}: no second program has checked the verdict")
@@ -197,7 +195,7 @@ def _refuse_values_without_zero(arithmetic: Any) -> None:
 
 
 def _known_model(model: Any) -> bool:
-    if isinstance(model, LRNN | BlockDelay | NpzModel):
+    if isinstance(model, Realisation | NpzModel):
         return True
     if all(callable(getattr(model, part, None)) for part in ("initial", "step", "decode")):
         return False

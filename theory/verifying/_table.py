@@ -12,7 +12,7 @@ from ._registry import Entry, Registry
 from ._verify import BUDGET_SPENT, ClaimOutcome
 
 SHOWN = 200
-"""Longer facts about a model are left to `--json`."""
+"""Longer facts about a model are left to the JSON form."""
 
 
 def summary(outcomes: Sequence[ClaimOutcome]) -> str:

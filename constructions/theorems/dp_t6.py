@@ -1,0 +1,170 @@
+"""DP.T6/R7: any map of n points as the fewest swaps and copies, the steps that RWKV-7 factors with c = 2 can take.
+
+A step is a map of the points: a swap exchanges two, a copy sends one to another and keeps the rest. The step list
+[s_1, ..., s_k] is applied first to last, so its matrix is P_{s_k}···P_{s_1}, with P_f e_q = e_{f(q)}.
+
+Count. Let c(f) be the number of connected components of the graph q → f(q). `swap_copy_word` takes n - c(f) steps,
+at most n - 1. No list of matrices that each differ from I by rank 1 is shorter: rank(C_k···C_1 - I) ≤ k, and
+rank(P_f - I) = n - c(f), since P_fᵀ fixes exactly the vectors that are constant on components. For a permutation
+this is n - #cycles (H.rank). Of the steps exactly n - |f(Q)| are copies, the fewest too: a swap keeps the size of
+the image, a copy lowers it by at most one.
+
+DP.T6: any automaton in one layer with RWKV-7's swaps and copies; norm √2 a copy, so the product is unstable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from operator import index
+
+from ...foundation._errors import InputError
+from .._lrnn import LRNN
+from .._realisation import Transition
+from ..algebra._householder import GHFactor, swap
+from ..automata._automaton import Automaton
+from ..heads._assembly import one_code_a_state
+from ._construction import Construction, Problem
+
+
+@dataclass(frozen=True)
+class Step:
+    """The map that sends `source` to `target` and, if `copies` is false, `target` to `source`; all others stay."""
+
+    source: int
+    target: int
+    copies: bool = False
+
+    def __call__(self, point: int) -> int:
+        """The image of a point."""
+        if point == self.source:
+            return self.target
+        return self.source if point == self.target and not self.copies else point
+
+    @property
+    def matrix_norm_squared(self) -> int:
+        """‖P_s‖², exactly: 1 for a swap, 2 for a copy, whose target collects two points.
+
+        P_s P_sᵀ is diagonal with the number of preimages of each point.
+        """
+        return 2 if self.copies else 1
+
+
+def swap_copy_word(image: Sequence[int]) -> tuple[Step, ...]:
+    """The fewest swaps and copies, applied first to last, whose composite sends each point q to image[q].
+
+    `image`: n points of range(n). There are n - c(f) steps and n - |f(Q)| copies among them, both least; swaps come
+    alone for a permutation. Linear in n. Raises `InputError` that names the wrong entries, five at most.
+
+    Each component is a cycle with trees that grow towards it. The cycle of r points takes r - 1 swaps. Then the tree
+    points move one by one, nearest the cycle first: when the turn of q comes it stands at q, alone, and f(q) holds
+    only points that shall end there, so q → f(q) is one step: a copy if somebody stands at f(q), else a swap.
+
+    >>> [(step.source, step.target, step.copies) for step in swap_copy_word([1, 0, 0])]
+    [(0, 1, False), (2, 0, True)]
+    """
+    f = _points(image)
+    cycles = _cycles(f)
+    steps = [Step(cycle[0], point) for cycle in cycles for point in cycle[1:]]
+    occupied = [False] * len(f)
+    for cycle in cycles:
+        for point in cycle:
+            occupied[point] = True
+    children: list[list[int]] = [[] for _ in f]
+    for q, target in enumerate(f):
+        if not occupied[q]:
+            children[target].append(q)
+    queue = [point for cycle in cycles for point in cycle]
+    for target in queue:  # grows while it is read: breadth first, from the cycles outwards
+        for q in children[target]:
+            steps.append(Step(q, target, copies=occupied[target]))
+            occupied[target] = True
+        queue.extend(children[target])
+    return tuple(steps)
+
+
+def swap_copy_count(image: Sequence[int]) -> int:
+    """n - c(f): the length of `swap_copy_word`, the least number of factors that differ from I by rank 1."""
+    f = _points(image)
+    return len(f) - len(_cycles(f))
+
+
+def swap_copy_factors(image: Sequence[int]) -> tuple[GHFactor, ...]:
+    """`swap_copy_word` as factors, the first applied first; their product is P_f, all its partial products are 0/1.
+
+    All have v = ±(e_i - e_j) and β = 1, that is c = 2 with the unit key. A swap has no mask. The copy j ↦ i has the
+    mask (j,): I - v (v⊙e_j)ᵀ = I + (e_i - e_j) e_jᵀ, of norm √2.
+    """
+    return tuple(
+        replace(swap(step.source, step.target), mask=(step.source,) if step.copies else None)
+        for step in swap_copy_word(image)
+    )
+
+
+def _cycles(f: list[int]) -> list[list[int]]:
+    """The cycles q → f(q) → ... of a map, one for each component, fixed points included, by their least points."""
+    preimages = [0] * len(f)
+    for target in f:
+        preimages[target] += 1
+    bare = [q for q, count in enumerate(preimages) if count == 0]
+    for q in bare:  # grows while it is read: points without a preimage go, until only the cycles are left
+        preimages[f[q]] -= 1
+        if preimages[f[q]] == 0:
+            bare.append(f[q])
+    cycles = []
+    for first in range(len(f)):
+        cycle = []
+        point = first
+        while preimages[point]:
+            preimages[point] = 0
+            cycle.append(point)
+            point = f[point]
+        if cycle:
+            cycles.append(cycle)
+    return cycles
+
+
+def _points(image: Sequence[int]) -> list[int]:
+    n = len(image)
+    wrong = []
+    f = []
+    for q, target in enumerate(image):
+        try:
+            point = index(target)
+        except TypeError:
+            point = -1
+        if not 0 <= point < n:
+            wrong.append(f"image[{q}] = {target!r}")
+        f.append(point)
+    if wrong:
+        shown = ", ".join(wrong[:5]) + (f" and {len(wrong) - 5} more" if len(wrong) > 5 else "")
+        raise InputError(f"map of {n} points: {shown}: give each point an image from 0 to {n - 1}")
+    return f
+
+
+def swap_copy_form(automaton: Automaton) -> LRNN:
+    """One-hot states; a letter with map f is n - #components(f) factors, each a swap or a copy (`swap_copy`)."""
+    n = len(automaton.states)
+    copies = "" if automaton.is_permutation else ", norm up to √2 a factor: unstable under rounding"
+    return one_code_a_state(
+        automaton,
+        n,
+        [Transition(tuple(swap_copy_factors(image))) for image in automaton.transitions.tolist()],
+        [((q, 0, 1),) for q in range(n)],
+        theorem="DP.T6",
+        construction=f"swaps and copies of {n} points (RWKV-7){copies}",
+    )
+
+
+def _build(problem: Problem) -> LRNN:
+    return swap_copy_form(problem.automaton)
+
+
+CONSTRUCTION = Construction(
+    source="DP.T6",
+    title="swaps and copies of RWKV-7 in one layer, norm up to √2 a factor, for any automaton",
+    order=130,
+    examples=("T3", "tomita:7", "S4", "mod:1"),
+    build=_build,
+    by_request=True,
+)
