@@ -50,7 +50,7 @@ def automaton_from_spec(
 
     Examples:
         >>> automaton_from_spec("mod:7").letters
-        (0, 1)
+        ('0', '1')
         >>> automaton_from_spec("regex:(ab)*").states
         (0, 1, 2)
     """
