@@ -22,10 +22,9 @@ from mirrormata.models.fla.shapes import DEFAULTS, completed_config
 from mirrormata.models.fla.task import read_task
 from mirrormata.models.model import Model
 from mirrormata.models.model_file import load_model, save_model
-from mirrormata.models.report.folder import open_folder
-from mirrormata.models.report.learned_trained import open_trained
-from mirrormata.models.report.learned_training import task_section
-from mirrormata.models.report.limits import LearnedLimits
+from mirrormata.models.report._data import LearnedLimits
+from mirrormata.models.report._folder import open_folder, open_trained
+from mirrormata.models.report._learned import show_task
 from mirrormata.models.tasks.automaton import AutomatonTask, TaskSettings
 from mirrormata.models.tasks.contract import read_contract
 from mirrormata.models.training.experiment import experiment_of
@@ -285,7 +284,7 @@ def test_a_trainings_settings_hold_every_entry_of_its_model(tmp_path: Path) -> N
     assert again.config(again.built_task()) == load_model(place / "seed-0")[0].config
     folder = open_trained(open_folder(place), LearnedLimits())
     assert folder.config == settings["model"]
-    assert "model.family" in str(task_section(folder))
+    assert "model.family" in str(show_task(folder))
     given = experiment().model
     path.write_text(json.dumps({**settings, "model": given}))
     assert train(experiment(train__steps=1), place).step == 1

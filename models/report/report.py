@@ -10,14 +10,26 @@ from typing import Any
 
 from ...constructions.errors import InputError, LimitError
 from ...constructions.files import write_bytes
-from .folder import ReportFolder, open_folder
-from .limits import LearnedLimits, RandomRuns, ShownLimits
-from .page import page
-from .paper import COLUMN, Format, paper_files
-from .parts import Chart, Picture, Section, Table
-from .slugs import with_own_slugs
-from .summary import certificates, provenance, summary
+from ._data import (
+    Chart,
+    LearnedLimits,
+    Mark,
+    Picture,
+    RandomRuns,
+    Section,
+    Series,
+    ShownLimits,
+    Table,
+    number_slugs,
+)
+from ._folder import ReportFolder, open_folder, show_certificates, show_provenance, show_summary
+from ._page import load_plotly, load_template, render_page
+from ._paper import COLUMN, Format, draw_chart, draw_items
 
+__all__ = [
+    "Chart", "LearnedLimits", "Mark", "Picture", "RandomRuns", "Report", "Section", "Series", "ShownLimits", "Table",
+    "draw_chart", "draw_items", "render_page", "report",
+]  # fmt: skip
 MAX_BYTES = 5_000_000
 
 
@@ -36,9 +48,11 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return {
-            "page": str(self.page), "bytes": self.bytes, "sections": list(self.sections), "charts": self.charts,
-            "pictures": self.pictures, "tables": self.tables, "files": [str(path) for path in self.files],
-        }  # fmt: skip
+            **vars(self),
+            "page": str(self.page),
+            "sections": list(self.sections),
+            "files": [str(path) for path in self.files],
+        }
 
 
 def report(
@@ -56,40 +70,58 @@ def report(
     max_bytes: int = MAX_BYTES,
     progress: Callable[[float], None] | None = None,
 ) -> Report:
-    """Write the page of a folder, by default to its `report.html`; figures of `width` inches to the folders `png`, `pdf`.
+    """Write the page of a folder, and the figures of a paper. Nothing is written before everything is drawn.
 
-    `folder`: what `train` wrote, a model folder, or a folder with certificates. `seed`, `learned`: see
-    `learned_sections`; `runs`, `limits`: see `constructed_sections`. `command`: what is said to have made the page. Nothing is written before all is drawn.
-    Raises `InputError` for a folder without any of these and for a file that is broken, `LimitError` for a page of more
-    than `max_bytes`.
+    Args:
+        folder: what `train` wrote, a model folder, or a folder with certificates.
+        output: the page, by default the folder's `report.html`.
+        png, pdf: folders for the figures of each kind, with their data as CSV.
+        width: of the figures, in inches, 1.5 to 20.
+        command: what is said to have made the page.
+        seed: whose model of a training is compared, by default the one that is right longest.
+        learned, limits: how much of a model, and of constructions, is compared and shown.
+        runs: random words on which constructions are run.
+        max_bytes: of the page.
+        progress: called with the share that is done.
+
+    Raises:
+        InputError: for a folder without any of these, for a file that is broken, and where the extra `report` is missing.
+        LimitError: for a page of more than `max_bytes`.
     """
+    load_template()
+    load_plotly()
     place = open_folder(folder)
     target = place.path / "report.html" if output is None else Path(output)
-    sections = with_own_slugs(
+    sections = number_slugs(
         sections_of(
             place, command=command, seed=seed, learned=learned, runs=runs, limits=limits, progress=progress
         )
     )
-    written = page(f"{place.name}: {place.what}", sections).encode("utf-8")
+    written = render_page(f"{place.name}: {place.what}", sections).encode("utf-8")
     if len(written) > max_bytes:
         raise LimitError(
             f"{target}: the page has {len(written):,} bytes, more than {max_bytes:,}: raise --max-bytes"
         )
-    files = [(Path(where) / name, data) for where, name, data in _figures(sections, png, pdf, width)]
-    _folders(png, pdf)
-    for path, data in files:
+    wanted: list[tuple[str | Path | None, Format]] = [(png, "png"), (pdf, "pdf")]
+    files = [
+        (Path(where) / name, data)
+        for where, kind in wanted
+        if where is not None
+        for name, data in draw_items(sections, kind, width)
+    ]
+    for where in (png, pdf):
+        try:
+            if where is not None:
+                Path(where).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{where}: cannot be a folder ({error.strerror})") from None
+    for path, data in (*files, (target, written)):
         write_bytes(path, data)
-    write_bytes(target, written)
-    items = [item for section in sections for item in section.items]
+    kinds = [type(item) for section in sections for item in section.items]
     return Report(
-        page=target,
-        bytes=len(written),
-        sections=tuple(section.slug for section in sections),
-        charts=sum(isinstance(item, Chart) for item in items),
-        pictures=sum(isinstance(item, Picture) for item in items),
-        tables=sum(isinstance(item, Table) for item in items),
-        files=tuple(path for path, _ in files),
-    )
+        target, len(written), tuple(section.slug for section in sections), kinds.count(Chart), kinds.count(Picture),
+        kinds.count(Table), tuple(path for path, _ in files),
+    )  # fmt: skip
 
 
 def sections_of(
@@ -102,29 +134,29 @@ def sections_of(
     limits: ShownLimits | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[Section, ...]:
-    """The summary, what was learned, what is constructed, certificates that realise nothing, and provenance."""
-    from .constructed import constructed_sections
+    """The summary, what was learned, what is constructed, certificates without a construction, and provenance."""
+    from ._constructed import show_construction
 
-    construction, reason = place.construction()
+    construction, reason = place.construct_task()
     shown = [*place.realisations, *([(None, construction)] if construction is not None else [])]
     found: list[Section] = []
-    if place.learned:
-        from .learned import learned_sections
+    if place.is_learned:
+        from ._learned import show_model
 
-        with one_thread():
-            found += learned_sections(place, seed=seed, limits=learned)
+        with use_one_thread():
+            found += show_model(place, seed=seed, limits=learned)
     for number, (path, realisation) in enumerate(shown):
         if progress is not None:
-            progress((number + place.learned) / (len(shown) + place.learned + 1))
-        sections = constructed_sections(realisation, certificate=path, runs=runs, limits=limits)
+            progress((number + place.is_learned) / (len(shown) + place.is_learned + 1))
+        sections = show_construction(realisation, certificate=path, runs=runs, limits=limits)
         named = path.name if path is not None else "constructed"
         found += [replace(s, title=f"{named}: {s.title}") for s in sections] if len(shown) > 1 else sections
-    return (summary(place, command, reason), *found, *certificates(place), provenance(place))
+    return (show_summary(place, command, reason), *found, *show_certificates(place), show_provenance(place))
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """torch on one thread: for the small products of a word's single tokens several are many times slower."""
+def use_one_thread() -> Iterator[None]:
+    """Run torch on one thread: for the small products of a word's single tokens several are many times slower."""
     import torch
 
     before = torch.get_num_threads()
@@ -133,25 +165,3 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def _figures(
-    sections: tuple[Section, ...], png: str | Path | None, pdf: str | Path | None, width: float
-) -> list[tuple[str | Path, str, bytes]]:
-    wanted: list[tuple[str | Path | None, Format]] = [(png, "png"), (pdf, "pdf")]
-    return [
-        (where, name, data)
-        for where, kind in wanted
-        if where is not None
-        for name, data in paper_files(sections, kind, width)
-    ]
-
-
-def _folders(*places: str | Path | None) -> None:
-    for place in places:
-        if place is None:
-            continue
-        try:
-            Path(place).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{place}: cannot be a folder ({error.strerror})") from None

@@ -9,8 +9,8 @@ from typing import Any, get_args
 
 from ...constructions.errors import InputError
 from ...constructions.files import write_bytes
-from ..report.paper import Format, draw_chart
-from ..report.parts import Chart, Mark, Series
+from ..report._data import Chart, Mark, Series
+from ..report._paper import Format, draw_chart
 from .file import Row, Sweep
 from .run import SweepFolder
 
