@@ -9,8 +9,7 @@ from mirrormata.constructions.construct import Request, choose
 from mirrormata.constructions.lrnn import LRNN
 from mirrormata.constructions.realisations import Realisation
 from mirrormata.constructions.spec import automaton_from_spec
-from mirrormata.models.report._data import RandomRuns, ShownLimits
-from mirrormata.models.report._data import Chart, Section, Series, Table
+from mirrormata.models.report._data import Chart, RandomRuns, Section, Series, ShownLimits, Table
 
 LIMITS = ShownLimits()
 FEW = RandomRuns(words=4, length=60, dtypes=("bf16", "fp8_e5m2"))

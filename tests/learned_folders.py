@@ -16,8 +16,7 @@ from mirrormata.models.constructed import from_construction
 from mirrormata.models.layers.delta_product import DeltaProduct
 from mirrormata.models.model import Model
 from mirrormata.models.model_file import save_model
-from mirrormata.models.report._data import LearnedLimits
-from mirrormata.models.report._data import Chart, Item, Section, Table
+from mirrormata.models.report._data import Chart, Item, LearnedLimits, Section, Table
 from mirrormata.models.tasks.automaton import AutomatonTask, TaskSettings
 
 FEW = LearnedLimits(

@@ -21,6 +21,7 @@ MOST_CLASSES = 24
 """Conjugacy classes and irreducible characters that are written out."""
 SAME = 1e-6
 """Eigenvalues that are nearer are one point, with its multiplicity on hover."""
+PREDICTED = "predicted (margin meets spread)"
 LEAST_WITHIN = 1e-9
 """Share of the whole variance that is added to that within classes: exact states have none, and it is divided by."""
 
@@ -31,14 +32,10 @@ def show_heads(place: Trained, found: Comparison, limits: LearnedLimits) -> tupl
     pairs = [(h, h.representation) for h in found.heads if h.representation is not None]
     text = [f"{format_share(found.trace.accuracy)} of the answers on {place.name_words(limits)} are right."]
     carrying = ", ".join(h.head.name for h in found.heads if h.carries_states)
-    text.append(
-        f"States fall into groups by the automaton's state in {carrying}."
-        if carrying
-        else "No head's states fall into groups by the automaton's state."
-    )
-    text += [
-        f"The character of {h.head.name} is nearest to that of {_name_constituents(r)}." for h, r in pairs
-    ]
+    text.append(f"States fall into groups by the automaton's state in {carrying}.")
+    if not carrying:
+        text[-1] = "No head's states fall into groups by the automaton's state."
+    text += [f"{h.head.name} has a character nearest to that of {_name_constituents(r)}." for h, r in pairs]
     if found.constructed is not None:
         text.append(f"Beside it stands the construction: {found.constructed.name}.")
     heads = Table(
@@ -97,11 +94,8 @@ def _list_multiplicities(pairs: Sequence[tuple[HeadComparison, Representation]],
     """⟨χ, χ_i⟩ of each head's character, before rounding."""
     characters = pairs[0][1].table.irreducibles
     found = [r.table.multiplicities(r.character).real for _, r in pairs]
-    left = (
-        f" The first {MOST_CLASSES} of {len(characters)} are written."
-        if len(characters) > MOST_CLASSES
-        else ""
-    )
+    count = len(characters)
+    left = f" The first {MOST_CLASSES} of {count} are written." if count > MOST_CLASSES else ""
     return Table(
         "learned-multiplicities", "Its character against the irreducible ones",
         f"How often each irreducible character of the transition group is in the head's; whole numbers for a representation.{left}",
@@ -144,11 +138,8 @@ def show_spectra(place: Trained, found: Comparison, limits: LearnedLimits) -> tu
     if not with_factors:
         text += " There is no chart of β: factors are known only where one layer of DeltaProduct has no convolution."
     strengths = [_chart_strengths(with_factors, source)] if with_factors else []
-    return text, [
-        _chart_disc(found, heads, limits, source),
-        *strengths,
-        _list_letters(found, heads, limits, source),
-    ]
+    letters = _list_letters(found, heads, limits, source)
+    return text, [_chart_disc(found, heads, limits, source), *strengths, letters]
 
 
 def _chart_disc(found: Comparison, heads: list[HeadComparison], limits: LearnedLimits, source: str) -> Chart:
@@ -161,18 +152,18 @@ def _chart_disc(found: Comparison, heads: list[HeadComparison], limits: LearnedL
     for h in heads:
         for x in shown:
             picks = (("head", h.head.name), ("letter", letters[x]))
-            for head in unpaired if h.beside is None else [beside[h.beside]]:
-                series.append(_draw_eigenvalues("constructed", head, head.A[x], 0, picks))
+            others = unpaired if h.beside is None else [beside[h.beside]]
+            series += [_draw_eigenvalues("constructed", head, head.A[x], 0, picks) for head in others]
             series.append(_draw_eigenvalues("learned", h.head, h.head.A[x], 1, picks))
             if h.snapped is not None:
                 series.append(_draw_eigenvalues("snapped, on U", h.head, h.snapped.letters[x], 2, picks))
     largest = max((abs(z) for h in heads for A in h.head.A for z in numeric_eigenvalues(A)), default=0.0)
     names = {s.name for s in series}
-    others = {"constructed": ", of constructed ones", "snapped, on U": ", of what they snap to"}
+    told = {"constructed": ", of constructed ones", "snapped, on U": ", of what they snap to"}
     return Chart(
         "learned-disc", "Eigenvalues on the unit disc",
         f"Eigenvalues of {format_part(len(shown), len(letters), 'learned letter')}"
-        f"{''.join(text for name, text in others.items() if name in names)}. Values nearer than {SAME:g} are one point. The "
+        f"{''.join(text for name, text in told.items() if name in names)}. Values nearer than {SAME:g} are one point. The "
         f"largest modulus of all learned letters is {largest:.9g}.",
         "real part", "imaginary part", series, f"{source}; float64", circle=True,
     )  # fmt: skip
@@ -193,9 +184,8 @@ def _draw_eigenvalues(
         + (f", {len(g)} times" if len(g) > 1 else "")
         for g in distinct
     ]
-    return Series(
-        name, [g[0].real for g in distinct], [g[0].imag for g in distinct], "points", role, hover, picks
-    )
+    xs, ys = [g[0].real for g in distinct], [g[0].imag for g in distinct]
+    return Series(name, xs, ys, "points", role, hover, picks)
 
 
 def _chart_strengths(heads: list[HeadComparison], source: str) -> Chart:
@@ -210,9 +200,8 @@ def _chart_strengths(heads: list[HeadComparison], source: str) -> Chart:
                 for f, s, u in zip(h.facts, values, inside[:, j], strict=True)
             ]
             picks = (("head", h.head.name), ("factor", str(j + 1)))
-            series.append(
-                Series(f"factor {j + 1}", [f.letter for f in h.facts], values, "points", 4 + j, texts, picks)
-            )
+            names, letters = f"factor {j + 1}", [f.letter for f in h.facts]
+            series.append(Series(names, letters, values, "points", 4 + j, texts, picks))
     least = f" The least of those in use on U is {min(used):.7g}." if used else " None is in use on U."
     return Chart(
         "learned-strengths", "β‖k‖² by letter and factor",
@@ -257,7 +246,7 @@ def show_margins(place: Trained, found: Comparison, limits: LearnedLimits) -> tu
     wanted = (
         (place.train_length, "training length"),
         (h.observed, "first wrong answer"),
-        (h.spread, "predicted (margin meets spread)"),
+        (h.spread, PREDICTED),
     )
     marks = [Mark("x", at, label) for at, label in wanted if at is not None and 1 <= at <= h.length]
 
@@ -271,13 +260,12 @@ def show_margins(place: Trained, found: Comparison, limits: LearnedLimits) -> tu
         if head in shown:
             H, g = found.trace.states[i], head.geometry
             sizes = np.sqrt((H.reshape(*H.shape[:2], -1) ** 2).sum(axis=2))  # [lengths, words]
-            norms.append(
-                draw(i, sizes.mean(axis=1), [f"from {row.min():.6g} to {row.max():.6g}" for row in sizes])
-            )
+            texts = [f"from {row.min():.6g} to {row.max():.6g}" for row in sizes]
+            norms.append(draw(i, sizes.mean(axis=1), texts))
             pairs = zip(g.margin, g.spread, strict=True)
             ratios.append(draw(i, g.ratio, [f"margin {m:.6g}, spread {s:.6g}" for m, s in pairs]))
     exact = any(np.isinf(head.geometry.ratio).any() for head in found.heads)
-    items = [
+    items: list[Chart | Table] = [
         Chart(
             "learned-norms", "Norm of the state",
             "The mean over the words of the Frobenius norm of a head's state. Orthogonal transitions keep it, β‖k‖² between 0 and "
@@ -302,45 +290,29 @@ def show_margins(place: Trained, found: Comparison, limits: LearnedLimits) -> tu
 
 def _list_horizons(place: Trained, found: Comparison, source: str) -> Table:
     h, s = found.horizon, found.trace.sampling
-    least = (
-        "no factors are known, or none is below 2"
-        if h.least_beta is None
-        else f"least β‖k‖² = {h.least_beta:.7g}"
-    )
+    least = "no factors are known, or none is below 2"
+    if h.least_beta is not None:
+        least = f"least β‖k‖² = {h.least_beta:.7g}"
     rounding = "a bound for the snapped representation"
     if found.snapped.lrnn is None:
         rounding = "does not apply: nothing exact to round"
     elif h.rounding is None:
         rounding = "no limit: the snapped representation is exact in it"
-    seen = (
-        f"the least over {s.words:,} words"
-        if h.observed
-        else f"none in {h.length:,} letters of {s.words:,} words"
-    )
+    words = f"{s.words:,} words"
+    seen = f"the least over {words}" if h.observed else f"none in {h.length:,} letters of {words}"
     rows: list[tuple[Cell, ...]] = [
-        (
-            "right at least to, by β",
-            h.beta,
-            f"a bound for the nearest code, if β were the only error; {least}",
-        ),
+        ("right at least to, by β", h.beta, f"a bound for the nearest code, if β were the only error; {least}"),
         (f"right at least to, by rounding to {h.dtype}", h.rounding, rounding),
         ("right at least to, by drift from the snapped letters", h.drift, "a bound for the nearest code"),
-        (
-            "first wrong answer predicted, by spread and margin",
-            h.spread,
-            f"a prediction from the first {s.fit:,} letters",
-        ),
+        ("first wrong answer predicted, by spread and margin", h.spread, f"a prediction from the first {s.fit:,} letters"),
         ("first wrong answer observed", h.observed, seen),
-    ]
+    ]  # fmt: skip
     if place.result is not None:
         failure = place.result["first_failure"][place.place]
-        rows.append(
-            ("first wrong answer in the test", None if failure is None else failure["least"], place.test)
-        )
-    rows += [
-        ("training length", place.train_length, "task.json"),
-        *(("note", None, note) for note in h.notes),
-    ]
+        first = None if failure is None else failure["least"]
+        rows.append(("first wrong answer in the test", first, place.test))
+    rows.append(("training length", place.train_length, "task.json"))
+    rows += [("note", None, note) for note in h.notes]
     return Table(
         "learned-horizons", "Predicted against observed failure",
         "Bounds hold for an answer by the nearest code; the model's own read-out can fail earlier, or later.",
@@ -423,9 +395,7 @@ def show_clusters(place: Trained, found: Comparison, limits: LearnedLimits) -> t
         "own automaton state."
     )
     if not charts:
-        text += (
-            " Here no head keeps the automaton's states apart, so the states of all heads are taken together."
-        )
+        text += " No head keeps the automaton's states apart, so the states of all heads are taken together."
         shown = ("learned-clusters-all heads", "States of all heads", say_nearest(together))
         charts.append(_chart_clusters(*shown, together, classes, lengths, found, limits, source))
     return text, charts
@@ -442,7 +412,8 @@ def _chart_clusters(
     for q in seen[: limits.states]:
         own, label = classes[drawn] == q, label_text(automaton.states[q])
         hover = [f"after {lengths[i]} letters" for i in drawn[own]]
-        series.append(Series(label, *points[own].T.tolist(), "points", 4 + q, hover, (("state", label),)))
+        x, y = points[own].T.tolist()
+        series.append(Series(label, x, y, "points", 4 + q, hover, (("state", label),)))
     return Chart(
         slug, title,
         f"{what} The chart shows {format_part(sum(len(s.x) for s in series), len(H), 'state')}, of "

@@ -32,7 +32,7 @@ from ...theory.spectra.matrix import ExactMatrix, lifted_together
 from ...theory.spectra.model import LetterSpectrum, model_spectrum
 from ...theory.spectra.roots import Eigenvalue
 from ...theory.spectra.texts import answer, eigenvalues_text, range_text
-from ._data import Cell, Chart, Picture, RandomRuns, Section, Series, ShownLimits, Table, format_part
+from ._data import Cell, Chart, Item, Picture, RandomRuns, Section, Series, ShownLimits, Table, format_part
 from ._evidence import show_certificate, show_claims
 from ._rounding import certify_horizons, show_rounding
 
@@ -75,10 +75,8 @@ def show_construction(
 
 def show_automaton(automaton: Automaton, limits: ShownLimits) -> Section:
     """The drawing, where the limits allow one, and the facts of `inspect`."""
-    source, start = (
-        f"the transition table of {label_text(automaton.name)}",
-        label_text(automaton.states[automaton.start]),
-    )
+    source = f"the transition table of {label_text(automaton.name)}"
+    start = label_text(automaton.states[automaton.start])
     facts = inspect_automaton(automaton, max_monoid=limits.monoid)
     size = "of unknown size" if facts.monoid is None else f"with {counted(facts.monoid, 'element')}"
     sort = "a group" if facts.group else "no group"
@@ -95,19 +93,15 @@ def show_automaton(automaton: Automaton, limits: ShownLimits) -> Section:
         svg = _draw_automaton(automaton, letters, limits)
     except InputError as error:
         return Section("automaton", "Automaton", f"{text} It is not drawn: {error}.", items)
-    which = (
-        "; they reach every state that all letters together reach"
-        if len(letters) < len(automaton.letters)
-        else ""
-    )
+    fewer = len(letters) < len(automaton.letters)
+    which = "; they reach every state that all letters together reach" if fewer else ""
     description = (
         f"{counted(len(automaton.states), 'state')} as circles and {counted(_count_arrows(automaton, letters), 'arrow')} with their "
         f"letters; the arrow from nowhere points to the start {start}. The picture shows "
         f"{format_part(len(letters), len(automaton.letters), 'letter')}{which}."
     )
-    picture = Picture(
-        "automaton-picture", "States and letters", description, svg[svg.index("<svg") :], source
-    )
+    svg = svg[svg.index("<svg") :]
+    picture = Picture("automaton-picture", "States and letters", description, svg, source)
     return Section("automaton", "Automaton", text, (picture, *items))
 
 
@@ -165,11 +159,9 @@ def show_letters(lrnn: LRNN, limits: ShownLimits) -> Section:
         ))  # fmt: skip
     most = max(len(distinct_transitions(h)) if several else h.letters for h in lrnn.all_heads)
     noun = "transition" if several else "letter"
-    which = (
-        f"each {noun}"
-        if most <= limits.letters
-        else f"at most {format_part(limits.letters, most, noun)}, one of each kind"
-    )
+    which = f"each {noun}"
+    if most > limits.letters:
+        which = f"at most {format_part(limits.letters, most, noun)}, one of each kind"
     drawn.append(_draw_picture(
         lrnn, "mirrors", "Letters as mirrors",
         f"Panels for {which}{'' if heads == 1 else f', in each of {heads} heads'}. States are dots, and factors are the mirrors "
@@ -187,7 +179,7 @@ def show_letters(lrnn: LRNN, limits: ShownLimits) -> Section:
         *[LOWER] * several, *(note for note in drawn if isinstance(note, str)), *(f"Note: {n}." for n in lrnn.notes),
     ]  # fmt: skip
     pictures = [picture for picture in drawn if isinstance(picture, Picture)]
-    items = (*pictures, list_factors(lrnn, limits))
+    items: list[Item] = [*pictures, list_factors(lrnn, limits)]
     return Section("letters", "Letters as products of factors", " ".join(text), items)
 
 
@@ -202,13 +194,11 @@ def _draw_picture(
         except (InputError, LimitError) as error:
             return f"{title}: not drawn, as {str(error).removeprefix(f'{path}: ')}."
         svg = path.read_text("utf-8")
-    return Picture(
-        slug,
-        title,
-        description,
-        svg[svg.index("<svg") :],
-        f"the exact factors of the construction ({lrnn.theorem})",
-    )
+    return Picture(slug, title, description, svg[svg.index("<svg") :], _name_source(lrnn))
+
+
+def _name_source(lrnn: LRNN) -> str:
+    return f"the exact factors of the construction ({lrnn.theorem})"
 
 
 def list_factors(lrnn: LRNN, limits: ShownLimits) -> Table:
@@ -232,7 +222,7 @@ def list_factors(lrnn: LRNN, limits: ShownLimits) -> Table:
         f"{format_part(shown, total, word).capitalize()} with {counted(len(rows), 'row')}; the factor C_1 is applied first. "
         "On its key a factor has the eigenvalue 1 - β‖k‖²; all its others are 1.",
         ("head", "letter", "step", "β", "key k", "β‖k‖²", "eigenvalue on k", "what it is"), rows,
-        f"the exact factors of the construction ({lrnn.theorem})",
+        _name_source(lrnn),
     )  # fmt: skip
 
 
@@ -265,15 +255,10 @@ def show_delay(found: BlockDelay) -> Section:
         (f"layer {i}", f"{found.counter.kind} counter modulo {2 * found.block}", len(layer.heads), max(h.dim for h in layer.heads))
         for i, layer in enumerate(found.counter.layers, start=1)
     ]  # fmt: skip
-    layers += [
-        (
-            f"layer {found.layers - 1}",
-            f"ring buffer of the last {2 * found.block} tokens",
-            1,
-            2 * found.block,
-        ),
-        (f"layer {found.layers}", f"swaps of {found.degree} points, {found.budget} a token", 1, found.degree),
-    ]
+    block = 2 * found.block
+    layers += [(f"layer {found.layers - 1}", f"ring buffer of the last {block} tokens", 1, block)]
+    swaps = f"swaps of {found.degree} points, {found.budget} a token"
+    layers += [(f"layer {found.layers}", swaps, 1, found.degree)]
     text = (
         f"{found.construction} ({found.theorem}). The product of {counted(found.block, 'token')} is applied while the next "
         f"{found.block} are read, at most {counted(found.householders, 'factor')} a token in one head."
@@ -293,29 +278,19 @@ def show_delay_runs(found: BlockDelay, runs: RandomRuns) -> Section:
     for dtype in runs.dtypes:
         r = run_delay(found, words, dtype=dtype)
         first: Cell = "none seen" if r.first_error is None else r.first_error
-        rows.append(
-            (
-                dtype,
-                dtype in found.formats,
-                found.integer_bound,
-                INTEGER_RANGES[dtype],
-                r.tokens,
-                r.errors,
-                first,
-            )
-        )
+        exact, integers = dtype in found.formats, (found.integer_bound, INTEGER_RANGES[dtype])
+        rows.append((dtype, exact, *integers, r.tokens, r.errors, first))
     said = "Its counter rounds, and no horizon is certified for it."
     if found.integer_bound is not None:
-        exact = ", ".join(found.formats)
-        said = f"All its numbers are integers up to {found.integer_bound:,}: it is exact at any length in {exact}."
+        bound, formats = f"{found.integer_bound:,}", ", ".join(found.formats)
+        said = f"All its numbers are integers up to {bound}: it is exact at any length in {formats}."
     table = Table(
         "dtypes", "Dtypes", f"{sum(row[5] != 0 for row in rows)} of {len(rows)} dtypes have errors.",
         ("dtype", "exact at any length", "largest integer", "holds integers to", "tokens run", "errors", "first error"),
         rows, f"{runs.text}; per_step arithmetic",
     )  # fmt: skip
-    return Section(
-        "rounding", "Rounding over length", f"{runs.text}, in {len(rows)} dtypes. {said}", (table,)
-    )
+    text = f"{runs.text}, in {len(rows)} dtypes. {said}"
+    return Section("rounding", "Rounding over length", text, (table,))
 
 
 @dataclass(frozen=True)
@@ -393,19 +368,13 @@ def _chart_spectra(lrnn: LRNN, heads: list[HeadSpectra], limits: ShownLimits) ->
             values = letter.spectrum.eigenvalues
             for e in values:
                 count[e.circle] += e.multiplicity
-            hover = [
-                f"{head.name}, letter {letter.label}: {e.text()} ({describe_eigenvalue(e)})" for e in values
-            ]
+            named = f"{head.name}, letter {letter.label}"
+            hover = [f"{named}: {e.text()} ({describe_eigenvalue(e)})" for e in values]
             series.append(Series(
                 head.name, [float(e.centre[0]) for e in values], [float(e.centre[1]) for e in values], role=0, hover=hover,
                 filters=(("head", head.name), ("letter", letter.label)),
             ))  # fmt: skip
-    places = {
-        "on": "on the unit circle",
-        "inside": "inside it",
-        "outside": "outside it",
-        "unknown": "undecided",
-    }
+    places = {"on": "on the unit circle", "inside": "inside it", "outside": "outside it", "unknown": "undecided"}  # fmt: skip
     where = ", ".join(f"{count[c]:,} {words}" for c, words in places.items() if count[c])
     every = sum(h.matrices for h in heads)
     kinds = ", one of each spectrum first" if len(series) < every else ""

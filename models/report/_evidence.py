@@ -62,9 +62,8 @@ def show_certificate(
         except InputError:  # what is wrong with it is the checker's reason
             document = None
     elif made is None:
-        return Section(
-            "certificate", "Certificate", f"No certificate was made: {why}.", (_list_bounds(found),)
-        )
+        why = f"No certificate was made: {why}."
+        return Section("certificate", "Certificate", why, (_list_bounds(found),))
     result = check(made if certificate is None else certificate)  # type: ignore[arg-type]
     same = made is not None and document is not None and is_same_construction(document, made)
     kind = result.kind or "unknown"
@@ -128,20 +127,11 @@ def _list_bounds(found: Realisation) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (b.figure.replace("_", " "), b.at_least, b.reached, b.optimal, b.reason, b.kind, b.hypotheses, b.why) for b in met
     ]  # fmt: skip
+    others = [b for b in lower if reached(found, b) is None]
     rows += [
-        (
-            b.figure.replace("_", " "),
-            b.at_least,
-            "hypotheses not met here",
-            None,
-            b.reason,
-            b.kind,
-            b.hypotheses,
-            b.why,
-        )
-        for b in lower
-        if reached(found, b) is None
-    ]
+        (b.figure.replace("_", " "), b.at_least, "hypotheses not met here", None, b.reason, b.kind, b.hypotheses, b.why)
+        for b in others
+    ]  # fmt: skip
     description = f"No lower bound is known for {name}."
     if rows:
         description = (
@@ -186,9 +176,8 @@ def _list_theorems(found: Realisation, registry: Registry) -> list[tuple[Cell, .
     for theorem in found.theorem.split(" + "):
         wanted.setdefault(theorem, []).append("makes this construction possible")
     for b in reached_bounds(found):
-        use = (
-            f"{b.figure.replace('_', ' ')} ≥ {b.at_least}, {'reached' if b.optimal else f'{b.reached} here'}"
-        )
+        met = "reached" if b.optimal else f"{b.reached} here"
+        use = f"{b.figure.replace('_', ' ')} ≥ {b.at_least}, {met}"
         wanted.setdefault(b.reason.replace("β", "-beta"), []).append(use)
     known = {entry.claim.id: entry for entry in registry}
     rows: list[tuple[Cell, ...]] = []
@@ -205,11 +194,8 @@ def _ask_claims(
     found: Realisation, registry: Registry, limits: ShownLimits
 ) -> tuple[list[Outcome], list[str]]:
     """Outcomes of the claims about the model, and sentences that say which were not asked, and why."""
-    entries, name, states = (
-        [e for e in registry if e.applies is not None],
-        found.automaton.name,
-        len(found.automaton.states),
-    )
+    entries, name = [e for e in registry if e.applies is not None], found.automaton.name
+    states = len(found.automaton.states)
     left_out, subject = dict[str, str](), Subject(name, found.automaton)
     if not isinstance(found, LRNN):
         subject = Subject(name, found.automaton, delay=found)
@@ -219,8 +205,8 @@ def _ask_claims(
             subject = Subject(name, found.automaton, lrnn=found)
         else:
             left_out[""] = (
-                "The claims were asked about the automaton alone: the "
-                f"{count:,} different letter matrices are more than {limits.matrices:,}."
+                f"The claims were asked about the automaton alone: {count:,} different letter matrices are more than "
+                f"{limits.matrices:,}."
             )
         if found.norm == "at most 1":
             left_out[STABLE] = "where all letters have norm at most 1, all products stay bounded."
@@ -229,9 +215,8 @@ def _ask_claims(
                     f"this is itself one layer of norm at most 1 with one vector for each of its {states:,} states."
                 )
     if states > GRAM_STATES:
-        left_out.setdefault(
-            GRAM, f"{states:,} states are more than {GRAM_STATES}, up to which its search is quick."
-        )
+        many = f"{states:,} states are more than {GRAM_STATES}, up to which its search is quick."
+        left_out.setdefault(GRAM, many)
     sentences = [f"{claim} was not asked: {why}" if claim else why for claim, why in left_out.items()]
     return verify_model(subject, [e for e in entries if e.claim.id not in left_out]), sentences
 
@@ -249,11 +234,5 @@ def _list_answer(registry: Registry, outcome: Outcome) -> tuple[Cell, ...]:
     else:
         said = str(verdict.computed)
     answer = ANSWERS.get(verdict.status, "true of it")
-    return (
-        entry.claim.id,
-        entry.claim.title,
-        answer,
-        said,
-        entry.text.statement,
-        entry.text.source.replace("`", ""),
-    )
+    text = entry.text
+    return entry.claim.id, entry.claim.title, answer, said, text.statement, text.source.replace("`", "")

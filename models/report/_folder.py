@@ -150,13 +150,11 @@ def show_summary(place: ReportFolder, command: str, reason: str) -> Section:
 
     rows: list[tuple[Cell, ...]] = [("folder", place.path.resolve().name), ("holds", place.what)]
     rows += [("task", place.task.task)] if place.task is not None else []
-    rows += [
-        (f"certificate {c.path.name}", f"{c.document.get('kind')}, {c.verdict}") for c in place.certificates
-    ]
+    for c in place.certificates:
+        rows.append((f"certificate {c.path.name}", f"{c.document.get('kind')}, {c.verdict}"))
     rows += [("construction", f"none: {reason}")] if reason else []
-    versions = ", ".join(
-        f"{name} {_read_version(name)}" for name in ("numpy", "torch", "matplotlib", "plotly")
-    )
+    packages = ("numpy", "torch", "matplotlib", "plotly")
+    versions = ", ".join(f"{name} {_read_version(name)}" for name in packages)
     rows += [("versions", f"mirrormata {__version__}, Python {platform.python_version()}, {versions}")]
     rows += [("command", command)] if command else []
     table = Table(
@@ -165,11 +163,9 @@ def show_summary(place: ReportFolder, command: str, reason: str) -> Section:
     )  # fmt: skip
     text = "Certificates, with the checker's verdict on each, and the constructions that the valid ones hold."
     if place.is_learned:
-        beside = (
-            "without a construction beside it"
-            if reason
-            else "and beside it the construction of the same automaton"
-        )
+        beside = "without a construction beside it"
+        if not reason:
+            beside = "and beside it the construction of the same automaton"
         text = f"{'A training on' if place.kind == 'training' else 'A model of'} {place.name}, {beside}."
     return Section("summary", "Summary", text, (table,))
 
@@ -182,10 +178,7 @@ def show_certificates(place: ReportFolder) -> list[Section]:
         "certificates", "Certificates", "What the stand-alone checker says of each.",
         ("file", "kind", "verdict", "reason"), rows, ", ".join(c.path.name for c in rest),
     )  # fmt: skip
-    text = (
-        "Certificates without a construction, such as those that something is impossible, equivalent or bounded, and "
-        "invalid ones."
-    )
+    text = "Certificates of what is impossible, equivalent or bounded, which hold no construction, and invalid ones."
     return [Section("more-certificates", "Other certificates", text, (table,))] if rest else []
 
 
@@ -294,9 +287,8 @@ def open_trained(folder: ReportFolder, limits: LearnedLimits, seed: int | None =
         _expect_keys(path / "result.json", "the result of a training", result, RESULT)
     for line in metrics:
         if "loss" in line:
-            _expect_keys(
-                path / "metrics.jsonl", "the metrics of a training", line, ("step", "accuracy", "lr")
-            )
+            keys = ("step", "accuracy", "lr")
+            _expect_keys(path / "metrics.jsonl", "the metrics of a training", line, keys)
     seeds = tuple(settings["train"]["seeds"] if result is None else result["seeds"])
     chosen = seed
     if (
@@ -331,9 +323,8 @@ def _open_model(
         )
         result = seen.seen.as_json(seen.lengths)
     tested = f"random words, seed {limits.seed} of the words"
-    return Trained(
-        folder, contract, None, [], result, tested, (own,), own, path, dict(config.get("model", {}))
-    )
+    shape = dict(config.get("model", {}))
+    return Trained(folder, contract, None, [], result, tested, (own,), own, path, shape)
 
 
 def _expect_keys(path: Path, what: str, found: Any, keys: tuple[str, ...]) -> None:

@@ -24,7 +24,7 @@ from ..comparison.result import Comparison, Tolerances
 from ..comparison.states import Sampling
 from ..learned.model import load_learned_model
 from ..model_file import load_model
-from ._compared import show_clusters, show_heads, show_margins, show_spectra
+from ._compared import PREDICTED, show_clusters, show_heads, show_margins, show_spectra
 from ._data import SHARES, Cell, Chart, LearnedLimits, Mark, Section, Series, Table, plain_cell
 from ._folder import ReportFolder, Trained, open_folder, open_trained
 
@@ -133,17 +133,10 @@ def show_training(place: Trained) -> Section:
             )
             for i, seed in enumerate(place.seeds)
         ]  # fmt: skip
-        shares = SHARES if entry == "accuracy" else None
         return Chart(
-            f"learned-{entry}",
-            title,
-            f"A line for each seed. {text}",
-            "step",
-            label,
-            series,
-            "metrics.jsonl",
-            y_range=shares,
-        )
+            f"learned-{entry}", title, f"A line for each seed. {text}", "step", label, series, "metrics.jsonl",
+            y_range=SHARES if entry == "accuracy" else None,
+        )  # fmt: skip
 
     last = ", ".join(f"{x:.4g}" if is_number(x) else "none" for x in lines[-1]["loss"])
     rate = Series("learning rate", steps, [line["lr"] for line in lines], "line")
@@ -171,11 +164,9 @@ def show_lengths(place: Trained, found: Comparison | None) -> Section:
     """Accuracy against length of all seeds; `found` adds the horizons of the seed that is compared."""
     slug, title, result = "learned-lengths", "Accuracy against length", place.result
     if result is None:
-        why = (
-            "its task has no automaton to test it on"
-            if place.settings is None
-            else "the training is not finished"
-        )
+        why = "the training is not finished"
+        if place.settings is None:
+            why = "its task has no automaton to test it on"
         return Section(slug, title, f"Not shown: {why}.")
     marks = _mark_lengths(place, result, found)
 
@@ -217,14 +208,12 @@ def show_lengths(place: Trained, found: Comparison | None) -> Section:
 def _mark_lengths(place: Trained, result: dict[str, Any], found: Comparison | None) -> list[Mark]:
     """Those within the test's length; of the horizons those that are known."""
     failure = result["first_failure"][place.place] or {"least": None}
-    wanted = [
-        (place.train_length, "training length"),
-        (failure["least"], f"first wrong, seed {place.seeds[place.place]}"),
-    ]
+    wanted: list[tuple[float | None, str]] = [(place.train_length, "training length")]
+    wanted += [(failure["least"], f"first wrong, seed {place.seeds[place.place]}")]
     if found is not None:
         h = found.horizon
         wanted += [
-            (h.spread, "predicted (margin meets spread)"), (h.drift, "right to here (drift)"),
+            (h.spread, PREDICTED), (h.drift, "right to here (drift)"),
             (h.beta, "right to here (β alone)"), (h.rounding, f"right to here ({h.dtype})"),
         ]  # fmt: skip
     return [Mark("x", at, label) for at, label in wanted if at is not None and 1 <= at <= result["length"]]
@@ -264,21 +253,13 @@ def show_snap(place: Trained, found: Comparison, limits: LearnedLimits) -> tuple
     if found.causal:
         parts.append("Then the snapped heads replace the learned ones, and the rest of the model stays.")
         if found.causal[0].accuracy < 1:
-            parts.append(
-                "Where that makes the accuracy 1, the inexact heads are the reason for the wrong answers."
-            )
+            parts.append("Where that makes the accuracy 1, the wrong answers come from inexact heads.")
     items = []
     if snapped.heads:
         moved = [(s.head.name, s.to_json()) for s in snapped.heads]
         entries = (
-            "representation",
-            "theorem",
-            "transitions_moved",
-            "entries_moved",
-            "beta_moved",
-            "plane_moved",
-            "codes_moved",
-        )
+            "representation", "theorem", "transitions_moved", "entries_moved", "beta_moved", "plane_moved", "codes_moved",
+        )  # fmt: skip
         items.append(Table(
             "learned-moved", "What snapping moved",
             "Letters: largest spectral distance on U. β‖k‖²: largest distance of a factor from a reflection (2) or from doing "
@@ -298,10 +279,8 @@ def show_snap(place: Trained, found: Comparison, limits: LearnedLimits) -> tuple
             f"{place.name_source(limits, CAUSAL_WORDS)}; float64",
         ))  # fmt: skip
     if found.extracted:
-        words = [
-            None if e.counterexample is None else " ".join(map(str, e.counterexample)) or "ε"
-            for e in found.extracted
-        ]
+        shortest = [e.counterexample for e in found.extracted]
+        words = [None if word is None else " ".join(map(str, word)) or "ε" for word in shortest]
         items.append(Table(
             "learned-automata", "The automaton it is",
             f"Minimised and compared with {target.name}, which has {len(target.states):,} states. The counterexample is a shortest "
@@ -341,10 +320,8 @@ def show_failure(place: Trained, found: Comparison, limits: LearnedLimits) -> tu
     wrong = _list_wrong_word(found, place.name_source(limits))
     if failure.certificate is None:
         return f"{text}No certificate was found: {failure.reason}. {again}", [wrong]
-    return f"{text}A certificate proves that the layer must fail. {again}", [
-        _list_certificate(failure.certificate),
-        wrong,
-    ]
+    proof = _list_certificate(failure.certificate)
+    return f"{text}A certificate proves that the layer must fail. {again}", [proof, wrong]
 
 
 def _list_wrong_word(found: Comparison, source: str) -> Table:
@@ -368,19 +345,15 @@ def _list_wrong_word(found: Comparison, source: str) -> Table:
 
 def search_impossibility(found: Comparison, limits: LearnedLimits) -> Failure:
     """Search on the powers of the first letters that change a state, in `limits.arithmetic`."""
-    moving = [
-        x
-        for x, row in enumerate(found.learned.target.automaton.transitions)
-        if (row != np.arange(len(row))).any()
-    ]
+    maps = found.learned.target.automaton.transitions
+    moving = [x for x, row in enumerate(maps) if (row != np.arange(len(row))).any()]
     loops = [(x,) for x in moving[: limits.loops]]
     if not loops:
         return Failure(found.failure.in_zero_one, None, "no letter was tried")
     products = sum(head.dim * head.H0.size for head in found.learned.heads)
     steps = max(1, min(limits.steps, limits.work // max(products, 1)))
-    return why_it_fails(
-        found.learned, found.failure.in_zero_one, limits.arithmetic, max_steps=steps, loops=loops
-    )
+    below = found.failure.in_zero_one
+    return why_it_fails(found.learned, below, limits.arithmetic, max_steps=steps, loops=loops)
 
 
 def _list_certificate(document: dict[str, Any]) -> Table:

@@ -68,11 +68,8 @@ def load_template() -> Template:
     except ModuleNotFoundError:
         raise InputError("jinja2 is not installed: pip install 'mirrormata[report]'") from None
     place = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    place.policies["json.dumps_kwargs"] = {
-        "ensure_ascii": False,
-        "separators": (",", ":"),
-        "allow_nan": False,
-    }
+    kept = {"ensure_ascii": False, "separators": (",", ":"), "allow_nan": False}
+    place.policies["json.dumps_kwargs"] = kept
     place.globals.update(
         look=choose_look, most_rows=MOST_ROWS, kind_of=lambda item: type(item).__name__.lower(), is_wide=is_wide,
         choices=choose_filters, legend=group_legend,

@@ -65,9 +65,8 @@ def draw_chart(chart: Chart, kind: Format, width: float = COLUMN) -> bytes:
     """The figure of one chart, `width` inches wide; the same chart gives the same bytes."""
     with matplotlib.rc_context(_STYLE):
         stream = io.BytesIO()
-        _draw_figure(chart, width).savefig(
-            stream, format=kind, metadata={**_METADATA[kind], "Title": chart.title}
-        )
+        metadata = {**_METADATA[kind], "Title": chart.title}
+        _draw_figure(chart, width).savefig(stream, format=kind, metadata=metadata)
     return stream.getvalue()
 
 
@@ -122,9 +121,8 @@ def _draw_series(axes: Axes, chart: Chart) -> dict[tuple[str, int, str], Any]:
         if s.kind == "bars":
             look, width = choose_look(s.role), 0.75 / len(bars)
             left = [v + (bars.index((s.name, s.role)) - (len(bars) - 1) / 2) * width for v in x]
-            drawn: Any = axes.bar(
-                left, y, width, color=look.colour, hatch=look.hatch * 3, edgecolor="white", linewidth=0
-            )
+            style: Any = {"color": look.colour, "hatch": look.hatch * 3, "edgecolor": "white", "linewidth": 0}
+            drawn: Any = axes.bar(left, y, width, **style)
         else:
             drawn = _draw_line(axes, s, x, y)
         handles.setdefault((s.name, s.role, s.kind), drawn)

@@ -201,10 +201,8 @@ def _log_axis(values: Iterable[float | str | None]) -> dict[str, Any]:
 def _make_trace(series: Series, chart: Chart) -> dict[str, Any]:
     named, points, look = bool(chart.names), series.kind == "points", choose_look(series.role)
     hover = [f"<b>{escape_plotly(series.name)}</b>"]
-    hover += [
-        f"{escape_plotly(chart.x_label)}: %{{x{'' if named else ':.6~g'}}}",
-        f"{escape_plotly(chart.y_label)}: %{{y:.6~g}}",
-    ]
+    hover += [f"{escape_plotly(chart.x_label)}: %{{x{'' if named else ':.6~g'}}}"]
+    hover += [f"{escape_plotly(chart.y_label)}: %{{y:.6~g}}"]
     hover += [f"{escape_plotly(key)}: {escape_plotly(value)}" for key, value in series.filters]
     trace: dict[str, Any] = {
         "name": escape_plotly(series.name),
@@ -215,38 +213,24 @@ def _make_trace(series: Series, chart: Chart) -> dict[str, Any]:
     if series.hover:
         trace["text"] = [escape_plotly(text) for text in series.hover]
     if series.kind == "bars":
-        pattern = {"shape": look.hatch, "fgopacity": 0.6, "size": 6}
-        return {
-            **trace,
-            "type": "bar",
-            "marker": {"color": look.colour, "pattern": pattern},
-            "textposition": "none",
-        }
+        bar = {"color": look.colour, "pattern": {"shape": look.hatch, "fgopacity": 0.6, "size": 6}}
+        return {**trace, "type": "bar", "marker": bar, "textposition": "none"}
     size = 7 if points else 5
     marker: dict[str, Any] = {"color": look.colour, "symbol": look.symbol, "size": size, "opacity": 0.85}
     if look.hollow:
-        marker = {
-            "color": look.colour,
-            "symbol": f"{look.symbol}-open",
-            "size": size + 5,
-            "line": {"width": 2},
-        }
-    line = {
-        "color": look.colour,
-        "dash": look.dash,
-        "width": 2,
-        "shape": "hv" if series.kind == "steps" else "linear",
-    }
+        ring = {"symbol": f"{look.symbol}-open", "size": size + 5, "line": {"width": 2}}
+        marker = {"color": look.colour, **ring}
+    shape = "hv" if series.kind == "steps" else "linear"
+    line = {"color": look.colour, "dash": look.dash, "width": 2, "shape": shape}
     lines = {} if points else {"line": line, "connectgaps": False}
     return {**trace, "type": "scatter", "mode": choose_mode(series), "marker": marker, **lines}
 
 
 def _add_marks(figure: Figure, chart: Chart, upright: list[Mark], level: list[Mark]) -> None:
     """Dashed lines with labels: above the plot in rows, and at the right or left end of horizontal lines."""
+    dashes: Any = {"type": "line", "line_dash": "dash", "layer": "below"}
     for row, m in enumerate(upright):
-        figure.add_shape(
-            type="line", x0=m.at, x1=m.at, y0=0, y1=1, yref="paper", line_dash="dash", layer="below"
-        )
+        figure.add_shape(x0=m.at, x1=m.at, y0=0, y1=1, yref="paper", **dashes)
         figure.add_annotation(
             text=escape_plotly(m.label), x=log10(m.at) if chart.log_x else m.at, y=1, yref="paper", yshift=ROW * row,
             xanchor=anchor_label(place_mark(chart, m)), yanchor="bottom", showarrow=False,
@@ -255,9 +239,7 @@ def _add_marks(figure: Figure, chart: Chart, upright: list[Mark], level: list[Ma
     for m in level:
         place = place_mark(chart, m)
         last, end = place, 1 - end if place - last < NEAR else 1
-        figure.add_shape(
-            type="line", x0=0, x1=1, xref="paper", y0=m.at, y1=m.at, line_dash="dash", layer="below"
-        )
+        figure.add_shape(x0=0, x1=1, xref="paper", y0=m.at, y1=m.at, **dashes)
         figure.add_annotation(
             text=escape_plotly(m.label), x=end, xref="paper", xanchor="right" if end else "left",
             y=log10(m.at) if chart.log_y else m.at, yanchor="bottom", showarrow=False,

@@ -56,19 +56,15 @@ def follow_words(lrnn: LRNN, runs: RandomRuns) -> list[FollowedRun]:
 
     def observe(states: Iterable[Sequence[Floats]], decode: Any) -> tuple[Floats, Floats, Any]:
         """Largest norm and least margin after each token, and where the state is wrong, `[T, words]`."""
-        norms, margins, wrong = (
-            np.empty(words.shape[1]),
-            np.empty(words.shape[1]),
-            np.zeros(words.T.shape, dtype=bool),
-        )
+        norms, margins = np.empty((2, words.shape[1]))
+        wrong = np.zeros(words.T.shape, dtype=bool)
         for t, H in enumerate(states):
             norms[t] = np.sqrt(sum(np.einsum("bij,bij->b", part, part) for part in H)).max()
             if joint is not None:
                 decoded, margins[t] = joint.observe(H, right[:, t])
             else:
-                margins[t] = min(
-                    measure_margin(d, part, c[:, t]) for d, part, c in zip(dense, H, codes, strict=True)
-                )
+                each = zip(dense, H, codes, strict=True)
+                margins[t] = min(measure_margin(d, part, c[:, t]) for d, part, c in each)
                 decoded = decode(H, words[:, t])
             wrong[t] = decoded != right[:, t]
         return norms, margins, wrong
@@ -93,9 +89,8 @@ def follow_words(lrnn: LRNN, runs: RandomRuns) -> list[FollowedRun]:
             norms, margins, wrong = observe(step(stepper), stepper.decode)
         tally = Tally()
         tally.add_errors(wrong, 0)
-        found.append(
-            FollowedRun(name, norms, margins, words.size, tally.errors, tally.first and tally.first[0])
-        )
+        first = tally.first and tally.first[0]
+        found.append(FollowedRun(name, norms, margins, words.size, tally.errors, first))
     return found
 
 
@@ -152,15 +147,12 @@ def show_rounding(lrnn: LRNN, lengths: Lengths, runs: RandomRuns, limits: ShownL
         runs = replace(runs, length=within)
     found = follow_words(lrnn, runs)
     source = f"{runs.text}; per_step arithmetic: {ARITHMETIC.removeprefix('per_step, ')}"
-    text = " ".join(
-        [f"{runs.text}, in {len(found)} dtypes.{cut}", *_describe_exactness(lrnn, lengths, limits)]
-    )
+    said = _describe_exactness(lrnn, lengths, limits)
+    text = " ".join([f"{runs.text}, in {len(found)} dtypes.{cut}", *said])
     wrong = [f"{r.dtype} first at token {r.first_error:,}" for r in found if r.first_error is not None]
-    errors = (
-        f"Wrong states occur in {len(wrong)} of {len(found)} dtypes: {'; '.join(wrong)}."
-        if wrong
-        else "No state is wrong in any dtype."
-    )
+    errors = "No state is wrong in any dtype."
+    if wrong:
+        errors = f"Wrong states occur in {len(wrong)} of {len(found)} dtypes: {'; '.join(wrong)}."
     table = Table(
         "dtypes", "Dtypes", f"A row for each of {len(found)} dtypes. {errors}",
         (
@@ -169,15 +161,11 @@ def show_rounding(lrnn: LRNN, lengths: Lengths, runs: RandomRuns, limits: ShownL
         ),
         [_list_run(lrnn, lengths, r) for r in found], source,
     )  # fmt: skip
-    charts = [
-        _chart_margins(lrnn, found, source, lengths, limits, errors),
-        _chart_norms(found, source, lengths, limits),
-    ]
+    charts = [_chart_margins(lrnn, found, source, lengths, limits, errors)]
+    charts += [_chart_norms(found, source, lengths, limits)]
     if not any(y is not None for series in charts[0].series for y in series.y):
-        charts, text = (
-            charts[1:],
-            f"{text} There is no other code to confuse a state with, so there is no margin.",
-        )
+        charts = charts[1:]
+        text += " There is no other code to confuse a state with, so there is no margin."
     return Section("rounding", "Rounding over length", text, (*charts, table))
 
 
@@ -220,18 +208,15 @@ def _draw_run(r: FollowedRun, what: str, limits: ShownLimits, floor: float = -ma
     """The least margin or the largest norm of each stretch, at its place; what is not finite or too low breaks the line."""
     values = r.margins if what == "margin" else r.norms
     stretches = split_positions(len(values), limits.points)
-    tokens = [
-        s.start + int(values[s].argmin() if what == "margin" else values[s].argmax()) + 1 for s in stretches
-    ]
+    pick = np.argmin if what == "margin" else np.argmax
+    tokens = [s.start + int(pick(values[s])) + 1 for s in stretches]
     y = [float(values[token - 1]) for token in tokens]
-    hover = [
-        f"{r.dtype}, token {token:,}: {what} {value:.6g}" for token, value in zip(tokens, y, strict=True)
-    ]
+    pairs = zip(tokens, y, strict=True)
+    hover = [f"{r.dtype}, token {token:,}: {what} {value:.6g}" for token, value in pairs]
     shown = [value if math.isfinite(value) and value >= floor else None for value in y]
     role = 4 + list(FORMATS).index(r.dtype)
-    return Series(
-        r.dtype, [float(token) for token in tokens], shown, "line", role, hover, (("dtype", r.dtype),)
-    )
+    x = [float(token) for token in tokens]
+    return Series(r.dtype, x, shown, "line", role, hover, (("dtype", r.dtype),))
 
 
 def _mark_horizons(lengths: Lengths, found: list[FollowedRun]) -> list[Mark]:
@@ -258,9 +243,8 @@ def _describe_exactness(lrnn: LRNN, lengths: Lengths, limits: ShownLimits) -> li
     if lrnn.integer_bound is None:
         text = ["Not all of its numbers are integers, so no dtype is sure to hold them without rounding."]
     elif not lrnn.formats:
-        text = [
-            f"All its numbers are integers, but up to {lrnn.integer_bound:,}, more than any dtype here holds."
-        ]
+        bound = f"{lrnn.integer_bound:,}"
+        text = [f"All its numbers are integers, but up to {bound}, more than any dtype here holds."]
     else:
         text = [
             f"All its numbers, products and partial sums are integers up to {lrnn.integer_bound:,}: it is exact at any length "
@@ -268,9 +252,8 @@ def _describe_exactness(lrnn: LRNN, lengths: Lengths, limits: ShownLimits) -> li
         ]
     known = [f"{n:,} in {dtype}" for dtype, n in (lengths or {}).items() if n is not None]
     if known:
-        text.append(
-            f"On every word the nearest code is proved to be the right one up to token {', '.join(known)}."
-        )
+        to = ", ".join(known)
+        text.append(f"On every word the nearest code is proved to be the right one up to token {to}.")
     elif lengths is None and lrnn.exactness != "integer":
         text.append(
             f"Horizons were not computed: a head has more than {limits.codes:,} codes."

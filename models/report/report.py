@@ -47,12 +47,8 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        return {
-            **vars(self),
-            "page": str(self.page),
-            "sections": list(self.sections),
-            "files": [str(path) for path in self.files],
-        }
+        lists = {"sections": list(self.sections), "files": [str(path) for path in self.files]}
+        return {**vars(self), "page": str(self.page), **lists}
 
 
 def report(
@@ -99,9 +95,8 @@ def report(
     )
     written = render_page(f"{place.name}: {place.what}", sections).encode("utf-8")
     if len(written) > max_bytes:
-        raise LimitError(
-            f"{target}: the page has {len(written):,} bytes, more than {max_bytes:,}: raise --max-bytes"
-        )
+        size = f"{len(written):,} bytes, more than {max_bytes:,}"
+        raise LimitError(f"{target}: the page has {size}: raise --max-bytes")
     wanted: list[tuple[str | Path | None, Format]] = [(png, "png"), (pdf, "pdf")]
     files = [
         (Path(where) / name, data)
