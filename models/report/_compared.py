@@ -81,7 +81,7 @@ def _list_errors(found: Comparison, source: str) -> Table:
         "learned-errors", "Is it a representation?",
         "Largest spectral norms on U. Homomorphism: A_h A_g - A_gh over all pairs of elements, where A_g is the product of a "
         "shortest word's letters. Identity: A_s - I over letters that change no state. Order: A_x^m - I, where m is the order "
-        "of the letter. Last, what leaves U.",
+        "of the letter. Leaves U by: the part of the letters that leads out of U.",
         (
             "head", "homomorphism error", "at the words", "identity error", "order error", "leaves U by",
             "character within a class", "multiplicities off by", "exact",
@@ -271,21 +271,23 @@ def show_margins(place: Trained, found: Comparison, limits: LearnedLimits) -> tu
             "The mean over the words of the Frobenius norm of a head's state. Orthogonal transitions keep it, β‖k‖² between 0 and "
             "2 can shrink it, and what is added can make it grow.",
             "letters read", "mean norm", norms, source, marks, log_x=True, log_y=True,
-        ),
-        Chart(
-            "learned-margin", "Margin over spread",
-            "Above 1 the nearest class mean is the right one for every state that was seen, below 1 it is not for one."
-            f"{' States without any spread are not drawn.' if exact else ''}",
-            "letters read", "margin / spread", ratios, source, (*marks, Mark("y", 1.0, "1: margin is spread")), log_x=True, log_y=True,
-        ),
-        _list_horizons(place, found, source),
+        )
     ]  # fmt: skip
     text = (
         "A state is read rightly by the nearest class mean as long as it has moved towards every other mean (spread) by less than "
         "half the way (margin). The charts show the state and the direction that come nearest to failing. A head that keeps only "
         "part of the state has directions between what it keeps apart."
     )
-    return text, items
+    if any(y is not None for series in ratios for y in series.y):
+        items.append(Chart(
+            "learned-margin", "Margin over spread",
+            "Above 1 the nearest class mean is the right one for every state that was seen, below 1 it is not for one."
+            f"{' States without any spread are not drawn.' if exact else ''}",
+            "letters read", "margin / spread", ratios, source, (*marks, Mark("y", 1.0, "1: margin is spread")), log_x=True, log_y=True,
+        ))  # fmt: skip
+    else:
+        text += " Here no states are told apart, or they have no spread at all, so margin over spread is not drawn."
+    return text, [*items, _list_horizons(place, found, source)]
 
 
 def _list_horizons(place: Trained, found: Comparison, source: str) -> Table:

@@ -196,7 +196,7 @@ def show_lengths(place: Trained, found: Comparison | None) -> Section:
         items.append(chart("bits", "Bits a label", "bits", "Measured since the position before."))
     longest = result["longest_90"][place.place]
     text = [
-        "All prefixes of the test words are test words too, so one run answers for all lengths.",
+        "All prefixes of the test words are test words too, so one run measures all lengths.",
         *[f"Seed {place.seeds[place.place]} is looked at below."] * (len(place.seeds) > 1),
         f"At least 90 % of its answers are right at every position tested, up to {longest:,} letters."
         if longest == result["length"]

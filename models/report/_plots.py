@@ -38,8 +38,10 @@ ROW, TOP = 16, 14
 """Pixels: height of a row of labels, margin above a plot without any."""
 NEAR = 0.07
 """Horizontal lines that are nearer, in parts of the axis, have their labels at different ends."""
-CIRCLE = [-1.1, 1.1]
-"""What both axes show at least where there is the unit circle."""
+HIGH = 0.9
+"""Labels of horizontal lines higher up are below their line where labels of vertical lines stand above the plot."""
+CIRCLE = 1.1
+"""Where there is the unit circle both axes end here or farther out, by this factor beyond the farthest point."""
 
 
 def _polygon(corners: int, turn: float = 0.0, inner: float = 1.0) -> str:
@@ -138,7 +140,7 @@ def theme_template(theme: str) -> dict[str, Any]:
     from plotly.graph_objects import layout
 
     c = THEMES[theme]
-    axis = {"gridcolor": c["grid"], "zerolinecolor": c["quiet"], "zerolinewidth": 1, "linecolor": c["quiet"], "automargin": True}  # fmt: skip
+    axis = {"gridcolor": c["grid"], "zerolinecolor": c["quiet"], "zerolinewidth": 1, "showline": True, "linecolor": c["quiet"], "automargin": True}  # fmt: skip
     family = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'
     template = layout.Template(layout={
         "font": {"family": family, "size": 12.5, "color": c["ink"]}, "xaxis": axis, "yaxis": axis,
@@ -171,13 +173,14 @@ def plot_chart(chart: Chart) -> Figure:
         figure.update_yaxes(_log_axis(y for series in chart.series for y in series.y))
     if chart.circle:
         figure.add_shape(type="circle", x0=-1, x1=1, y0=-1, y1=1, layer="below")
-        figure.update_xaxes(autorangeoptions_include=CIRCLE, constrain="domain")
-        figure.update_yaxes(scaleanchor="x", constrain="domain")
-    included = [m.at for m in level] + CIRCLE * chart.circle
-    if chart.y_range is not None:
+        values = [v for s in chart.series for v in (*s.x, *s.y) if isinstance(v, int | float) and isfinite(v)]
+        end = CIRCLE * max(1.0, *map(abs, values))
+        figure.update_xaxes(range=[-end, end], constrain="domain")
+        figure.update_yaxes(range=[-end, end], constrain="domain", scaleanchor="x")
+    elif chart.y_range is not None:
         figure.update_yaxes(range=list(chart.y_range))
-    elif included:
-        figure.update_yaxes(autorangeoptions_include=included)
+    elif level:
+        figure.update_yaxes(autorangeoptions_include=[m.at for m in level])
     _add_marks(figure, chart, upright, level)
     return figure
 
@@ -242,5 +245,5 @@ def _add_marks(figure: Figure, chart: Chart, upright: list[Mark], level: list[Ma
         figure.add_shape(x0=0, x1=1, xref="paper", y0=m.at, y1=m.at, **dashes)
         figure.add_annotation(
             text=escape_plotly(m.label), x=end, xref="paper", xanchor="right" if end else "left",
-            y=log10(m.at) if chart.log_y else m.at, yanchor="bottom", showarrow=False,
+            y=log10(m.at) if chart.log_y else m.at, yanchor="top" if upright and place > HIGH else "bottom", showarrow=False,
         )  # fmt: skip

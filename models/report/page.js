@@ -37,9 +37,11 @@
       });
     }
     figure.querySelector(".reset").addEventListener("click", () => {
-      const { range } = spec.layout.yaxis;
-      const y = range ? { "yaxis.range": range } : { "yaxis.autorange": true };
-      if (chart.drawn) Plotly.relayout(chart.plot, { "xaxis.autorange": true, ...y });
+      const whole = ["xaxis", "yaxis"].map((axis) => {
+        const { range } = spec.layout[axis];
+        return range ? [`${axis}.range`, [...range]] : [`${axis}.autorange`, true];
+      });
+      if (chart.drawn) Plotly.relayout(chart.plot, Object.fromEntries(whole));
     });
     return chart;
   }
