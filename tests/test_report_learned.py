@@ -304,6 +304,10 @@ def test_several_layers_are_compared_in_context(tmp_path: Path) -> None:
     assert "no group automaton" in section(sections, "learned-heads").text
     assert "factors are known only" in section(sections, "learned-spectra").text
     assert [s.name for s in chart(sections, "learned-disc").series].count("learned") == 2 * 3
+    assert "margin over spread is not drawn" in section(sections, "learned-margins").text
+    for part in sections:
+        for i in part.items:
+            assert not isinstance(i, Chart) or any(y is not None for s in i.series for y in s.y), i.slug
 
 
 def test_limits_are_said(turned: Path) -> None:

@@ -35,7 +35,8 @@ def show_heads(place: Trained, found: Comparison, limits: LearnedLimits) -> tupl
     text.append(f"States fall into groups by the automaton's state in {carrying}.")
     if not carrying:
         text[-1] = "No head's states fall into groups by the automaton's state."
-    text += [f"{h.head.name} has a character nearest to that of {_name_constituents(r)}." for h, r in pairs]
+    for h, r in pairs:
+        text.append(f"The character of {h.head.name} is nearest to that of {_name_constituents(r)}.")
     if found.constructed is not None:
         text.append(f"Beside it stands the construction: {found.constructed.name}.")
     heads = Table(
@@ -116,7 +117,7 @@ def _list_character(h: HeadComparison, r: Representation, source: str) -> Table:
         rows.append((word, len(here), *traces, round(float(nearest[c].real), 9)))
     return Table(
         f"learned-character-{h.head.name}", f"The character of {h.head.name}",
-        "Traces on U of the elements of each conjugacy class; the last column is the character of exactly "
+        "Traces on U of the elements of each conjugacy class; the last column is the exact character of "
         f"{_name_constituents(r)}.",
         ("a word of the class", "elements", "mean trace", "least", "largest", "nearest character"), rows, source,
     )  # fmt: skip
@@ -281,7 +282,7 @@ def show_margins(place: Trained, found: Comparison, limits: LearnedLimits) -> tu
     if any(y is not None for series in ratios for y in series.y):
         items.append(Chart(
             "learned-margin", "Margin over spread",
-            "Above 1 the nearest class mean is the right one for every state that was seen, below 1 it is not for one."
+            "Above 1 the nearest class mean is the right one for every state that was seen, below 1 it is wrong for at least one."
             f"{' States without any spread are not drawn.' if exact else ''}",
             "letters read", "margin / spread", ratios, source, (*marks, Mark("y", 1.0, "1: margin is spread")), log_x=True, log_y=True,
         ))  # fmt: skip
