@@ -373,6 +373,7 @@ def test_cells() -> None:
 
 def test_the_page_is_small_and_says_the_same_each_time(whole: str, tmp_path: Path) -> None:
     assert len(whole.encode()) < 5_000_000
+    assert whole.startswith("<!doctype html>")
     assert render_page(f"Report of {HOSTILE}", sections(tmp_path)) == whole
 
 

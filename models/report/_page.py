@@ -57,7 +57,7 @@ def render_page(title: str, sections: Sequence[Section]) -> str:
         title=title, sections=sections, themes=THEMES, policy=policy, style=_read_asset("page.css"), script=script,
         plots={"themes": {name: theme_template(name) for name in THEMES}, "charts": {c.slug: _describe_plot(c) for c in charts}},
         plotly=packed if charts else "",
-    )  # fmt: skip
+    ).lstrip()  # fmt: skip
 
 
 @cache
