@@ -173,8 +173,8 @@ def plot_chart(chart: Chart) -> Figure:
         figure.update_yaxes(_log_axis(y for series in chart.series for y in series.y))
     if chart.circle:
         figure.add_shape(type="circle", x0=-1, x1=1, y0=-1, y1=1, layer="below")
-        values = [v for s in chart.series for v in (*s.x, *s.y) if isinstance(v, int | float) and isfinite(v)]
-        end = CIRCLE * max(1.0, *map(abs, values))
+        every = [v for s in chart.series for v in (*s.x, *s.y)]
+        end = CIRCLE * max([1.0, *(abs(v) for v in every if isinstance(v, int | float) and isfinite(v))])
         figure.update_xaxes(range=[-end, end], constrain="domain")
         figure.update_yaxes(range=[-end, end], constrain="domain", scaleanchor="x")
     elif chart.y_range is not None:
