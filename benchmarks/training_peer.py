@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from mirrormata.models._config import ModelConfig
 from mirrormata.models._model import Block, Model
-from mirrormata.models.layers._delta_product import DeltaProduct
+from mirrormata.models.layers.delta_product import DeltaProduct
 
 
 class PeerMixer(nn.Module):

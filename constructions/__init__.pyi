@@ -2,6 +2,7 @@
 
 from ._construct import Request as Request
 from ._conversions import as_automaton as as_automaton
+from ._conversions import from_aalpy as from_aalpy
 from ._conversions import from_automata_lib as from_automata_lib
 from ._conversions import from_callable as from_callable
 from ._conversions import from_networkx as from_networkx

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, overload
 
 from ..foundation._errors import InputError, LimitError, NotRealisableError
+from ._conversions import AutomatonLike, as_automaton
 from ._lrnn import LRNN
 from ._realisation import Realisation, cost
 from .automata._automaton import Automaton
@@ -94,7 +95,7 @@ class Request:
 
 @overload
 def construct(
-    automaton: Automaton | str,
+    automaton: AutomatonLike,
     *,
     exactness: Exactness | str = ...,
     theorem: str | None = ...,
@@ -107,7 +108,7 @@ def construct(
 ) -> LRNN: ...
 @overload
 def construct(
-    automaton: Automaton | str,
+    automaton: AutomatonLike,
     *,
     exactness: Exactness | str = ...,
     theorem: str | None = ...,
@@ -122,7 +123,7 @@ def construct(
     max_level_letters: int = ...,
 ) -> Realisation: ...
 def construct(
-    automaton: Automaton | str,
+    automaton: AutomatonLike,
     *,
     exactness: Exactness | str = "any",
     theorem: str | None = None,
@@ -143,8 +144,8 @@ def construct(
     gates, are built where `theorem` asks for them.
 
     Args:
-        automaton: an `Automaton` or a SPEC (see `automaton_from_spec`); states that its start does not reach are
-            dropped unless it keeps them on purpose.
+        automaton: an `Automaton`, a SPEC such as `S5`, or whatever else `as_automaton` takes; states that its start does
+            not reach are dropped unless it keeps them on purpose.
         exactness: `any`, or `integer` for bit-exact ones only.
         theorem: only constructions of that source, such as `G.T4` or `DP.T1`.
         max_layers: most layers, 1 or more.
@@ -162,18 +163,15 @@ def construct(
         LimitError: that was too large to find out.
         InputError: an argument or the SPEC is of the wrong form.
     """
-    if isinstance(automaton, str):
-        from ._spec import automaton_from_spec
-
-        automaton = automaton_from_spec(automaton)
+    automaton = as_automaton(automaton)
     request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates)
     limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
     return choose(automaton, request, limits)
 
 
-def choose(automaton: Automaton, request: Request, limits: Limits | None = None) -> Realisation:
+def choose(automaton: AutomatonLike, request: Request, limits: Limits | None = None) -> Realisation:
     """The cheapest realisation within a request, see `construct`."""
-    automaton = trimmed(automaton)
+    automaton = trimmed(as_automaton(automaton))
     problem = request.problem(automaton, limits)
     if request.theorem is not None:
         asked = construction_of(request.theorem)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from automata.fa.nfa import NFA
 
 
-AutomatonLike = Any
+AutomatonLike = object
 """Whatever `as_automaton` takes: no type of Python describes it."""
 
 ACCEPTED = (
@@ -86,6 +86,7 @@ def as_automaton(
         return value if start is None else value.with_start(start)
     if isinstance(value, str | PathLike):
         return automaton_from_spec(fspath(value), start=None if start is None else str(start))
+    anything: Any = value
     held = getattr(value, "automaton", None)
     if isinstance(held, Automaton):
         return held if start is None else held.with_start(start)
@@ -93,9 +94,9 @@ def as_automaton(
         return _from_mapping(value, argument, start, letters)
     libraries = {kind.__module__.partition(".")[0] for kind in type(value).__mro__}
     if "networkx" in libraries:
-        return from_networkx(value, start)
+        return from_networkx(anything, start)
     if "automata" in libraries:
-        automaton = from_automata_lib(value)
+        automaton = from_automata_lib(anything)
     elif "aalpy" in libraries:
         automaton = from_aalpy(value)
     elif "sympy" in libraries:
@@ -106,7 +107,7 @@ def as_automaton(
                 f"`{argument}` is a function, whose start state and letters are not known: give "
                 "from_callable(function, start, letters)"
             )
-        return from_callable(value, start, letters, name=getattr(value, "__name__", "automaton"))
+        return from_callable(anything, start, letters, name=getattr(value, "__name__", "automaton"))
     else:
         shown = f"{value!r:.40}"
         raise InputError(
@@ -162,8 +163,18 @@ def from_automata_lib(
 ) -> Automaton:
     """The complete automaton of an automata-lib machine, letters sorted, states breadth first.
 
-    `track` defaults to `state` for a DFA, whose labels are kept (partial ones get a sink), and to `output` for an NFA
-    or GNFA, whose states are tuples of its labels. `InputError` for other objects, `LimitError` beyond `max_states`.
+    automata-lib keeps states and letters in sets, whose order follows the hash seed, so they are ordered here.
+
+    Args:
+        machine: a `DFA`, whose states keep their labels (a partial one gets a sink), or an `NFA` or `GNFA`, which is
+            determinised: states are tuples of its labels.
+        track: `state` keeps every reachable state (the default for a DFA), `output` minimises by acceptance.
+        name: the automaton's name, which stands before every error.
+        max_states: the most states of a determinisation.
+
+    Raises:
+        InputError: `machine` is something else.
+        LimitError: the determinisation has more than `max_states` states.
     """
     from automata.fa.dfa import DFA
     from automata.fa.gnfa import GNFA
@@ -192,7 +203,7 @@ def from_automata_lib(
         raise InputError(
             f"{name}: an automata-lib DFA, NFA or GNFA is needed, not a {type(machine).__name__}"
         )
-    return _breadth_first_order(acceptor.determinised(name, track or "output", max_states))
+    return _breadth_first_order(acceptor.determinise(name, track or "output", max_states))
 
 
 def _breadth_first_order(automaton: Automaton) -> Automaton:
@@ -274,12 +285,13 @@ def _breadth_first(
     return order
 
 
-def to_automata_lib(automaton: Automaton) -> DFA:
+def to_automata_lib(automaton: AutomatonLike) -> DFA:
     """The automata-lib `DFA` with the same labels, for outputs that are acceptance.
 
     A state `None` is renamed to the text `None`, because `DFA.minify` fails on it. Do not chain calls on a temporary
     (`dfa.minify().isfinite()`): automata-lib raises `RuntimeError`. `InputError` for other outputs or a letter `""`.
     """
+    automaton = as_automaton(automaton)
     from automata.fa.dfa import DFA
 
     if output_kind(automaton) != "acceptor":
@@ -347,10 +359,24 @@ def from_callable(
     track: Track = "state",
     max_states: int = MAX_STATES,
 ) -> Automaton:
-    """The states that `function(state, letter) -> state` reaches from `start`, breadth first.
+    """The automaton of the states that a function reaches from `start`, breadth first.
 
-    `outputs(state)` gives the outputs; without it each state is its own. `InputError` for states that are not hashable
-    or not equal to themselves (nan), or equal but of different types (`1` and `True`), `LimitError` beyond `max_states`.
+    Args:
+        function: `(state, letter)` to the next state; it is called once for each state and letter.
+        start: the start state.
+        letters: the alphabet, in its order.
+        outputs: the output of a state; without it each state is its own output.
+        name: the automaton's name, which stands before every error.
+        track: `state` keeps every state, `output` minimises by outputs.
+        max_states: the most states.
+
+    Raises:
+        InputError: a state is not hashable, not equal to itself (nan), or equal to one of another type (`1` and `True`).
+        LimitError: the function reaches more than `max_states` states.
+
+    Examples:
+        >>> from_callable(lambda hour, step: (hour + step) % 12, 0, [1, 5], name="clock").run([5, 5, 1])
+        (0, 5, 10, 11)
     """
     alphabet = list(letters)
     problems = label_problems(alphabet, "letter") + label_problems([start], "state")
@@ -398,11 +424,19 @@ def from_networkx(
     name: str = "automaton",
     track: Track = "state",
 ) -> Automaton:
-    """The automaton of a directed (multi)graph whose edges carry a letter in the attribute `letter`.
+    """The automaton of a directed graph whose edges carry letters.
 
-    Outputs: the node attribute `accepting` or `output`, or the edge attribute `output` (Mealy), on all or none; without
-    them each state is its own output. `start` defaults to `graph.graph["start"]`; graph attribute `letters` fixes the
-    alphabet's order. Partial graphs get a sink. `InputError` names the edge where it is not deterministic.
+    Args:
+        graph: a `DiGraph` or `MultiDiGraph`; its nodes are the states. Outputs are the node attribute `accepting` or
+            `output`, or the edge attribute `output` (Mealy), on all or on none; without them each state is its own output.
+            The graph attribute `letters` fixes the alphabet's order. A partial graph gets a sink.
+        start: the start state, by default `graph.graph["start"]`.
+        letter: name of the edges' attribute that holds the letter.
+        name: the automaton's name, which stands before every error.
+        track: `state` keeps every reachable state, `output` minimises by outputs.
+
+    Raises:
+        InputError: the graph is not directed or not deterministic, or attributes are missing; it names the edges.
     """
     if not graph.is_directed():
         raise InputError(f"{name}: a directed graph is needed (networkx.MultiDiGraph)")
@@ -452,11 +486,12 @@ def from_networkx(
     )
 
 
-def to_networkx(automaton: Automaton) -> networkx.MultiDiGraph[Any]:
+def to_networkx(automaton: AutomatonLike) -> networkx.MultiDiGraph[Any]:
     """A `MultiDiGraph` with edge attribute `letter` that `from_networkx` turns into the same automaton.
 
     `InputError` where a state is None, which networkx refuses.
     """
+    automaton = as_automaton(automaton)
     import networkx
 
     if None in automaton.states:
@@ -481,9 +516,16 @@ def to_networkx(automaton: Automaton) -> networkx.MultiDiGraph[Any]:
 def from_permutation_group(
     group: Any, letters: Sequence[Label] | None = None, start: int = 0, *, name: str = "automaton"
 ) -> Automaton:
-    """The generators of a sympy `PermutationGroup` acting on its points 0..n-1, all kept, each its own output.
+    """The automaton on the points 0 to n-1 of a permutation group, a letter for each generator.
 
-    `letters`: names of the generators, in their order; by default their image tuples.
+    Args:
+        group: a sympy `PermutationGroup` of degree n.
+        letters: names of the generators, in their order; by default their image tuples.
+        start: the start point, 0 to n-1. All points are kept, and each is its own output.
+        name: the automaton's name, which stands before every error.
+
+    Raises:
+        InputError: `group` is something else, `letters` are not one a generator, or `start` is no point.
     """
     from sympy.combinatorics import PermutationGroup
 
@@ -507,12 +549,13 @@ def from_permutation_group(
     )
 
 
-def to_permutation_group(automaton: Automaton) -> Any:
+def to_permutation_group(automaton: AutomatonLike) -> Any:
     """The transition group as a sympy `PermutationGroup` on the indices of states, one generator a letter.
 
     sympy multiplies left to right: `p*q` applies p first. `InputError` names the letter and the two states it merges
     where the transitions are not permutations.
     """
+    automaton = as_automaton(automaton)
     merged = automaton.merged_pair()
     if merged is not None:
         x, p, q = merged

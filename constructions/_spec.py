@@ -50,7 +50,7 @@ def automaton_from_spec(
 
     Examples:
         >>> automaton_from_spec("mod:7").letters
-        (0, 1)
+        ('0', '1')
         >>> automaton_from_spec("regex:(ab)*").states
         (0, 1, 2)
     """
@@ -68,7 +68,7 @@ def automaton_from_spec(
         automaton = automaton_by_name(
             spec, product=product, max_states=max_states, max_transitions=max_transitions
         )
-        return _adapted(automaton, start, track or "state", automaton.name)
+        return _restart_and_minimise(automaton, start, track or "state", automaton.name)
     given |= {"track": track, "start": start, "max_states": max_states}
     options = {
         option: value for option, value in given.items() if option in found.options and value is not None
@@ -80,7 +80,7 @@ def automaton_from_spec(
     # what the format's own reader did not take is done here
     rest_start = None if "start" in found.options else start
     rest_track: Track = "state" if "track" in found.options or track is None else track
-    return _adapted(read, rest_start, rest_track, spec)
+    return _restart_and_minimise(read, rest_start, rest_track, spec)
 
 
 def _format_of(spec: str) -> Format | None:
@@ -105,7 +105,7 @@ def _format_of(spec: str) -> Format | None:
     return None
 
 
-def _adapted(automaton: Automaton, start: str | None, track: Track, name: str) -> Automaton:
+def _restart_and_minimise(automaton: Automaton, start: str | None, track: Track, name: str) -> Automaton:
     """From the start state with this text, and minimised by outputs where that is wanted."""
     if start is not None:
         automaton = with_start_text(automaton, start, name)

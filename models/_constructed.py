@@ -21,8 +21,8 @@ from ..theory.running._weights import Rounding, dense_codes
 from ._config import ModelConfig
 from ._model import Block, Model
 from ._model_file import save_model
-from .layers._delta_product import DeltaProduct
 from .layers._table_read_out import TableReadOut
+from .layers.delta_product import DeltaProduct
 from .tasks._automaton import AutomatonTask
 from .tasks._task import TaskSettings
 

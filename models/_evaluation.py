@@ -21,6 +21,7 @@ from torch.nn import functional as F
 from ..foundation._errors import LimitError
 from ._config import ModelConfig
 from ._model import Model, States
+from .layers._registry import find_family
 from .tasks._contract import scaled_accuracy
 from .tasks._language import LanguageTask
 from .tasks._sampling import IGNORED, Array
@@ -150,7 +151,7 @@ def evaluate(
     right, asked = np.zeros((seeds, length), dtype=np.int64), np.zeros(length, dtype=np.int64)
     failure = np.full((seeds, words), length, dtype=np.int64)
     bits = np.zeros((seeds, length)) if isinstance(task, LanguageTask) else None
-    if per_token := model.config.states_written_out * seeds * words:
+    if per_token := find_family(model.config.family).written_out(model.config) * seeds * words:
         chunk = max(2, min(chunk, MOST_ENTRIES // per_token))
     states: States | None = None
     done = 0
@@ -187,7 +188,8 @@ def evaluate(
 def check_size(config: ModelConfig, seeds: int, words: int, length: int) -> None:
     """`LimitError` for words of which a token, or lengths of which the figures, have more than `MOST_ENTRIES` numbers."""
     most = MOST_ENTRIES // seeds
-    if length > most or words * max(config.width, config.states_written_out) > most:
+    written_out = find_family(config.family).written_out(config)
+    if length > most or words * max(config.width, written_out) > most:
         raise LimitError(
             f"eval: {words:,} words of {length:,} letters are too many; test fewer or shorter ones"
         )

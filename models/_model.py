@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import torch
@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from ..foundation._errors import InputError
 from ._config import ModelConfig
+from .layers._registry import find_family
 from .layers._seeded import SeededEmbedding, SeededLinear, SeededRMSNorm, State, beginning
 from .layers._table_read_out import TableReadOut
 
@@ -40,7 +41,7 @@ class Block(nn.Module):
         super().__init__()
         self.residual = config.residual
         self.mixer_norm = SeededRMSNorm(config.width) if config.norm else None
-        self.mixer = mixer(config)
+        self.mixer = find_family(config.family).mixer(config)
         hidden = round(config.mlp * config.width)
         self.mlp_norm = SeededRMSNorm(config.width) if config.norm and hidden else None
         self.mlp = GatedMLP(config.width, hidden) if hidden else None
@@ -94,9 +95,10 @@ class Model(nn.Module):
 
     def initial_states(self, batch: int) -> States:
         """The states before the first token, `[seeds, batch, ...]`, written out; `InputError` for a Transformer."""
-        if self.config.family == "transformer":
+        if not find_family(self.config.family).fixed_state:
             raise InputError(
-                "transformer: it has no state of a fixed size, so it cannot go on token by token here"
+                f"{self.config.family}: it has no state of a fixed size, so it cannot go on token by token here; choose a "
+                "recurrent family"
             )
         weight = self.embedding.weight
         x = weight.new_zeros(len(self.seeds), batch, 0, self.config.width)
@@ -136,73 +138,6 @@ class Model(nn.Module):
     def parameter_count(self) -> int:
         """Parameters of one seed."""
         return sum(p.numel() for p in self.parameters()) // len(self.seeds)
-
-
-def mixer(config: ModelConfig) -> nn.Module:
-    """The family's mixer; `forward(x, state)` gives outputs and the state after them."""
-    return _FAMILIES[config.family](config)
-
-
-def _delta_product(config: ModelConfig) -> nn.Module:
-    from .layers._delta_product import DeltaProduct
-
-    return DeltaProduct(config)
-
-
-def _rank_one(config: ModelConfig) -> nn.Module:
-    from .layers._rank_one import RankOne
-
-    return RankOne(config)
-
-
-def _selective(config: ModelConfig) -> nn.Module:
-    from .layers._selective import Selective
-
-    return Selective(config)
-
-
-def _full_matrix(config: ModelConfig) -> nn.Module:
-    from .layers._full_matrix import FullMatrix
-
-    return FullMatrix(config)
-
-
-def _attention(config: ModelConfig) -> nn.Module:
-    from .layers._attention import Attention
-
-    return Attention(config)
-
-
-def _lstm(config: ModelConfig) -> nn.Module:
-    from .layers._recurrent import LSTM
-
-    return LSTM(config)
-
-
-def _slstm(config: ModelConfig) -> nn.Module:
-    from .layers._xlstm import SLSTM
-
-    return SLSTM(config)
-
-
-def _mlstm(config: ModelConfig) -> nn.Module:
-    from .layers._xlstm import MLSTM
-
-    return MLSTM(config)
-
-
-_FAMILIES: dict[str, Callable[[ModelConfig], nn.Module]] = {
-    "deltaproduct": _delta_product,
-    "mamba": _selective,
-    "gla": _rank_one,
-    "rwkv7": _rank_one,
-    "complex_kda": _rank_one,
-    "matrix": _full_matrix,
-    "transformer": _attention,
-    "lstm": _lstm,
-    "slstm": _slstm,
-    "mlstm": _mlstm,
-}
 
 
 def _stack(model: Model, singles: Sequence[Model]) -> None:

@@ -8,22 +8,48 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import torch
+from msgspec import Meta
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from ..foundation._errors import InputError
 from ..foundation._files import read_json, whole_folder
-from ._config import ModelConfig, config_from_json
+from ._config import ModelConfig
 from ._model import Model
+from ._records import record_of
 from .tasks._automaton import AutomatonTask
 from .tasks._contract import read_contract
 from .tasks._kinds import task_from_settings
 
 FORMAT = "mirrormata-model/1"
+
+
+class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What `config.json` holds: the format, the model's shape, and the seed that its weights were first drawn from."""
+
+    format: str
+    model: ModelConfig
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
+
+
+def read_model_config(path: str | Path) -> ModelFile:
+    """Read the `config.json` of a model folder.
+
+    Raises:
+        InputError: the file is missing, of another format, or has an entry that is wrong; one line that names it.
+    """
+    data = _json(Path(path))
+    if data.get("format") != FORMAT:
+        raise InputError(
+            f"{path}: its format is {data.get('format')!r}, not {FORMAT!r}: it is no model of this version; give a folder that "
+            "`train` or `export model` wrote"
+        )
+    return record_of(data, ModelFile, str(path))
 
 
 def save_model(folder: str | Path, model: Model, task: Mapping[str, Any]) -> None:
@@ -45,23 +71,11 @@ def save_model(folder: str | Path, model: Model, task: Mapping[str, Any]) -> Non
 def load_model(folder: str | Path) -> tuple[Model, dict[str, Any]]:
     """The model on the CPU, in the dtype of its file, and its task; `InputError` naming the file that is wrong."""
     place = Path(folder)
-    config = _json(place / "config.json")
-    if config.get("format") != FORMAT:
-        raise InputError(f"{place / 'config.json'}: its format is {config.get('format')!r}, not {FORMAT!r}")
-    shape = config_from_json(config.get("model"), str(place / "config.json"))
-    if unknown := [key for key in config if key not in ("format", "seed", "model")]:
-        raise InputError(
-            f"{place / 'config.json'}: {unknown[0]!r} is no entry; entries are format, seed, model"
-        )
-    seed = config.get("seed", 0)
-    if type(seed) is not int or not 0 <= seed < 2**63:
-        raise InputError(
-            f"{place / 'config.json'}: seed is {seed!r}; a whole number from 0, below 2^63, is needed"
-        )
+    config = read_model_config(place / "config.json")
     weights = place / "model.safetensors"
     tensors = _read_tensors(weights)
-    _check_shapes(_shapes_of(shape, len(tensors), place / "config.json"), tensors, weights)
-    model = Model(shape, [seed])
+    _check_shapes(_shapes_of(config.model, len(tensors), place / "config.json"), tensors, weights)
+    model = Model(config.model, [config.seed])
     _fill(model, tensors, weights)
     return model, _json(place / "task.json")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import fields as dataclass_fields
 from dataclasses import is_dataclass
 from difflib import get_close_matches
@@ -35,7 +36,50 @@ def record_of(data: Any, kind: type[T], name: str) -> T:
     try:
         return msgspec.convert(data, kind, strict=True)
     except msgspec.ValidationError as error:
+        if isinstance(error.__cause__, InputError):  # what a record found wrong with itself
+            text = str(error.__cause__)
+            raise InputError(text if text.startswith(f"{name}: ") else f"{name}: {text}") from None
         raise InputError(f"{name}: {_in_words(str(error), data, kind)}") from None
+
+
+def without_format(data: Any, format_: str, name: str) -> Any:
+    """A file's object without its entry `format`, which says by whom and how it was written.
+
+    The rule for older files: one without the entry is from a version that wrote none, and is read as `format_`, since what
+    it holds has not changed; one with another is refused, not guessed at.
+
+    Args:
+        data: what the file holds.
+        format_: the one that is written today, as `mirrormata-result/1`.
+        name: of the file, for errors.
+
+    Returns:
+        A copy without the entry; `data` itself where it is no object.
+
+    Raises:
+        InputError: the file says that it has another format.
+    """
+    if not isinstance(data, dict) or "format" not in data:
+        return data
+    if data["format"] != format_:
+        raise InputError(
+            f"{name}: its format is {data['format']!r}, and {format_!r} is read here; read it with the version that wrote it"
+        )
+    return {key: value for key, value in data.items() if key != "format"}
+
+
+def field_problems(record: msgspec.Struct) -> Iterator[str]:
+    """What is wrong with a record's values by the types of its entries, each in words.
+
+    For `__post_init__`: msgspec looks at the types of what it reads, and at nothing that a call in Python gives.
+    """
+    for entry in msgspec.structs.fields(type(record)):
+        data = {entry.name: getattr(record, entry.name)}
+        try:
+            msgspec.convert(data[entry.name], entry.type, strict=True)
+        except msgspec.ValidationError as error:
+            said, _, below = str(error).partition(" - at `$")
+            yield _in_words(f"{said} - at `$.{entry.name}{below or '`'}", data, type(record))
 
 
 def _in_words(text: str, data: Any, kind: Any) -> str:
@@ -61,9 +105,9 @@ def _in_words(text: str, data: Any, kind: Any) -> str:
         return f"{place}{shown}; choose {' or '.join(choices)}" if choices else f"{place}{shown}: {said}"
     if length := re.fullmatch(r"Expected `array` of length (\d+), got \d+", said):
         return f"{place}{shown}; a list of {length[1]} is needed"
-    if wrong := re.fullmatch(r"Expected `(.*)`, got `.*`", said):
+    if wrong := re.fullmatch(r"Expected `([^`]*)`(?:, got `.*`| [<>]=? .*)", said):
         needed = " or ".join(_NAMES.get(part, part) for part in wrong[1].split(" | "))
-        return f"{place or 'it'}{shown}; {needed} is needed"
+        return f"{place or 'it'}{shown}; {needed}{_limits_in_words(here)} is needed"
     return f"{place}{shown}: {said}" if place else said
 
 
@@ -83,11 +127,27 @@ def _below(value: Any, step: str) -> Any:
 
 
 def _field(kind: Any, step: str) -> Any:
-    """The type of an entry, None where it is not known."""
+    """The type of an entry or of a list's items, with its limits; None where it is not known."""
     for part in (kind, *get_args(kind)):
         if isinstance(part, type) and (is_dataclass(part) or issubclass(part, msgspec.Struct)):
-            return get_type_hints(part).get(step)
-    return None
+            return get_type_hints(part, include_extras=True).get(step)
+    items = get_args(kind)
+    return items[0] if len(items) == 2 and items[1] is Ellipsis else None
+
+
+def _limits_in_words(kind: Any) -> str:
+    """` from 1 to 9`, ` from 0`, ` below 9`: the limits of an annotated number; nothing where there are none."""
+    metas = [part for part in get_args(kind) if isinstance(part, msgspec.Meta)]
+    if not metas:
+        return ""
+    (meta, *_) = metas
+    words = (
+        ("from", meta.ge),
+        ("above", meta.gt),
+        ("to" if meta.ge is not None else "up to", meta.le),
+        ("below", meta.lt),
+    )
+    return "".join(f" {word} {limit}" for word, limit in words if limit is not None)
 
 
 def _entries(kind: Any) -> list[str]:

@@ -21,6 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ..constructions._conversions import AutomatonLike, as_automaton
 from ..constructions._document import write_certificate
 from ..constructions._lrnn import LRNN
 from ..constructions._realisation import Realisation
@@ -208,15 +209,16 @@ class CheckResult:
 
 
 def check(
-    certificate: str | Path | Mapping[str, Any] | Realisation, automaton: Automaton | None = None
+    certificate: str | Path | Mapping[str, Any] | Realisation, automaton: AutomatonLike | None = None
 ) -> CheckResult:
     """Check a certificate file, its JSON document, or a construction (through its certificate).
 
-    `automaton`: the one that the certificate is to be about. Its reachable states must correspond to those of the
+    `automaton`: the one that the certificate is to be about, in any form that `as_automaton` takes. Its reachable states must correspond to those of the
     certificate's automaton, letters and outputs matched by their texts (see `about`); else the verdict is `other`.
     Malformed and wrong certificates are `invalid` with the reason; a file that cannot be read is an `InputError`, and so is
     an automaton with two letters or outputs (for a bound: two states) of the same text.
     """
+    automaton = None if automaton is None else as_automaton(automaton)
     document, result = _checked(certificate)
     if automaton is None:
         return result

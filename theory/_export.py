@@ -27,8 +27,11 @@ from ..constructions.automata._labels import label_text
 from ..constructions.certificates._parts import numbered_outputs
 from ..foundation._errors import InputError, LimitError
 from ..foundation._files import write_bytes
+from ._npz_file import NPZ_FORMAT
 from .arithmetic._rounding import Floats, float_format
 from .running._weights import MAX_ENTRIES, Rounding, dense_codes, head_weights
+
+SAFETENSORS_FORMAT = "mirrormata-weights/1"
 
 
 def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) -> None:
@@ -36,7 +39,7 @@ def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) 
 
     `A` `[letters, n, n]`, `B` `[letters, n, d]`, `H0` `[n, d]`, `codes` `[codes, n, d]` and `decode`
     `[codes, letters]`, the index of the output when the code is reached by the letter (see `decode_table`).
-    Beside them: `states` `[codes]`, the automaton's state of each code; `integer`; the factors in the order applied,
+    Beside them: `format` (a text), `states` `[codes]`, the automaton's state of each code; `integer`; the factors in the order applied,
     padded with zeros, `factor_count` `[letters]`, `beta` `[letters, n_h]`, `vector` `[letters, n_h, n]`, and
     `gate` `[letters]` (absent where a letter is no product of factors), and `mask` where a factor has one, see
     `export_safetensors`; `letter_labels`, `state_labels` and
@@ -59,6 +62,7 @@ def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) 
     states[lrnn.decode[:, 1]] = lrnn.decode[:, 0]
     decode, outputs = decode_table(lrnn.automaton, states)
     content: dict[str, NDArray[Any]] = {
+        "format": np.array(NPZ_FORMAT),
         "A": arrays.pop("matrices"),
         "B": arrays.pop("additive", np.zeros((len(decode[0]), head.dim, head.value_dim))),
         "H0": codes[lrnn.decode[0, 1]],
@@ -119,6 +123,7 @@ def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_E
     tensors["decode"] = lrnn.decode
     tensors["outputs"], outputs = numbered_outputs(automaton)
     about = {
+        "format": SAFETENSORS_FORMAT,
         "automaton": automaton.name,
         "letters": [label_text(x) for x in automaton.letters],
         "states": [label_text(q) for q in automaton.states],

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from ..foundation._errors import InputError
 
+NPZ_FORMAT = "mirrormata-npz/1"
+"""The text `format` of an `.npz` that this package writes; other people's, and those from before 0.2.0, have none."""
 MAX_BYTES = 1 << 34
 """Most bytes of all arrays of a file together."""
 
@@ -57,6 +59,15 @@ def read_npz(
     except (zipfile.BadZipFile, zlib.error, MemoryError, SyntaxError, RecursionError, OverflowError):
         raise refused from None
     return arrays
+
+
+def check_npz_format(arrays: dict[str, NDArray[Any]], path: str | Path) -> None:
+    """`InputError` for a file of this package in another format; one without a `format` is read by its arrays' names."""
+    format_ = str(arrays["format"]) if "format" in arrays else ""
+    if format_.startswith("mirrormata-") and format_ != NPZ_FORMAT:
+        raise InputError(
+            f"{path}: its format is {format_!r}, and {NPZ_FORMAT!r} is read here; read it with the version that wrote it"
+        )
 
 
 def _header(stream: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:

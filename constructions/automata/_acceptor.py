@@ -44,7 +44,7 @@ class Acceptor:
     def automaton(self, name: str, track: Track | None = None, max_states: int = MAX_STATES) -> Automaton:
         """The complete automaton; `track` defaults to `state` if deterministic, else to `output`."""
         if not self.is_deterministic:
-            return self.determinised(name, track or "output", max_states)
+            return self.determinise(name, track or "output", max_states)
         transitions: dict[Label, dict[Label, Label]] = {q: {} for q in self.states}
         for q, x, r in self.arcs:
             transitions[self.states[q]][self.letters[x]] = self.states[r]
@@ -58,7 +58,7 @@ class Acceptor:
             track=track or "state",
         )
 
-    def determinised(self, name: str, track: Track = "output", max_states: int = MAX_STATES) -> Automaton:
+    def determinise(self, name: str, track: Track = "output", max_states: int = MAX_STATES) -> Automaton:
         """The subset construction, breadth first by letters in their order; the empty subset is the sink.
 
         A state is the tuple of the labels it stands for. `LimitError` beyond `max_states` subsets.

@@ -51,10 +51,10 @@ def split(text: Characters, separator: str) -> list[Characters]:
             pieces.append([])
         else:
             pieces[-1].append(item)
-    return [stripped(piece) for piece in pieces]
+    return [strip_blanks(piece) for piece in pieces]
 
 
-def stripped(text: Characters) -> Characters:
+def strip_blanks(text: Characters) -> Characters:
     """Without unescaped blanks at the ends."""
     first, last = 0, len(text)
     while first < last and _is_blank(text[first]):
@@ -90,19 +90,19 @@ def input_and_output(text: Characters) -> tuple[str, str] | None:
     ]
     if len(spaced) != 1:
         return None
-    return plain(stripped(text[: spaced[0]])), plain(stripped(text[spaced[0] + 1 :]))
+    return plain(strip_blanks(text[: spaced[0]])), plain(strip_blanks(text[spaced[0] + 1 :]))
 
 
 def record_output(label: str) -> str | None:
     """The output in a record label `{ name | output }` or `name|output`; None if it has not two fields."""
-    text = stripped(characters(label))
+    text = strip_blanks(characters(label))
     if text[:1] == [("{", False)] and text[-1:] == [("}", False)]:
         text = text[1:-1]
     fields = split(text, "|")
     return plain(fields[1]) if len(fields) == 2 else None
 
 
-def escaped(text: str, signs: str) -> str:
+def escape_label(text: str, signs: str) -> str:
     r"""A label's text: backslashes, the given signs, and blanks at the ends escaped."""
     first = len(text) - len(text.lstrip())
     last = len(text.rstrip())
@@ -385,7 +385,7 @@ def dot_text(automaton: Automaton, name: str) -> str:
     """The DOT text of an automaton; `name` stands before every error."""
     kind = output_kind(automaton)
     texts = distinct_texts(automaton.states, "state", name)
-    letters = [escaped(x, "/,") for x in distinct_texts(automaton.letters, "letter", name)]
+    letters = [escape_label(x, "/,") for x in distinct_texts(automaton.letters, "letter", name)]
     states = [quote(q, "state", name, KEYWORDS) for q in texts]
     outputs = output_texts(automaton, name)
     marker = fresh_name("__start0", texts)
@@ -397,9 +397,9 @@ def dot_text(automaton: Automaton, name: str) -> str:
     ]
     for q, state in enumerate(states):
         if kind == "moore":
-            output = escaped(outputs[q], "{}|<>")
+            output = escape_label(outputs[q], "{}|<>")
             lines.append(
-                f'  {state} [shape=record, label="{_quoted("{ " + escaped(texts[q], "{}|<>") + " | " + output + " }")}"];'
+                f'  {state} [shape=record, label="{_quoted("{ " + escape_label(texts[q], "{}|<>") + " | " + output + " }")}"];'
             )
         else:
             accepted = kind == "acceptor" and automaton.outputs[q]
@@ -409,7 +409,7 @@ def dot_text(automaton: Automaton, name: str) -> str:
         for x, letter in enumerate(letters):
             label = letter
             if kind == "mealy":
-                label += "/" + escaped(outputs[x * len(states) + q], "/,")
+                label += "/" + escape_label(outputs[x * len(states) + q], "/,")
             lines.append(f'  {state} -> {states[automaton.transitions[x, q]]} [label="{_quoted(label)}"];')
     return "\n".join([*lines, "}"]) + "\n"
 

@@ -15,7 +15,7 @@ from ...foundation._files import read_text
 from ...foundation._text import refusal
 from ..automata._automaton import Automaton, Track, build
 from ..automata._format import Format
-from ..automata._labels import distinct_texts, label_text, output_kind, typed
+from ..automata._labels import distinct_texts, label_text, output_kind, type_and_value
 from ._writing import write_verified
 
 VERSION = "mirrormata-automaton/1"
@@ -203,8 +203,8 @@ def _json_outputs(values: list[Any], name: str) -> list[Any]:
             raise InputError(f"{name}: output {value!r} is not a JSON number: rename it")
         as_json = value if scalar else label_text(value)
         distinct_texts([as_json], "output", name)
-        first = owner.setdefault(typed(as_json), value)
-        if typed(first) != typed(value):
+        first = owner.setdefault(type_and_value(as_json), value)
+        if type_and_value(first) != type_and_value(value):
             raise InputError(
                 f"{name}: outputs {first!r} and {value!r} have the same text: rename one of them"
             )

@@ -39,7 +39,7 @@ def stand_in(letter_index: int) -> str:
 
 
 class PatternReader:
-    """Reads one pattern over an alphabet of single characters; `translated()` gives automata-lib's form."""
+    """Reads one pattern over an alphabet of single characters; `translate()` gives automata-lib's form."""
 
     def __init__(self, pattern: str, letters: Sequence[str], name: str, max_letters: int) -> None:
         self.pattern, self.name, self.max_letters = pattern, name, max_letters
@@ -55,7 +55,7 @@ class PatternReader:
         """An error at a place in the pattern, counted from 1."""
         return InputError(f"{self.name}: position {position + 1}: {what}")
 
-    def translated(self) -> str:
+    def translate(self) -> str:
         """The pattern for automata-lib; `InputError` with the position, `LimitError` if repetitions unfold too far."""
         while self.at < len(self.pattern):
             self._step()
@@ -211,7 +211,7 @@ def from_regex(
     """
     name = name or f"regex:{pattern}"
     letters = _alphabet(pattern, alphabet, name)
-    automaton = pattern_acceptor(pattern, letters, name, max_states).determinised(name, track, max_states)
+    automaton = pattern_acceptor(pattern, letters, name, max_states).determinise(name, track, max_states)
     return _numbered(automaton, "minimal complete DFA" if track == "output" else "complete DFA")
 
 
@@ -222,7 +222,7 @@ def pattern_acceptor(
     from automata.base.exceptions import AutomatonException
     from automata.fa.nfa import NFA
 
-    translated = PatternReader(pattern, letters, name, max_states).translated()
+    translated = PatternReader(pattern, letters, name, max_states).translate()
     index = {stand_in(i): i for i in range(len(letters))}
     try:
         nfa = NFA.from_regex(translated, input_symbols=set(index))

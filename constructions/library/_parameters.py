@@ -93,7 +93,7 @@ def no_parameters(name: str, text: str) -> None:
 State = TypeVar("State", bound=Hashable)
 
 
-def explored(
+def explore_states(
     name: str,
     letters: Sequence[Label],
     *,

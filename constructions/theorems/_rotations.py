@@ -82,7 +82,7 @@ def skipped_fields(search: HeadSearch) -> list[str]:
     degrees = {m: conductor_degree(lcm(4, m)) for m in orders}
     return [
         f"rotations by multiples of 2π/{m} were left out: their number field has degree {degree:,}, the limit is "
-        f"{search.max_degree} (raise `max_degree`)"
+        f"{search.max_degree} (raise it with `max_degree`)"
         for m, degree in degrees.items()
         if degree > search.max_degree
     ]

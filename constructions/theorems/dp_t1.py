@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from ...foundation._errors import InputError, NotRealisableError
+from .._conversions import AutomatonLike, as_automaton
 from .._delay import BlockDelay
 from ..algebra.groups._actions import transitive_action
 from ..algebra.groups._permutations import cycle_counts, orbits
@@ -34,7 +35,7 @@ COUNTERS: dict[str, str] = {
 
 
 def block_delay(
-    automaton: Automaton | str,
+    automaton: AutomatonLike,
     householders: int,
     *,
     counter: CounterKind | str = "auto",
@@ -51,10 +52,7 @@ def block_delay(
     Raises `InputError` where one layer suffices (c ≤ n_h) and for options of the wrong form; `NotRealisableError`
     for an automaton that is no group automaton and where no such counter exists.
     """
-    if isinstance(automaton, str):
-        from .._spec import automaton_from_spec
-
-        automaton = automaton_from_spec(automaton)
+    automaton = as_automaton(automaton)
     _require_options(householders, counter, exactness)
     automaton = automaton.trimmed()
     if (merged := automaton.merged_pair()) is not None:

@@ -16,6 +16,7 @@ import numpy as np
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError, LimitError
 from ...foundation._files import write_bytes
+from ...theory._npz_file import NPZ_FORMAT
 from ...theory.arithmetic._rounding import Floats
 from ..learned._learned import Factors, LearnedHead
 from ..learned._model import merged_heads
@@ -125,7 +126,7 @@ class FlaHead:
         decode = np.repeat(np.arange(len(self.codes))[:, None], len(self.letters), 1)
         stream = BytesIO()
         np.savez(
-            stream, A=self.head.A, B=self.head.B, H0=self.head.H0, codes=self.codes, decode=decode,
+            stream, format=NPZ_FORMAT, A=self.head.A, B=self.head.B, H0=self.head.H0, codes=self.codes, decode=decode,
             letter_labels=json.dumps(self.letters), output_labels=json.dumps(self.answers),
         )  # fmt: skip
         write_bytes(path, stream.getvalue())

@@ -8,6 +8,7 @@ What mixers share: short projections of tokens, and β and gates in their ranges
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
 
 import torch
@@ -16,6 +17,14 @@ from torch.nn import functional as F
 
 from ...kernels import rms_normalise, short_convolution
 from .._config import ModelConfig
+
+LINEAR_OPTIONS = (
+    "heads", "head_dim", "value_dim", "range", "additive", "conv", "key_activation", "strength", "output_gate", "output_norm",
+    "initial",
+)  # fmt: skip
+"""Entries of `ModelConfig` that mixers of keys, values and queries read."""
+WIDEST = 256
+"""Rows and columns of a state that the kernels take."""
 
 
 class SeededLinear(nn.Module):
@@ -195,3 +204,14 @@ def together(x: Tensor) -> Tensor:
 def by_heads(x: Tensor, *sizes: int) -> Tensor:
     """The last dimension cut into `(*sizes, rest)`: factors, heads, entries."""
     return x.reshape(*x.shape[:-1], *sizes, -1)
+
+
+def state_problems(config: ModelConfig) -> Iterator[str]:
+    """Where a state of keys and values is wider than the kernels take."""
+    if max(config.head_dim, config.value_dim) > WIDEST:
+        yield f"head_dim {config.head_dim}, value_dim {config.value_dim}: at most {WIDEST}; take more heads"
+
+
+def key_value_numbers(config: ModelConfig, kernels: bool = False) -> int:
+    """A token's queries, and the keys and values of every factor, for each head."""
+    return config.heads * (config.head_dim + config.householders * (config.head_dim + config.value_dim))

@@ -18,12 +18,10 @@ from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError
 from ...theory.arithmetic._rounding import Floats
-from .._config import LINEAR
 from .._model import Block, Model
 from .._model_file import automaton_model
 from .._model_stepper import ModelStepper
-from ..layers._delta_product import DeltaProduct
-from ..layers._seeded import by_heads
+from ..layers._registry import find_family
 from ..tasks._automaton import AutomatonTask
 from ._learned import Factors, Learned, LearnedHead, Read, Target, state_target
 
@@ -104,11 +102,10 @@ def _added(mixer: Any, x: Tensor) -> Floats:
 
 
 def _factors(mixer: Any, x: Tensor, state: Any) -> Callable[[int], Factors] | None:
-    if not isinstance(mixer, DeltaProduct):
+    """The generalized Householder factors of a head, where the mixer has them."""
+    if not hasattr(mixer, "factors"):
         return None
-    _, k, _, beta, a = mixer.controls(x, state or {}, {})
-    keys, strengths = k[0, :, 0].double().numpy(), beta[0, :, 0].double().numpy()
-    gate = np.ones((len(keys), keys.shape[2])) if a is None else a[0, :, 0].double().numpy()
+    strengths, keys, gate = (found[0, :, 0].double().numpy() for found in mixer.factors(x, state))
     return lambda h: Factors(strengths[:, :, h], keys[:, :, h], gate[:, h])
 
 
@@ -151,7 +148,7 @@ def learned_from_model(
     labels = tuple(label_text(x) for x in automaton.letters)
     target = target or state_target(automaton)
     arithmetic = f"the model's own kernels, {str(next(model.parameters()).dtype).removeprefix('torch.')}"
-    if model.config.family not in LINEAR:
+    if find_family(model.config.family).baseline:
         note = f"{model.config.family} has no linear heads: only its answers are compared"
         return Learned(name, labels, (), target, stepper, lambda _: [], None, arithmetic, (note,))
     by_letter = model.config.layers == 1 and not model.config.conv
@@ -178,7 +175,8 @@ def learned_from_model(
         split = _split(states, names)
         return [split[h.copies[0]] for h in heads]
 
-    read = _reader(model, heads, meaning) if by_letter and model.config.family != "mamba" else None
+    readable = by_letter and hasattr(model.blocks[0].mixer, "queries")
+    read = _reader(model, heads, meaning) if readable else None
     return Learned(name, labels, heads, target, stepper, head_states, read, arithmetic, tuple(notes))
 
 
@@ -236,11 +234,7 @@ def _reader(model: Model, heads: Sequence[LearnedHead], meaning: ArrayLike | Non
 
         def given_states(x: Any, state: Any = None) -> Any:
             once = x[:, first]  # what comes before the states depends on the letter alone
-            q = (
-                mixer.controls(once, {}, {})[0]
-                if config.family != "matrix"
-                else by_heads(mixer.query(once, {}, "query", {}), config.heads)
-            )
+            q = mixer.queries(once)
             o = torch.einsum("sbthk,bhkv->sbthv", q.to(dtype)[:, again], H)
             return mixer.read_out(o, x), {}
 

@@ -20,10 +20,12 @@ import torch
 
 from ...foundation._errors import InputError, MirrormataError
 from ...foundation._files import make_folder, read_json, write_text
+from .._records import without_format
 from ..training._experiment import settings_difference
 from ..training._train import check_minutes, train
 from ._sweep import Sweep, SweepCell
 
+CELL_FORMAT = "mirrormata-cell/1"
 Say = Callable[[str], None]
 
 
@@ -53,7 +55,7 @@ class SweepFolder:
         if not path.exists():
             return None
         try:
-            found: dict[str, Any] = read_json(path)
+            found: dict[str, Any] = without_format(read_json(path), CELL_FORMAT, str(path))
             different = settings_difference(found["settings"], _settings(cell))
         except (KeyError, TypeError):
             raise InputError(f"{path}: not a cell's result; remove it to run the cell again") from None
@@ -101,7 +103,8 @@ class SweepFolder:
         """The cell's result, whole or not at all."""
         path = self.path / "cells" / f"{cell.key}.json"
         make_folder(path.parent)
-        write_text(path, json.dumps({**result, "settings": _settings(cell)}) + "\n")
+        document = {"format": CELL_FORMAT, **result, "settings": _settings(cell)}
+        write_text(path, json.dumps(document) + "\n")
 
 
 def run_sweep(

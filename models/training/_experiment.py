@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
@@ -9,12 +10,13 @@ from typing import Any, Literal
 import msgspec
 
 from ...foundation._errors import InputError
-from ...foundation._files import read_text
-from .._config import ModelConfig, config_from_json
-from .._records import record_of
+from ...foundation._files import read_json, read_text
+from .._config import ModelConfig
+from .._records import record_of, without_format
 from ..tasks._kinds import task_from_settings
 from ..tasks._task import Span, Task, TaskSettings
 
+SETTINGS_FORMAT = "mirrormata-settings/1"
 FROM_TASK = ("letters", "classes")
 """Entries of a model that its task fixes."""
 
@@ -98,7 +100,9 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         for name in FROM_TASK:
             if name in self.model:
                 raise InputError(f"model: {name} comes from the task; leave it out")
-        return config_from_json({**self.model, "letters": task.letters, "classes": task.classes})
+        return record_of(
+            {**self.model, "letters": task.letters, "classes": task.classes}, ModelConfig, "model"
+        )
 
     def train_lengths(self, task: Task) -> Span:
         """Shortest and longest training word."""
@@ -112,6 +116,20 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 def read_experiment(path: str | Path) -> Experiment:
     """From a TOML file with the sections `[task]`, `[model]`, `[train]`, `[eval]`."""
     return experiment_from_dict(read_toml(path), str(path))
+
+
+def settings_as_json(settings: dict[str, Any]) -> str:
+    """The text of `settings.json`: whole settings (`Experiment.whole_settings`) with their format."""
+    return json.dumps({"format": SETTINGS_FORMAT, **settings}, indent=1) + "\n"
+
+
+def read_settings(path: str | Path) -> Any:
+    """What a training's `settings.json` says, without its format; files from before 0.2.0 have none.
+
+    Raises:
+        InputError: the file cannot be read, or is of another format.
+    """
+    return without_format(read_json(path), SETTINGS_FORMAT, str(path))
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:

@@ -18,9 +18,11 @@ from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_
 
 from ...foundation._errors import InputError
 from ...foundation._files import write_text
+from .._records import without_format
 from ._experiment import settings_difference
 
 FORMAT = "mirrormata-checkpoint/1"
+METRICS_FORMAT = "mirrormata-metrics/1"
 _WRITING = StateDictOptions(
     full_state_dict=True, cpu_offload=True
 )  # only the first process has the values then
@@ -125,13 +127,13 @@ class Metrics:
         if path is None:
             return
         kept = [line for line in read_metrics(path) if line["step"] <= step] if path.exists() else []
-        write_text(path, "".join(json.dumps(line) + "\n" for line in kept))
+        write_text(path, "".join(_metrics_text(line) for line in kept))
         self._file = path.open("a", encoding="utf-8")
 
     def write(self, line: dict[str, Any]) -> None:
         """One line, at once on the disk's side of the process."""
         if self._file is not None:
-            self._file.write(json.dumps(line) + "\n")
+            self._file.write(_metrics_text(line))
             self._file.flush()
 
     def close(self) -> None:
@@ -140,14 +142,26 @@ class Metrics:
             self._file.close()
 
 
+def _metrics_text(line: dict[str, Any]) -> str:
+    """A line of the file; each says its format, so that programs may read lines one by one."""
+    return json.dumps({"format": METRICS_FORMAT, **line}) + "\n"
+
+
 def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """All whole lines; a last line that a kill cut short is left out."""
+    """All whole lines, in order and without their format; a last line that a kill cut short is left out.
+
+    Lines from before 0.2.0 have no format.
+
+    Raises:
+        InputError: the file has another format, or a line without a whole number as its step.
+    """
     lines: list[dict[str, Any]] = []
     for text in path.read_text(encoding="utf-8").splitlines():
         try:
             line = json.loads(text)
         except json.JSONDecodeError:
             break
+        line = without_format(line, METRICS_FORMAT, str(path))
         if not isinstance(line, dict) or type(line.get("step")) is not int:
             raise InputError(
                 f"{path}: not the metrics of a training: line {len(lines) + 1} has no whole number as its 'step'; remove it"

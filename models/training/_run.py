@@ -82,6 +82,7 @@ def training_batches(
 
 Progress = Callable[[float], None]
 CHECKPOINT = "checkpoint.safetensors"
+RESULT_FORMAT = "mirrormata-result/1"
 
 
 class TrainingRun:
@@ -224,7 +225,7 @@ class TrainingRun:
             whole.load_state_dict(weights)
             for i, seed in enumerate(whole.seeds):
                 save_model(place / f"seed-{seed}", whole.select(i), contract.as_json())
-            write_text(place / "result.json", json.dumps(result) + "\n")
+            write_text(place / "result.json", json.dumps({"format": RESULT_FORMAT, **result}) + "\n")
         return result
 
     def _test(self) -> Evaluation:

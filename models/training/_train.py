@@ -22,15 +22,22 @@ import torch
 
 from ...foundation._errors import InputError, LimitError
 from ...foundation._files import make_folder, read_json, write_text
-from ...kernels.scans._segments import KEPT_EVERY
-from .._config import KEYED, ModelConfig
+from .._config import ModelConfig
 from .._evaluation import check_size, length_text, longest_of
 from .._model import Model
-from .._records import record_of
+from .._records import record_of, without_format
+from ..layers._registry import find_family
 from ..tasks._contract import TaskContract, read_contract
-from ._experiment import Experiment, TrainSettings, first_difference, settings_difference
+from ._experiment import (
+    Experiment,
+    TrainSettings,
+    first_difference,
+    read_settings,
+    settings_as_json,
+    settings_difference,
+)
 from ._processes import Processes
-from ._run import Progress, TrainingRun
+from ._run import RESULT_FORMAT, Progress, TrainingRun
 
 BYTES_A_PARAMETER = 16
 """Weight, gradient and Adam's two averages in float32."""
@@ -67,15 +74,10 @@ def activations(config: ModelConfig, kernels: bool = False) -> int:
     """Numbers that are kept for the gradients for each token of a seed's words, at least.
 
     layers · (4 width + 4 hidden + mixer) + classes: of a layer what its mixer and its MLP (`hidden` wide) read and give, the
-    MLP's two halves, their activation and product; mixer: queries, and keys and values of every factor, for each head, or the
-    states that are written out, of which Mamba's kernels keep every sixteenth token's.
+    MLP's two halves, their activation and product; mixer: what the family's record counts.
     """
     hidden = round(config.mlp * config.width)
-    mixer = config.states_written_out
-    if kernels and config.family == "mamba":
-        mixer //= KEPT_EVERY
-    if config.family in KEYED:
-        mixer = config.heads * (config.head_dim + config.householders * (config.head_dim + config.value_dim))
+    mixer = find_family(config.family).kept(config, kernels)
     return config.layers * (4 * config.width + 4 * hidden + mixer) + config.classes
 
 
@@ -150,7 +152,7 @@ def read_result(folder: Path) -> dict[str, Any] | None:
     path = folder / "result.json"
     if not path.exists():
         return None
-    result: dict[str, Any] = read_json(path)
+    result: dict[str, Any] = without_format(read_json(path), RESULT_FORMAT, str(path))
     missing = [k for k in ("seeds", "accuracy", "exact") if not isinstance(result, dict) or k not in result]
     if missing:
         raise InputError(f"{path}: not the result of a training: it has no {missing[0]!r}; remove it")
@@ -170,7 +172,7 @@ def _claim(place: Path, settings: dict[str, Any], contract: TaskContract) -> Non
     """The folder is this training's: new, or begun with the same settings."""
     path = place / "settings.json"
     if path.exists():
-        if different := settings_difference(read_json(path), settings):
+        if different := settings_difference(read_settings(path), settings):
             raise InputError(
                 f"{place}: holds another training: {different}; choose another folder, or the same settings"
             )
@@ -182,7 +184,7 @@ def _claim(place: Path, settings: dict[str, Any], contract: TaskContract) -> Non
         raise InputError(f"{place}: is not empty and holds no training; choose another folder")
     if not path.exists():
         make_folder(place)
-        write_text(path, json.dumps(settings, indent=1) + "\n")
+        write_text(path, settings_as_json(settings))
         contract.write(place / "task.json")
 
 

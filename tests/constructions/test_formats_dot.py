@@ -3,7 +3,7 @@
 import pytest
 
 from mirrormata.constructions.formats._dot_language import parse_dot_graph
-from mirrormata.constructions.formats.dot import characters, escaped, parse_dot, plain, split
+from mirrormata.constructions.formats.dot import characters, escape_label, parse_dot, plain, split
 from mirrormata.foundation._errors import InputError
 
 AALPY_MEALY = """digraph "model" {
@@ -131,5 +131,5 @@ def test_deep_nesting_is_refused() -> None:
 def test_labels_split_at_unescaped_signs_only() -> None:
     assert [plain(p) for p in split(characters(r" a\,b , c\\ ,\ d"), ",")] == ["a,b", "c\\", " d"]
     for text in (" a,b/\\c ", "", "\\", "a  b"):
-        (piece,) = split(characters(escaped(text, ",/")), ",")
+        (piece,) = split(characters(escape_label(text, ",/")), ",")
         assert plain(piece) == text

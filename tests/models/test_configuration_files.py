@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import asdict, replace
 
 from mirrormata.constructions._construct import construct
 from mirrormata.constructions._document import read_document
 from mirrormata.foundation._errors import InputError
 from mirrormata.foundation._files import parse_json, read_json
-from mirrormata.models._config import ModelConfig, config_from_json
+from mirrormata.models._config import ModelConfig
 from mirrormata.models._model import Model
 from mirrormata.models._model_file import load_model, save_model
+from mirrormata.models._records import record_of
 from mirrormata.models.fla._export import fla_checkpoint
 from mirrormata.models.fla._folder import load_fla, save_fla
 from mirrormata.models.fla._model import DEFAULTS, FlaModel, completed_config
 from mirrormata.models.fla._task import read_task
-from mirrormata.models.report.folder import open_folder
-from mirrormata.models.report.learned_trained import open_trained
-from mirrormata.models.report.learned_training import task_section
-from mirrormata.models.report.limits import LearnedLimits
+from mirrormata.models.report._data import LearnedLimits
+from mirrormata.models.report._folder import open_folder, open_trained
+from mirrormata.models.report._learned import show_task
 from mirrormata.models.tasks._automaton import AutomatonTask
 from mirrormata.models.tasks._contract import read_contract
 from mirrormata.models.tasks._task import TaskSettings
@@ -162,21 +163,53 @@ WRONG_MODEL: dict[type, tuple[Any, ...]] = {
     ("entry", "value"),
     [
         (entry, value)
-        for entry, default in vars(ModelConfig()).items()
+        for entry, default in asdict(ModelConfig()).items()
         for value in WRONG_MODEL[type(default)]
     ],
 )
 def test_entries_of_a_model_of_the_wrong_type(entry: str, value: Any) -> None:
     with pytest.raises(InputError, match=r"^config\.json: ") as refusal:
-        config_from_json({**ModelConfig().as_json(), entry: value}, "config.json")
+        record_of({**ModelConfig().as_json(), entry: value}, ModelConfig, "config.json")
     assert entry in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("value", [[False, True], [0.0, 1.0], ["0", "1"], [0, 1, 1], [1, 0], "[0, 1]"])
-def test_the_range_of_a_model_is_two_whole_numbers(value: Any) -> None:
-    with pytest.raises(InputError, match="range is"):
-        config_from_json({**ModelConfig().as_json(), "range": value})
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ([False, True], "range[0] is False; a whole number is needed"),
+        ([0.0, 1.0], "range[0] is 0.0; a whole number is needed"),
+        (["0", "1"], "range[0] is '0'; a whole number is needed"),
+        ([0, 1, 1], "range is [0, 1, 1]; a list of 2 is needed"),
+        ([1, 0], "range is (1, 0): choose (0, 1) or (-1, 1)"),
+        ("[0, 1]", "range is '[0, 1]'; a list is needed"),
+    ],
+)
+def test_the_range_of_a_model_is_two_whole_numbers(value: Any, message: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        record_of({**ModelConfig().as_json(), "range": value}, ModelConfig, "model")
+    assert str(refusal.value) == f"model: {message}"
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        (entry, value)
+        for entry, default in asdict(ModelConfig()).items()
+        for value in WRONG_MODEL[type(default)]
+    ],
+)
+def test_a_configuration_made_in_python_has_the_same_validator(entry: str, value: Any) -> None:
+    messages = []
+    makers: tuple[Callable[[], Any], ...] = (
+        lambda: ModelConfig(**{entry: value}),
+        lambda: record_of({**ModelConfig().as_json(), entry: value}, ModelConfig, "model"),
+    )
+    for make in makers:
+        with pytest.raises(InputError) as refusal:
+            make()
+        messages.append(str(refusal.value))
+    assert messages[0] == messages[1]
 
 
 @pytest.fixture
@@ -195,8 +228,8 @@ def model(tmp_path: Path) -> Path:
         ({"seed": "3"}, "seed is '3'; a whole number from 0"),
         ({"seed": True}, "seed is True"),
         ({"seed": -1}, "seed is -1"),
-        ({"colour": 3}, "'colour' is no entry"),
-        ({"model": []}, "the model's configuration is not an object"),
+        ({"colour": 3}, "colour is no entry; entries are format, model, seed"),
+        ({"model": []}, r"config\.json: model is \[\]; a section of entries is needed"),
         ({"format": "mirrormata-model/9"}, "its format is"),
     ],
 )
@@ -279,13 +312,14 @@ def test_a_trainings_settings_hold_every_entry_of_its_model(tmp_path: Path) -> N
     train(experiment(train__steps=1), place)
     path = place / "settings.json"
     settings = read_json(path)
+    assert settings.pop("format") == "mirrormata-settings/1"
     assert set(settings["model"]) == set(ModelConfig().as_json()) - {"letters", "classes"}
     assert (settings["model"]["family"], settings["model"]["householders"]) == ("deltaproduct", 1)
     again = experiment_from_dict(settings, str(path))
     assert again.config(again.built_task()) == load_model(place / "seed-0")[0].config
     folder = open_trained(open_folder(place), LearnedLimits())
     assert folder.config == settings["model"]
-    assert "model.family" in str(task_section(folder))
+    assert "model.family" in str(show_task(folder))
     given = experiment().model
     path.write_text(json.dumps({**settings, "model": given}))
     assert train(experiment(train__steps=1), place).step == 1

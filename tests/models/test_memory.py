@@ -9,8 +9,9 @@ import torch
 from torch.nn import functional as F
 
 from mirrormata.foundation._errors import LimitError
-from mirrormata.models._config import FAMILIES, ModelConfig
+from mirrormata.models._config import ModelConfig
 from mirrormata.models._model import Model
+from mirrormata.models.layers._registry import load_families
 from mirrormata.models.training import _train as memory
 from mirrormata.models.training._processes import Processes
 from mirrormata.models.training._train import activations, check_batch, train
@@ -36,7 +37,7 @@ def kept(model: Model, words: int) -> int:
     return sum(x.untyped_storage().nbytes() for x in found.values())
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", load_families())
 @pytest.mark.parametrize(
     "shape",
     [

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from msgspec.structs import replace
 from torch import Tensor
 
 from mirrormata.foundation._errors import InputError
-from mirrormata.models._config import FAMILIES, LINEAR, ModelConfig, config_from_json
+from mirrormata.models._config import ModelConfig
 from mirrormata.models._model import Block, Model
 from mirrormata.models._model_file import load_model, save_model
+from mirrormata.models._records import record_of
+from mirrormata.models.layers._registry import load_families
 from mirrormata.models.layers._seeded import State, beta_in_range
 
 SMALL = ModelConfig(letters=3, classes=4, width=16, heads=2, head_dim=8, value_dim=6, layers=2)
 RANGES = ((0, 1), (-1, 1))
+FAMILIES = tuple(load_families())
+LINEAR = tuple(name for name, family in load_families().items() if not family.baseline)
 
 
 def config(family: str, **changes: Any) -> ModelConfig:
-    delta: dict[str, Any] = {"householders": 2, "gated": True} if family == "deltaproduct" else {}
-    return replace(SMALL, **{"family": family, **delta, **changes})
+    example = load_families()[family].example
+    return replace(SMALL, **{"family": family, **example, **changes})
 
 
 def words(*shape: int) -> Tensor:
@@ -252,13 +256,13 @@ def test_a_wrong_configuration_is_one_clear_line(changes: dict[str, Any], words_
 def test_configurations_go_through_json() -> None:
     for family in FAMILIES:
         c = config(family, mlp=1.5, meaning=(0, 0, 1, -1))
-        assert config_from_json(json.loads(json.dumps(c.as_json()))) == c
-    with pytest.raises(InputError, match="unknown entry 'depth'"):
-        config_from_json({"depth": 3})
+        assert record_of(json.loads(json.dumps(c.as_json())), ModelConfig, "model") == c
+    with pytest.raises(InputError, match=r"^model: depth is no entry; entries are family, letters, "):
+        record_of({"depth": 3}, ModelConfig, "model")
     with pytest.raises(InputError, match="width is '3'"):
-        config_from_json({"width": "3"})
+        record_of({"width": "3"}, ModelConfig, "model")
     with pytest.raises(InputError, match="range is"):
-        config_from_json({"range": [1]})
+        record_of({"range": [1]}, ModelConfig, "model")
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

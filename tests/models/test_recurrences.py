@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mirrormata.models._config import FAMILIES
+from mirrormata.models.layers._registry import load_families
 from mirrormata.tests.models.recurrences import RECURRENCES, Recurrence, survey
 from mirrormata.theory.spectra._eigenvalues import eigenvalue_report
 
@@ -26,5 +26,5 @@ def test_classes(recurrence: Recurrence) -> None:
 
 def test_families_are_ours() -> None:
     for recurrence in RECURRENCES:
-        assert not recurrence.family or recurrence.family.split(",")[0] in FAMILIES
+        assert not recurrence.family or recurrence.family.split(",")[0] in load_families()
     assert len({r.name for r in RECURRENCES}) == len(RECURRENCES)

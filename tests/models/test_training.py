@@ -10,19 +10,21 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from mirrormata.foundation._errors import InputError, LimitError, MirrormataWarning
 from mirrormata.models._config import ModelConfig
 from mirrormata.models._model import Model
 from mirrormata.models._model_file import load_model
-from mirrormata.models.training._experiment import experiment_from_dict
+from mirrormata.models.training._experiment import experiment_from_dict, read_settings
 from mirrormata.models.training._files import read_metrics
 from mirrormata.models.training._optimizing import (
     adamw,
@@ -293,6 +295,51 @@ def test_files_that_are_no_json_are_named_by_their_line(tmp_path: Path) -> None:
         train(experiment(), tmp_path)
 
 
+FORMATS = {
+    "settings.json": "mirrormata-settings/1", "task.json": "mirrormata-task/1", "metrics.jsonl": "mirrormata-metrics/1",
+    "result.json": "mirrormata-result/1", "seed-0/config.json": "mirrormata-model/1", "seed-0/task.json": "mirrormata-task/1",
+}  # fmt: skip
+
+
+def test_every_file_says_its_format(undisturbed: Path) -> None:
+    for name, format_ in FORMATS.items():
+        text = (undisturbed / name).read_text()
+        for document in text.splitlines() if name.endswith(".jsonl") else [text]:
+            assert json.loads(document)["format"] == format_, name
+    for name, format_ in (
+        ("checkpoint.safetensors", "mirrormata-checkpoint/1"),
+        ("seed-0/model.safetensors", "mirrormata-model/1"),
+    ):
+        with safe_open(undisturbed / name, framework="pt") as file:
+            assert file.metadata()["format"] == format_
+
+
+@pytest.mark.parametrize("name", ["settings.json", "metrics.jsonl", "result.json"])
+def test_files_of_older_versions_have_no_format_and_those_of_later_ones_are_refused(
+    name: str, undisturbed: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "other"
+    shutil.copytree(undisturbed, folder)
+    readers: dict[str, Callable[[], Any]] = {
+        "settings.json": lambda: read_settings(folder / name),
+        "metrics.jsonl": lambda: read_metrics(folder / name),
+        "result.json": lambda: read_result(folder),
+    }
+    read = readers[name]
+    whole, text = read(), (folder / name).read_text()
+    (folder / name).write_text(
+        text.replace(f'"format": "{FORMATS[name]}", ', "").replace(f'"format": "{FORMATS[name]}",\n', "")
+    )
+    assert "format" not in (folder / name).read_text()
+    assert read() == whole
+    (folder / name).write_text(text.replace(f"{FORMATS[name]}", "mirrormata-other/9"))
+    with pytest.raises(
+        InputError, match=r"its format is 'mirrormata-other/9', and .* is read here"
+    ) as refusal:
+        read()
+    assert "\n" not in str(refusal.value)
+
+
 def test_files_of_a_version_without_an_entry_are_gone_on_with(undisturbed: Path, tmp_path: Path) -> None:
     """Neither the settings nor the checkpoint of an older version name what came later: it has its default."""
     folder = tmp_path / "older"
@@ -300,6 +347,7 @@ def test_files_of_a_version_without_an_entry_are_gone_on_with(undisturbed: Path,
     (folder / "result.json").unlink()
     settings_file, checkpoint = folder / "settings.json", folder / "checkpoint.safetensors"
     older = json.loads(settings_file.read_text())
+    assert older.pop("format") == "mirrormata-settings/1"  # older versions wrote none
     assert older["train"].pop("label_smoothing") == 0.0
     assert older["eval"].pop("seed") == 0
     settings_file.write_text(json.dumps(older))

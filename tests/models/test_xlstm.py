@@ -12,7 +12,7 @@ pytest.importorskip("xlstm")
 
 from mirrormata.models._config import ModelConfig
 from mirrormata.models._model import Model
-from mirrormata.models.layers._xlstm import SLSTM
+from mirrormata.models.layers.xlstm import SLSTM
 
 SEEDS, WORDS, TOKENS, WIDTH = 3, 4, 9, 12
 

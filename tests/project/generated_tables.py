@@ -1,4 +1,4 @@
-"""Parts of the pages that are computed: figures of constructions, certified horizons, the library, lists of files."""
+"""Parts of the pages that are computed: figures of constructions, certified horizons, the library, measured times."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +38,6 @@ CONSTRUCTIONS = (
 HORIZONS = ("A5", "dihedral:7", "cycle:5", "A4_x_Z5", "mod:60", "mod:1000")
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-PACKAGES: list[str] = SETTINGS["tool"]["setuptools"]["packages"]
-"""Every package that is installed."""
-FOLDERS = tuple(
-    package.removeprefix("mirrormata.").replace(".", "/") for package in PACKAGES if package != "mirrormata"
-)
-"""Every package in the root, as a folder."""
 DTYPES = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")
 
 
@@ -91,18 +84,6 @@ def library_table() -> str:
         description = row["description"].replace("*", "\\*")
         rows.append((f"`{row['name']}`", description, f"`{row['example']}`", *sizes))
     return table(("name", "letters; state", "example", "states", "letters", "monoid"), rows, (3, 4, 5))
-
-
-def files_list(folder: str) -> str:
-    """One line a file of a folder: its name and the first sentence of its docstring."""
-    lines = []
-    for path in sorted((ROOT / folder).glob("*.py")):
-        if path.name == "__init__.py":
-            continue
-        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-        sentence = " ".join(text.split("\n\n")[0].split()).split(". ")[0].rstrip(".").replace("*", "\\*")
-        lines.append(f"- `{path.name}`: {sentence}.\n")
-    return "\n" + "".join(lines) + "\n"
 
 
 def files_of_checker(kind: str) -> list[Path]:
@@ -316,19 +297,19 @@ def sweeps_tables() -> str:
 def commands_table() -> str:
     """Every command with the first sentence of its help, in the order of `mirrormata --help`."""
     rows = []
-    for name, text in program_commands():
+    for name, command in program_commands():
         anchor = name.replace(" ", "-")
-        sentence = " ".join(text.split()).split(". ")[0].split("; ")[0].rstrip(".")
+        sentence = " ".join(command.help.split()).split(". ")[0].split("; ")[0].rstrip(".")
         rows.append((f"[`{name}`](#{anchor})", sentence))
     return table(("command", "what it does"), rows)
 
 
-def program_commands() -> list[tuple[str, str]]:
-    """Name and help of every command of the program, those of groups with the group's name in front."""
+def program_commands() -> list[tuple[str, Any]]:
+    """Every command of the program by its name, those of groups with the group's name in front."""
 
-    def below(prefix: str, command: Any) -> list[tuple[str, str]]:
+    def below(prefix: str, command: Any) -> list[tuple[str, Any]]:
         if not hasattr(command, "commands"):
-            return [(prefix, command.help or "")]
+            return [(prefix, command)]
         return [
             row
             for name, child in command.commands.items()
@@ -398,6 +379,5 @@ TABLES: dict[str, Callable[[], str]] = {
     "mutations": mutations_table,
     "kernel-fuzz": kernel_fuzz_table,
     "model-fuzz": model_fuzz_table,
-    **{f"files-{folder.replace('/', '-')}": partial(files_list, folder) for folder in FOLDERS},
 }
 """The function that computes what stands between `<!-- generated: NAME -->` and `<!-- end -->`."""

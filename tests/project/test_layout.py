@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -53,6 +54,19 @@ def test_no_floats_in_constructions() -> None:
             assert not (isinstance(node, ast.Constant) and isinstance(node.value, float | complex)), place
             assert not (isinstance(node, ast.Name) and node.id in ("float", "complex")), place
             assert not (isinstance(node, ast.Attribute) and node.attr.startswith(("float", "double"))), place
+
+
+def test_only_the_command_line_names_options() -> None:
+    """The library's texts name arguments, which `cli` prints as options: no `--word` in a string or docstring of it."""
+    option = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {option.search(node.value)[0]}"  # type: ignore[index]
+        for package in ("foundation", "constructions", "kernels", "theory", "models")
+        for path in (ROOT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and option.search(node.value)
+    ]
+    assert found == []
 
 
 def test_checkers_are_short() -> None:

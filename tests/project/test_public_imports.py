@@ -60,12 +60,14 @@ def sources() -> Iterator[tuple[str, str]]:
         for block in fenced(path.read_text(encoding="utf-8")):
             yield str(path.relative_to(ROOT)), block
     for path in sorted((ROOT / "examples").rglob("*.py")):
+        if path.parent.name == "formats":
+            continue  # templates that are copied into the package, and use its inside there
         yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
     for path in sorted((ROOT / "examples").rglob("*.ipynb")):
         for cell in nbformat.read(path, as_version=4).cells:  # type: ignore[no-untyped-call]
             if cell.cell_type == "code":
                 yield str(path.relative_to(ROOT)), cell.source
-    for room in ("foundation", "constructions", "theory", "kernels", "models", "cli"):
+    for room in ("foundation", "constructions", "theory", "kernels", "models", "cli", "benchmarks"):
         for path in sorted((ROOT / room).rglob("*.py")):
             text = path.read_text(encoding="utf-8")
             if ">>>" in text:

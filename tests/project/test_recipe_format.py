@@ -17,7 +17,7 @@ from mirrormata.constructions.automata._automaton import separating_word
 from mirrormata.constructions.automata._format import Format, all_formats
 from mirrormata.foundation._errors import InputError
 
-TEMPLATE = Path(mirrormata.__file__).parent / "examples" / "formats" / "arrows.py"
+TEMPLATE = Path(mirrormata.__file__).parent / "constructions" / "formats" / "_template.py"
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def more_formats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
 def test_a_new_format_is_one_new_file(
     more_formats: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.copy(TEMPLATE, more_formats)
+    shutil.copy(TEMPLATE, more_formats / "arrows.py")
     path = tmp_path / "parity.arrows"
     path.write_text("even 1 odd\nodd 1 even\neven 0 even\nodd 0 odd\naccept odd\n", encoding="utf-8")
     assert automaton_from_spec(str(path)).accepts("0110100")

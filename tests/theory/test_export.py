@@ -16,6 +16,7 @@ from mirrormata.constructions.automata._automaton import Automaton, object_array
 from mirrormata.constructions.library._names import automaton_by_name
 from mirrormata.foundation._errors import InputError, LimitError
 from mirrormata.theory._export import export_npz, export_safetensors
+from mirrormata.theory.proofs._npz_model import load_npz_model
 
 
 def factors_as_matrix(beta: Any, vectors: Any) -> Any:
@@ -145,3 +146,24 @@ def test_labels_are_texts(tmp_path: Path) -> None:
     with np.load(tmp_path / "x.npz", allow_pickle=False) as file:
         assert json.loads(str(file["state_labels"])) == ["('p', 1)", "é"]
         assert json.loads(str(file["output_labels"])) == ["True", "False"]
+
+
+def test_exports_say_their_format_and_another_one_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    export_npz(construct("parity"), path)
+    with np.load(path, allow_pickle=False) as file:
+        data = dict(file)
+    assert str(data.pop("format")) == "mirrormata-npz/1"
+    whole = load_npz_model(path)
+    np.savez(path, **data)  # as versions before 0.2.0 wrote it
+    older = load_npz_model(path)
+    assert all(
+        np.array_equal(getattr(older, key), getattr(whole, key))
+        for key in ("A", "B", "H0", "codes", "decode")
+    )
+    np.savez(path, format="mirrormata-npz/9", **data)
+    with pytest.raises(InputError, match="its format is 'mirrormata-npz/9'"):
+        load_npz_model(path)
+    export_safetensors(construct("parity"), tmp_path / "x.safetensors")
+    with safe_open(tmp_path / "x.safetensors", framework="np") as file:
+        assert json.loads(file.metadata()["mirrormata"])["format"] == "mirrormata-weights/1"

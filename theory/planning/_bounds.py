@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._document import FORMAT
 from ...constructions._realisation import Realisation
 from ...constructions.algebra._closed_forms import number_text
@@ -70,13 +71,14 @@ class Bound:
         return bound_certificate((self,))
 
 
-def bounds(automaton: Automaton) -> tuple[Bound, ...]:
+def bounds(automaton: AutomatonLike) -> tuple[Bound, ...]:
     """All bounds known for an automaton, in a fixed order, each found by the stand-alone checker too; empty if there is none.
 
     Unreachable states do not count, unless they were kept as points. Words are searched to a fixed extent
     (`checker.bound.SEARCH`), so that a bound may be missed on large monoids; none is ever wrong. `DisagreementError` where the
     checker does not find the same.
     """
+    automaton = as_automaton(automaton)
     if not automaton.keeps_points:
         automaton = automaton.trimmed()
     found = _found(automaton)

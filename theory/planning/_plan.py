@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...constructions._construct import Request, choose, realisations_within, trimmed
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._realisation import Realisation, cost
 from ...constructions.automata._automaton import Automaton
 from ...constructions.theorems._construction import Limits
@@ -80,7 +81,7 @@ class Plan:
         }
 
 
-def plan(automaton: Automaton, request: Request | None = None, limits: Limits | None = None) -> Plan:
+def plan(automaton: AutomatonLike, request: Request | None = None, limits: Limits | None = None) -> Plan:
     """All realisations within a request, cheapest first (layers, factors, integer, dimension).
 
     Without a `theorem` in the request also those whose norm exceeds 1, last; for group automata not the cascade and
@@ -88,7 +89,7 @@ def plan(automaton: Automaton, request: Request | None = None, limits: Limits | 
     bounds of the request.
     """
     request = request or Request()
-    automaton = trimmed(automaton)
+    automaton = trimmed(as_automaton(automaton))
     items = realisations_within(request.problem(automaton, limits), request)
     found: list[Realisation] = []
     left_out: list[str] = []

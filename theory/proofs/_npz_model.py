@@ -22,7 +22,7 @@ from ...constructions._realisation import Sparse, Transition
 from ...constructions.algebra._householder import GHFactor
 from ...constructions.automata._automaton import Automaton, Indices
 from ...foundation._errors import InputError
-from .._npz_file import read_npz
+from .._npz_file import check_npz_format, read_npz
 from ..arithmetic._arithmetic import Rounded
 from ..arithmetic._rounding import Floats
 from ..running._weights import HeadWeights
@@ -160,7 +160,8 @@ class NpzModel:
 def load_npz_model(path: str | Path) -> NpzModel:
     """The model in an `.npz`; `InputError` for what is not one, with everything that is wrong."""
     refused = InputError(f"{path}: not an .npz of plain arrays (nothing is unpickled)")
-    arrays = read_npz(path, (*KEYS, *LABELS, *FACTOR_KEYS, "mask"), refused)
+    arrays = read_npz(path, (*KEYS, *LABELS, *FACTOR_KEYS, "mask", "format"), refused)
+    check_npz_format(arrays, path)
     missing = [key for key in KEYS if key not in arrays]
     if missing:
         raise InputError(

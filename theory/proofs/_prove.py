@@ -22,8 +22,8 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._realisation import Realisation
-from ...constructions._spec import automaton_from_spec
 from ...constructions.automata._automaton import Automaton
 from ...foundation._errors import DisagreementError, InputError
 from .._check import check
@@ -58,7 +58,7 @@ class ProofLimits(TypedDict, total=False):
 
 def prove(
     model: Realisation | NpzModel | Stepper | str | Path,
-    automaton: Automaton | str,
+    automaton: AutomatonLike,
     arithmetic: str | Arithmetic | None = None,
     *,
     max_states: int = MAX_STATES,
@@ -73,7 +73,7 @@ def prove(
 
     `model`: a constructed LRNN of any layers, a block delay, an `NpzModel` or the path of an `.npz`, or any `Stepper`
     that decodes to the automaton's states by their indices, or to numbers that `answers` gives a meaning; then
-    `arithmetic` is only its name. `automaton`: one, or its SPEC. `arithmetic`: by default `per_step:bf16`; `exact`,
+    `arithmetic` is only its name. `automaton`: whatever `as_automaton` takes, such as a SPEC. `arithmetic`: by default `per_step:bf16`; `exact`,
     `per_step:...`, `per_op:...` or `kernel:recurrent:...` (`parse_arithmetic`); several layers run in `per_step` formats
     or on the kernel, block delays in `per_step` formats. On the kernel an `.npz` needs its factors.
     Answers are compared after each token, not before the first. `resume`: a file to go on from if it exists, written
@@ -88,8 +88,7 @@ def prove(
             f"max_states {max_states}, max_seconds {max_seconds}: the first is 1 at least, the second a number that is not "
             "negative"
         )
-    if isinstance(automaton, str):
-        automaton = automaton_from_spec(automaton)
+    automaton = as_automaton(automaton)
     if isinstance(model, str | Path):
         model = load_npz_model(model)
     if arithmetic is None:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...constructions._construct import Request, trimmed
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._lrnn import LRNN
-from ...constructions.automata._automaton import Automaton
 from ...constructions.theorems._construction import Limits
 from ...constructions.theorems.g_t4 import printed_cascade
 from ...foundation._errors import NotRealisableError
@@ -66,13 +66,14 @@ class Refutation:
 
 
 def refute_printed(
-    automaton: Automaton, request: Request | None = None, limits: Limits | None = None
+    automaton: AutomatonLike, request: Request | None = None, limits: Limits | None = None
 ) -> Refutation:
     """The cascade of G.T4 wired as printed, and a word that refutes it.
 
     Raises `NotRealisableError` where the cascade has fewer than two levels, since the wiring is between levels.
     """
-    problem = (request or Request()).problem(trimmed(automaton), limits)
+    automaton = trimmed(as_automaton(automaton))
+    problem = (request or Request()).problem(automaton, limits)
     lrnn = printed_cascade(problem)
     if not lrnn.is_layered:
         raise NotRealisableError(

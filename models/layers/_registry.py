@@ -1,0 +1,149 @@
+"""The layer families: `Family`, and how the records of this folder's files are found.
+
+Every file here whose name begins without `_` holds one kind of mixer and, as `FAMILIES`, a record for each name that
+`ModelConfig.family` may have. The rest of the package asks these records and knows no family by name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from torch import nn
+
+from ...foundation._errors import InputError
+
+SWITCHES = ("householders", "gated")
+"""Entries of a configuration that are refused, not passed over, where a family does not have them."""
+
+
+def _no_problems(config: Any) -> Iterator[str]:
+    return iter(())
+
+
+def _no_numbers(config: Any, kernels: bool = False) -> int:
+    return 0
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """What a model, a training and a comparison need to know of a family. Functions take a `ModelConfig`.
+
+    Attributes:
+        name: what `ModelConfig.family` says.
+        mixer: makes the `nn.Module` of a configuration. Its `forward(x, state)` takes `[seeds, batch, tokens, width]` and
+            the state after the tokens before (None at the start of a word), and gives outputs of the same shape and the
+            state after them. One that is no baseline has `initial`, an `InitialState`, and `transitions(x, state)`, the
+            matrices A(x) `[seeds, batch, tokens, heads, n, n]` in float64. One whose state is not `H` alone has `begin(x)`.
+        summary: the recurrence in a line.
+        eigenvalues: which ones a token's transition can have, in words; `range` is the configuration's.
+        options: entries of `ModelConfig` that the mixer reads, beside `family` and `width`. Others are passed over, but
+            those of `SWITCHES` are refused.
+        strengths: values of `strength` that it has.
+        baseline: it is no linear recurrence, so only its answers are compared.
+        fixed_state: its state has the same size after every token, so that it can be run token by token without end.
+        example: entries of a small model of this family, beside its sizes; for tests.
+        problems: what else is wrong with a configuration, each in words.
+        written_out: numbers of states or transitions that are written out for every token of a word in plain torch.
+        kept: numbers that a training step keeps for the gradients of a token, at least; its second argument says
+            whether Triton's kernels run.
+    """
+
+    name: str
+    mixer: Callable[[Any], nn.Module]
+    summary: str
+    eigenvalues: str
+    options: tuple[str, ...] = ()
+    strengths: tuple[str, ...] = ("sigmoid", "direct")
+    baseline: bool = False
+    fixed_state: bool = True
+    example: Mapping[str, Any] = field(default_factory=dict)
+    problems: Callable[[Any], Iterator[str]] = _no_problems
+    written_out: Callable[[Any], int] = _no_numbers
+    kept: Callable[[Any, bool], int] = _no_numbers
+
+
+@cache
+def load_families() -> Mapping[str, Family]:
+    """Every family by its name: those with linear heads first, then the baselines, in the order of their files.
+
+    Returns:
+        The records of all files of this folder whose names begin without `_`.
+
+    Raises:
+        InputError: a file holds no `FAMILIES`, or two files have the same name; one line with all that is wrong.
+    """
+    package = __name__.rpartition(".")[0]
+    folder = importlib.import_module(package)
+    found: list[Family] = []
+    problems = []
+    for file in sorted(pkgutil.iter_modules(folder.__path__), key=lambda file: file.name):
+        if file.name.startswith("_"):
+            continue
+        records = _records_of(importlib.import_module(f"{package}.{file.name}"))
+        if not records:
+            problems.append(
+                f"{file.name}.py has no FAMILIES = (Family(...), ...); add it, or begin the name with _"
+            )
+        known = {family.name for family in found}
+        problems += [
+            f"{file.name}.py: {f.name!r} is there twice; rename one" for f in records if f.name in known
+        ]
+        found += records
+    if problems:
+        raise InputError("families: " + "; ".join(problems))
+    return {family.name: family for family in sorted(found, key=lambda family: family.baseline)}
+
+
+def _records_of(module: ModuleType) -> list[Family]:
+    records = getattr(module, "FAMILIES", ())
+    whole = isinstance(records, tuple) and all(isinstance(record, Family) for record in records)
+    return list(records) if whole else []
+
+
+def find_family(name: str) -> Family:
+    """The record of a family.
+
+    Args:
+        name: as `ModelConfig.family` has it.
+
+    Returns:
+        Its record.
+
+    Raises:
+        InputError: there is none of that name; the message lists those that there are.
+    """
+    families = load_families()
+    if name in families:
+        return families[name]
+    near = get_close_matches(name, families, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    plain = name.lower().replace("_", "").replace("-", "")
+    if "deltanet" in plain:
+        gated = ", gated = true" if "gated" in plain else ""
+        hint = f"; DeltaNet is deltaproduct with householders = 1{gated}"
+    raise InputError(f"family {name!r} is none of {', '.join(families)}{hint}")
+
+
+def switch_problems(config: Any) -> Iterator[str]:
+    """What a configuration asks of its family that the family does not have, each in words."""
+    own, families = find_family(config.family), load_families().values()
+    if config.householders != 1 and "householders" not in own.options:
+        having = ", ".join(f.name for f in families if "householders" in f.options)
+        yield f"householders {config.householders} is for the family {having}; {own.name} has none: leave it at 1"
+    if config.gated and "gated" not in own.options:
+        having = ", ".join(f.name for f in families if "gated" in f.options)
+        yield f"gated is a switch of {having}; {own.name} has its own gates: leave it false"
+    if config.strength not in own.strengths and not own.baseline:
+        having = ", ".join(f.name for f in families if config.strength in f.strengths)
+        yield (
+            f"strength {config.strength} is a switch of {having}; {own.name} has another form: "
+            f"choose {' or '.join(own.strengths)}"
+        )
+    yield from own.problems(config)

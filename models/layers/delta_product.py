@@ -1,0 +1,143 @@
+"""DeltaProduct layers: n_h generalized Householder factors a token; DeltaNet with one; gated or not."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ...kernels import delta_product, l2_normalise
+from .._config import ModelConfig
+from ._registry import Family
+from ._seeded import (
+    LINEAR_OPTIONS,
+    InitialState,
+    ReadOut,
+    SeededLinear,
+    ShortProjection,
+    State,
+    beta_in_range,
+    by_heads,
+    fraction,
+    key_value_numbers,
+    state_problems,
+    together,
+)
+
+
+class DeltaProduct(nn.Module):
+    """H ← gate·H, then H ← (I - β_j k_j k_jᵀ) H + β_j k_j v_jᵀ for j = 1, ..., n_h; o = qᵀ H."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        heads, K, V, factors = config.heads, config.head_dim, config.value_dim, config.householders
+        self.late_silu = config.key_norm and config.key_activation == "silu"
+        activation = "none" if self.late_silu else config.key_activation  # one pass over memory fewer
+        self.query = ShortProjection(config, heads * K, activation)
+        self.key = ShortProjection(config, factors * heads * K, activation)
+        self.value = ShortProjection(config, factors * heads * V, "silu") if config.additive else None
+        if self.value is not None and config.strength == "direct":
+            self.value.activation = "none"
+        self.beta = SeededLinear(config.width, factors * heads)
+        self.decay = SeededLinear(config.width, heads, bias=True) if config.gated else None
+        if self.decay is not None and config.strength != "direct":
+            rate = torch.empty(1, heads).uniform_(1, 16)
+            steps = torch.exp(torch.empty(heads).uniform_(math.log(1e-3), math.log(1e-1)))
+            assert self.decay.bias is not None
+            if config.strength == "sigmoid":
+                self.rate = nn.Parameter(rate.log())
+                self.decay.bias.data[0] = steps + torch.log(-torch.expm1(-steps))  # softplus gives the steps
+            else:
+                self.decay.bias.data = 6 * torch.exp(-rate * steps) - 3  # gates begin as with the other form
+        self.initial = InitialState(config, heads, K, V)
+        self.read_out = ReadOut(config, heads, V)
+
+    def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
+        """`[seeds, batch, tokens, width]` to the same; `state["H"]`: `[seeds, batch, heads, K, V]`."""
+        state, after = state or {}, State()
+        seeds, batch = x.shape[:2]
+        q, k, v, beta, a = self.controls(x, state, after)
+        o, final = delta_product(
+            together(q).to(v.dtype),
+            together(k).flatten(1, 2).to(v.dtype),
+            together(v).flatten(1, 2),
+            together(beta).flatten(1, 2),
+            a=None if a is None else together(a),
+            householders=self.config.householders,
+            initial_state=together(self.initial(x, state)),
+            output_final_state=True,
+            scale=1.0,
+        )
+        after["H"] = final.view(seeds, batch, *final.shape[1:])
+        y: Tensor = self.read_out(o.view(seeds, batch, *o.shape[1:]), x)
+        return y, after
+
+    def controls(
+        self, x: Tensor, state: State, after: State
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:
+        """What the recurrence is driven by: q `[S,B,T,H,K]`, k `[S,B,T,n_h,H,K]`, v, β `[S,B,T,n_h,H]`, gate or None."""
+        heads, factors = self.config.heads, self.config.householders
+        q = by_heads(self.query(x, state, "query", after), heads)
+        k = by_heads(self.key(x, state, "key", after), factors, heads)
+        if self.value is None:
+            v = k.new_zeros(*k.shape[:-1], self.config.value_dim)
+        else:
+            v = by_heads(self.value(x, state, "value", after), factors, heads)
+        if self.config.key_norm:
+            q, k = (l2_normalise(x, silu=self.late_silu) for x in (q, k))
+        beta = beta_in_range(self.beta(x), self.config).reshape(*x.shape[:3], factors, heads)
+        return q, k, v, beta, self._gate(x)
+
+    def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
+        """A(x), each token's product of factors `[seeds, batch, tokens, heads, K, K]`, in float64."""
+        _, k, _, beta, a = self.controls(x, state or {}, {})
+        eye = torch.eye(k.shape[-1], dtype=torch.float64, device=k.device)
+        A = eye.expand(*k.shape[:3], k.shape[4], -1, -1)
+        if a is not None:
+            A = A * a.double()[..., None, None]
+        for j in range(k.shape[3]):
+            key, strength = k[:, :, :, j].double(), beta[:, :, :, j, :, None].double()
+            A = (
+                A
+                - strength[..., None]
+                * key[..., None]
+                * torch.einsum("...i,...ij->...j", key, A)[..., None, :]
+            )
+        return A
+
+    def queries(self, x: Tensor) -> Tensor:
+        """q `[seeds, batch, tokens, heads, K]`, of tokens that depend on no others (no convolution)."""
+        return self.controls(x, {}, {})[0]
+
+    def factors(self, x: Tensor, state: State | None = None) -> tuple[Tensor, Tensor, Tensor]:
+        """What `transitions` multiplies: β `[S,B,T,n_h,H]`, keys `[S,B,T,n_h,H,K]`, gates `[S,B,T,H]`."""
+        _, k, _, beta, a = self.controls(x, state or {}, {})
+        return beta, k, torch.ones_like(beta[:, :, :, 0]) if a is None else a
+
+    def _gate(self, x: Tensor) -> Tensor | None:
+        if self.decay is None:
+            return None
+        z: Tensor = self.decay(x).float()
+        if self.config.strength == "direct":
+            return z
+        if self.config.strength == "hard_sigmoid":
+            return fraction(z, self.config)
+        return torch.exp(-self.rate[:, None, None].exp() * F.softplus(z))
+
+
+FAMILIES = (
+    Family(
+        "deltaproduct",
+        DeltaProduct,
+        "H ← g (Π_j (I - β_j k_j k_jᵀ)) H + what the factors write",
+        "of a factor 1 - β‖k‖², in the range; of a product of n_h factors any of a norm of at most 1",
+        (*LINEAR_OPTIONS, "key_norm", "householders", "gated"),
+        ("sigmoid", "hard_sigmoid", "direct"),
+        example={"householders": 2, "gated": True},
+        problems=state_problems,
+        kept=key_value_numbers,
+    ),
+)

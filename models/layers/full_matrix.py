@@ -1,0 +1,97 @@
+"""The reference layer: any matrix as a token's transition, token by token in plain torch."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from .._config import ModelConfig
+from ._registry import Family
+from ._seeded import (
+    LINEAR_OPTIONS,
+    InitialState,
+    ReadOut,
+    SeededLinear,
+    ShortProjection,
+    State,
+    by_heads,
+    value_projection,
+)
+
+
+class FullMatrix(nn.Module):
+    """H ← A(x) H + k vᵀ, o = qᵀ H, with ‖A‖₂ ≤ 1; the range (0, 1) makes A symmetric positive semi-definite.
+
+    A = M / max(1, √(‖M‖₁ ‖M‖_∞)), a bound of the spectral norm that needs no singular values; for the range (0, 1)
+    M is N Nᵀ.  `direct`: A = M, whatever its norm.
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        heads, K, V = config.heads, config.head_dim, config.value_dim
+        self.query = ShortProjection(config, heads * K, config.key_activation)
+        self.key = ShortProjection(config, heads * K, config.key_activation)
+        self.value = value_projection(config, heads * V)
+        self.matrix = SeededLinear(config.width, heads * K * K, bias=True)
+        self.initial = InitialState(config, heads, K, V)
+        self.read_out = ReadOut(config, heads, V)
+
+    def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
+        """`[seeds, batch, tokens, width]` to the same; `state["H"]`: `[seeds, batch, heads, K, V]`."""
+        state, after = state or {}, State()
+        config = self.config
+        tokens = x.shape[2]
+        q = by_heads(self.query(x, state, "query", after), config.heads)
+        k = by_heads(self.key(x, state, "key", after), config.heads)
+        A = self._matrices(x).to(q.dtype)
+        H = self.initial(x, state)
+        v = None
+        if self.value is not None:
+            v = by_heads(self.value(x, state, "value", after), config.heads)
+        outputs = []
+        for t in range(tokens):
+            H = A[:, :, t] @ H.to(A.dtype)
+            if v is not None:
+                H = H + k[:, :, t, :, :, None] * v[:, :, t, :, None, :]
+            outputs.append(torch.einsum("sbhk,sbhkv->sbhv", q[:, :, t], H))
+        after["H"] = H
+        y: Tensor = self.read_out(torch.stack(outputs, 2), x)
+        return y, after
+
+    def queries(self, x: Tensor) -> Tensor:
+        """q `[seeds, batch, tokens, heads, K]`, of tokens that depend on no others (no convolution)."""
+        return by_heads(self.query(x, {}, "query", {}), self.config.heads)
+
+    def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
+        """A(x) `[seeds, batch, tokens, heads, K, K]`, in float64."""
+        return self._matrices(x).double()
+
+    def _matrices(self, x: Tensor) -> Tensor:
+        K = self.config.head_dim
+        M: Tensor = by_heads(self.matrix(x), self.config.heads, K)
+        if self.config.strength == "direct":
+            return M
+        if self.config.range == (0, 1):
+            M = M @ M.mT
+        size = M.abs()
+        bound = (size.sum(-1).amax(-1) * size.sum(-2).amax(-1)).sqrt()
+        return M / bound.clamp(min=1)[..., None, None]
+
+
+def matrices_written_out(config: ModelConfig, kernels: bool = False) -> int:
+    """A(x) of every head, which is written out for every token, with kernels too."""
+    return config.heads * config.head_dim**2
+
+
+FAMILIES = (
+    Family(
+        "matrix",
+        FullMatrix,
+        "H ← A(x) H + k vᵀ with any matrix of norm at most 1",
+        "any of absolute value at most 1; for the range (0, 1) real, from 0 to 1",
+        LINEAR_OPTIONS,
+        written_out=matrices_written_out,
+        kept=matrices_written_out,
+    ),
+)

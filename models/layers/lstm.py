@@ -1,0 +1,50 @@
+"""The LSTM's mixer, a baseline that is not linear: torch's own, one for each seed."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from .._config import ModelConfig
+from ._registry import Family
+from ._seeded import State
+
+
+class LSTM(nn.Module):
+    """`torch.nn.LSTM` of the model's width."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.by_seed = nn.ModuleList([nn.LSTM(config.width, config.width, batch_first=True)])
+
+    def begin(self, x: Tensor) -> State:
+        """The state before a first token: zeros, for tokens x `[seeds, batch, tokens, width]`."""
+        zeros = x.new_zeros(*x.shape[:2], 1, x.shape[3])
+        return {"h": zeros, "c": zeros}
+
+    def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
+        """`[seeds, batch, tokens, width]` to the same; `state`: h and c, `[seeds, batch, 1, width]`."""
+        outputs, hs, cs = [], [], []
+        for s, cell in enumerate(self.by_seed):
+            before = None
+            if state:
+                before = (
+                    state["h"][s].transpose(0, 1).contiguous(),
+                    state["c"][s].transpose(0, 1).contiguous(),
+                )
+            y, (h, c) = cell(x[s], before)
+            outputs.append(y)
+            hs.append(h.transpose(0, 1))
+            cs.append(c.transpose(0, 1))
+        return torch.stack(outputs), {"h": torch.stack(hs), "c": torch.stack(cs)}
+
+
+FAMILIES = (
+    Family(
+        "lstm",
+        LSTM,
+        "c ← f ⊙ c + i ⊙ z, h = o ⊙ tanh c, with gates that depend on h",
+        "none: it is not linear in its state",
+        baseline=True,
+    ),
+)

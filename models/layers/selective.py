@@ -1,0 +1,86 @@
+"""A Mamba-like selective diagonal layer: every channel has V states with decays of their own."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ...kernels import selective_scan
+from ...kernels.scans._segments import KEPT_EVERY
+from ...kernels.scans._selective import selective_decays
+from .._config import ModelConfig
+from ._registry import Family
+from ._seeded import InitialState, SeededLinear, ShortProjection, State
+
+
+class Selective(nn.Module):
+    """h ← a ⊙ h + Δ B(x) u, y = C(x)·h + D u, gated by SiLU; a = exp(-Δ exp(A)), or 2a - 1 for the range (-1, 1).
+
+    u: heads · head_dim channels; each has `value_dim` states.
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        channels, states = config.heads * config.head_dim, config.value_dim
+        self.input = ShortProjection(config, channels, config.key_activation)
+        self.gate = SeededLinear(config.width, channels)
+        self.step = SeededLinear(config.width, channels, bias=True)
+        steps = torch.exp(torch.empty(channels).uniform_(math.log(1e-3), math.log(1e-1)))
+        assert self.step.bias is not None
+        self.step.bias.data[0] = steps + torch.log(-torch.expm1(-steps))  # softplus gives the steps
+        self.rate = nn.Parameter(
+            torch.arange(1, states + 1).float().log().expand(1, channels, states).clone()
+        )
+        self.write = SeededLinear(config.width, states)
+        self.read = SeededLinear(config.width, states)
+        self.skip = nn.Parameter(torch.ones(1, channels))
+        self.initial = InitialState(config, channels, states)
+        self.output = SeededLinear(channels, config.width)
+
+    def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
+        """`[seeds, batch, tokens, width]` to the same; `state["H"]`: `[seeds, batch, channels, states]`."""
+        state, after = state or {}, State()
+        u = self.input(x, state, "input", after)
+        step = F.softplus(self.step(x).float())
+        write = self.write(x)
+        y, after["H"] = selective_scan(
+            u, step, self.rate.exp(), write if self.config.additive else torch.zeros_like(write), self.read(x),
+            self.initial(x, state), signed=self.config.range == (-1, 1),
+        )  # fmt: skip
+        y = (y + self.skip[:, None, None] * u) * F.silu(self.gate(x))
+        result: Tensor = self.output(y.to(x.dtype))
+        return result, after
+
+    def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
+        """A(x): a diagonal matrix a channel, `[seeds, batch, tokens, channels, states, states]`, in float64."""
+        step = F.softplus(self.step(x).float())
+        return torch.diag_embed(
+            selective_decays(step, self.rate.exp(), self.config.range == (-1, 1)).double()
+        )
+
+
+def states_written_out(config: ModelConfig) -> int:
+    """h of every channel, which plain torch writes out for every token."""
+    return config.heads * config.head_dim * config.value_dim
+
+
+def states_kept(config: ModelConfig, kernels: bool) -> int:
+    """The same for the gradients; Triton's kernels keep every sixteenth token's and compute the others again."""
+    return states_written_out(config) // (KEPT_EVERY if kernels else 1)
+
+
+FAMILIES = (
+    Family(
+        "mamba",
+        Selective,
+        "h ← a ⊙ h + Δ B(x) u for each channel, y = C(x)·h + D u",
+        "a = exp(-Δ exp(A)), or 2a - 1 for the range (-1, 1)",
+        ("heads", "head_dim", "value_dim", "range", "additive", "conv", "key_activation", "initial"),
+        written_out=states_written_out,
+        kept=states_kept,
+    ),
+)
