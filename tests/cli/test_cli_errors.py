@@ -56,7 +56,7 @@ ERRORS = [
     (("construct", "S5", "--json", "--show"), ("--json", "--show")),
     (
         ("construct", "mod:7", "--exactness", "integer", "--theorem", "DP.T4"),
-        ("mod:7", "--theorem DP.T4 --exactness integer", "leave one of the two out"),
+        ("mod:7", "--theorem DP.T4 and --exactness integer", "leave one of the two out"),
     ),
     (("construct", "S9"), ("S9", "362,880", "--max-states")),
     (("construct", "S5", "--max-states", "100"), ("120 states", "--max-states")),

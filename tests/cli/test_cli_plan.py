@@ -67,7 +67,7 @@ def test_bounds_file(call: Any, tmp_path: Path) -> None:
 def test_impossible(call: Any, command: str, spec: str, layers: str, factors: str, theorem: str) -> None:
     error = call(command, spec, "--max-layers", layers, "--max-householders", factors, "--json").error
     assert error.startswith(
-        f"{spec}: --max-layers {layers} --max-householders {factors} is impossible under the hypotheses named: "
+        f"{spec}: --max-layers {layers} and --max-householders {factors} is impossible under the hypotheses named: "
     )
     assert f"({theorem})" in error
 
@@ -161,7 +161,9 @@ def test_block_delay(call: Any, tmp_path: Path) -> None:
         "a block delay (kind delay) has no --dtype exact"
         in call("run", path, "--random", "1", "--dtype", "exact").error
     )
-    assert "--start" in call("run", path, "--random", "1", "--start", "x").error
+    assert "'x' is not a state" in call("run", path, "--random", "1", "--start", "x").error
+    other = call("inspect", "S5", "--start", "(0, 1, 2, 4, 3)", "--json").json["start"]
+    assert "has no --start" in call("run", path, "--random", "1", "--start", other).error
 
 
 @pytest.mark.parametrize("options", [("--show",), ("--latex",), ("--picture", "mirrors.svg")])
