@@ -123,7 +123,7 @@ def _width(C: int) -> int:
 def _divided(x: Tensor) -> tuple[int, int]:
     """Programs for the rows of each seed and block of channels, and rows of each."""
     S, B, T, C = x.shape
-    return launching.divided(B * T, S * triton.cdiv(C, _width(C)), ENTRIES // _width(C))
+    return launching.divide_rows(B * T, S * triton.cdiv(C, _width(C)), ENTRIES // _width(C))
 
 
 def _launch(kernel: Any, tensors: tuple[Tensor, ...], x: Tensor, weight: Tensor) -> None:

@@ -181,7 +181,7 @@ def _divided(x: Tensor, weight: Tensor) -> tuple[int, int]:
     """Programs for each weight, and rows of each."""
     each = x.numel() // weight.numel()
     groups = weight.numel() // weight.shape[-1]
-    return launching.divided(each, groups, max(1, ENTRIES // triton.next_power_of_2(weight.shape[-1])))
+    return launching.divide_rows(each, groups, max(1, ENTRIES // triton.next_power_of_2(weight.shape[-1])))
 
 
 def _launch_rms(

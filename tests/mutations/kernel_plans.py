@@ -169,7 +169,7 @@ MUTATIONS = [
     ),
     Mutation("kernels.launching:check_grid", "min(grid) <= 0", "min(grid) < 0", "an empty grid is launched"),
     Mutation(
-        "kernels.launching:divided",
+        "kernels.launching:divide_rows",
         "-(-rows // share), share",
         "rows // share, share",
         "the last rows are added up by no program",

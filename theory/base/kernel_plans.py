@@ -238,9 +238,9 @@ def cut_fault(found: Segments, bounds: list[int]) -> str | None:
 def tables() -> Case:
     """Tables of chunks and of `scan`'s segments, the sizes that shapes foretell, and launches."""
     from ...kernels._backends import KernelError
-    from ...kernels._launching import check_grid, divided
-    from ...kernels.delta._phases import segment_bounds
+    from ...kernels._launching import check_grid, divide_rows
     from ...kernels.delta._problem import place_chunks
+    from ...kernels.delta._triton_scan import segment_bounds
 
     for rows, householders, heads, bounds in product((16, 64), (1, 3), (1, 3), (None, *PACKED)):
         batch, tokens = (2, 200) if bounds is None else (1, 200)
@@ -250,7 +250,7 @@ def tables() -> Case:
             batch=batch, tokens=tokens, heads=heads, sequences=sequences, householders=householders, packed=cu is not None,
             plan=SimpleNamespace(rows=rows),
         )  # fmt: skip
-        problem: Any = SimpleNamespace(form=form, q=torch.zeros(1), cu=cu)
+        problem: Any = SimpleNamespace(form=form, inputs=SimpleNamespace(q=torch.zeros(1)), cu=cu)
         name = f"{bounds or [0, 200, 400]} in chunks of {rows // householders}, {heads} heads"
         chunks = place_chunks(problem, rows // householders)
         ends = bounds or [0, 200, 400]
@@ -278,24 +278,21 @@ def tables() -> Case:
             yield f"the grid {grid} is refused", "nothing would run on it, and it is accepted"
     check_grid("a kernel", (1, 2, 3))
     for rows, groups, tall in product((1, 15, 16, 1000, 10**6), (1, 32), (1, 16)):
-        programs, share = divided(rows, groups, tall)
+        programs, share = divide_rows(rows, groups, tall)
         fits = share % tall == 0 and (programs - 1) * share < rows <= programs * share
         yield f"{rows} rows of {groups} weights", None if fits else f"{programs} programs of {share}"
 
 
 def chunk_fault(chunks: Any, needed: list[int]) -> str | None:
     """Each sequence has as many chunks as its tokens need, and the table has room for them."""
-    if chunks.start is None:
+    first, sequence = chunks.places.first_chunk, chunks.places.sequence
+    if first is None:
         return None if chunks.count == sum(needed) else f"{chunks.count} chunks, not {sum(needed)}"
-    sequences = chunks.sequence.tolist()
+    sequences = sequence.tolist()
     counts = [sequences.count(s) for s in range(len(needed))]
     starts = [sum(needed[:s]) for s in range(len(needed) + 1)]
-    if (
-        counts != needed
-        or chunks.start.tolist() != starts
-        or sequences.count(-1) != chunks.count - sum(needed)
-    ):
-        return f"chunks of the sequences: {sequences}, from {chunks.start.tolist()}"
+    if counts != needed or first.tolist() != starts or sequences.count(-1) != chunks.count - sum(needed):
+        return f"chunks of the sequences: {sequences}, from {first.tolist()}"
     return None
 
 
