@@ -46,13 +46,13 @@ MUTATIONS = [
     ),
     Mutation(
         PLAN + "chunk_plan",
-        "summary = dividing(forward, V + K)",
+        "summary = narrow_tile(forward, V + K)",
         "summary = forward",
         "the last columns of a segment's map are never computed",
     ),
     Mutation(
         PLAN + "chunk_plan",
-        "summary = dividing(tile, V + K)",
+        "summary = narrow_tile(tile, V + K)",
         "summary = replace(tile, width=min(64, V + K))",
         "the last columns of a wide segment's map are never computed",
     ),
@@ -70,7 +70,7 @@ MUTATIONS = [
         "16-bit products are asked for in 32 bits",
     ),
     Mutation(
-        PLAN + "dividing",
+        PLAN + "narrow_tile",
         "gcd(tile.width, columns)",
         "min(tile.width, columns)",
         "tiles need not divide their columns",
@@ -175,20 +175,20 @@ MUTATIONS = [
         "the last rows are added up by no program",
     ),
     Mutation(
-        "kernels.delta.launches:find_plan_faults",
+        "kernels.delta.launches:find_plan_errors",
         "launch.shared > shared_memory",
         "launch.shared > shared_memory + 1",
         "a byte too much of shared memory is no fault",
     ),
     Mutation(
-        "kernels.delta.launches:find_plan_faults",
+        "kernels.delta.launches:find_plan_errors",
         "min(launch.grid) < 1",
         "min(launch.grid) < 0",
         "a call without a program is no fault",
     ),
     Mutation(
         "kernels.delta.launches:plan_launches",
-        'phases=mode == "scan"',
+        'phases=call.mode == "scan"',
         "phases=False",
         "the list of launches takes the plan of chunks for scan",
     ),

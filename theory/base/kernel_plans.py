@@ -7,6 +7,7 @@ each token once, modes that exist for the dtype.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from itertools import pairwise, product
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ import torch
 
 from ...kernels.delta import _plan as plans
 from ...kernels.delta._plan import forward_shapes, segment_count
-from ...kernels.delta._plan_check import find_plan_faults, plan_launches
+from ...kernels.delta._plan_check import KernelCall, find_plan_errors, plan_launches
 from ...kernels.scans._segments import Segments, cut, next_length, segment_length
 
 Case = Iterator[tuple[str, str | None]]
@@ -129,17 +130,18 @@ def calls() -> Case:
             (8, 4, True, False),
         ):
             options: dict[str, Any] = {"householders": householders, "gated": gated, "gradients": gradients}
-            found = find_plan_faults(K, V, dtype, programs, tokens=2048, mode=mode, **options)
+            found = find_plan_errors(KernelCall(K, V, dtype, programs, tokens=2048, mode=mode, **options))
             yield f"K {K}, V {V}, {dtype}, {mode}, {programs} programs, {options}", "; ".join(found) or None
     for mode in ("recurrent", "chunk", "scan"):
-        launches = plan_launches(128, 64, torch.bfloat16, 8, tokens=2048, mode=mode)
+        call = KernelCall(128, 64, torch.bfloat16, 8, tokens=2048, mode=mode)
+        launches = plan_launches(call)
         most = max(launch.shared for launch in launches)
         for shared, fits in ((most, True), (most - 1, False)):
-            found = find_plan_faults(128, 64, torch.bfloat16, 8, tokens=2048, mode=mode, shared_memory=shared)
-            wrong = f"{len(found)} faults: {found}" if fits != (not found) else None
+            found = find_plan_errors(call, shared_memory=shared)
+            wrong = f"{len(found)} errors: {found}" if fits != (not found) else None
             yield f"{mode} in {shared} bytes of shared memory", wrong
-        found = find_plan_faults(128, 64, torch.bfloat16, 0, tokens=2048, mode=mode)
-        yield f"{mode} of no sequence", None if any("no program" in fault for fault in found) else f"{found}"
+        found = find_plan_errors(replace(call, sequences_and_heads=0))
+        yield f"{mode} of no sequence", None if any("no program" in line for line in found) else f"{found}"
     phases = {"prepare", "advance", "retreat", "gradients"}
     for width, mode, kernels in (
         (16, "recurrent", {"recurrent_forward", "recurrent_backward_values", "recurrent_backward_keys"}),
@@ -148,7 +150,8 @@ def calls() -> Case:
         (128, "chunk", phases),
         (128, "scan", {*phases, "chain"}),
     ):
-        launched = {x.kernel for x in plan_launches(width, width, torch.bfloat16, 8, tokens=2048, mode=mode)}
+        call = KernelCall(width, width, torch.bfloat16, 8, tokens=2048, mode=mode)
+        launched = {x.kernel for x in plan_launches(call)}
         yield f"the kernels of {mode}, width {width}", None if launched == kernels else f"{launched}"
 
 
