@@ -18,7 +18,7 @@ import torch
 import triton.language as tl
 from torch import Tensor
 
-from ._backends import KernelError, KernelInputError, Tile, count_launch
+from ._backends import KernelError, KernelInputError, Tile, count_launch, triton_interpreted
 
 
 def empty(*shape: int, dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -40,6 +40,15 @@ def on_device_of(x: Tensor) -> AbstractContextManager[None]:
 def kernel_arithmetic(dtype: torch.dtype) -> tl.dtype:
     """What kernels accumulate in for states or inputs of this dtype: float64 for float64, else float32."""
     return tl.float64 if dtype == torch.float64 else tl.float32
+
+
+def make_constants(*values: Any) -> list[Any]:
+    """Values for a record that a kernel is compiled for.
+
+    For the compiler each is a constant of its own, or `[F.C, F.K]` would not be a shape; in the interpreter, where `i % F.NH` is
+    plain Python, each stays what it is.
+    """
+    return list(values) if triton_interpreted() else [tl.constexpr(x) for x in values]
 
 
 MOST_ROWS = 2**30

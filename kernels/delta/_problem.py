@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 import triton.language as tl
 from torch import Tensor
 
 from .. import _launching as launching
-from .._backends import triton_interpreted
 from ._plan import Plan, chunk_plan
 
 
@@ -199,12 +198,3 @@ class Gradients(NamedTuple):
             *(like(x.q), like(x.k), like(x.v), like(x.beta)),
             *[None if y is None else problem.new(*y.shape, dtype=wide) for y in (x.a, problem.initial)],
         )
-
-
-def make_constants(*values: Any) -> list[Any]:
-    """Values for a record that a kernel is compiled for.
-
-    For the compiler each is a constant of its own, or `[F.C, F.K]` would not be a shape; in the interpreter, where `i % F.NH` is
-    plain Python, each stays what it is.
-    """
-    return list(values) if triton_interpreted() else [tl.constexpr(x) for x in values]

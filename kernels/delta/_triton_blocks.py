@@ -19,8 +19,9 @@ import triton
 import triton.language as tl
 
 from .._backends import triton_interpreted
+from .._launching import make_constants
 from ._plan import token_rows
-from ._problem import Form, make_constants
+from ._problem import Form
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
 

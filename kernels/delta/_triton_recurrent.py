@@ -25,9 +25,9 @@ from torch import Tensor
 
 from .. import _launching as launching
 from .._backends import Tile
-from .._launching import Launcher, launcher
+from .._launching import Launcher, launcher, make_constants
 from ._plan import count_blocks, recurrent_width
-from ._problem import Form, Gradients, Problem, make_constants, place_chunks
+from ._problem import Form, Gradients, Problem, place_chunks
 from ._triton_blocks import locate_first_chunk, locate_program, locate_sequence, place_state
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"

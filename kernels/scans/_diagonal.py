@@ -12,7 +12,7 @@ from torch import Tensor
 from .._backends import KernelInputError, choose_backend
 from .._checking import check_choice, check_flags, check_packing, check_shape, check_tensors, check_whole
 from ..delta._reference import arithmetic_of, without_tokens
-from ._segments import Segments, cut, segment_length
+from ._segments import cut, segment_length
 
 MODES = ("auto", "recurrent", "parallel")
 
@@ -57,7 +57,7 @@ def diagonal_scan(
     Raises `KernelInputError` naming the argument and the mend, `BackendUnavailableError`.
     """
     check_flags(output_final_state=output_final_state, reverse=reverse)
-    sequences = _check(a, b, initial_state, cu_seqlens, mode, segment)
+    sequences = _check_arguments(a, b, initial_state, cu_seqlens, mode, segment)
     chosen = choose_backend(backend, a.device)
     pairs = a.dim() == 4
     arithmetic = arithmetic_of(a, b, initial_state)
@@ -83,7 +83,7 @@ def diagonal_scan_reference(
     a: Tensor, b: Tensor, initial_state: Tensor, cu_seqlens: Tensor | None = None, reverse: bool = False
 ) -> tuple[Tensor, Tensor]:
     """The plain loop, differentiable by autograd; all tensors in one dtype, the arithmetic's."""
-    from ._torch_diagonal import times
+    from ._torch_diagonal import multiply
 
     if cu_seqlens is not None:
         bounds = cu_seqlens.tolist()
@@ -95,14 +95,14 @@ def diagonal_scan_reference(
     state, states = initial_state, []
     order = range(b.shape[1])
     for t in reversed(order) if reverse else order:
-        state = times(a[:, t], state, a.dim() == 4) + b[:, t]
+        state = multiply(a[:, t], state, a.dim() == 4) + b[:, t]
         states.append(state)
     if not states:
         return without_tokens(b, state, a, b)
     return torch.stack(states[::-1] if reverse else states, 1), state
 
 
-def _check(
+def _check_arguments(
     a: Tensor,
     b: Tensor,
     initial_state: Tensor | None,
@@ -125,18 +125,14 @@ def _check(
     return N
 
 
-def _implementation(backend: str) -> ModuleType:
+def _choose_implementation(backend: str) -> ModuleType:
     if backend == "triton":
-        from . import _triton_diagonal as triton_diagonal_launch
+        from . import _triton_diagonal
 
-        return triton_diagonal_launch
-    from . import _torch_diagonal as torch_diagonal
+        return _triton_diagonal
+    from . import _torch_diagonal
 
-    return torch_diagonal
-
-
-def _segments(b: Tensor, cu_seqlens: Tensor | None, length: int) -> Segments:
-    return cut(b.shape[0], b.shape[1], length, cu_seqlens)
+    return _torch_diagonal
 
 
 @torch.library.custom_op("mirrormata::diagonal_scan", mutates_args=())
@@ -150,25 +146,17 @@ def _scan(
     pairs: bool,
     backend: str,
 ) -> tuple[Tensor, Tensor]:
-    segments = _segments(b, cu_seqlens, length)
+    segments = cut(b.shape[0], b.shape[1], length, cu_seqlens)
     wide = (a, b) if backend == "triton" else (a.to(state.dtype), b.to(state.dtype))
-    h, final = _implementation(backend).diagonal_scan_segments(
+    h, final = _choose_implementation(backend).diagonal_scan_segments(
         *wide, state, segments, backwards=reverse, pairs=pairs
     )
     return h.to(b.dtype), final
 
 
 @_scan.register_fake
-def _(
-    a: Tensor,
-    b: Tensor,
-    state: Tensor,
-    cu_seqlens: Tensor | None,
-    length: int,
-    reverse: bool,
-    pairs: bool,
-    backend: str,
-) -> tuple[Tensor, Tensor]:
+def _(*arguments: Any) -> tuple[Tensor, Tensor]:
+    _, b, state, *_ = arguments
     return torch.empty_like(b, memory_format=torch.contiguous_format), torch.empty_like(
         state, memory_format=torch.contiguous_format
     )
@@ -187,32 +175,22 @@ def _scan_backward(
     pairs: bool,
     backend: str,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    segments = _segments(h, cu_seqlens, length)
+    segments = cut(h.shape[0], h.shape[1], length, cu_seqlens)
     wide = (a, h, dh) if backend == "triton" else (x.to(state.dtype) for x in (a, h, dh))
-    da, db, first = _implementation(backend).diagonal_scan_gradients(
+    da, db, first = _choose_implementation(backend).diagonal_scan_gradients(
         *wide, state, d_final, segments, backwards=reverse, pairs=pairs
     )
     return da.to(a.dtype), db.to(h.dtype), first
 
 
 @_scan_backward.register_fake
-def _(
-    a: Tensor,
-    h: Tensor,
-    dh: Tensor,
-    state: Tensor,
-    d_final: Tensor,
-    cu_seqlens: Tensor | None,
-    length: int,
-    reverse: bool,
-    pairs: bool,
-    backend: str,
-) -> tuple[Tensor, Tensor, Tensor]:
+def _(*arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
+    a, h, _, state, *_ = arguments
     da, db, first = (torch.empty_like(x, memory_format=torch.contiguous_format) for x in (a, h, state))
     return da, db, first
 
 
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+def _keep_for_backward(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
     a, _, state, cu_seqlens, *ctx.options = inputs
     ctx.save_for_backward(a, output[0], state, cu_seqlens)
 
@@ -223,4 +201,4 @@ def _differentiate(ctx: Any, dh: Tensor, d_final: Tensor) -> tuple[Tensor | None
     return da, db, d_state, None, None, None, None, None
 
 
-_scan.register_autograd(_differentiate, setup_context=_keep)
+_scan.register_autograd(_differentiate, setup_context=_keep_for_backward)

@@ -59,7 +59,7 @@ def rank_one_scan(
     Source: RWKV-7, arXiv 2503.14456; Complex KDA, arXiv 2609.24797.
     """
     check_flags(output_final_state=output_final_state)
-    sequences, V = _check(q, w, u, z, k, v, initial_state, cu_seqlens)
+    sequences, V = _check_arguments(q, w, u, z, k, v, initial_state, cu_seqlens)
     chosen = choose_backend(backend, w.device)
     arithmetic = arithmetic_of(q, w, u, z, k, v, initial_state)
     B, T, H, K = w.shape
@@ -74,9 +74,9 @@ def rank_one_scan(
     added = queries.new_zeros(B, T, H, V) if v is None else v
     if chosen == "triton" and arithmetic == torch.float64:
         queries, scale = _scale_queries(queries, scale)
-    inputs = (queries, w, u, z, keys, added)
+    inputs = in_torch.Inputs(queries, w, u, z, keys, added)
     if chosen == "reference":
-        o, final = rank_one_reference(_wide(inputs, arithmetic), state, scale, cu_seqlens)
+        o, final = rank_one_reference(_widen(inputs, arithmetic), state, scale, cu_seqlens)
         o = o.to(added.dtype)
     else:
         keep = torch.is_grad_enabled() and any(x.requires_grad for x in (*inputs, state))
@@ -98,9 +98,7 @@ def rank_one_reference(
     q, w, u, z, k, v = inputs
     if cu_seqlens is not None:
         parts = [
-            rank_one_reference(
-                (q[:, i:j], w[:, i:j], u[:, i:j], z[:, i:j], k[:, i:j], v[:, i:j]), state[n : n + 1], scale
-            )
+            rank_one_reference(in_torch.Inputs(*(x[:, i:j] for x in inputs)), state[n : n + 1], scale)
             for n, (i, j) in enumerate(pairwise(cu_seqlens.tolist()))
         ]
         return torch.cat([o for o, _ in parts], 1), torch.cat([final for _, final in parts])
@@ -113,7 +111,7 @@ def rank_one_reference(
     return (torch.stack(outputs, 1), state) if outputs else without_tokens(v, state, *inputs)
 
 
-def _check(
+def _check_arguments(
     q: Tensor | None,
     w: Tensor,
     u: Tensor,
@@ -162,12 +160,12 @@ def _scan(
     keep: bool,
     backend: str,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    inputs = (q, w, u, z, k, v)
+    inputs = in_torch.Inputs(q, w, u, z, k, v)
     if backend == "triton":
         from ._triton_rank_one import rank_one_forward
 
         return rank_one_forward(inputs, state, scale, cut(v.shape[0], v.shape[1], SEGMENT, cu_seqlens), keep)
-    wide, padding = _in_rows(inputs, state.dtype, cu_seqlens)
+    wide, padding = _spread_rows(inputs, state.dtype, cu_seqlens)
     o, final, checkpoints = in_torch.rank_one_forward(wide, state, scale, SEGMENT, keep)
     if padding is None:
         return o.to(v.dtype), final, checkpoints
@@ -175,19 +173,8 @@ def _scan(
 
 
 @_scan.register_fake
-def _(
-    q: Tensor,
-    w: Tensor,
-    u: Tensor,
-    z: Tensor,
-    k: Tensor,
-    v: Tensor,
-    state: Tensor,
-    cu_seqlens: Tensor | None,
-    scale: float,
-    keep: bool,
-    backend: str,
-) -> tuple[Tensor, Tensor, Tensor]:
+def _(*arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
+    *_, v, state, cu_seqlens, _, keep, backend = arguments
     tokens, (N, H, K, V) = v.shape[1], state.shape
     length = max(1, min(SEGMENT, tokens))
     if backend == "triton":
@@ -218,14 +205,14 @@ def _scan_backward(
     scale: float,
     backend: str,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    inputs = (q, w, u, z, k, v)
+    inputs = in_torch.Inputs(q, w, u, z, k, v)
     if backend == "triton":
         from ._triton_rank_one import rank_one_backward
 
         segments = cut(v.shape[0], v.shape[1], SEGMENT, cu_seqlens)
         gradients, d_state = rank_one_backward(inputs, checkpoints, do, d_final, scale, segments)
         return *gradients, d_state
-    wide, padding = _in_rows(inputs, state.dtype, cu_seqlens)
+    wide, padding = _spread_rows(inputs, state.dtype, cu_seqlens)
     do = do.to(state.dtype)
     if padding is not None:
         do = padding.spread(do, 0.0)
@@ -239,43 +226,28 @@ def _scan_backward(
 
 
 @_scan_backward.register_fake
-def _(
-    q: Tensor,
-    w: Tensor,
-    u: Tensor,
-    z: Tensor,
-    k: Tensor,
-    v: Tensor,
-    state: Tensor,
-    checkpoints: Tensor,
-    do: Tensor,
-    d_final: Tensor,
-    cu_seqlens: Tensor | None,
-    scale: float,
-    backend: str,
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    dq, dw, du, dz, dk, dv, d_state = (x.new_empty(x.shape) for x in (q, w, u, z, k, v, state))
-    return dq, dw, du, dz, dk, dv, d_state
+def _(*arguments: Any) -> tuple[Tensor, ...]:
+    return tuple(x.new_empty(x.shape) for x in arguments[:7])  # of q, w, u, z, k, v and the state
 
 
-def _wide(inputs: in_torch.Inputs, arithmetic: torch.dtype) -> in_torch.Inputs:
-    q, w, u, z, k, v = (x.to(arithmetic) for x in inputs)
-    return q, w, u, z, k, v
+def _widen(inputs: in_torch.Inputs, arithmetic: torch.dtype) -> in_torch.Inputs:
+    return in_torch.Inputs(*(x.to(arithmetic) for x in inputs))
 
 
-def _in_rows(
+def _spread_rows(
     inputs: in_torch.Inputs, arithmetic: torch.dtype, cu_seqlens: Tensor | None
 ) -> tuple[in_torch.Inputs, in_torch.Padding | None]:
     """In the arithmetic's dtype, packed sequences a row each; tokens behind an end leave the state alone."""
     padding = None if cu_seqlens is None else in_torch.Padding(cu_seqlens, inputs[0].shape[1])
-    q, w, u, z, k, v = (
+    # w = 1 and zeros elsewhere change no state
+    filled = (
         x.to(arithmetic) if padding is None else padding.spread(x.to(arithmetic), filling)
         for x, filling in zip(inputs, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0), strict=True)
     )
-    return (q, w, u, z, k, v), padding
+    return in_torch.Inputs(*filled), padding
 
 
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
+def _keep_for_backward(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
     *tensors, cu_seqlens, ctx.scale, _, ctx.backend = inputs
     ctx.save_for_backward(*tensors, output[2], cu_seqlens)
 
@@ -286,4 +258,4 @@ def _differentiate(ctx: Any, do: Tensor, d_final: Tensor, _: Tensor) -> tuple[Te
     return *gradients, None, None, None, None
 
 
-_scan.register_autograd(_differentiate, setup_context=_keep)
+_scan.register_autograd(_differentiate, setup_context=_keep_for_backward)

@@ -16,8 +16,6 @@ from ._diagonal import diagonal_scan
 MOST_STATES = 1024
 """Of a channel, which one warp holds; with more the torch path runs."""
 
-"""Tokens from one state that the kernels keep for the gradients to the next."""
-
 
 def selective_scan(
     u: Tensor,

@@ -11,14 +11,24 @@ All tensors have one dtype: q, w, u, z, k `[B,T,H,K]`, v `[B,T,H,V]`, states `[B
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
-Inputs = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
-"""q, w, u, z, k, v."""
+
+class Inputs(NamedTuple):
+    """What the scan reads at each token, or the gradients of it."""
+
+    q: Tensor
+    w: Tensor
+    u: Tensor
+    z: Tensor
+    k: Tensor
+    v: Tensor
 
 
-def step(state: Tensor, w: Tensor, u: Tensor, z: Tensor, k: Tensor, v: Tensor) -> Tensor:
+def advance_state(state: Tensor, w: Tensor, u: Tensor, z: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """The state after one token."""
     s = (z[..., None] * state).sum(-2, keepdim=True)
     return (w[..., None] * state + u[..., None] * s) + k[..., None] * v[..., None, :]
@@ -28,7 +38,7 @@ def rank_one_forward(
     inputs: Inputs, initial_state: Tensor, scale: float, length: int, keep: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Outputs `[B,T,H,V]`, the last states, and with `keep` the states before tokens 0, length, … `[B,S,H,K,V]`."""
-    q, v = inputs[0], inputs[5]
+    q, v = inputs.q, inputs.v
     state, kept = initial_state, []
     o = torch.empty_like(v, memory_format=torch.contiguous_format)
     for start in range(0, v.shape[1], length):
@@ -46,7 +56,7 @@ def rank_one_backward(
 ) -> tuple[Inputs, Tensor]:
     """Gradients of q, w, u, z, k, v and of the initial state."""
     q, w, u, z, k, v = inputs
-    gradients = tuple(torch.empty_like(x, memory_format=torch.contiguous_format) for x in inputs)
+    gradients = Inputs(*(torch.empty_like(x, memory_format=torch.contiguous_format) for x in inputs))
     G = d_final
     for i in reversed(range(-(-v.shape[1] // length))):
         start = i * length
@@ -69,14 +79,14 @@ def rank_one_backward(
         dz.copy_((before * ds).sum(-1))
         dk.copy_((adjoint * v[:, here, :, None, :]).sum(-1))
         dv.copy_((adjoint * k[:, here, :, :, None]).sum(-2))
-    return (gradients[0], gradients[1], gradients[2], gradients[3], gradients[4], gradients[5]), G.clone()
+    return gradients, G.clone()
 
 
 def _states(inputs: Inputs, state: Tensor, start: int, end: int) -> list[Tensor]:
     """The states before token start and after each token up to end."""
     states = [state]
     for t in range(start, end):
-        states.append(step(states[-1], *(x[:, t] for x in inputs[1:])))
+        states.append(advance_state(states[-1], *(x[:, t] for x in inputs[1:])))
     return states
 
 
