@@ -29,22 +29,10 @@ def diagonal_scan(
     backend: str = "auto",
     segment: int | None = None,
 ) -> tuple[Tensor, Tensor | None]:
-    """Run `h_t = a_t h_{t-1} + b_t` over all tokens.
+    """Run `h_t = a_t h_{t-1} + b_t` over all tokens, parallel in time where that pays.
 
-    Arguments:
-        a: decays, `[B,T,D]`, in [-1, 1]; 0 and negative ones are ordinary values (nothing is divided, no logarithms).
-            `[B,T,D,2]`: complex, (re, im), acting as the 2×2 matrix [[re, -im], [im, re]]: a scaled rotation.
-        b: `[B,T,D]` or `[B,T,D,2]` like a; its dtype may differ from a's (decays in float32, the rest in bfloat16).
-        initial_state: `[N,D]` or `[N,D,2]`, by default zero.  N is B, or the number of packed sequences.
-        output_final_state: also return the last states, in float32 (float64 where an input is float64), unrounded.
-        reverse: from the last token to the first, `h_t = a_t h_{t+1} + b_t`.
-        cu_seqlens: `[N+1]` integers from 0 to T, the bounds of sequences packed along T; B must be 1.
-        mode: `recurrent` (token by token), `parallel` (segments at the same time) or `auto`.
-        backend: `triton`, `torch`, `reference` or `auto`: `backends.choose_backend`.
-        segment: tokens of a segment in the parallel mode; by default what suits the device.
-
-    Returns `(h, final_state)`: h in b's shape and dtype, final_state None unless asked for.  Differentiable once in a, b
-    and initial_state, by explicit formulas that are scans themselves (`backend="reference"`: any number of times).
+    Differentiable once in a, b and initial_state, by explicit formulas that are scans themselves (`backend="reference"`: any
+    number of times).
 
     Arithmetic: float32, or float64 where an input is float64.  `recurrent` rounds the product `a_t h_{t-1}` and then the
     sum with b_t; complex: `(re re' - im im') + b`, `(re im' + im re') + b`, every product, difference and sum rounded,
@@ -54,7 +42,34 @@ def diagonal_scan(
     {-1, 0, 1}, b and the initial state are integers, and all partial sums are within the format's consecutive integers.
     h is rounded to b's dtype when it is written; the state that goes on is not.
 
-    Raises `KernelInputError` naming the argument and the mend, `BackendUnavailableError`.
+    Args:
+        a: decays, `[B,T,D]`, in [-1, 1]; 0 and negative ones are ordinary values (nothing is divided, no logarithms).
+            `[B,T,D,2]`: complex, (re, im), acting as the 2×2 matrix [[re, -im], [im, re]]: a scaled rotation.
+        b: what is added, in a's shape; its dtype may differ from a's (decays in float32, the rest in bfloat16).
+        initial_state: `[N,D]` or `[N,D,2]`, by default zero.  N is B, or the number of packed sequences.
+        output_final_state: also return the last states.
+        reverse: from the last token to the first, `h_t = a_t h_{t+1} + b_t`.
+        cu_seqlens: `[N+1]` integers (int32 or int64) that rise from 0 to T, the bounds of sequences packed along T; B must be 1.
+        mode: `recurrent` (token by token), `parallel` (segments at the same time), or `auto`: the latter for sequences of more
+            than two segments.
+        backend: `triton`, `torch`, `reference`, or `auto`: `triton` for CUDA tensors where triton is installed, else
+            `torch`.
+        segment: tokens of a segment in the parallel mode, at least 1; by default what suits the device, 16 to 512.
+
+    Returns:
+        `(h, final_state)`: h in b's shape and dtype; final_state in the shape of initial_state, in float32 (float64 where an
+        input is float64), unrounded, None unless asked for.
+
+    Raises:
+        KernelInputError: an argument is wrong: the line names it and the fix.
+        BackendUnavailableError: the backend that was asked for cannot run here.
+
+    Example:
+        >>> import torch
+        >>> a = torch.tensor([1.0, -1.0, 0.0]).view(1, 3, 1)
+        >>> h, last = diagonal_scan(a, torch.ones(1, 3, 1), output_final_state=True)
+        >>> h.flatten().tolist(), last.tolist()
+        ([1.0, 0.0, 1.0], [[1.0]])
     """
     check_flags(output_final_state=output_final_state, reverse=reverse)
     sequences = _check_arguments(a, b, initial_state, cu_seqlens, mode, segment)

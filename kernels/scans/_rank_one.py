@@ -35,28 +35,49 @@ def rank_one_scan(
 ) -> tuple[Tensor | None, Tensor | None]:
     """Run `H_t = (diag(w_t) + u_t z_tᵀ) H_{t-1} + k_t v_tᵀ`, `o_t = scale q_tᵀ H_t` over all tokens.
 
-    Arguments:
-        q: `[B,T,H,K]`, or None for no outputs (`o` is None).
-        w, u, z: `[B,T,H,K]`.  RWKV-7 has `u = -κ̂`, `z = a κ̂` (or the transpose's order); a Householder factor has w = 1,
-            `u = -β k`, `z = k`.  Any real values, zero and negative included.
-        k: `[B,T,H,K]` and v: `[B,T,H,V]`, or both None: nothing is added (V is then initial_state's).
-        initial_state: `[N,H,K,V]`, by default zero.  N is B, or the number of packed sequences.
-        scale: factor of the outputs, by default K^-1/2.
-        output_final_state: also return the last states `[N,H,K,V]`, in float32 (float64 where an input is float64).
-        cu_seqlens: `[N+1]` integers from 0 to T, the bounds of sequences packed along T; B must be 1.
-        backend: `triton`, `torch`, `reference` or `auto`: `backends.choose_backend`.
-
-    Returns `(o, final_state)`, o `[B,T,H,V]` in v's dtype (q's without v).  Differentiable once in every tensor by
-    explicit formulas (`backend="reference"`: any number of times).  Token by token: the time is that of T steps.
+    Differentiable once in every tensor by explicit formulas (`backend="reference"`: any number of times).  Token by token: it takes
+    T steps, one after another.
 
     Arithmetic: float32, or float64 where an input is float64; of a token `s_j = Σ_i z_i H_ij`, then
     `H_ij = (w_i H_ij + u_i s_j) + k_i v_j`, then `o_j = scale Σ_i q_i H_ij`, every product and sum rounded, none fused.
-    The reference sums over i by `reference.tree_sum`; the other backends in an order of their own, which makes no
+    The reference sums over i by `tree_sum`; the other backends in an order of their own, which makes no
     difference to integers whose partial sums are within the format's consecutive integers.  The kernels take a scale that
     float32 does not hold into the queries, if they compute in float64.
 
-    Raises `KernelInputError` naming the argument and the mend, `BackendUnavailableError`.
+    Args:
+        q: queries `[B,T,H,K]`, or None for no outputs (`o` is None).  K and V are 1 to 256.
+        w: the diagonal, `[B,T,H,K]`; any real values here and in u and z, zero and negative included.
+        u: `[B,T,H,K]`.  RWKV-7 has `u = -κ̂`, `z = a κ̂` (or the transpose's order); a Householder factor has w = 1,
+            `u = -β k`, `z = k`.
+        z: `[B,T,H,K]`.
+        k: keys `[B,T,H,K]`; k and v are both None where nothing is added (V is then initial_state's).
+        v: values `[B,T,H,V]`.
+        initial_state: `[N,H,K,V]`, by default zero.  N is B, or the number of packed sequences.
+        scale: factor of the outputs, finite, by default K^-1/2.
+        output_final_state: also return the last states.
+        cu_seqlens: `[N+1]` integers (int32 or int64) that rise from 0 to T, the bounds of sequences packed along T; B must be 1.
+        backend: `triton`, `torch`, `reference`, or `auto`: `triton` for CUDA tensors where triton is installed, else
+            `torch`.
+
+    Returns:
+        `(o, final_state)`: o `[B,T,H,V]` in v's dtype (q's without v), None without q; final_state `[N,H,K,V]` in float32
+        (float64 where an input is float64), None unless asked for.
+
+    Raises:
+        KernelInputError: an argument is wrong: the line names it and the fix.
+        BackendUnavailableError: the backend that was asked for cannot run here.
+
     Source: RWKV-7, arXiv 2503.14456; Complex KDA, arXiv 2609.24797.
+
+    Example:
+        The reflection along e_1 - e_2 swaps the two rows of the state:
+
+        >>> import torch
+        >>> z = torch.tensor([1.0, -1.0]).view(1, 1, 1, 2)
+        >>> start = torch.tensor([3.0, 5.0]).view(1, 1, 2, 1)
+        >>> _, state = rank_one_scan(None, torch.ones_like(z), -z, z, initial_state=start, output_final_state=True)
+        >>> state.flatten().tolist()
+        [5.0, 3.0]
     """
     check_flags(output_final_state=output_final_state)
     sequences, V = _check_arguments(q, w, u, z, k, v, initial_state, cu_seqlens)
