@@ -61,10 +61,13 @@ def diagonal_scan_gradients(
         if not pairs
         else initial_state.new_tensor([1.0, 0.0]).expand_as(initial_state)
     )
+    # db_t = dh_t + conj(a_{t+1}) db_{t+1}: the scan in the other direction, with the decay of the neighbour
     after = _take_neighbour(conjugate(a, pairs), one, segments, previous=backwards)
     db, _ = diagonal_scan_segments(after, dh, d_final, segments, backwards=not backwards, pairs=pairs)
     before = _take_neighbour(h, initial_state, segments, previous=not backwards)
+    # da_t = db_t conj(h_{t-1})
     da = multiply(db, conjugate(before, pairs), pairs)
+    # dh_0 = conj(a_1) db_1
     first = _take_end(multiply(conjugate(a, pairs), db, pairs), d_final, segments, last=backwards)
     return da, db, first
 
@@ -79,8 +82,10 @@ def _find_entering(
     h, decay = b.new_zeros(shape), b.new_zeros(shape)
     (decay[..., 0] if pairs else decay).fill_(1.0)
     for which, tokens in segments.steps(backwards):
+        # h <- a h + b from zero, decay <- a decay from one
         h[:, which] = multiply(a[:, tokens], h[:, which], pairs) + b[:, tokens]
         decay[:, which] = multiply(a[:, tokens], decay[:, which], pairs)
+    # enter <- decay enter + h: the same scan with a segment for a token
     above = segments.between(next_length(segments))
     leaving, _ = diagonal_scan_segments(decay, h, initial_state, above, backwards=backwards, pairs=pairs)
     return _take_neighbour(leaving, initial_state, above, previous=not backwards)

@@ -30,6 +30,7 @@ class Inputs(NamedTuple):
 
 def advance_state(state: Tensor, w: Tensor, u: Tensor, z: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """The state after one token."""
+    # s = zᵀH, H <- (diag(w) H + u sᵀ) + k vᵀ, every product and sum rounded
     s = (z[..., None] * state).sum(-2, keepdim=True)
     return (w[..., None] * state + u[..., None] * s) + k[..., None] * v[..., None, :]
 
@@ -66,6 +67,7 @@ def rank_one_backward(
         adjoint = torch.empty_like(before)
         for t in reversed(range(before.shape[1])):
             x = start + t
+            # G <- G + scale q doᵀ, then G <- diag(w) G + z dsᵀ with ds = Gᵀu
             G = G + scale * (q[:, x, :, :, None] * do[:, x, :, None, :])
             adjoint[:, t] = G
             ds = (u[:, x, :, :, None] * G).sum(-2, keepdim=True)
@@ -73,6 +75,7 @@ def rank_one_backward(
         s = (z[:, here, :, :, None] * before).sum(-2, keepdim=True)
         ds = (u[:, here, :, :, None] * adjoint).sum(-2, keepdim=True)
         dq, dw, du, dz, dk, dv = (g[:, here] for g in gradients)
+        # dq = scale H do, dw = rowsum(G∘P), du = G s, dz = P ds, dk = G v, dv = Gᵀk
         dq.copy_(scale * (after * do[:, here, :, None, :]).sum(-1))
         dw.copy_((adjoint * before).sum(-1))
         du.copy_((adjoint * s).sum(-1))

@@ -126,6 +126,18 @@ def _locate_segment(s, active, cuts, PACKED: tl.constexpr):
 
 
 @triton.jit
+def _locate_lanes(cuts, F: tl.constexpr):
+    """This program's lanes, which there are, their channels; what `_locate_segment` says; steps, and the first one's token."""
+    lane = tl.cast(tl.program_id(0), tl.int64) * F.BLOCK + tl.arange(0, F.BLOCK)
+    active = lane < cuts.lanes
+    d = lane % cuts.D
+    n, used, start, end, low, high = _locate_segment(lane // cuts.D, active, cuts, F.PACKED)
+    steps = tl.where(used, end - start, 0)
+    origin = tl.where(cuts.direction > 0, start, end - 1)
+    return lane, active, d, n, used, start, end, low, high, steps, origin
+
+
+@triton.jit
 def _load_decay(a, p, back, d, D, low, high, mask, F: tl.constexpr):
     """The decay at token p; in an adjoint scan the conjugate of the one the scan met before, 1 at its first token."""
     if F.ADJOINT:
@@ -144,12 +156,7 @@ def _load_decay(a, p, back, d, D, low, high, mask, F: tl.constexpr):
 def segment_summaries(a, b, decays, states, cuts, F: tl.constexpr):
     """Of each segment: the product of its decays, and the state it leaves when zero enters."""
     D, direction = cuts.D, cuts.direction
-    lane = tl.cast(tl.program_id(0), tl.int64) * F.BLOCK + tl.arange(0, F.BLOCK)
-    active = lane < cuts.lanes
-    d = lane % D
-    _, used, start, end, low, high = _locate_segment(lane // D, active, cuts, F.PACKED)
-    steps = tl.where(used, end - start, 0)
-    origin = tl.where(direction > 0, start, end - 1)
+    lane, active, d, _n, _used, _start, _end, low, high, steps, origin = _locate_lanes(cuts, F)
     hr = tl.zeros([F.BLOCK], F.ARITHMETIC)
     hi = tl.zeros([F.BLOCK], F.ARITHMETIC)
     pr = hr + 1.0
@@ -180,12 +187,7 @@ def segment_summaries(a, b, decays, states, cuts, F: tl.constexpr):
 def segment_states(a, b, enter, forward, out, cuts, F: tl.constexpr, EXCLUSIVE: tl.constexpr):
     """`Written` out from the state that enters each segment; ADJOINT reads `Forward` states."""
     D, direction = cuts.D, cuts.direction
-    lane = tl.cast(tl.program_id(0), tl.int64) * F.BLOCK + tl.arange(0, F.BLOCK)
-    active = lane < cuts.lanes
-    d = lane % D
-    n, used, start, end, low, high = _locate_segment(lane // D, active, cuts, F.PACKED)
-    steps = tl.where(used, end - start, 0)
-    origin = tl.where(direction > 0, start, end - 1)
+    lane, _active, d, n, used, start, end, low, high, steps, origin = _locate_lanes(cuts, F)
     hr, hi = _load(enter, lane, used, F)
     for i in range(0, tl.max(steps), F.UNROLL):
         loaded = ()  # all loads are under way before the first is used

@@ -82,9 +82,8 @@ def selective_forward_kernel(
             begins = inside & (t % SEGMENT == 0)
             tl.store(out.kept + (p * z.segments + t // SEGMENT) * C * N + at, h, mask=begins)
         delta, u, w, r = _load_token(x, p * T + t, c, n, C, N, t < T, WIDE)
-        # h <- a ⊙ h + Δ u wᵀ, y = h r
-        e = tl.exp(-delta[:, None] * rates)
-        h = (2 * e - 1 if SIGNED else e) * h + (delta * u)[:, None] * w[None, :]
+        h = _advance_states(h, delta, u, w, rates, SIGNED)
+        # y = h r
         tl.store(out.y + (p * T + t) * C + c, tl.sum(h * r[None, :], 1), mask=c < C)
     tl.store(out.final + p * C * N + at, h, mask=inside)
 
@@ -119,8 +118,7 @@ def selective_backward_kernel(
         for i in range(SEGMENT):
             # past the last token steps are zero, which changes no state and no gradient
             delta, u, w, r = _load_token(x, p * T + first + i, c, n, C, N, first + i < T, WIDE)
-            e = tl.exp(-delta[:, None] * rates)
-            h = (2 * e - 1 if SIGNED else e) * h + (delta * u)[:, None] * w[None, :]
+            h = _advance_states(h, delta, u, w, rates, SIGNED)
             tl.store(again + (p * SEGMENT + i) * C * N + at, h, mask=inside)
         tl.debug_barrier()  # another thread may read what this one wrote
         for j in range(SEGMENT):
@@ -171,6 +169,13 @@ def _load_token(x, row, c, n, C, N, used, WIDE: tl.constexpr):
     w = tl.load(x.write + row * N + n, mask=states, other=0.0).to(WIDE)
     r = tl.load(x.read + row * N + n, mask=states, other=0.0).to(WIDE)
     return delta, u, w, r
+
+
+@triton.jit
+def _advance_states(h, delta, u, w, rates, SIGNED: tl.constexpr):
+    """h <- a ⊙ h + Δ u wᵀ, a = exp(-Δ λ), or 2 exp(-Δ λ) - 1."""
+    e = tl.exp(-delta[:, None] * rates)
+    return (2 * e - 1 if SIGNED else e) * h + (delta * u)[:, None] * w[None, :]
 
 
 ENTRIES = 256
