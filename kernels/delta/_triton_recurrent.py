@@ -400,9 +400,11 @@ def differentiate_recurrent(problem: Problem, do: Tensor, dfinal: Tensor | None,
     )
     groups, tokens = place_chunks(x, GROUP), form.batch * form.tokens * H
     of_keys = KeyGradients(
-        *(dq, dk, x.new(key_blocks, tokens, dtype=wide) if form.gated else None),
-        *(x.new(*inputs.k.shape, dtype=wide),),
-        *(x.new(groups.count, H, form.V, form.K, dtype=wide) if form.gated else None,),
+        q=dq,
+        k=dk,
+        a=x.new(key_blocks, tokens, dtype=wide) if form.gated else None,
+        partial=x.new(*inputs.k.shape, dtype=wide),
+        kept=x.new(groups.count, H, form.V, form.K, dtype=wide) if form.gated else None,
     )
     keys(
         (programs * key_blocks,),
@@ -410,5 +412,5 @@ def differentiate_recurrent(problem: Problem, do: Tensor, dfinal: Tensor | None,
         *(groups.places, x.scale, tokens),
     )
     dbeta = of_values.beta.sum(0).view_as(inputs.beta).to(inputs.beta.dtype)
-    da = None if of_keys.a is None else of_keys.a.sum(0).view_as(inputs.a)
+    da = None if of_keys.a is None or inputs.a is None else of_keys.a.sum(0).view_as(inputs.a)
     return Gradients(dq, dk, dv, dbeta, da, dinitial)

@@ -251,7 +251,7 @@ def rank_one_backward(
         count_launch("rank_one_backward_kernel")
         with on_device_of(d_final):
             rank_one_backward_kernel[grid](
-                *(inputs, checkpoints, do, d_final, Inputs(*partial, dv), d_initial, scratch),
+                *(inputs, checkpoints, do, d_final, Inputs(*[*partial, dv]), d_initial, scratch),
                 *(_place(segments, H, K, V), segments.rows * segments.tokens, float(scale)),
                 F=_shape(segments, d_final, rows, columns),
                 num_warps=warps,
