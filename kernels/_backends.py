@@ -1,9 +1,7 @@
-"""Which implementation of an operator runs, the launch counter, and the operators' errors.
+"""Which implementation of an operator runs, the operators' errors, the launch counter, and how a kernel is launched (`Tile`).
 
 `reference` is the readable recurrence, `torch` vectorised torch operations on any device, `triton` the kernels.  `auto`
 takes `triton` for CUDA tensors where triton is installed and `torch` otherwise.
-
-`Tile`: how a Triton kernel is launched.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ class KernelError(Exception):
 
 
 class KernelInputError(KernelError, ValueError):
-    """An argument is wrong: the line names it and the mend."""
+    """An argument is wrong: the line names it and the fix."""
 
 
 class BackendUnavailableError(KernelError, RuntimeError):
@@ -53,7 +51,22 @@ def triton_interpreted() -> bool:
 
 
 def triton_available(device: torch.device | str = "cuda") -> bool:
-    """Whether the Triton kernels can run on tensors of this device."""
+    """Whether the Triton kernels can run on tensors of this device.
+
+    Args:
+        device: a device or its name.  CUDA needs triton and a GPU; the CPU needs triton and `TRITON_INTERPRET=1`, set before the
+            kernels are imported.
+
+    Returns:
+        True or False; always False where triton is not installed.
+
+    Raises:
+        RuntimeError: torch knows no device of that name.
+
+    Example:
+        >>> triton_available("meta")
+        False
+    """
     if not triton_installed():
         return False
     kind = torch.device(device).type
@@ -87,12 +100,26 @@ def count_launch(kernel: str) -> None:
 
 
 def launch_counts() -> dict[str, int]:
-    """How often each kernel was launched in this process since `reset_launch_counts`, by name."""
+    """How often each kernel was launched in this process since `reset_launch_counts`.
+
+    Returns:
+        A new dictionary from kernels' names to counts, without those that were not launched.
+
+    Example:
+        The torch backend launches none:
+
+        >>> import torch
+        >>> from mirrormata.kernels import l2_normalise, launch_counts, reset_launch_counts
+        >>> reset_launch_counts()
+        >>> _ = l2_normalise(torch.ones(2, 3), backend="torch")
+        >>> launch_counts()
+        {}
+    """
     return dict(_launches)
 
 
 def reset_launch_counts() -> None:
-    """Set all counts to zero."""
+    """Forget all counts: `launch_counts` is empty until the next launch."""
     _launches.clear()
 
 

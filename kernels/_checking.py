@@ -15,7 +15,7 @@ from ._backends import BACKENDS, KernelInputError
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 MOST_TOKENS = 2**31 - 1
-"""Of a row, micro-steps counted one by one: kernels number them with 32 bits."""
+"""The most tokens of a row, micro-steps counted one by one: kernels number them with 32 bits."""
 
 
 def check_tensors(tensors: Mapping[str, Any], device: torch.device | None = None, optional: str = "") -> None:

@@ -1,4 +1,10 @@
-"""Launching Triton kernels: the compiled kernels are kept, and buffers to fill come from one place.  Needs triton."""
+"""Launching Triton kernels: the compiled kernels are kept, and buffers to fill come from one place.  Needs triton.
+
+Kernels take their arguments in records, `NamedTuple`s of tensors and numbers such as `delta._problem.Inputs`, which Triton
+takes apart itself: in the interpreter, in the compiler and in the call of a compiled kernel.  The compiled code is that of a
+kernel with the same arguments one by one.  A tensor that is not there is None, which is a constant of the compiled kernel:
+`if out.final is not None` costs nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +18,7 @@ import torch
 import triton.language as tl
 from torch import Tensor
 
-from ._backends import KernelError, KernelInputError, Tile, count_launch
+from ._backends import KernelError, KernelInputError, Tile, count_launch, triton_interpreted
 
 
 def empty(*shape: int, dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -21,7 +27,7 @@ def empty(*shape: int, dtype: torch.dtype, device: torch.device) -> Tensor:
 
 
 def empty_like(x: Tensor) -> Tensor:
-    """The same with the shape and dtype of a contiguous tensor, for less of the host's time; tests poison it too."""
+    """A buffer with the shape and dtype of a contiguous tensor, for less of the host's time; tests poison it too."""
     return torch.empty_like(x)
 
 
@@ -31,19 +37,28 @@ def on_device_of(x: Tensor) -> AbstractContextManager[None]:
     return context
 
 
-def pointers(other: Tensor, *buffers: Tensor | None) -> list[Tensor]:
-    """Buffers as a kernel takes them: another tensor in place of one that is not asked for, which it does not touch then."""
-    return [other if x is None else x for x in buffers]
+def kernel_arithmetic(dtype: torch.dtype) -> tl.dtype:
+    """What kernels accumulate in for states or inputs of this dtype: float64 for float64, else float32."""
+    return tl.float64 if dtype == torch.float64 else tl.float32
+
+
+def make_constants(*values: Any) -> list[Any]:
+    """Values for a record that a kernel is compiled for.
+
+    For the compiler each is a constant of its own, or `[F.C, F.K]` would not be a shape; in the interpreter, where `i % F.NH` is
+    plain Python, each stays what it is.
+    """
+    return list(values) if triton_interpreted() else [tl.constexpr(x) for x in values]
 
 
 MOST_ROWS = 2**30
-"""That kernels number with 32 bits."""
+"""The most rows that kernels number with 32 bits."""
 PROGRAMS = 2048
-"""Of kernels that add up gradients of weights over rows, about: enough for every multiprocessor, few enough for their partial
-sums to be small."""
+"""About how many programs add up the gradients of weights over rows: enough for every multiprocessor, few enough for their
+partial sums to be small."""
 
 
-def divided(rows: int, groups: int, tall: int) -> tuple[int, int]:
+def divide_rows(rows: int, groups: int, tall: int) -> tuple[int, int]:
     """Programs for the rows of each of `groups` weights, and rows of each program, a multiple of `tall`."""
     if rows > MOST_ROWS:
         raise KernelInputError(f"x has {rows} rows for each weight, more than {MOST_ROWS}: split the batch")
@@ -52,7 +67,7 @@ def divided(rows: int, groups: int, tall: int) -> tuple[int, int]:
 
 
 MOST_PROGRAMS = (2**31 - 1, 65535, 65535)
-"""Of a grid along each dimension, on CUDA."""
+"""The most programs of a grid along each dimension, on CUDA."""
 
 
 def check_grid(kernel: str, grid: tuple[int, ...]) -> None:
@@ -81,6 +96,12 @@ def check_numbers(kernel: str, numbers: Iterable[float]) -> None:
         raise KernelError(f"{kernel} computes in float64 and is given a number that float32 does not hold")
 
 
+def flatten(records: Iterable[Any]) -> list[Any]:
+    """Arguments or constants one by one, those of records in their order."""
+    # tuple is the base of a record's class; to ask `isinstance` would be a call for each argument of each launch
+    return [x for record in records for x in (record if type(record).__base__ is tuple else (record,))]
+
+
 class Launcher:
     """A kernel with its tile and constants.  Triton's own look-up takes longer than a small kernel runs, so that what it
     compiled is kept, by all that it compiles anew for beside those.
@@ -91,19 +112,20 @@ class Launcher:
         # a compiled kernel is called with all parameters in their order, constants last
         self.last = [constants[name] for name in function.arg_names if name in constants]
         self.compiled: dict[Any, Any] = {}
-        self.wide = tl.float64 in constants.values()
+        self.wide = any(x == tl.float64 for x in flatten(constants.values()))
 
     def __call__(self, grid: tuple[int, ...], *arguments: Any) -> None:
-        """Launch on tensors (None where there is none) and numbers, the first a tensor of the current device."""
+        """Launch on records, tensors (None where there is none) and numbers, the first a tensor of the current device."""
         name = self.function.__name__
         if not 0 < min(grid) <= max(grid) <= MOST_PROGRAMS[1]:
             check_grid(name, grid)
+        flat = flatten(arguments)
         if self.wide:
-            check_numbers(name, [x for x in arguments if type(x) is float])
+            check_numbers(name, [x for x in flat if type(x) is float])
         count_launch(name)
         # a compiled kernel is loaded on one device
         key = (
-            arguments[0].get_device(),
+            flat[0].get_device(),
             *[
                 # of an integer: 1 becomes a constant, multiples of 16 promise alignment, from 2³¹ on it has 64 bits
                 (x == 1, x % 16 == 0, x < 2**31)
@@ -113,7 +135,7 @@ class Launcher:
                 if x is None or type(x) is float
                 # of a tensor: the pointer's type, and whether wide loads from it are allowed
                 else (x.dtype, x.data_ptr() % 16 == 0)
-                for x in arguments
+                for x in flat
             ],
         )
         compiled = self.compiled.get(key)

@@ -12,7 +12,7 @@ from .._backends import KernelInputError, choose_backend
 from .._checking import check_tensors
 
 MOST_TAPS = 64
-"""Of the kernels, which are compiled for their number; with more the torch path runs."""
+"""The most taps of the kernels, which are compiled for their number; with more the torch path runs."""
 
 
 def short_convolution(
@@ -20,14 +20,29 @@ def short_convolution(
 ) -> Tensor:
     """y_t = Σ_j w_j x_{t - (taps - 1) + j}: the last tap is the present, and zeros or `before` stand in front.
 
-    Arguments:
-        x: `[S,B,T,C]`. weight: `[S,C,taps]`, of each seed and channel, at least one tap. before: the `[S,B,taps-1,C]`
-            inputs before x. All of a floating dtype: whole numbers are refused, for y would be cut to whole numbers too.
-        backend: `triton`, `torch` or `auto`; in float64 and while compiling it is always torch.
+    Differentiable in all three.  Torch rounds products to x's dtype, the kernels only the sum.
 
-    Returns y like x. Torch rounds products to x's dtype, the kernels only the sum. Differentiable in all three.
+    Args:
+        x: `[S,B,T,C]`: seeds (models side by side), batch, tokens, channels; of a floating dtype, for y would be cut to whole
+            numbers too.
+        weight: `[S,C,taps]`, of each seed and channel, at least one tap, of a floating dtype.
+        before: the inputs before x, `[S,B,taps-1,C]`, by default zero.
+        backend: `triton`, `torch`, or `auto`: `triton` for CUDA tensors where triton is installed, else `torch`;
+            `reference` runs as `torch`.  In float64, with more than 64 taps and
+            while compiling it is always torch.
 
-    Raises `KernelInputError` naming the argument, and `BackendUnavailableError`.
+    Returns:
+        y in x's shape and dtype.
+
+    Raises:
+        KernelInputError: an argument is wrong: the line names it and the fix.
+        BackendUnavailableError: the backend that was asked for cannot run here.
+
+    Example:
+        >>> import torch
+        >>> x = torch.tensor([1.0, 2.0, 3.0, 4.0]).view(1, 1, 4, 1)
+        >>> short_convolution(x, torch.tensor([[[10.0, 1.0]]])).flatten().tolist()
+        [1.0, 12.0, 23.0, 34.0]
     """
     check_tensors({"x": x, "weight": weight, "before": before}, optional="before")
     if x.dim() != 4 or weight.dim() != 3 or weight.shape[:2] != (x.shape[0], x.shape[3]):

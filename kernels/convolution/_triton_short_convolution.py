@@ -1,14 +1,12 @@
-"""Launches of the short convolution's kernels.  Needs triton.
-
-A short causal convolution of each channel in one pass over memory, and its gradients in another.
+"""A short causal convolution of each channel on Triton kernels: one pass over memory, and its gradients in another.
 
 Rows are `[S,B·T]` of C channels, weights `[S,C,TAPS]`. A program takes a seed, a block of channels and a range of rows; rows
-of the past and the future lie close by, in the cache.
+of the past and the future lie close by, in the cache.  Needs triton.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import triton
@@ -21,42 +19,52 @@ from .._backends import Tile
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
 
 
+class Rows(NamedTuple):
+    """N = B·T rows of C channels for each seed, of which a program takes `share`; rows r and r + 1 belong together within T."""
+
+    N: int
+    T: int
+    C: int
+    share: int
+
+
 @triton.jit
-def short_rows(
-    x, weight, y, N, T, C, share, TAPS: tl.constexpr, W: tl.constexpr, ROWS: tl.constexpr
-):  # fmt: skip
+def short_rows(x, weight, y, z, TAPS: tl.constexpr, W: tl.constexpr, ROWS: tl.constexpr):
     """y_t = Σ_j w_j x_{t - (TAPS - 1) + j}, in float32 until it is stored."""
-    seed, c, first = _place(C, share, W)
-    for n in range(first, tl.minimum(first + share, N), ROWS):
-        place, r = _rows(seed, n, N, C, c, ROWS)
+    N, T, C = z.N, z.T, z.C
+    seed, c, first = _locate_program(C, z.share, W)
+    for n in range(first, tl.minimum(first + z.share, N), ROWS):
+        place, r = _place_rows(seed, n, N, C, c, ROWS)
         total = tl.zeros([ROWS, W], tl.float32)
         for j in tl.static_range(TAPS):
             back = TAPS - 1 - j
             used = (r < N) & (r % T >= back)
-            total += _tap(weight, seed, C, c, j, TAPS) * _load(x, place - back * C, used, c, C)
+            # w_j x_{t - (TAPS - 1) + j}, where that token is of the same sequence
+            total += _load_tap(weight, seed, C, c, j, TAPS) * _load(x, place - back * C, used, c, C)
         tl.store(y + place, total.to(y.dtype.element_ty), mask=(r < N)[:, None] & (c < C)[None, :])
 
 
 @triton.jit
 def short_rows_backward(
-    x, weight, dy, dx, partial, N, T, C, share, TAPS: tl.constexpr, W: tl.constexpr, ROWS: tl.constexpr
+    x, weight, dy, dx, partial, z, TAPS: tl.constexpr, W: tl.constexpr, ROWS: tl.constexpr
 ):
     """dx_t = Σ_j w_j dy_{t + (TAPS - 1) - j}; `partial` `[S,programs,TAPS,C]` adds up dy_t x_{t - (TAPS - 1) + j}."""
-    seed, c, first = _place(C, share, W)
-    end = tl.minimum(first + share, N)
+    N, T, C = z.N, z.T, z.C
+    seed, c, first = _locate_program(C, z.share, W)
+    end = tl.minimum(first + z.share, N)
     for n in range(first, end, ROWS):
-        place, r = _rows(seed, n, N, C, c, ROWS)
+        place, r = _place_rows(seed, n, N, C, c, ROWS)
         total = tl.zeros([ROWS, W], tl.float32)
         for j in tl.static_range(TAPS):
             ahead = TAPS - 1 - j
             used = (r < N) & (r % T < T - ahead)
-            total += _tap(weight, seed, C, c, j, TAPS) * _load(dy, place + ahead * C, used, c, C)
+            total += _load_tap(weight, seed, C, c, j, TAPS) * _load(dy, place + ahead * C, used, c, C)
         tl.store(dx + place, total.to(dx.dtype.element_ty), mask=(r < N)[:, None] & (c < C)[None, :])
     for j in tl.static_range(TAPS):
         back = TAPS - 1 - j
         along = tl.zeros([W], tl.float32)
         for n in range(first, end, ROWS):
-            place, r = _rows(seed, n, N, C, c, ROWS)
+            place, r = _place_rows(seed, n, N, C, c, ROWS)
             used = (r < N) & (r % T >= back)
             along += tl.sum(_load(dy, place, used, c, C) * _load(x, place - back * C, used, c, C), 0)
         out = ((seed * tl.num_programs(1) + tl.program_id(1)) * TAPS + j) * C + c
@@ -64,7 +72,7 @@ def short_rows_backward(
 
 
 @triton.jit
-def _place(C, share, W: tl.constexpr):
+def _locate_program(C, share, W: tl.constexpr):
     """This program's seed, channels and first row."""
     return (
         tl.program_id(0).to(tl.int64),
@@ -74,7 +82,7 @@ def _place(C, share, W: tl.constexpr):
 
 
 @triton.jit
-def _rows(seed, n, N, C, c, ROWS: tl.constexpr):
+def _place_rows(seed, n, N, C, c, ROWS: tl.constexpr):
     """Where the rows n, ..., n + ROWS - 1 of a seed lie, and their numbers."""
     r = n + tl.arange(0, ROWS)
     return (seed * N + r)[:, None] * C + c[None, :], r
@@ -86,15 +94,15 @@ def _load(pointer, place, used, c, C):
 
 
 @triton.jit
-def _tap(weight, seed, C, c, j, TAPS: tl.constexpr):
+def _load_tap(weight, seed, C, c, j, TAPS: tl.constexpr):
     """The weights of a tap, `[1,W]`."""
     return tl.load(weight + (seed * C + c) * TAPS + j, mask=c < C, other=0.0).to(tl.float32)[None, :]
 
 
 ENTRIES = 2048
-"""Of a program's tile."""
+"""Entries of a program's tile."""
 CHANNELS = 128
-"""Most of a program."""
+"""The most channels of a program."""
 
 
 def short_rows_of(x: Tensor, weight: Tensor) -> Tensor:
@@ -111,26 +119,26 @@ def short_gradients(x: Tensor, weight: Tensor, gradient: Tensor) -> tuple[Tensor
         return torch.zeros_like(x), torch.zeros_like(weight)
     S, _, _, C = x.shape
     dx = launching.empty(*x.shape, dtype=x.dtype, device=x.device)
-    partial = launching.empty(S, _divided(x)[0], weight.shape[2], C, dtype=torch.float32, device=x.device)
+    partial = launching.empty(S, _divide_rows(x)[0], weight.shape[2], C, dtype=torch.float32, device=x.device)
     _launch(short_rows_backward, (x, weight, gradient, dx, partial), x, weight)
     return dx, partial.sum(1).transpose(1, 2).to(weight.dtype)
 
 
-def _width(C: int) -> int:
+def _choose_width(C: int) -> int:
     return int(min(CHANNELS, triton.next_power_of_2(C)))
 
 
-def _divided(x: Tensor) -> tuple[int, int]:
+def _divide_rows(x: Tensor) -> tuple[int, int]:
     """Programs for the rows of each seed and block of channels, and rows of each."""
     S, B, T, C = x.shape
-    return launching.divided(B * T, S * triton.cdiv(C, _width(C)), ENTRIES // _width(C))
+    return launching.divide_rows(B * T, S * triton.cdiv(C, _choose_width(C)), ENTRIES // _choose_width(C))
 
 
 def _launch(kernel: Any, tensors: tuple[Tensor, ...], x: Tensor, weight: Tensor) -> None:
     S, B, T, C = x.shape
-    width = _width(C)
-    programs, share = _divided(x)
+    width = _choose_width(C)
+    programs, share = _divide_rows(x)
     tile = Tile(width, warps=4, stages=2)
     launch = launching.launcher(kernel, tile, TAPS=weight.shape[2], W=width, ROWS=ENTRIES // width)
     with launching.on_device_of(x):
-        launch((S, programs, triton.cdiv(C, width)), *tensors, B * T, T, C, share)
+        launch((S, programs, triton.cdiv(C, width)), *tensors, Rows(B * T, T, C, share))

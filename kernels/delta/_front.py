@@ -1,12 +1,16 @@
 """The DeltaProduct operator: one function in front of the recurrence, the torch chunks and the Triton kernels.
 
-What `delta_product` accepts: every refusal is one line that names the argument and the fix.
+    delta_product        checks its arguments, and goes on
+        in torch         to `_reference` (recurrent) or `_torch_chunk` (chunk, scan), packed sequences spread over the batch
+        on the kernels   to `_operator`, and from there to the mode's file
+
+Every refusal is one line that names the argument and the fix.
 """
 
 from __future__ import annotations
 
 import itertools
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -36,7 +40,7 @@ MOST_ACCEPTED = 4096
 """Kinds of calls that are known to be good, with their numbers of sequences."""
 
 
-def accepted_sequences(*arguments: Any) -> int:
+def count_sequences(*arguments: Any) -> int:
     """`check_arguments`, once for calls that agree in all that it looks at, for it takes as much time as a launch."""
     if torch.compiler.is_compiling():
         return check_arguments(*arguments)
@@ -118,9 +122,6 @@ def check_arguments(
     return N
 
 
-Mode = Literal["auto", "recurrent", "chunk", "scan"]
-
-
 def delta_product(
     q: Tensor,
     k: Tensor,
@@ -141,34 +142,56 @@ def delta_product(
 ) -> tuple[Any, ...]:
     """Run `S <- a_t S`, then n_h times `S <- (I - beta k kᵀ) S + beta k vᵀ`, then `o_t = scale q_tᵀ S`, over all tokens.
 
-    Arguments:
-        q: `[B,T,H,K]`; k: `[B,T·n_h,H,K]`; v: `[B,T·n_h,H,V]`, one dtype: float16, bfloat16, float32 or float64.
-        beta: `[B,T·n_h,H]`.  Stable while beta ‖k‖² is in [0, 2]; 2 reflects, 1 projects.
-        g: logarithm of the gate, `[B,T,H]`, at most 0.
-        a: the gate itself, `[B,T,H]`, in [-1, 1]; zero and negative are allowed.  Only one of g and a.
-        householders: n_h, the micro-steps of a token; 1 is DeltaNet.
+    B, T, H are batch, tokens and heads, n_h = householders, K and V the widths of keys and values, each 1 to 256.  Differentiable
+    in every tensor.  An infinity or NaN reaches its token's and later outputs only; in the chunk kernels on a GPU, earlier
+    ones of its chunk too.
+
+    Args:
+        q: queries `[B,T,H,K]`, float16, bfloat16, float32 or float64.
+        k: keys `[B,T·n_h,H,K]` in q's dtype, the micro-steps of a token one after another.
+        v: values `[B,T·n_h,H,V]` in q's dtype.
+        beta: `[B,T·n_h,H]` in any floating dtype.  Stable while beta ‖k‖² is in [0, 2]; 2 reflects, 1 projects.
+        g: logarithms of the gates, `[B,T,H]` in any floating dtype, at most 0.  None: no gates, or those of a.
+        a: the gates themselves, `[B,T,H]`, in [-1, 1]; zero and negative are allowed.  Only one of g and a.
+        householders: n_h, the micro-steps of a token, at least 1; 1 is DeltaNet.
         initial_state: `[N,H,K,V]`, by default zero.  N is B, or the number of packed sequences.
-        output_final_state: also return the last states `[N,H,K,V]`, in float32 (float64 for float64 input).
+        output_final_state: also return the last states.
         scale: factor of the outputs, finite, by default K^-1/2.
-        cu_seqlens: `[N+1]` integers from 0 to T, the bounds in tokens of sequences packed along T; B must be 1.
-            Bounds on a GPU are not read, for that would wait for it: they must be right.
-        mode: `recurrent` (token by token), `chunk` (by chunks), `scan` (parallel in time, for few long sequences), `auto`.
-        backend: `triton`, `torch`, `reference` or `auto`: `backends.choose_backend`.
+        cu_seqlens: `[N+1]` integers (int32 or int64) that rise from 0 to T, the bounds in tokens of sequences packed along T; B
+            must be 1.  Bounds on a GPU are not read, for that would wait for it: they must be right.
+        mode: `recurrent` (token by token), `chunk` (by chunks), `scan` (parallel in time, for few long sequences), or `auto`. That
+            is, in torch, `chunk` for two tokens or more; on the kernels `chunk` for 16-bit inputs of 16 tokens or more, for
+            few sequences of 16,384 or more `scan`, and `recurrent` for all others.
+        backend: `triton`, `torch`, `reference`, or `auto`: `triton` for CUDA tensors where triton is installed, else
+            `torch`.
         l2norm: divide q and k by their norms first; zero stays zero.
-        output_states: `"all"` also returns the state after every token, `[B,T,H,K,V]`; not on the Triton backend.
+        output_states: `"all"` also returns the state after every token; not on the Triton backend.
 
-    An infinity or NaN reaches its token's and later outputs only; in the chunk kernels on a GPU, earlier ones of its chunk too.
+    Returns:
+        `(o, final_state)`, or `(o, final_state, states)` with `output_states="all"`: o `[B,T,H,V]` in q's dtype; final_state
+        `[N,H,K,V]` in float32 (float64 for float64 input), None unless asked for; states `[B,T,H,K,V]`.
 
-    Returns `(o, final_state)` with o `[B,T,H,V]` in q's dtype and final_state None unless asked for;
-    `(o, final_state, states)` with `output_states="all"`.  Differentiable in every tensor.
+    Raises:
+        KernelInputError: an argument is wrong: the line names it and the fix.
+        BackendUnavailableError: the backend that was asked for cannot run here.
 
-    Raises `KernelInputError` naming the argument and the fix, `BackendUnavailableError`.
     Source: DeltaProduct, arXiv 2502.10297; shapes and names as in flash-linear-attention.
+
+    Example:
+        With beta = 1 and keys e_i - e_j each micro-step is a reflection that swaps entries i and j of the state:
+
+        >>> import torch
+        >>> swaps = torch.tensor([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]])[None, :, None]
+        >>> start = torch.tensor([1.0, 2.0, 3.0]).view(1, 1, 3, 1)
+        >>> beta, nothing = torch.ones(1, 2, 1), torch.zeros(1, 2, 1, 1)
+        >>> o, state = delta_product(swaps, swaps, nothing, beta, initial_state=start, output_final_state=True)
+        >>> state.flatten().tolist()
+        [2.0, 3.0, 1.0]
     """
     if isinstance(q, Tensor) and torch.is_autocast_enabled(q.device.type):
         cast = torch.get_autocast_dtype(q.device.type)
         q, k, v = (x.to(cast) if isinstance(x, Tensor) and x.is_floating_point() else x for x in (q, k, v))
-    sequences = accepted_sequences(
+    sequences = count_sequences(
         *(q, k, v, beta, g, a, initial_state, cu_seqlens),
         *(householders, mode, backend, output_states, output_final_state, l2norm),
     )
@@ -192,7 +215,7 @@ def delta_product(
         initial_state = q.new_zeros(sequences, q.shape[2], q.shape[3], v.shape[3], dtype=arithmetic)
     if chosen == "reference" or (mode == "auto" and q.shape[1] == 1):
         mode = "recurrent"
-    o, final, states = _in_torch(
+    o, final, states = _run_in_torch(
         [None if x is None else x.to(arithmetic) for x in (q, k, v, beta, a)],
         initial_state.to(arithmetic),
         householders,
@@ -205,7 +228,7 @@ def delta_product(
     return (o.to(q.dtype), kept) if states is None else (o.to(q.dtype), kept, states)
 
 
-def _in_torch(
+def _run_in_torch(
     inputs: list[Tensor | None],
     initial_state: Tensor,
     householders: int,
@@ -216,21 +239,21 @@ def _in_torch(
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """The recurrence or the chunks, packed sequences spread over the batch."""
     if cu_seqlens is None:
-        return _run(inputs, initial_state, householders, scale, mode, keep_states)
+        return _run_mode(inputs, initial_state, householders, scale, mode, keep_states)
     bounds = sequence_bounds(cu_seqlens, inputs[0].shape[1])  # type: ignore[union-attr]
     lengths = [end - start for start, end in itertools.pairwise(bounds)]
     spread = [
-        None if x is None else _spread(x, bounds, per, filling)
+        None if x is None else _spread_sequences(x, bounds, per, filling)
         for x, per, filling in zip(
             inputs, (1, householders, householders, householders, 1), (0.0, 0.0, 0.0, 0.0, 1.0), strict=True
         )
     ]
-    o, final, states = _run(spread, initial_state, householders, scale, mode, keep_states)
-    together = [_together(x, lengths) for x in (o, states) if x is not None]
+    o, final, states = _run_mode(spread, initial_state, householders, scale, mode, keep_states)
+    together = [_join_sequences(x, lengths) for x in (o, states) if x is not None]
     return together[0], final, together[1] if keep_states else None
 
 
-def _run(
+def _run_mode(
     inputs: list[Tensor | None],
     initial_state: Tensor,
     householders: int,
@@ -264,12 +287,12 @@ def _run(
     )
 
 
-def _spread(x: Tensor, bounds: list[int], per: int, filling: float) -> Tensor:
+def _spread_sequences(x: Tensor, bounds: list[int], per: int, filling: float) -> Tensor:
     """Packed `[1,T·per,...]` to `[N,longest·per,...]`, filled up so that states do not change."""
     pieces = [x[0, start * per : end * per] for start, end in itertools.pairwise(bounds)]
     return torch.nn.utils.rnn.pad_sequence(pieces, batch_first=True, padding_value=filling)
 
 
-def _together(x: Tensor, lengths: list[int]) -> Tensor:
-    """The inverse of `_spread` for one row a token."""
+def _join_sequences(x: Tensor, lengths: list[int]) -> Tensor:
+    """The inverse of `_spread_sequences` for one row a token."""
     return torch.cat([x[i, :length] for i, length in enumerate(lengths)])[None]

@@ -1,8 +1,11 @@
-"""DeltaProduct as torch custom operators on the Triton kernels: known to autograd, `torch.compile` and fake tensors.  Needs triton.
+"""DeltaProduct on the Triton kernels: from the function in front to the mode's launches, and what autograd knows of them.
 
-DeltaProduct's kernels as an autograd function, without the dispatch of a custom operator.  Needs triton.
+    delta_product_triton   fills up widths, splits many micro-steps, and calls
+    `_call`                the autograd function `Eager`, or the custom operators where `torch.compile` or another watches
+    run_forward            the mode's forward pass: `_triton_recurrent`, `_triton_chunk`, `_triton_phases` or `_triton_scan`
+    run_backward           its gradients
 
-The forward and the backward pass of DeltaProduct's modes on the Triton kernels.  Needs triton.
+Needs triton.
 """
 
 from __future__ import annotations
@@ -15,103 +18,45 @@ from torch.autograd.function import once_differentiable
 
 from .._checking import sequence_bounds
 from .._launching import fits_float32
-from ._phases import (
-    phase_advance,
-    phase_gradients,
-    phase_place,
-    phase_prepare,
-    phase_retreat,
-    scan_backward,
-    scan_forward,
-)
 from ._plan import MAX_HOUSEHOLDERS, choose_mode, forward_shapes, kernel_width
 from ._problem import Gradients, Problem
 from ._reference import arithmetic_of, without_tokens
-from ._triton_chunk import fused_backward, fused_forward
-from ._triton_recurrent import recurrent_backward, run_recurrent
+from ._triton_chunk import differentiate_fused, run_fused
+from ._triton_phases import run_phases
+from ._triton_phases_backward import differentiate_phases
+from ._triton_recurrent import differentiate_recurrent, run_recurrent
+from ._triton_scan import differentiate_scan, run_scan
+
+# The passes
 
 
-def forward_pass(problem: Problem, *, final: bool, save: bool) -> tuple[Tensor | None, ...]:
+def run_forward(problem: Problem, *, final: bool, save: bool) -> tuple[Tensor | None, ...]:
     """Outputs, final state, then one to four tensors for the backward pass; None where not asked for."""
     form = problem.form
     if form.mode == "recurrent":
         return run_recurrent(problem, final=final, save=save)
     if form.mode == "scan":
-        return scan_forward(problem, final=final, save=save)
+        return run_scan(problem, final=final, save=save)
     if form.plan.fused:
-        return fused_forward(problem, final=final, save=save)
-    chunks, inverses, scores = phase_prepare(problem)
-    o, last, errors, states = phase_advance(problem, chunks, inverses, scores, final=final, save=save)
-    return (o, last, inverses, scores, errors, states) if save else (o, last)
+        return run_fused(problem, final=final, save=save)
+    return run_phases(problem, final=final, save=save)
 
 
-def backward_pass(problem: Problem, do: Tensor, dfinal: Tensor | None, saved: list[Tensor]) -> Gradients:
+def run_backward(problem: Problem, do: Tensor, dfinal: Tensor | None, saved: list[Tensor]) -> Gradients:
     """Gradients of the inputs from what the forward pass saved."""
     form = problem.form
     do = do.contiguous()
     dfinal = None if dfinal is None else dfinal.contiguous()
     if form.mode == "recurrent":
-        return recurrent_backward(problem, do, dfinal, saved[0])
+        return differentiate_recurrent(problem, do, dfinal, saved[0])
     if form.mode == "scan":
-        return scan_backward(problem, do, dfinal, saved)
+        return differentiate_scan(problem, do, dfinal, saved)
     if form.plan.fused:
-        return fused_backward(problem, do, dfinal, saved[0])
-    inverses, scores, errors, states = saved
-    out = Gradients.of(problem)
-    chunks = phase_place(problem)
-    dstates = phase_retreat(problem, chunks, inverses, scores, do, dfinal, out.initial, out.v)
-    assert dstates is not None
-    phase_gradients(problem, chunks, do, errors, states, dstates, out)
-    return out
+        return differentiate_fused(problem, do, dfinal, saved[0])
+    return differentiate_phases(problem, do, dfinal, saved)
 
 
-def given(do: Tensor | None, inputs: tuple[Any, ...]) -> Tensor:
-    """The gradient of the outputs, zero where it is not there."""
-    q, v = inputs[0], inputs[2]
-    return q.new_zeros(*q.shape[:3], v.shape[3]) if do is None else do
-
-
-def as_inputs(found: tuple[Tensor | None, ...], inputs: tuple[Any, ...]) -> tuple[Tensor | None, ...]:
-    """Gradients of the first six inputs; those of gates and initial state are in the states' dtype until here."""
-    *first, da, dinitial = found
-    a, initial = inputs[4:6]
-    return (
-        *first,
-        None if da is None or a is None else da.to(a.dtype),
-        None if dinitial is None or initial is None else dinitial.to(initial.dtype),
-    )
-
-
-class Eager(torch.autograd.Function):
-    """The operator's kernels as an autograd function."""
-
-    @staticmethod
-    def forward(ctx: Any, *arguments: Any) -> tuple[Tensor | None, Tensor | None]:
-        """Outputs and final state."""
-        *inputs, householders, scale, mode, last = arguments
-        problem = Problem.of(householders, scale, mode, *inputs)
-        o, final, *saved = forward_pass(problem, final=last, save=True)
-        ctx.save_for_backward(*inputs, *saved)
-        ctx.form, ctx.scale = problem.form, scale
-        ctx.set_materialize_grads(False)
-        return o, final
-
-    @staticmethod
-    def backward(ctx: Any, do: Tensor | None, dfinal: Tensor | None) -> tuple[Any, ...]:
-        """Gradients of the inputs."""
-        # the decorator that refuses a second derivative takes time of the host's, and only a graph of this one needs it
-        return (_once if torch.is_grad_enabled() else _eager_gradients)(ctx, do, dfinal)
-
-
-def _eager_gradients(ctx: Any, do: Tensor | None, dfinal: Tensor | None) -> tuple[Any, ...]:
-    tensors = ctx.saved_tensors
-    inputs = tensors[:7]
-    problem = Problem.formed(ctx.form, ctx.scale, *inputs)
-    found = backward_pass(problem, given(do, inputs), dfinal, tensors[7:])
-    return *as_inputs(found, inputs), *[None] * 5
-
-
-_once = once_differentiable(_eager_gradients)
+# The function that `delta_product` calls
 
 
 def delta_product_triton(
@@ -144,7 +89,7 @@ def delta_product_triton(
         scale, factor = 1.0, scale
     every = 1
     if mode != "recurrent" and householders > MAX_HOUSEHOLDERS:
-        q, a, every = _micro_steps_as_tokens(q, a, householders)
+        q, a, every = _split_tokens(q, a, householders)
         cu_seqlens = None if cu_seqlens is None else cu_seqlens * every
         householders = 1
     wide_k, wide_v = kernel_width(K) - K, kernel_width(V) - V
@@ -186,13 +131,11 @@ def _call(*arguments: Any) -> tuple[Tensor, Tensor]:
     else:
         *inputs, householders, scale, mode, last = arguments
         problem = Problem.of(householders, scale, mode, *inputs)
-        o, final, *_ = forward_pass(problem, final=last, save=False)
+        o, final, *_ = run_forward(problem, final=last, save=False)
     return o, final
 
 
-def _micro_steps_as_tokens(
-    q: Tensor, a: Tensor | None, householders: int
-) -> tuple[Tensor, Tensor | None, int]:
+def _split_tokens(q: Tensor, a: Tensor | None, householders: int) -> tuple[Tensor, Tensor | None, int]:
     """The same recurrence with one micro-step a token: gates before the first, queries at the last."""
     quiet = torch.zeros_like(q)[:, :, None].expand(-1, -1, householders - 1, -1, -1)
     q = torch.cat([quiet, q[:, :, None]], 2).flatten(1, 2)
@@ -202,7 +145,62 @@ def _micro_steps_as_tokens(
     return q, a, householders
 
 
-def forward_kernels(
+# Autograd without the dispatch of a custom operator
+
+
+def fill_gradient(do: Tensor | None, inputs: tuple[Any, ...]) -> Tensor:
+    """The gradient of the outputs, zero where it is not there."""
+    q, v = inputs[0], inputs[2]
+    return q.new_zeros(*q.shape[:3], v.shape[3]) if do is None else do
+
+
+def cast_gradients(found: tuple[Tensor | None, ...], inputs: tuple[Any, ...]) -> tuple[Tensor | None, ...]:
+    """Gradients of the first six inputs; those of gates and initial state are in the states' dtype until here."""
+    *first, da, dinitial = found
+    a, initial = inputs[4:6]
+    return (
+        *first,
+        None if da is None or a is None else da.to(a.dtype),
+        None if dinitial is None or initial is None else dinitial.to(initial.dtype),
+    )
+
+
+class Eager(torch.autograd.Function):
+    """The operator's kernels as an autograd function."""
+
+    @staticmethod
+    def forward(ctx: Any, *arguments: Any) -> tuple[Tensor | None, Tensor | None]:
+        """Outputs and final state."""
+        *inputs, householders, scale, mode, last = arguments
+        problem = Problem.of(householders, scale, mode, *inputs)
+        o, final, *saved = run_forward(problem, final=last, save=True)
+        ctx.save_for_backward(*inputs, *saved)
+        ctx.form, ctx.scale = problem.form, scale
+        ctx.set_materialize_grads(False)
+        return o, final
+
+    @staticmethod
+    def backward(ctx: Any, do: Tensor | None, dfinal: Tensor | None) -> tuple[Any, ...]:
+        """Gradients of the inputs."""
+        # the decorator that refuses a second derivative takes time of the host's, and only a graph of this one needs it
+        return (_once if torch.is_grad_enabled() else _differentiate_eager)(ctx, do, dfinal)
+
+
+def _differentiate_eager(ctx: Any, do: Tensor | None, dfinal: Tensor | None) -> tuple[Any, ...]:
+    tensors = ctx.saved_tensors
+    inputs = tensors[:7]
+    problem = Problem.formed(ctx.form, ctx.scale, *inputs)
+    found = run_backward(problem, fill_gradient(do, inputs), dfinal, tensors[7:])
+    return *cast_gradients(found, inputs), *[None] * 5
+
+
+_once = once_differentiable(_differentiate_eager)
+
+
+# Custom operators, known to autograd, `torch.compile` and fake tensors
+
+
+def run_forward_flat(
     q: Tensor,
     k: Tensor,
     v: Tensor,
@@ -218,10 +216,10 @@ def forward_kernels(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Outputs, final state, and four tensors for the backward pass, of which the mode uses some."""
     problem = Problem.of(householders, scale, mode, q, k, v, beta, a, initial_state, cu_seqlens)
-    return _six(q, *forward_pass(problem, final=final, save=save))
+    return _fill_to_six(q, *run_forward(problem, final=final, save=save))
 
 
-def backward_kernels(
+def run_backward_flat(
     do: Tensor,
     dfinal: Tensor | None,
     q: Tensor,
@@ -238,10 +236,10 @@ def backward_kernels(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Gradients of q, k, v, beta, a and the initial state, empty for inputs that are not there."""
     problem = Problem.of(householders, scale, mode, q, k, v, beta, a, initial_state, cu_seqlens)
-    return _six(q, *backward_pass(problem, do, dfinal, saved))
+    return _fill_to_six(q, *run_backward(problem, do, dfinal, saved))
 
 
-def _six(
+def _fill_to_six(
     q: Tensor,
     r0: Tensor | None,
     r1: Tensor | None,
@@ -252,70 +250,48 @@ def _six(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """As many results as the operators have, those that are not there empty, each a tensor of its own."""
 
-    def some(x: Tensor | None) -> Tensor:
+    def replace_none(x: Tensor | None) -> Tensor:
         return q.new_empty(0) if x is None else x
 
-    return some(r0), some(r1), some(r2), some(r3), some(r4), some(r5)
+    first, second = (replace_none(r0), replace_none(r1)), (replace_none(r2), replace_none(r3))
+    return *first, *second, replace_none(r4), replace_none(r5)
 
 
-delta_product_forward = torch.library.custom_op("mirrormata::delta_product", forward_kernels, mutates_args=())
+delta_product_forward = torch.library.custom_op(
+    "mirrormata::delta_product", run_forward_flat, mutates_args=()
+)
 delta_product_backward = torch.library.custom_op(
-    "mirrormata::delta_product_backward", backward_kernels, mutates_args=()
+    "mirrormata::delta_product_backward", run_backward_flat, mutates_args=()
 )
 
 
-def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+def _keep_for_backward(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
     *tensors, ctx.householders, ctx.scale, ctx.mode, ctx.final, _ = inputs
     ctx.save_for_backward(*tensors, *output[2:])
     ctx.set_materialize_grads(False)
 
 
-def _gradients(ctx: Any, do: Tensor | None, dfinal: Tensor | None, *_: None) -> tuple[Any, ...]:
+def _differentiate(ctx: Any, do: Tensor | None, dfinal: Tensor | None, *_: None) -> tuple[Any, ...]:
     tensors = ctx.saved_tensors
     inputs, saved = tensors[:7], list(tensors[7:])
     options = ctx.householders, ctx.scale, ctx.mode
     dfinal = dfinal if ctx.final else None
-    found = delta_product_backward(given(do, inputs), dfinal, *inputs, saved, *options)
-    return *as_inputs(found, inputs), *[None] * 6
+    found = delta_product_backward(fill_gradient(do, inputs), dfinal, *inputs, saved, *options)
+    return *cast_gradients(found, inputs), *[None] * 6
 
 
-delta_product_forward.register_autograd(_gradients, setup_context=_remember)
+delta_product_forward.register_autograd(_differentiate, setup_context=_keep_for_backward)
 
 
 @delta_product_forward.register_fake
-def _(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    beta: Tensor,
-    a: Tensor | None,
-    initial_state: Tensor | None,
-    cu_seqlens: Tensor | None,
-    householders: int,
-    scale: float,
-    mode: str,
-    final: bool,
-    save: bool,
-) -> tuple[Tensor, ...]:
+def _(*arguments: Any) -> tuple[Tensor, ...]:
+    q, _, v, _, _, _, cu_seqlens, householders, _, mode, final, save = arguments
     return forward_shapes(q, v, cu_seqlens, householders, mode, final, save)
 
 
 @delta_product_backward.register_fake
-def _(
-    do: Tensor,
-    dfinal: Tensor | None,
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    beta: Tensor,
-    a: Tensor | None,
-    initial_state: Tensor | None,
-    cu_seqlens: Tensor | None,
-    saved: list[Tensor],
-    householders: int,
-    scale: float,
-    mode: str,
-) -> tuple[Tensor, ...]:
+def _(*arguments: Any) -> tuple[Tensor, ...]:
+    q, k, v, beta, a, initial_state = arguments[2:8]
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     optional = [q.new_empty(0) if x is None else q.new_empty(x.shape, dtype=wide) for x in (a, initial_state)]
     return *(torch.empty_like(x, memory_format=torch.contiguous_format) for x in (q, k, v, beta)), *optional

@@ -1,6 +1,7 @@
 """Which kernels and tile sizes a DeltaProduct problem gets: a fixed table, so that results do not depend on timing runs.
 
-Shapes of the forward operator's results, for fake tensors.
+What follows from it is here too: the blocks of each kernel, the mode that `auto` means, the segments of mode `scan`, and the
+shapes of the forward operator's results, for fake tensors.  Needs neither triton nor a GPU.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def chunk_plan(
         return Plan(False, 16, inverse, precision, *tiles, 16)
     if wide > 128:
         tile, width = Tile(min(V, 32), 4), min(K, V, 64)
-        summary = dividing(tile, V + K)
+        summary = narrow_tile(tile, V + K)
         return Plan(
             *(
                 False,
@@ -112,11 +113,11 @@ def chunk_plan(
             forward = Tile(min(V, 64), 4, 4)
     # one stage: with two, triton 3.6 compiles this kernel wrongly for Hopper at K = 128 (dk off by several per cent)
     gradients = Tile(min(K, 32 if gated and few else 64), 4, 1)
-    summary = dividing(forward, V + K)
+    summary = narrow_tile(forward, V + K)
     return Plan(False, 64, inverse, precision, forward, saving, summary, backward, prepare, gradients, V)
 
 
-def dividing(tile: Tile, columns: int) -> Tile:
+def narrow_tile(tile: Tile, columns: int) -> Tile:
     """The tile, made narrower where it would not divide so many columns: those left over would never be computed."""
     return replace(tile, width=gcd(tile.width, columns))
 

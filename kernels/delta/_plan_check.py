@@ -1,13 +1,13 @@
-"""Every launch of a `delta_product` call, worked out from numbers alone, and what would be wrong with it: `find_plan_faults`.
+"""Every launch of a `delta_product` call, worked out from numbers alone, and what would be wrong with it: `find_plan_errors`.
 
-The launches themselves are in `fused`, `phases`, `recurrent` and `scan`; tests hold this list to them, and its shared memory to
-what the compiler says.  Needs neither triton nor a GPU.
+The launches themselves stand beside the kernels; tests hold this list to them, and its shared memory to what the compiler says.
+Needs neither triton nor a GPU.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -51,89 +51,93 @@ class PlannedLaunch:
     state: int
 
 
-def find_plan_faults(
-    K: int,
-    V: int,
-    dtype: torch.dtype,
-    sequences_and_heads: int,
-    *,
-    tokens: int = 1024,
-    mode: str = "auto",
-    householders: int = 1,
-    gated: bool = False,
-    gradients: bool = True,
-    shared_memory: int = SHARED_MEMORY,
-) -> list[str]:
-    """What would go wrong when `delta_product` runs on the Triton kernels, a line each; an empty list if nothing would.
+@dataclass(frozen=True)
+class KernelCall:
+    """A `delta_product` call on the Triton kernels, by numbers alone.
 
-    Arguments:
+    Args:
         K, V: widths of keys and values, 1 to 256, as a user has them.
         dtype: of queries, keys and values.
-        sequences_and_heads: N·H.  tokens: of each sequence.
-        mode, householders: as `delta_product` takes them.  gated: whether there is a gate.
+        sequences_and_heads: N·H.
+        tokens: of each sequence, at least 1.
+        mode: `recurrent`, `chunk`, `scan` or `auto`, as `delta_product` takes it.
+        householders: micro-steps of a token, at least 1.
+        gated: whether there is a gate.
         gradients: whether a backward pass follows.
-        shared_memory: bytes that a program may have.
+    """
+
+    K: int
+    V: int
+    dtype: torch.dtype
+    sequences_and_heads: int
+    tokens: int = 1024
+    mode: str = "auto"
+    householders: int = 1
+    gated: bool = False
+    gradients: bool = True
+
+    @property
+    def size(self) -> int:
+        """Bytes of an entry of queries, keys and values."""
+        return 8 if self.dtype == torch.float64 else 4 if self.dtype == torch.float32 else 2
+
+    def prepared(self) -> KernelCall:
+        """As the kernels get it: compiled widths, a mode that is chosen, micro-steps as tokens where there are too many."""
+        mode = choose_mode(self.mode, self.dtype, self.tokens, self.sequences_and_heads)
+        tokens, householders = self.tokens, self.householders
+        if mode != "recurrent" and householders > MAX_HOUSEHOLDERS:
+            tokens, householders = tokens * householders, 1
+        K, V = kernel_width(self.K), kernel_width(self.V)
+        return replace(self, K=K, V=V, mode=mode, tokens=tokens, householders=householders)
+
+
+def find_plan_errors(call: KernelCall, *, shared_memory: int = SHARED_MEMORY) -> list[str]:
+    """What would go wrong when a call runs on the Triton kernels, a line each; an empty list if nothing would.
 
     Looks at every kernel of the call: whether its programs cover all columns and no grid is empty; whether loops over blocks
     cover their width; whether shared memory and the registers of the state suffice.
+
+    Args:
+        call: the call.
+        shared_memory: bytes that a program may have.
+
+    Returns:
+        Lines that each name a kernel with its tile, and what is wrong.
     """
-    faults = []
-    launches = plan_launches(
-        *(K, V, dtype, sequences_and_heads),
-        tokens=tokens,
-        mode=mode,
-        householders=householders,
-        gated=gated,
-        gradients=gradients,
-    )
-    for launch in launches:
+    errors = []
+    for launch in plan_launches(call):
         name = f"{launch.kernel} {launch.tile}"
         for columns, width in ((launch.columns, launch.tile.width), *launch.loops):
             try:
                 count_blocks(columns, width)
             except ValueError as error:
-                faults.append(f"{name}: {error}")
+                errors.append(f"{name}: {error}")
         if min(launch.grid) < 1:
-            faults.append(f"{name}: no program would run, on the grid {launch.grid}")
+            errors.append(f"{name}: no program would run, on the grid {launch.grid}")
         if launch.shared > shared_memory:
-            faults.append(f"{name}: up to {launch.shared} bytes of shared memory, more than {shared_memory}")
+            errors.append(f"{name}: up to {launch.shared} bytes of shared memory, more than {shared_memory}")
         if launch.state > STATE_REGISTERS:
-            faults.append(f"{name}: {launch.state} registers of a thread for the state alone")
-    return faults
+            errors.append(f"{name}: {launch.state} registers of a thread for the state alone")
+    return errors
 
 
-def plan_launches(
-    K: int,
-    V: int,
-    dtype: torch.dtype,
-    sequences_and_heads: int,
-    *,
-    tokens: int = 1024,
-    mode: str = "auto",
-    householders: int = 1,
-    gated: bool = False,
-    gradients: bool = True,
-) -> list[PlannedLaunch]:
-    """The launches of a call in their order, each kind once; arguments as for `find_plan_faults`."""
-    mode = choose_mode(mode, dtype, tokens, sequences_and_heads)
-    if mode != "recurrent" and householders > MAX_HOUSEHOLDERS:
-        tokens, householders = tokens * householders, 1
-    K, V = kernel_width(K), kernel_width(V)
-    size = 8 if dtype == torch.float64 else 4 if dtype == torch.float32 else 2
-    if mode == "recurrent":
-        return list(_recurrent(K, V, size, sequences_and_heads, gradients))
+def plan_launches(call: KernelCall) -> list[PlannedLaunch]:
+    """The launches of a call in their order, each kind once."""
+    call = call.prepared()
+    if call.mode == "recurrent":
+        return list(_plan_recurrent(call))
     plan = chunk_plan(
-        *(K, V, dtype, sequences_and_heads), householders=householders, gated=gated, phases=mode == "scan"
+        *(call.K, call.V, call.dtype, call.sequences_and_heads),
+        householders=call.householders,
+        gated=call.gated,
+        phases=call.mode == "scan",
     )
-    if plan.fused:
-        return list(_fused(plan, K, V, size, sequences_and_heads, householders, gradients))
-    return list(
-        _phases(plan, K, V, size, dtype, sequences_and_heads, tokens, householders, gated, gradients, mode)
-    )
+    return list(_plan_fused(call, plan) if plan.fused else _plan_phases(call, plan))
 
 
-def _recurrent(K: int, V: int, size: int, programs: int, gradients: bool) -> Iterator[PlannedLaunch]:
+def _plan_recurrent(call: KernelCall) -> Iterator[PlannedLaunch]:
     """A state of K rows and BV columns (or BK rows and V columns) in one warp; vectors are exchanged between its threads."""
+    K, V, size, programs = call.K, call.V, call.size, call.sequences_and_heads
     wide = max(size, 4)
 
     def launch(kernel: str, columns: int, other: int, width: int) -> PlannedLaunch:
@@ -141,55 +145,44 @@ def _recurrent(K: int, V: int, size: int, programs: int, gradients: bool) -> Ite
         shared = 4 * (other + width) * wide
         grid = (programs * (columns // width),)
         return PlannedLaunch(
-            *(kernel, Tile(width, 1), columns, (), grid, shared), _registers(other, width, size, 1)
+            *(kernel, Tile(width, 1), columns, (), grid, shared), _count_registers(other, width, size, 1)
         )
 
     yield launch("recurrent_forward", V, K, recurrent_width(V, K, max(512, programs)))
-    if gradients:
+    if call.gradients:
         yield launch("recurrent_backward_values", V, K, recurrent_width(V, K, programs))
         yield launch("recurrent_backward_keys", K, V, recurrent_width(K, V, programs))
 
 
-def _fused(
-    plan: Plan, K: int, V: int, size: int, programs: int, householders: int, gradients: bool
-) -> Iterator[PlannedLaunch]:
-    C, R = plan.rows, token_rows(plan.rows, householders)
-    tile = plan.saving if gradients else plan.forward
+def _plan_fused(call: KernelCall, plan: Plan) -> Iterator[PlannedLaunch]:
+    """One kernel each way, whose tiles hold whole chunks."""
+    K, V, size, programs = call.K, call.V, call.size, call.sequences_and_heads
+    C, R = plan.rows, token_rows(plan.rows, call.householders)
+    tile = plan.saving if call.gradients else plan.forward
     rows = (C + R) * K + C * tile.width
     yield PlannedLaunch(
         *("chunk_forward", tile, V, ()),
         grid=(programs * (V // tile.width),),
-        shared=_shared(rows, tile.stages, size, (tile.width * max(K, R), C * C, C * C)),
-        state=_registers(tile.width, K, size, tile.warps),
+        shared=_count_shared(rows, tile.stages, size, (tile.width * max(K, R), C * C, C * C)),
+        state=_count_registers(tile.width, K, size, tile.warps),
     )
-    if gradients:
+    if call.gradients:
         tile = plan.backward
         rows = (C + R) * (K + V) + K * V
         yield PlannedLaunch(
             *("chunk_backward", tile, V, ((V, V), (C, 16))),
             grid=(programs,),
-            shared=_shared(rows, tile.stages, size, (V * K, max(K, V) * C, C * C, C * C)),
-            state=_registers(V, K, size, tile.warps),
+            shared=_count_shared(rows, tile.stages, size, (V * K, max(K, V) * C, C * C, C * C)),
+            state=_count_registers(V, K, size, tile.warps),
         )
 
 
-def _phases(
-    plan: Plan,
-    K: int,
-    V: int,
-    size: int,
-    dtype: torch.dtype,
-    programs: int,
-    tokens: int,
-    householders: int,
-    gated: bool,
-    gradients: bool,
-    mode: str,
-) -> Iterator[PlannedLaunch]:
+def _plan_phases(call: KernelCall, plan: Plan) -> Iterator[PlannedLaunch]:
     """In phases, for `chunk` and for `scan`, whose segments take the place of sequences."""
-    C, R = plan.rows, token_rows(plan.rows, householders)
-    in_chunk = C // householders
-    scan = mode == "scan"
+    K, V, size, programs, tokens = call.K, call.V, call.size, call.sequences_and_heads, call.tokens
+    C, R = plan.rows, token_rows(plan.rows, call.householders)
+    in_chunk = C // call.householders
+    scan = call.mode == "scan"
     # sequences are taken for heads here; the table of segments' chunks has room for one more in each segment
     segments = -(-tokens // segment_tokens(tokens, programs, in_chunk)) if scan else 0
     chunks = tokens // in_chunk + segments if scan else -(-tokens // in_chunk)
@@ -203,24 +196,24 @@ def _phases(
             *(kernel, tile, columns, ()),
             grid=(starts * (columns // tile.width),),
             # rows that change their layout are padded
-            shared=_shared(operands, tile.stages, size, (tile.width * (max(K, C) + 8),)),
-            state=_registers(tile.width, K, size, tile.warps),
+            shared=_count_shared(operands, tile.stages, size, (tile.width * (max(K, C) + 8),)),
+            state=_count_registers(tile.width, K, size, tile.warps),
         )
 
-    if gated:
+    if call.gated:
         yield PlannedLaunch("gate_products", Tile(C, 1, 1), C, (), over_chunks, 6 * C * max(size, 4), 0)
     yield PlannedLaunch(
         *("prepare", plan.prepare, K, ()),
         grid=over_chunks,
-        shared=_shared((C + R) * K, plan.prepare.stages, size, (C * C, C * C)),
+        shared=_count_shared((C + R) * K, plan.prepare.stages, size, (C * C, C * C)),
         state=0,
     )
     if scan:
         yield chain_of_states("advance", plan.summary, V + K, False, 0)
-        yield _chain(K, V, dtype, programs)
-    if not gradients or scan:
+        yield _plan_chain(call)
+    if not call.gradients or scan:
         yield chain_of_states("advance", plan.forward, V, True, 0)
-    if not gradients:
+    if not call.gradients:
         return
     yield chain_of_states("advance", plan.saving, V, True, 0)
     yield chain_of_states("retreat", plan.backward, V, True, R)
@@ -230,36 +223,37 @@ def _phases(
     yield PlannedLaunch(
         *("gradients", tile, tile.width, ((K, BK), (V, BV))),
         grid=over_chunks,
-        shared=_shared(loaded, tile.stages, size, (C * max(BK, C),)),
+        shared=_count_shared(loaded, tile.stages, size, (C * max(BK, C),)),
         state=0,
     )
-    if gated:
+    if call.gated:
         BK = gate_gradients_tile(plan, K)[1]
         loaded = (2 * C + R) * BV + (C + R) * BK
         yield PlannedLaunch(
             *("gate_gradients", gate_gradients_tile(plan, K)[0], tile.width, ((K, BK), (V, BV))),
             grid=over_chunks,
-            shared=_shared(loaded, 1, size, (C * C, C * C, C * C)),
+            shared=_count_shared(loaded, 1, size, (C * C, C * C, C * C)),
             state=0,
         )
 
 
-def _chain(K: int, V: int, dtype: torch.dtype, programs: int) -> PlannedLaunch:
+def _plan_chain(call: KernelCall) -> PlannedLaunch:
     """A block of a segment's map, and the state's part for it, in the states' format."""
-    tile, rows, wide = chain_tile(K), chain_rows(K, dtype), 8 if dtype == torch.float64 else 4
+    K, V, programs = call.K, call.V, call.sequences_and_heads
+    tile, rows, wide = chain_tile(K), chain_rows(K, call.dtype), max(call.size, 4)
     return PlannedLaunch(
         *("chain", tile, V, ((K, rows),)),
         grid=(programs * (V // tile.width),),
         shared=(rows * K * tile.stages + tile.width * rows) * wide,
-        state=_registers(tile.width, K, wide, tile.warps),
+        state=_count_registers(tile.width, K, wide, tile.warps),
     )
 
 
-def _shared(operands: int, stages: int, size: int, results: tuple[int, ...]) -> int:
+def _count_shared(operands: int, stages: int, size: int, results: tuple[int, ...]) -> int:
     """Bytes at most: all operands of products once for each stage of the pipeline, and results that change their layout."""
     return operands * stages * size + sum(results) * max(size, 4)
 
 
-def _registers(rows: int, columns: int, size: int, warps: int) -> int:
+def _count_registers(rows: int, columns: int, size: int, warps: int) -> int:
     """32-bit registers of a thread for a state `[rows, columns]` in float32, or float64."""
     return rows * columns * max(size, 4) // 4 // (32 * warps)

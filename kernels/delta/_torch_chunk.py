@@ -33,10 +33,11 @@ class Decay:
     """`[R,R]`: after the column's token up to the row's; zero above the diagonal."""
 
 
-def chunk_decay(a: Tensor) -> Decay:
+def decay_chunk(a: Tensor) -> Decay:
     """Products of the gates a `[..., R]` of each chunk's tokens."""
     R = a.shape[-1]
     index = torch.arange(R, device=a.device)
+    # column j multiplies downwards and begins with its first gate after row j: never c_i divided by c_j
     later = index[:, None] > index[None, :]
     steps = torch.where(later, a[..., :, None], torch.ones((), dtype=a.dtype, device=a.device))
     seen = index[:, None] >= index[None, :]
@@ -54,6 +55,7 @@ def prefix_states(transition: Tensor, addition: Tensor, initial: Tensor) -> tupl
     while reach < n:
         left, right = addition[..., :-reach, :, :], addition[..., reach:, :, :]
         later = transition[..., reach:, :, :]
+        # (M, C) after (M', C') is (M M', M C' + C), each with the one `reach` before it
         addition = torch.cat([addition[..., :reach, :, :], right + later @ left], -3)
         transition = torch.cat([transition[..., :reach, :, :], later @ transition[..., :-reach, :, :]], -3)
         reach *= 2
@@ -61,7 +63,7 @@ def prefix_states(transition: Tensor, addition: Tensor, initial: Tensor) -> tupl
     return before, addition[..., -1, :, :]
 
 
-def serial_states(
+def chain_states(
     W: Tensor, U0: Tensor, Kd: Tensor, c_last: Tensor | None, initial: Tensor
 ) -> tuple[Tensor, Tensor]:
     """States before each chunk and after the last, one chunk after another."""
@@ -69,11 +71,12 @@ def serial_states(
     for n in range(W.shape[2]):
         before.append(S)
         kept = S if c_last is None else c_last[:, :, n, None, None] * S
+        # S1 = c_last S0 + (d K)ᵀ (U0 - W S0)
         S = kept + Kd[:, :, n].mT @ (U0[:, :, n] - W[:, :, n] @ S)
     return torch.stack(before, 2), S
 
 
-def finite(x: Tensor) -> tuple[Tensor, Tensor]:
+def replace_non_finite(x: Tensor) -> tuple[Tensor, Tensor]:
     """x with zeros where it is not finite, and where it is not."""
     wrong = ~torch.isfinite(x)
     return x.masked_fill(wrong, 0.0), wrong
@@ -84,7 +87,7 @@ def solve_causally(L: Tensor, right: Tensor) -> Tensor:
 
     A solver of its own may multiply zeros by later rows.
     """
-    L, wrong_rows = finite(L)
+    L, wrong_rows = replace_non_finite(L)
     solved: Tensor = _CausalSolution.apply(L, right, wrong_rows.any(-1, keepdim=True))  # type: ignore[no-untyped-call]
     return solved
 
@@ -96,7 +99,7 @@ class _CausalSolution(torch.autograd.Function):
 
     @staticmethod
     def forward(L: Tensor, right: Tensor, wrong_rows: Tensor) -> Tensor:
-        right, wrong = finite(right)
+        right, wrong = replace_non_finite(right)
         wrong = (wrong | wrong_rows).cummax(-2).values
         unit = L + torch.eye(L.shape[-1], dtype=L.dtype, device=L.device)
         solved: Tensor = torch.linalg.solve_triangular(unit, right, upper=False, unitriangular=True)
@@ -111,13 +114,14 @@ class _CausalSolution(torch.autograd.Function):
         L, solved = ctx.saved_tensors
         wrong = torch.isnan(solved)
         unit = L + torch.eye(L.shape[-1], dtype=L.dtype, device=L.device)
+        # X = (I + L)⁻¹ R gives dR = (I + L)⁻ᵀ dX, dL = -dR Xᵀ
         back = torch.linalg.solve_triangular(
             unit.mT, gradient.masked_fill(wrong, torch.nan), upper=True, unitriangular=True
         )
         return -(back @ solved.masked_fill(wrong, 0.0).mT), back, None
 
 
-def not_a_number(wrong: Tensor) -> Tensor:
+def make_nan_factor(wrong: Tensor) -> Tensor:
     """NaN there, 1 elsewhere: as a factor it changes no bits, and reaches gradients too.
 
     In 16 bits, since autograd keeps it; a product with a wider tensor is as wide as that.
@@ -125,7 +129,7 @@ def not_a_number(wrong: Tensor) -> Tensor:
     return torch.ones((), dtype=torch.bfloat16, device=wrong.device).masked_fill(wrong, torch.nan)
 
 
-def by_chunks(x: Tensor, rows: int, chunks: int, filling: float = 0.0) -> Tensor:
+def split_chunks(x: Tensor, rows: int, chunks: int, filling: float = 0.0) -> Tensor:
     """`[B,L,H,...]` to `[B,H,chunks,rows,...]`, filled up at the end."""
     x = x.transpose(1, 2)
     missing = rows * chunks - x.shape[2]
@@ -153,44 +157,48 @@ def delta_product_chunks(
     n_h, V = householders, v.shape[-1]
     R = min(max(1, rows // n_h), T)
     chunks, C = -(-T // R), R * n_h
-    Q, K_, V_ = by_chunks(q, R, chunks), by_chunks(k, C, chunks), by_chunks(v, C, chunks)
-    b = by_chunks(beta, C, chunks)[..., None]
+    Q, K_, V_ = split_chunks(q, R, chunks), split_chunks(k, C, chunks), split_chunks(v, C, chunks)
+    b = split_chunks(beta, C, chunks)[..., None]
     token = torch.arange(C, device=q.device) // n_h
     lower = torch.ones(C, C, dtype=torch.bool, device=q.device).tril(-1)
     seen = token[None, :] <= torch.arange(R, device=q.device)[:, None]
 
+    # L = B K Kᵀ ∘ D, scores = Q Kᵀ ∘ D
     L, scores = b * (K_ @ K_.mT), Q @ K_.mT
     Kc, Kd, Qc, c_last = K_, K_, Q, None
     if a is not None:
-        decay = chunk_decay(by_chunks(a, R, chunks, 1.0))
+        decay = decay_chunk(split_chunks(a, R, chunks, 1.0))
         c_last = decay.from_start[..., -1]
         L = L * decay.between[..., token, :][..., :, token]
         scores = scores * decay.between[..., :, token]
         Kc = K_ * decay.from_start[..., token, None]
         Kd = K_ * decay.between[..., -1, :][..., token, None]
         Qc = Q * decay.from_start[..., None]
+    # [U0 | W] = (I + L)⁻¹ B [V | c K]
     right = b * torch.cat([V_, Kc], -1)
     solved = solve_causally(torch.where(lower, L, torch.zeros_like(L)), right)
     U0, W = solved[..., :V], solved[..., V:]
     if parallel:
         eye = torch.eye(K, dtype=q.dtype, device=q.device)
         kept = eye if c_last is None else c_last[..., None, None] * eye
+        # S1 = (c_last - (d K)ᵀ W) S0 + (d K)ᵀ U0: an affine map for each chunk
         before, final = prefix_states(kept - Kd.mT @ W, Kd.mT @ U0, initial_state)
     else:
-        before, final = serial_states(W, U0, Kd, c_last, initial_state)
-    U = U0 - W @ before
+        before, final = chain_states(W, U0, Kd, c_last, initial_state)
+    U = U0 - W @ before  # beta times the errors of each chunk, from its own start
     scores = torch.where(seen, scores, torch.zeros_like(scores))
-    U, wrong = finite(U)
+    U, wrong = replace_non_finite(U)
     wrong = wrong.cummax(-2).values
     after_tokens = wrong[..., n_h - 1 :: n_h, :][..., :R, :]
-    o = scale * (Qc @ before + scores @ U) * not_a_number(after_tokens)
+    # o_t = scale (c_t q_t S0 + sum over seen rows of D[t,j] (q_t·k_j) U_j)
+    o = scale * (Qc @ before + scores @ U) * make_nan_factor(after_tokens)
     o = o.reshape(batch, H, chunks * R, V)[:, :, :T].transpose(1, 2)
     if not keep_states:
         return o, final, None
     weight = seen.to(q.dtype) if a is None else torch.where(seen, decay.between[..., :, token], 0.0)
     # keys that are not finite have made their rows of U so
-    keys = weight.expand(*U.shape[:3], R, C)[..., None] * finite(K_)[0][..., None, :, :]
-    written = keys.mT @ U[..., None, :, :] * not_a_number(after_tokens)[..., None, :]
+    keys = weight.expand(*U.shape[:3], R, C)[..., None] * replace_non_finite(K_)[0][..., None, :, :]
+    written = keys.mT @ U[..., None, :, :] * make_nan_factor(after_tokens)[..., None, :]
     kept = (
         before[..., None, :, :] if a is None else decay.from_start[..., None, None] * before[..., None, :, :]
     )

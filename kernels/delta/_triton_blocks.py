@@ -1,44 +1,157 @@
-"""Pieces of the chunk kernels that live in registers: products, gate products, the unit triangular inverse.
+"""Pieces that the DeltaProduct kernels share: where a program's work lies, products, products of gates, the triangular inverse.
 
-Names inside the kernels: `NH` micro-steps a token, `C` rows of a chunk, of which `TC·NH` are used (`TC = C // NH` tokens),
-`R` rows for tokens, a power of two that is at least 16.  Rows beyond the sequence have k = v = beta = 0 and gate 1, so they
-change nothing.  `PREC` is `cast` (operands in the tensors' 16-bit dtype) or the input precision of a float32 product;
-`ACC` the dtype of accumulators.
+Names inside the kernels.  `x`, `at`, `d` are the records `Inputs`, `Places`, `Gradients` of `_problem`, and `F` is the
+`ChunkShape` that a kernel is compiled for.  A chunk has `C` rows, one a micro-step, of which `TC·NH` are used (`TC` tokens of
+`NH` micro-steps), and `R` rows for tokens.  `o_c`, `o_r`, `o_k`, `o_v` number rows, token rows, keys and values; `p_…` are
+pointers that move from chunk to chunk, `at_…` offsets.  Rows beyond the sequence have k = v = beta = 0 and gate 1, so they
+change nothing.
 
-Gradients of the gates inside a chunk, without dividing by them: a gate of zero has its gradient too.
-
-The gradient of a product of gates D[i,j], j < t <= i, in gate t is D[i,t] D[t-1,j].  So with weights W[i,j] = dloss/dD[i,j]
-(and w_i for the products c_i from the chunk's start, which have j before the first row),
-
-    da_t = sum over i >= t of D[i,t] ( sum over j < t of W[i,j] D[t-1,j]  +  w_i c_{t-1} ).
+Gates are never divided by, nor are logarithms taken: products of gates are multiplied out, so zero and negative gates are exact,
+and a gate of zero has its gradient (`differentiate_gates`).
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import triton
 import triton.language as tl
 
 from .._backends import triton_interpreted
+from .._launching import make_constants
+from ._plan import token_rows
+from ._problem import Form
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
+
+
+class ChunkShape(NamedTuple):
+    """What the chunk kernels are compiled for, each field a constant (`make_constants`)."""
+
+    NH: Any
+    """Micro-steps of a token."""
+    K: Any
+    V: Any
+    C: Any
+    """Rows of a chunk: 16, 32 or 64."""
+    R: Any
+    """Rows of a tile with one row a token: a power of two, at least 16, which products need."""
+    TC: Any
+    """Tokens of a chunk, `C // NH`."""
+    ACC: Any
+    """The dtype of accumulators and states, float32 or float64."""
+    PREC: Any
+    """Of products: `cast` (operands in the tensors' 16-bit dtype) or the input precision of a float32 product."""
+    IPREC: Any
+    """The same of the inverse: `fp16` or an input precision."""
+    EVEN: Any
+    """Whether every chunk is full, so that rows need no masks."""
+    EVEN_READ: Any
+    """Whether token rows need none either."""
+    GATED: Any
+    PACKED: Any
+
+
+@lru_cache(maxsize=1024)
+def shape_chunks(form: Form) -> ChunkShape:
+    """What the chunk kernels of a form are compiled for."""
+    plan, n_h = form.plan, form.householders
+    C, R = plan.rows, token_rows(plan.rows, n_h)
+    TC = C // n_h
+    even = not form.packed and TC * n_h == C and form.tokens % TC == 0
+    precisions = plan.precision, plan.inverse_precision
+    sizes = n_h, form.K, form.V, C, R, TC
+    return ChunkShape(
+        *make_constants(*sizes, form.arithmetic, *precisions, even, even and R == TC, form.gated, form.packed)
+    )
 
 
 INTERPRETED = tl.constexpr(triton_interpreted())
 """There 16-bit operands are widened, which changes no product: the interpreter multiplies bfloat16's bits as whole numbers."""
 
 
+# Where a program's work lies
+
+
 @triton.jit
-def sequence(cu, chunk_start, n, T, TC: tl.constexpr, PACKED: tl.constexpr):
-    """First token, length and first chunk of sequence n."""
+def locate_program(H, BLOCKS: tl.constexpr):
+    """This program's sequence, head and block of columns; the grid has one dimension, since CUDA limits the others to 65,535."""
+    pid = tl.program_id(0)
+    return pid // BLOCKS // H, pid // BLOCKS % H, pid % BLOCKS
+
+
+@triton.jit
+def locate_sequence(at, n, PACKED: tl.constexpr):
+    """First token and length of sequence n."""
     if PACKED:
-        start = tl.cast(tl.load(cu + n), tl.int64)
-        length = tl.cast(tl.load(cu + n + 1) - start, tl.int32)
-        chunk = tl.cast(tl.load(chunk_start + n), tl.int64)
+        start = tl.cast(tl.load(at.cu + n), tl.int64)
+        length = tl.cast(tl.load(at.cu + n + 1) - start, tl.int32)
     else:
-        start = tl.cast(n, tl.int64) * T
-        length = T
-        chunk = tl.cast(n, tl.int64) * tl.cdiv(T, TC)
-    return start, length, chunk
+        start = tl.cast(n, tl.int64) * at.T
+        length = at.T
+    return start, length
+
+
+@triton.jit
+def locate_first_chunk(at, n, TC: tl.constexpr, PACKED: tl.constexpr):
+    """First chunk, of TC tokens, of sequence n."""
+    if PACKED:
+        return tl.cast(tl.load(at.first_chunk + n), tl.int64)
+    else:
+        return tl.cast(n, tl.int64) * tl.cdiv(at.T, TC)
+
+
+@triton.jit
+def locate_chunk(at, index, TC: tl.constexpr, PACKED: tl.constexpr):
+    """First token of a chunk and how many tokens are left in its sequence; none for a chunk that no sequence has."""
+    if PACKED:
+        n = tl.load(at.sequence + index)
+        known = tl.maximum(n, 0)
+        start = tl.cast(tl.load(at.cu + known), tl.int64)
+        start += (index - tl.cast(tl.load(at.first_chunk + known), tl.int64)) * TC
+        left = tl.where(n < 0, 0, tl.cast(tl.load(at.cu + known + 1) - start, tl.int32))
+    else:
+        chunks = tl.cdiv(at.T, TC)
+        start = tl.cast(index // chunks, tl.int64) * at.T + (index % chunks) * TC
+        left = at.T - (index % chunks) * TC
+    return start, left
+
+
+@triton.jit
+def place_state(n, h, H, o_k, o_v, K: tl.constexpr, V: tl.constexpr):
+    """Offsets of entries (k, v) of sequence n's and head h's state in `[N,H,K,V]`; o_k and o_v lie along different dimensions."""
+    return (tl.cast(n, tl.int64) * H + h) * K * V + o_k * V + o_v
+
+
+@triton.jit
+def mask_rows(o_c, left, F: tl.constexpr):
+    """The rows of a chunk that are micro-steps, where so many tokens are left."""
+    return (o_c < F.TC * F.NH) & (o_c < left * F.NH)
+
+
+@triton.jit
+def mask_tokens(o_r, left, F: tl.constexpr):
+    """The token rows of a chunk that are tokens, where so many are left."""
+    return (o_r < F.TC) & (o_r < left)
+
+
+@triton.jit
+def mask_seen(o_r, o_c, NH: tl.constexpr):
+    """The rows that a token's output sees: all up to its last micro-step.  o_r and o_c lie along different dimensions."""
+    return o_c < (o_r + 1) * NH
+
+
+@triton.jit
+def mask_lower_tiles(o_c):
+    """The 16x16 tiles `[C,C]` on and below the diagonal: the rest of an inverse is zero and not kept in memory."""
+    return o_c[:, None] // 16 >= o_c[None, :] // 16
+
+
+@triton.jit
+def mask_seen_tiles(o_r, o_c, NH: tl.constexpr):
+    """For each token the tiles of 16 rows `[R,C]` that it sees at all."""
+    return o_c[None, :] // 16 * 16 < (o_r[:, None] + 1) * NH
 
 
 @triton.jit
@@ -52,7 +165,7 @@ def load_rows(pointers, used, EVEN: tl.constexpr):
 
 @triton.jit
 def store_rows(pointers, x, used, EVEN: tl.constexpr):
-    """Store the used rows, in the pointers' dtype."""
+    """Store the used rows, rounded once, to the pointers' dtype."""
     x = x.to(pointers.dtype.element_ty)
     if EVEN:
         tl.store(pointers, x)
@@ -60,31 +173,33 @@ def store_rows(pointers, x, used, EVEN: tl.constexpr):
         tl.store(pointers, x, mask=used[:, None])
 
 
-@triton.jit
-def lower_tiles(o_c):
-    """The 16x16 tiles `[C,C]` on and below the diagonal: the rest of an inverse is zero and not kept in memory."""
-    return o_c[:, None] // 16 >= o_c[None, :] // 16
+# Products
 
 
 @triton.jit
-def seen_tiles(o_r, o_c, NH: tl.constexpr):
-    """For each token the tiles of 16 rows `[R,C]` that it sees at all."""
-    return o_c[None, :] // 16 * 16 < (o_r[:, None] + 1) * NH
-
-
-@triton.jit
-def product(x, y, total, PREC: tl.constexpr):
+def add_product(x, y, total, PREC: tl.constexpr):
     """total + x y."""
     if PREC == "cast":
+        # 16-bit operands, products exact in float32; only their sum is rounded
         if INTERPRETED:
             return tl.dot(x.to(tl.float32), y.to(tl.float32), total)
         return tl.dot(x, y, total)
     else:
+        # named, since a GPU would take float32 operands as tf32, eleven bits of each
         return tl.dot(x, y, total, input_precision=PREC, out_dtype=total.dtype)
 
 
 @triton.jit
-def row_gates(a, row, tokens, H, NH: tl.constexpr, ACC: tl.constexpr):
+def multiply(x, y, F: tl.constexpr):
+    """x y, in accumulators."""
+    return add_product(x, y, tl.zeros([x.shape[0], y.shape[1]], dtype=F.ACC), F.PREC)
+
+
+# Products of gates.  A token's gate stands before its first micro-step; before the others stands 1
+
+
+@triton.jit
+def load_gates_before(a, row, tokens, H, NH: tl.constexpr, ACC: tl.constexpr):
     """Gate applied before micro-step `row` of the chunk: the token's before its first micro-step, else 1."""
     token = row // NH
     first = (row >= 0) & (row % NH == 0) & (token < tokens)
@@ -92,21 +207,22 @@ def row_gates(a, row, tokens, H, NH: tl.constexpr, ACC: tl.constexpr):
 
 
 @triton.jit
-def chunk_gates(a, o_c, o_r, tokens, H, NH: tl.constexpr, ACC: tl.constexpr):
+def load_gates(a, o_c, o_r, tokens, H, F: tl.constexpr):
     """The gates of a chunk of so many tokens: before each row, before the row after it, and before each token."""
-    gate = row_gates(a, o_c, tokens, H, NH, ACC)
-    after = row_gates(a, o_c + 1, tokens, H, NH, ACC)
-    return gate, after, row_gates(a, o_r * NH, tokens, H, NH, ACC)
+    gate = load_gates_before(a, o_c, tokens, H, F.NH, F.ACC)
+    after = load_gates_before(a, o_c + 1, tokens, H, F.NH, F.ACC)
+    return gate, after, load_gates_before(a, o_r * F.NH, tokens, H, F.NH, F.ACC)
 
 
 @triton.jit
-def products_of(gate, after, token_gate):
-    """Products of a chunk's gates as `chunk_gates` gives them: c to each row, d from each row to the end, c to each output."""
+def multiply_gates(gate, after, token_gate):
+    """Of gates as `load_gates` gives them: c up to each row, d from each row to the chunk's end, c_r up to each output."""
+    # c_i = Π_{t <= i} gate_t from the left, d_j = Π_{t > j} gate_t from the right: never one divided by the other
     return tl.cumprod(gate, 0), tl.cumprod(after, 0, reverse=True), tl.cumprod(token_gate, 0)
 
 
 @triton.jit
-def load_products(products, o_c, o_r, some):
+def load_gate_products(products, o_c, o_r, some):
     """What `gate_products` keeps of a chunk: c and d of its rows, c of its outputs, the whole product; 1 without `some`."""
     C: tl.constexpr = o_c.shape[0]
     c = tl.load(products + o_c, mask=some & (o_c >= 0), other=1.0)
@@ -116,33 +232,93 @@ def load_products(products, o_c, o_r, some):
 
 
 @triton.jit
-def row_decay(gate, late, early):
+def multiply_gates_between(gate, late, early):
     """`[late, early]` products of the gates of the rows after `early` up to `late`; zero where early is later.
 
     gate `[rows]` belongs to the rows `late`, which rise by one.  The products are direct, so a zero or a sign is exact.
     """
+    # column j multiplies downwards and begins with its first gate after row j: above it the factors are 1
     steps = tl.where(late[:, None] > early[None, :], gate[:, None], 1.0)
     return tl.where(late[:, None] >= early[None, :], tl.cumprod(steps, 0), 0.0)
 
 
 @triton.jit
-def chunk_decay(gate, token_gate, o_r, o_c, NH: tl.constexpr):
-    """`row_decay` between a chunk's rows `[C,C]`, and from rows to outputs `[R,C]`; only gates of tokens differ from 1."""
+def decay_chunk(gate, token_gate, o_r, o_c, NH: tl.constexpr):
+    """D: `multiply_gates_between` a chunk's rows `[C,C]`, and D_r: from rows to outputs `[R,C]`."""
     C: tl.constexpr = o_c.shape[0]
     R: tl.constexpr = o_r.shape[0]
     if R * NH == C:
-        tokens = row_decay(token_gate, o_r, o_r)
+        # only gates of tokens differ from 1, so the products between tokens `[R,R]`, each NH times, are all there are
+        tokens = multiply_gates_between(token_gate, o_r, o_r)
         read = tl.reshape(tl.broadcast_to(tokens[:, :, None], (R, R, NH)), (R, C))
         rows = tl.reshape(tl.broadcast_to(read[:, None, :], (R, NH, C)), (C, C))
         rows = tl.where(o_c[:, None] >= o_c[None, :], rows, 0.0)
     else:
-        read = row_decay(token_gate, o_r, o_c // NH)
-        rows = row_decay(gate, o_c, o_c)
+        read = multiply_gates_between(token_gate, o_r, o_c // NH)
+        rows = multiply_gates_between(gate, o_c, o_c)
     return rows, read
 
 
+class ProductWeights(NamedTuple):
+    """Gradients of the loss in products of a chunk's gates: what `differentiate_gates` takes."""
+
+    rows: Any
+    """W `[C,C]`: in D between rows."""
+    read: Any
+    """`[R,C]`: in D from rows to outputs."""
+    start: Any
+    """w `[C]`: in c at the rows."""
+    read_start: Any
+    """`[R]`: in c at the outputs."""
+    end: Any
+    """`[C]`: in d."""
+    whole: Any
+    """In the product of all gates of the chunk."""
+
+
 @triton.jit
-def transposed(x):
+def differentiate_gates(W, D, D_r, d, previous_gate, o_c, F: tl.constexpr):
+    """Gradient `[C]` of the gate before each row (that of a token before its first micro-step is the token's), nothing divided.
+
+    The gradient of a product of gates D[i,j], j < t <= i, in gate t is D[i,t] D[t-1,j]: the product without it, which a
+    division by a gate of zero would not give.  So with weights W[i,j] = dloss/dD[i,j] (and w_i for the products c_i from the
+    chunk's start, which have j before the first row),
+
+        da_t = sum over i >= t of D[i,t] ( sum over j < t of W[i,j] D[t-1,j]  +  w_i c_{t-1} ).
+
+    W: a `ProductWeights`; previous_gate `[C]`: the gate before row i - 1.
+    """
+    # these are sums of many terms that no rounding of inputs bounds, so 16-bit operands would not do
+    IPREC: tl.constexpr = "tf32" if F.PREC == "cast" else F.PREC
+    D_before = multiply_gates_between(previous_gate, o_c - 1, o_c)  # D[t-1,j]
+    c_before = tl.cumprod(previous_gate, 0)  # c_{t-1}
+    # sum over j < t of W[i,j] D[t-1,j], `[i,t]`
+    between = tl.dot(
+        W.rows,
+        tl.trans(D_before),
+        tl.zeros(W.rows.shape, dtype=F.ACC),
+        input_precision=IPREC,
+        out_dtype=F.ACC,
+    )
+    read = tl.dot(
+        W.read,
+        tl.trans(D_before),
+        tl.zeros(W.read.shape, dtype=F.ACC),
+        input_precision=IPREC,
+        out_dtype=F.ACC,
+    )
+    total = tl.sum(D * (between + W.start[:, None] * c_before[None, :]), 0)
+    total += tl.sum(D_r * (read + W.read_start[:, None] * c_before[None, :]), 0)
+    # products up to the chunk's end: d_t times what stands before gate t in d_j, and in the whole product
+    last = tl.sum(D_before * W.end[None, :], 1) + W.whole * c_before
+    return total + d * last
+
+
+# The inverse (I + L)⁻¹ of a unit lower triangular matrix
+
+
+@triton.jit
+def transpose(x):
     """The last two dimensions exchanged."""
     if len(x.shape) == 3:
         return tl.permute(x, (0, 2, 1))
@@ -151,8 +327,8 @@ def transposed(x):
 
 
 @triton.jit
-def inverse_product(x, y, total, IPREC: tl.constexpr):
-    """total + x y for factors of an inverse; `fp16` rounds them to 11 bits."""
+def add_inverse_product(x, y, total, IPREC: tl.constexpr):
+    """total + x y for factors of an inverse; `fp16` rounds them to 11 bits, three more than bfloat16, which their bound allows."""
     if IPREC == "fp16":
         return tl.dot(x.to(tl.float16), y.to(tl.float16), total)
     else:
@@ -160,7 +336,7 @@ def inverse_product(x, y, total, IPREC: tl.constexpr):
 
 
 @triton.jit
-def inverse_of_16(L, Lt, IPREC: tl.constexpr, ACC: tl.constexpr):
+def invert_blocks_of_16(L, Lt, IPREC: tl.constexpr, ACC: tl.constexpr):
     """(I + L)⁻¹ and its transpose for strictly lower 16x16 blocks `[16,16]` or `[n,16,16]`, Lt = Lᵀ.
 
     Blocks of 1, 2, 4, 8 rows are joined in pairs: X <- X - X (L between the two halves) X.  Every intermediate is an entry of
@@ -168,23 +344,26 @@ def inverse_of_16(L, Lt, IPREC: tl.constexpr, ACC: tl.constexpr):
     a right operand is always the transpose of an accumulator and needs no exchange between threads.
     """
     i = tl.arange(0, 16)
+    # bit m of i xor j is the highest one where rows i and j lie in the two halves of one block of 2^(m+1) rows
     apart = i[:, None] ^ i[None, :]
     if len(L.shape) == 3:
         apart = apart[None]
+    # blocks of 2 rows: [[1, 0], [l, 1]]⁻¹ = [[1, 0], [-l, 1]]
     X = tl.where(apart == 0, 1.0, 0.0).to(ACC) - tl.where(apart == 1, L, 0.0)
     Xt = tl.where(apart == 0, 1.0, 0.0).to(ACC) - tl.where(apart == 1, Lt, 0.0)
     for level in tl.static_range(1, 4):
+        # [[A, 0], [B, D]]⁻¹ = [[A⁻¹, 0], [-D⁻¹ B A⁻¹, D⁻¹]]: B is what lies between the halves, A⁻¹ and D⁻¹ are in X
         between = tl.where((apart >> level) == 1, -L, 0.0)
         # (between X)ᵀ from Xᵀ betweenᵀ
-        half = inverse_product(Xt, transposed(between), tl.zeros(L.shape, dtype=ACC), IPREC)
-        joined = inverse_product(X, transposed(half), X, IPREC)
-        Xt = inverse_product(half, transposed(X), Xt, IPREC)
+        half = add_inverse_product(Xt, transpose(between), tl.zeros(L.shape, dtype=ACC), IPREC)
+        joined = add_inverse_product(X, transpose(half), X, IPREC)
+        Xt = add_inverse_product(half, transpose(X), Xt, IPREC)
         X = joined
     return X, Xt
 
 
 @triton.jit
-def diagonal_blocks(x, C: tl.constexpr):
+def take_diagonal_blocks(x, C: tl.constexpr):
     """The 16x16 diagonal blocks of x `[C,C]`, as `[C/16,16,16]`."""
     n = tl.arange(0, C // 16)
     same = (n[:, None] == n[None, :])[:, None, :, None]
@@ -192,9 +371,9 @@ def diagonal_blocks(x, C: tl.constexpr):
 
 
 @triton.jit
-def unit_lower_inverse(L, Lt, C: tl.constexpr, IPREC: tl.constexpr, ACC: tl.constexpr):
+def invert_unit_lower(L, Lt, C: tl.constexpr, IPREC: tl.constexpr, ACC: tl.constexpr):
     """(I + L)⁻¹ for strictly lower L `[C,C]`, C of 32 or more, Lt = Lᵀ: the 16x16 diagonal blocks, then joined in pairs."""
-    blocks, _ = inverse_of_16(diagonal_blocks(L, C), diagonal_blocks(Lt, C), IPREC, ACC)
+    blocks, _ = invert_blocks_of_16(take_diagonal_blocks(L, C), take_diagonal_blocks(Lt, C), IPREC, ACC)
     n = tl.arange(0, C // 16)
     same = (n[:, None] == n[None, :])[:, None, :, None]
     X = tl.reshape(tl.where(same, blocks[:, :, None, :], 0.0), (C, C))
@@ -202,72 +381,27 @@ def unit_lower_inverse(L, Lt, C: tl.constexpr, IPREC: tl.constexpr, ACC: tl.cons
     apart = i[:, None] ^ i[None, :]
     for level in tl.static_range(4, 7):
         if (1 << level) < C:
+            # as in the blocks: X <- X - X (L between the halves) X
             between = tl.where((apart >> level) == 1, -L, 0.0)
-            half = inverse_product(between, X, tl.zeros([C, C], dtype=ACC), IPREC)
-            X = inverse_product(X, half, X, IPREC)
+            half = add_inverse_product(between, X, tl.zeros([C, C], dtype=ACC), IPREC)
+            X = add_inverse_product(X, half, X, IPREC)
     return X
 
 
 @triton.jit
-def chunk_inverse(
-    Kc,
-    bt,
-    D,
-    C: tl.constexpr,
-    GATED: tl.constexpr,
-    IPREC: tl.constexpr,
-    PREC: tl.constexpr,
-    ACC: tl.constexpr,
-):
-    """(I + tril(K Kᵀ ∘ D, -1) diag(beta))⁻¹ and its transpose where C = 16 (else the inverse twice)."""
+def invert_chunk(Kc, bt, D, F: tl.constexpr):
+    """X = (I + tril(K Kᵀ ∘ D, -1) diag(beta))⁻¹ and its transpose where C = 16 (else X twice)."""
+    C: tl.constexpr = F.C
     i = tl.arange(0, C)
-    G = product(Kc, tl.trans(Kc), tl.zeros([C, C], dtype=ACC), PREC)
-    if GATED:
+    G = multiply(Kc, tl.trans(Kc), F)
+    if F.GATED:
+        # symmetric, so that L and Lᵀ come from one product: no transpose has to pass between threads
         G = G * (D + tl.where(i[:, None] < i[None, :], tl.trans(D), 0.0))
     L = tl.where(i[:, None] > i[None, :], G * bt[None, :], 0.0)
     Lt = tl.where(i[:, None] < i[None, :], G * bt[:, None], 0.0)
     if C == 16:
-        X, Xt = inverse_of_16(L, Lt, IPREC, ACC)
+        X, Xt = invert_blocks_of_16(L, Lt, F.IPREC, F.ACC)
     else:
-        X = unit_lower_inverse(L, Lt, C, IPREC, ACC)
+        X = invert_unit_lower(L, Lt, C, F.IPREC, F.ACC)
         Xt = X
     return X, Xt
-
-
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
-
-
-@triton.jit
-def gate_gradient(
-    W,
-    W_read,
-    w_start,
-    w_read_start,
-    w_end,
-    w_whole,
-    D,
-    D_read,
-    d,
-    previous_gate,
-    o_c,
-    PREC: tl.constexpr,
-    ACC: tl.constexpr,
-):
-    """Gradient `[C]` of the gate before each row (that of a token before its first micro-step is the token's).
-
-    W `[C,C]`: of D between rows; W_read `[R,C]`: of D from rows to outputs; w_start `[C]`, w_read_start `[R]`: of c at rows
-    and outputs; w_end `[C]`: of d; w_whole: of the whole chunk's product.  previous_gate `[C]`: the gate before row i - 1.
-    """
-    IPREC: tl.constexpr = "tf32" if PREC == "cast" else PREC
-    D_before = row_decay(previous_gate, o_c - 1, o_c)
-    c_before = tl.cumprod(previous_gate, 0)
-    between = tl.dot(
-        W, tl.trans(D_before), tl.zeros(W.shape, dtype=ACC), input_precision=IPREC, out_dtype=ACC
-    )
-    read = tl.dot(
-        W_read, tl.trans(D_before), tl.zeros(W_read.shape, dtype=ACC), input_precision=IPREC, out_dtype=ACC
-    )
-    total = tl.sum(D * (between + w_start[:, None] * c_before[None, :]), 0)
-    total += tl.sum(D_read * (read + w_read_start[:, None] * c_before[None, :]), 0)
-    last = tl.sum(D_before * w_end[None, :], 1) + w_whole * c_before
-    return total + d * last

@@ -2,7 +2,7 @@
 
 For many short sequences with small heads, where there is a program for each sequence and head.  The state is held
 transposed, `[V, K]`, so that along the serial chain state -> P -> U -> state each product's left operand is the
-accumulator of the one before.  With rows K, V, Q of a chunk, B = diag(beta), gate products D, c, d (see `torch_chunk`):
+accumulator of the one before.  With rows K, V, Q of a chunk, B = diag(beta), gate products D, c, d (see `_torch_chunk`):
 
     X = (I + tril(K Kᵀ ∘ D, -1) B)⁻¹,  e = X (V - c K S0)  the errors,  U = B e,  att = Q Kᵀ ∘ D on seen rows
     O = scale (c Q S0 + att U),         S1 = c_last S0 + (d K)ᵀ U
@@ -13,396 +13,312 @@ Backward, from S0 (kept by the forward pass, one a chunk), dS1 and dO:
     M = tril(dV eᵀ, -1) ∘ D,       E = scale dO eᵀ ∘ D on seen rows
     h = Eᵀ Q - Mᵀ K + d e dS1ᵀ,    dbeta = rowsum(K ∘ h),  dK = B h - M B K - c dV S0ᵀ,  dQ = E B K + scale c dO S0ᵀ
 
-Launches of the fused chunk kernels, and the constants of all chunk kernels.
+In 16 bits, what is an operand of a product is rounded to the tensors' dtype right before it; sums, states, gates and beta stay
+in float32.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import NamedTuple
 
 import triton
 import triton.language as tl
 from torch import Tensor
 
-from .._launching import Launcher, launcher, pointers
-from ._plan import count_blocks, token_rows
+from .._launching import Launcher, launcher
+from ._plan import count_blocks
 from ._problem import Form, Gradients, Problem, place_chunks
 from ._triton_blocks import (
-    chunk_decay,
-    chunk_gates,
-    chunk_inverse,
-    gate_gradient,
+    ProductWeights,
+    add_product,
+    decay_chunk,
+    differentiate_gates,
+    invert_chunk,
+    load_gates,
+    load_gates_before,
     load_rows,
-    product,
-    products_of,
-    row_gates,
-    sequence,
+    locate_first_chunk,
+    locate_program,
+    locate_sequence,
+    mask_rows,
+    mask_seen,
+    mask_tokens,
+    multiply,
+    multiply_gates,
+    place_state,
+    shape_chunks,
     store_rows,
 )
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
 
 
-@triton.jit
-def chunk_forward(
-    q,
-    k,
-    v,
-    beta,
-    a,
-    o,
-    initial,
-    final,
-    saved,
-    cu,
-    chunk_start,
-    scale,
-    T,
-    H,
-    NH: tl.constexpr,
-    K: tl.constexpr,
-    V: tl.constexpr,
-    C: tl.constexpr,
-    R: tl.constexpr,
-    BV: tl.constexpr,
-    IPREC: tl.constexpr,
-    PREC: tl.constexpr,
-    ACC: tl.constexpr,
-    EVEN: tl.constexpr,
-    GATED: tl.constexpr,
-    INITIAL: tl.constexpr,
-    FINAL: tl.constexpr,
-    SAVE: tl.constexpr,
-    PACKED: tl.constexpr,
-):
-    """Outputs o and final state; SAVE keeps Sᵀ at each chunk's start, `[chunks,H,V,K]`.
+class FusedOutputs(NamedTuple):
+    """What `chunk_forward` fills; None where not asked for."""
 
-    A program for each (sequence, head, block of BV value columns).  EVEN: every chunk is full.
-    """
-    NV: tl.constexpr = V // BV
-    TC: tl.constexpr = C // NH
-    pid = tl.program_id(0)
-    n = pid // NV // H
-    h = pid // NV % H
-    start, length, chunk = sequence(cu, chunk_start, n, T, TC, PACKED)
-    o_k = tl.arange(0, K)
-    o_v = (pid % NV) * BV + tl.arange(0, BV)
-    o_c = tl.arange(0, C)
-    o_r = tl.arange(0, R)
-    DT = q.dtype.element_ty
-    p_q = q + (start * H + h) * K + o_r[:, None] * H * K + o_k[None, :]
-    p_o = o + (start * H + h) * V + o_r[:, None] * H * V + o_v[None, :]
-    p_k = k + (start * NH * H + h) * K + o_c[:, None] * H * K + o_k[None, :]
-    p_v = v + (start * NH * H + h) * V + o_c[None, :] * H * V + o_v[:, None]
-    p_b = beta + start * NH * H + h + o_c * H
-    p_a = a + start * H + h
-    p_s = saved + (chunk * H + h) * V * K + o_v[:, None] * K + o_k[None, :]
-    seen = o_c[None, :] < (o_r[:, None] + 1) * NH
-    at_state = (tl.cast(n, tl.int64) * H + h) * K * V + o_k[None, :] * V + o_v[:, None]
-    S = tl.zeros([BV, K], dtype=ACC)
-    if INITIAL:
-        S += tl.load(initial + at_state).to(ACC)
+    o: Tensor
+    """`[B,T,H,V]`."""
+    final: Tensor | None
+    """Last states `[N,H,K,V]`."""
+    saved: Tensor | None
+    """For the backward pass: Sᵀ at each chunk's start, `[chunks,H,V,K]`."""
+
+
+@triton.jit
+def chunk_forward(x, initial, out, at, scale, F: tl.constexpr, BV: tl.constexpr):
+    """`FusedOutputs` out from `Inputs` x and initial states.  A program for each (sequence, head, block of BV value columns)."""
+    n, h, block = locate_program(at.H, F.V // BV)
+    H = at.H
+    start, length = locate_sequence(at, n, F.PACKED)
+    chunk = locate_first_chunk(at, n, F.TC, F.PACKED)
+    o_k = tl.arange(0, F.K)
+    o_v = block * BV + tl.arange(0, BV)
+    o_c = tl.arange(0, F.C)
+    o_r = tl.arange(0, F.R)
+    DT = x.q.dtype.element_ty
+    p_q = x.q + (start * H + h) * F.K + o_r[:, None] * H * F.K + o_k[None, :]
+    p_o = out.o + (start * H + h) * F.V + o_r[:, None] * H * F.V + o_v[None, :]
+    p_k = x.k + (start * F.NH * H + h) * F.K + o_c[:, None] * H * F.K + o_k[None, :]
+    p_v = x.v + (start * F.NH * H + h) * F.V + o_c[None, :] * H * F.V + o_v[:, None]
+    p_b = x.beta + start * F.NH * H + h + o_c * H
+    if F.GATED:
+        p_a = x.a + start * H + h
+    if out.saved is not None:
+        p_s = out.saved + (chunk * H + h) * F.V * F.K + o_v[:, None] * F.K + o_k[None, :]
+    at_state = place_state(n, h, H, o_k[None, :], o_v[:, None], F.K, F.V)
+    S = tl.zeros([BV, F.K], dtype=F.ACC)
+    if initial is not None:
+        S += tl.load(initial + at_state).to(F.ACC)
     # what is no operand of a product is loaded a chunk ahead here: the compiler does not do so
-    bn = tl.load(p_b, mask=(o_c < TC * NH) & (o_c < length * NH), other=0.0)
-    if GATED:
-        gate_n, after_n, token_gate_n = chunk_gates(p_a, o_c, o_r, tl.minimum(length, TC), H, NH, ACC)
-    for i in range(tl.cdiv(length, TC)):
-        left = length - i * TC
-        used = (o_c < TC * NH) & (o_c < left * NH)
-        read = (o_r < TC) & (o_r < left)
-        Kc = load_rows(p_k, used, EVEN)
-        if EVEN:
-            Vt = tl.load(p_v).to(ACC)
+    bn = tl.load(p_b, mask=mask_rows(o_c, length, F), other=0.0)
+    if F.GATED:
+        gate_n, after_n, token_gate_n = load_gates(p_a, o_c, o_r, tl.minimum(length, F.TC), H, F)
+    for i in range(tl.cdiv(length, F.TC)):
+        left = length - i * F.TC
+        used = mask_rows(o_c, left, F)
+        read = mask_tokens(o_r, left, F)
+        Kc = load_rows(p_k, used, F.EVEN)
+        if F.EVEN:
+            Vt = tl.load(p_v).to(F.ACC)
         else:
-            Vt = tl.load(p_v, mask=used[None, :], other=0.0).to(ACC)
-        Qc = load_rows(p_q, read, EVEN and R == TC)
-        bt = bn.to(ACC)
-        p_b += TC * NH * H
-        bn = tl.load(p_b, mask=(o_c < TC * NH) & (o_c < (left - TC) * NH), other=0.0)
-        att = tl.where(seen, product(Qc, tl.trans(Kc), tl.zeros([R, C], dtype=ACC), PREC), 0.0)
-        if GATED:
-            c, d, c_r = products_of(gate_n, after_n, token_gate_n)
-            c_last = tl.sum(tl.where(o_c == C - 1, c, 0.0), 0)
-            D, D_read = chunk_decay(gate_n, token_gate_n, o_r, o_c, NH)
-            att *= D_read
-            p_a += TC * H
-            gate_n, after_n, token_gate_n = chunk_gates(p_a, o_c, o_r, tl.minimum(left - TC, TC), H, NH, ACC)
+            Vt = tl.load(p_v, mask=used[None, :], other=0.0).to(F.ACC)
+        Qc = load_rows(p_q, read, F.EVEN_READ)
+        bt = bn.to(F.ACC)
+        p_b += F.TC * F.NH * H
+        bn = tl.load(p_b, mask=mask_rows(o_c, left - F.TC, F), other=0.0)
+        # att = Q Kᵀ ∘ D on seen rows
+        att = tl.where(mask_seen(o_r[:, None], o_c[None, :], F.NH), multiply(Qc, tl.trans(Kc), F), 0.0)
+        if F.GATED:
+            c, d, c_r = multiply_gates(gate_n, after_n, token_gate_n)
+            c_last = tl.sum(tl.where(o_c == F.C - 1, c, 0.0), 0)
+            D, D_r = decay_chunk(gate_n, token_gate_n, o_r, o_c, F.NH)
+            att *= D_r
+            p_a += F.TC * H
+            gate_n, after_n, token_gate_n = load_gates(p_a, o_c, o_r, tl.minimum(left - F.TC, F.TC), H, F)
         else:
             D = 0.0
-        X, _Xt = chunk_inverse(Kc, bt, D, C, GATED, IPREC, PREC, ACC)
-        # the serial chain
+        X, _Xt = invert_chunk(Kc, bt, D, F)
+        # the serial chain, transposed.  The state is rounded here, as an operand; it goes on unrounded
         Sd = S.to(DT)
-        KS = product(Sd, tl.trans(Kc), tl.zeros([BV, C], dtype=ACC), PREC)
-        QS = product(Sd, tl.trans(Qc), tl.zeros([BV, R], dtype=ACC), PREC)
-        if GATED:
+        KS = multiply(Sd, tl.trans(Kc), F)
+        QS = multiply(Sd, tl.trans(Qc), F)
+        if F.GATED:
             KS *= c[None, :]
             QS *= c_r[None, :]
-        U = product((Vt - KS).to(DT), tl.trans(X.to(DT)), tl.zeros([BV, C], dtype=ACC), PREC) * bt[None, :]
+        # e = X (V - c K S0), U = B e: beta comes last, in float32
+        U = multiply((Vt - KS).to(DT), tl.trans(X.to(DT)), F) * bt[None, :]
         Ud = U.to(DT)
-        out = product(Ud, tl.trans(att.to(DT)), QS, PREC) * scale
-        if SAVE:
+        # O = scale (c Q S0 + att U)
+        o = add_product(Ud, tl.trans(att.to(DT)), QS, F.PREC) * scale
+        if out.saved is not None:
             tl.store(p_s, Sd)
-        if GATED:
-            S = product((U * d[None, :]).to(DT), Kc, S * c_last, PREC)
+        # S1 = c_last S0 + (d K)ᵀ U
+        if F.GATED:
+            S = add_product((U * d[None, :]).to(DT), Kc, S * c_last, F.PREC)
         else:
-            S = product(Ud, Kc, S, PREC)
-        store_rows(p_o, tl.trans(out), read, EVEN and R == TC)
-        p_k += TC * NH * H * K
-        p_v += TC * NH * H * V
-        p_q += TC * H * K
-        p_o += TC * H * V
-        p_s += H * V * K
-    if FINAL:
-        tl.store(final + at_state, S)
+            S = add_product(Ud, Kc, S, F.PREC)
+        store_rows(p_o, tl.trans(o), read, F.EVEN_READ)
+        p_k += F.TC * F.NH * H * F.K
+        p_v += F.TC * F.NH * H * F.V
+        p_q += F.TC * H * F.K
+        p_o += F.TC * H * F.V
+        if out.saved is not None:
+            p_s += H * F.V * F.K
+    if out.final is not None:
+        tl.store(out.final + at_state, S)
 
 
 @triton.jit
-def chunk_backward(
-    q,
-    k,
-    v,
-    beta,
-    a,
-    do,
-    saved,
-    dfinal,
-    dq,
-    dk,
-    dv,
-    dbeta,
-    da,
-    dinitial,
-    cu,
-    chunk_start,
-    scale,
-    T,
-    H,
-    NH: tl.constexpr,
-    K: tl.constexpr,
-    V: tl.constexpr,
-    C: tl.constexpr,
-    R: tl.constexpr,
-    IPREC: tl.constexpr,
-    PREC: tl.constexpr,
-    ACC: tl.constexpr,
-    EVEN: tl.constexpr,
-    GATED: tl.constexpr,
-    DFINAL: tl.constexpr,
-    DINITIAL: tl.constexpr,
-    PACKED: tl.constexpr,
-):
-    """All gradients, last chunk first, from the states that the forward pass saved.  A program for each (sequence, head); C = 16."""
-    TC: tl.constexpr = C // NH
-    pid = tl.program_id(0)
-    n = pid // H
-    h = pid % H
-    start, length, chunk = sequence(cu, chunk_start, n, T, TC, PACKED)
-    NT = tl.cdiv(length, TC)
-    o_k = tl.arange(0, K)
-    o_v = tl.arange(0, V)
-    o_c = tl.arange(0, C)
-    o_r = tl.arange(0, R)
-    DT = q.dtype.element_ty
-    row = ((start + (NT - 1) * TC) * H + h) + o_r[:, None] * H
-    micro = ((start + (NT - 1) * TC) * NH * H + h) + o_c[:, None] * H
-    at_q = row * K + o_k[None, :]
-    at_o = row * V + o_v[None, :]
-    at_k = micro * K + o_k[None, :]
-    at_v = micro * V + o_v[None, :]
-    at_b = (start + (NT - 1) * TC) * NH * H + h + o_c * H
-    p_a = a + (start + (NT - 1) * TC) * H + h
-    p_da = da + (start + (NT - 1) * TC) * H + h
-    p_s = saved + ((chunk + NT - 1) * H + h) * V * K + o_v[:, None] * K + o_k[None, :]
+def chunk_backward(x, do, saved, dfinal, d_, at, scale, F: tl.constexpr):
+    """`Gradients` d_, last chunk first, from the states that the forward pass saved.  A program for each (sequence, head); C = 16."""
+    n, h, _block = locate_program(at.H, 1)
+    H = at.H
+    start, length = locate_sequence(at, n, F.PACKED)
+    chunk = locate_first_chunk(at, n, F.TC, F.PACKED)
+    NT = tl.cdiv(length, F.TC)
+    o_k = tl.arange(0, F.K)
+    o_v = tl.arange(0, F.V)
+    o_c = tl.arange(0, F.C)
+    o_r = tl.arange(0, F.R)
+    DT = x.q.dtype.element_ty
+    row = ((start + (NT - 1) * F.TC) * H + h) + o_r[:, None] * H
+    micro = ((start + (NT - 1) * F.TC) * F.NH * H + h) + o_c[:, None] * H
+    at_q = row * F.K + o_k[None, :]
+    at_o = row * F.V + o_v[None, :]
+    at_k = micro * F.K + o_k[None, :]
+    at_v = micro * F.V + o_v[None, :]
+    at_b = (start + (NT - 1) * F.TC) * F.NH * H + h + o_c * H
+    if F.GATED:
+        p_a = x.a + (start + (NT - 1) * F.TC) * H + h
+        p_da = d_.a + (start + (NT - 1) * F.TC) * H + h
+    p_s = saved + ((chunk + NT - 1) * H + h) * F.V * F.K + o_v[:, None] * F.K + o_k[None, :]
     low = o_c[:, None] > o_c[None, :]
     up = o_c[:, None] < o_c[None, :]
-    seen = o_c[None, :] < (o_r[:, None] + 1) * NH
-    seen_t = o_c[:, None] < (o_r[None, :] + 1) * NH
-    at_state = (tl.cast(n, tl.int64) * H + h) * K * V + o_k[None, :] * V + o_v[:, None]
-    dS = tl.zeros([V, K], dtype=ACC)
-    if DFINAL:
-        dS += tl.load(dfinal + at_state).to(ACC)
+    seen = mask_seen(o_r[:, None], o_c[None, :], F.NH)
+    seen_t = mask_seen(o_r[None, :], o_c[:, None], F.NH)
+    at_state = place_state(n, h, H, o_k[None, :], o_v[:, None], F.K, F.V)
+    dS = tl.zeros([F.V, F.K], dtype=F.ACC)
+    if dfinal is not None:
+        dS += tl.load(dfinal + at_state).to(F.ACC)
     # values and beta are no operands of products, so the compiler does not load them ahead
-    last = (o_c < TC * NH) & (o_c < (length - tl.maximum(NT - 1, 0) * TC) * NH)  # none of an empty sequence
-    Vn = tl.load(v + at_v, mask=last[:, None], other=0.0)
-    bn = tl.load(beta + at_b, mask=last, other=0.0)
+    last = mask_rows(o_c, length - tl.maximum(NT - 1, 0) * F.TC, F)  # none of an empty sequence
+    Vn = tl.load(x.v + at_v, mask=last[:, None], other=0.0)
+    bn = tl.load(x.beta + at_b, mask=last, other=0.0)
     for i in range(NT):
-        left = length - (NT - 1 - i) * TC
-        used = (o_c < TC * NH) & (o_c < left * NH)
-        read = (o_r < TC) & (o_r < left)
-        Kc = load_rows(k + at_k, used, EVEN)
+        left = length - (NT - 1 - i) * F.TC
+        used = mask_rows(o_c, left, F)
+        read = mask_tokens(o_r, left, F)
+        Kc = load_rows(x.k + at_k, used, F.EVEN)
         Vc = Vn
-        Qc = load_rows(q + at_q, read, EVEN and R == TC)
-        dO = load_rows(do + at_o, read, EVEN and R == TC)
-        bt = bn.to(ACC)
-        earlier = (o_c < TC * NH) & (i + 1 < NT)
-        Vn = tl.load(v + at_v - TC * NH * H * V, mask=earlier[:, None], other=0.0)
-        bn = tl.load(beta + at_b - TC * NH * H, mask=earlier, other=0.0)
+        Qc = load_rows(x.q + at_q, read, F.EVEN_READ)
+        dO = load_rows(do + at_o, read, F.EVEN_READ)
+        bt = bn.to(F.ACC)
+        earlier = (o_c < F.TC * F.NH) & (i + 1 < NT)
+        Vn = tl.load(x.v + at_v - F.TC * F.NH * H * F.V, mask=earlier[:, None], other=0.0)
+        bn = tl.load(x.beta + at_b - F.TC * F.NH * H, mask=earlier, other=0.0)
         St = tl.load(p_s)
-        att_t = tl.where(seen_t, product(Kc, tl.trans(Qc), tl.zeros([C, R], dtype=ACC), PREC), 0.0) * scale
-        if GATED:
-            tokens = tl.minimum(left, TC)
-            gate, after, token_gate = chunk_gates(p_a, o_c, o_r, tokens, H, NH, ACC)
-            c, d, c_r = products_of(gate, after, token_gate)
-            c_last = tl.sum(tl.where(o_c == C - 1, c, 0.0), 0)
-            D, Dr = chunk_decay(gate, token_gate, o_r, o_c, NH)
-            att_t *= tl.trans(Dr)
+        # scale attᵀ, and the forward pass's errors again: e = X (V - c K S0)
+        att_t = tl.where(seen_t, multiply(Kc, tl.trans(Qc), F), 0.0) * scale
+        if F.GATED:
+            tokens = tl.minimum(left, F.TC)
+            gate, after, token_gate = load_gates(p_a, o_c, o_r, tokens, H, F)
+            c, d, c_r = multiply_gates(gate, after, token_gate)
+            c_last = tl.sum(tl.where(o_c == F.C - 1, c, 0.0), 0)
+            D, D_r = decay_chunk(gate, token_gate, o_r, o_c, F.NH)
+            att_t *= tl.trans(D_r)
         else:
             D = 0.0
-        X, Xt = chunk_inverse(Kc, bt, D, C, GATED, IPREC, PREC, ACC)
-        KS = product(St, tl.trans(Kc), tl.zeros([V, C], dtype=ACC), PREC)
-        if GATED:
+        X, Xt = invert_chunk(Kc, bt, D, F)
+        KS = multiply(St, tl.trans(Kc), F)
+        if F.GATED:
             KS *= c[None, :]
-        Pt = (tl.trans(Vc).to(ACC) - KS).to(DT)
-        e = product(X.to(DT), tl.trans(Pt), tl.zeros([C, V], dtype=ACC), PREC).to(DT)
+        Pt = (tl.trans(Vc).to(F.ACC) - KS).to(DT)
+        e = multiply(X.to(DT), tl.trans(Pt), F).to(DT)
         # the serial chain: dS -> dU -> dV -> dS, transposed
         Sd = dS.to(DT)
-        KdS = product(Sd, tl.trans(Kc), tl.zeros([V, C], dtype=ACC), PREC)
-        if GATED:
+        KdS = multiply(Sd, tl.trans(Kc), F)
+        if F.GATED:
             KdS *= d[None, :]
-        dUt = product(tl.trans(dO), tl.trans(att_t.to(DT)), KdS, PREC)
+        # dU = scale attᵀ dO + d K dS1, dV = Xᵀ B dU
+        dUt = add_product(tl.trans(dO), tl.trans(att_t.to(DT)), KdS, F.PREC)
         dBUt = (dUt * bt[None, :]).to(DT)
-        dVt = product(dBUt, tl.trans(Xt.to(DT)), tl.zeros([V, C], dtype=ACC), PREC)
-        Qs = Qc.to(ACC) * scale
-        if GATED:
-            whole = tl.sum(tl.sum(dS * St.to(ACC), 1), 0)
-            dS = product((dVt * -c[None, :]).to(DT), Kc, dS * c_last, PREC)
-            dS = product(tl.trans(dO), (Qs * c_r[:, None]).to(DT), dS, PREC)
+        dVt = multiply(dBUt, tl.trans(Xt.to(DT)), F)
+        Qs = Qc.to(F.ACC) * scale
+        # dS0 = c_last dS1 + scale (c Q)ᵀ dO - (c K)ᵀ dV
+        if F.GATED:
+            whole = tl.sum(tl.sum(dS * St.to(F.ACC), 1), 0)  # ⟨dS1, S0⟩, the gradient of c_last
+            dS = add_product((dVt * -c[None, :]).to(DT), Kc, dS * c_last, F.PREC)
+            dS = add_product(tl.trans(dO), (Qs * c_r[:, None]).to(DT), dS, F.PREC)
         else:
-            dS = product((-dVt).to(DT), Kc, dS, PREC)
-            dS = product(tl.trans(dO), Qs.to(DT), dS, PREC)
-        # off the chain
-        dV = product(Xt.to(DT), tl.trans(dBUt), tl.zeros([C, V], dtype=ACC), PREC).to(DT)
-        M = tl.where(low, product(dV, tl.trans(e), tl.zeros([C, C], dtype=ACC), PREC), 0.0)
-        Mt = tl.where(up, product(e, tl.trans(dV), tl.zeros([C, C], dtype=ACC), PREC), 0.0)
-        E = tl.where(seen, product(dO, tl.trans(e), tl.zeros([R, C], dtype=ACC), PREC), 0.0) * scale
-        Et = tl.where(seen_t, product(e, tl.trans(dO), tl.zeros([C, R], dtype=ACC), PREC), 0.0) * scale
-        dQ = product(dO, St, tl.zeros([R, K], dtype=ACC), PREC) * scale
-        dK = product(dV, St, tl.zeros([C, K], dtype=ACC), PREC)
-        back = product(e, Sd, tl.zeros([C, K], dtype=ACC), PREC)
-        if GATED:
-            gate_rows = gate_gradient(
-                -M * product(Kc, tl.trans(Kc), tl.zeros([C, C], dtype=ACC), PREC) * bt[None, :],
-                E * product(Qc, tl.trans(Kc), tl.zeros([R, C], dtype=ACC), PREC) * bt[None, :],
-                -tl.sum(Kc.to(ACC) * dK, 1),
-                tl.sum(Qc.to(ACC) * dQ, 1),
-                tl.sum(Kc.to(ACC) * back, 1) * bt,
+            dS = add_product((-dVt).to(DT), Kc, dS, F.PREC)
+            dS = add_product(tl.trans(dO), Qs.to(DT), dS, F.PREC)
+        # off the chain: M = tril(dV eᵀ, -1) and E = scale dO eᵀ on seen rows, both with their transposes
+        dV = multiply(Xt.to(DT), tl.trans(dBUt), F).to(DT)
+        M = tl.where(low, multiply(dV, tl.trans(e), F), 0.0)
+        Mt = tl.where(up, multiply(e, tl.trans(dV), F), 0.0)
+        E = tl.where(seen, multiply(dO, tl.trans(e), F), 0.0) * scale
+        Et = tl.where(seen_t, multiply(e, tl.trans(dO), F), 0.0) * scale
+        dQ = multiply(dO, St, F) * scale
+        dK = multiply(dV, St, F)
+        back = multiply(e, Sd, F)  # e dS1ᵀ
+        if F.GATED:
+            # gradients in the products of gates: D in K Kᵀ ∘ D and in att, c before K S0 and Q S0, d before K dS1
+            W = ProductWeights(
+                -M * multiply(Kc, tl.trans(Kc), F) * bt[None, :],
+                E * multiply(Qc, tl.trans(Kc), F) * bt[None, :],
+                -tl.sum(Kc.to(F.ACC) * dK, 1),
+                tl.sum(Qc.to(F.ACC) * dQ, 1),
+                tl.sum(Kc.to(F.ACC) * back, 1) * bt,
                 whole,
-                D,
-                Dr,
-                d,
-                row_gates(p_a, o_c - 1, tokens, H, NH, ACC),
-                o_c,
-                PREC,
-                ACC,
             )
-            tl.store(p_da + (o_c // NH) * H, gate_rows, mask=used & (o_c % NH == 0))
+            previous = load_gates_before(p_a, o_c - 1, tokens, H, F.NH, F.ACC)
+            gate_rows = differentiate_gates(W, D, D_r, d, previous, o_c, F)
+            tl.store(p_da + (o_c // F.NH) * H, gate_rows, mask=used & (o_c % F.NH == 0))
             M *= D
             Mt *= tl.trans(D)
-            E *= Dr
-            Et *= tl.trans(Dr)
+            E *= D_r
+            Et *= tl.trans(D_r)
             dQ *= c_r[:, None]
             dK *= c[:, None]
             back *= d[:, None]
-        back = product(Et.to(DT), Qc, back, PREC)
-        back = product((-Mt).to(DT), Kc, back, PREC)
-        dK = product((M * bt[None, :]).to(DT), Kc, dK, PREC)
-        dQ = product((E * bt[None, :]).to(DT), Kc, dQ, PREC)
-        db = tl.sum(Kc.to(ACC) * back, 1)
+        # h = Eᵀ Q - Mᵀ K + d e dS1ᵀ
+        back = add_product(Et.to(DT), Qc, back, F.PREC)
+        back = add_product((-Mt).to(DT), Kc, back, F.PREC)
+        # dbeta = rowsum(K ∘ h), dK = B h - (M B K + c dV S0ᵀ), dQ = E B K + scale c dO S0ᵀ
+        dK = add_product((M * bt[None, :]).to(DT), Kc, dK, F.PREC)
+        dQ = add_product((E * bt[None, :]).to(DT), Kc, dQ, F.PREC)
+        db = tl.sum(Kc.to(F.ACC) * back, 1)
         dK = back * bt[:, None] - dK
-        store_rows(dq + at_q, dQ, read, EVEN and R == TC)
-        store_rows(dk + at_k, dK, used, EVEN)
-        store_rows(dv + at_v, dV, used, EVEN)
-        tl.store(dbeta + at_b, db.to(dbeta.dtype.element_ty), mask=used)
-        at_q -= TC * H * K
-        at_o -= TC * H * V
-        at_k -= TC * NH * H * K
-        at_v -= TC * NH * H * V
-        at_b -= TC * NH * H
-        p_a -= TC * H
-        p_da -= TC * H
-        p_s -= H * V * K
-    if DINITIAL:
-        tl.store(dinitial + at_state, dS.to(dinitial.dtype.element_ty))
-
-
-def even_chunks(form: Form) -> bool:
-    """Whether every chunk is full, so that rows need no masks."""
-    rows, n_h = form.plan.rows, form.householders
-    tokens = rows // n_h
-    return not form.packed and tokens * n_h == rows and form.tokens % tokens == 0
-
-
-def chunk_constants(form: Form) -> dict[str, Any]:
-    """What all chunk kernels are compiled for."""
-    return {
-        "NH": form.householders,
-        "K": form.K,
-        "V": form.V,
-        "C": form.plan.rows,
-        "R": token_rows(form.plan.rows, form.householders),
-        "PREC": form.plan.precision,
-        "ACC": form.arithmetic,
-        "EVEN": even_chunks(form),
-        "GATED": form.gated,
-        "PACKED": form.packed,
-    }
+        store_rows(d_.q + at_q, dQ, read, F.EVEN_READ)
+        store_rows(d_.k + at_k, dK, used, F.EVEN)
+        store_rows(d_.v + at_v, dV, used, F.EVEN)
+        tl.store(d_.beta + at_b, db.to(d_.beta.dtype.element_ty), mask=used)
+        at_q -= F.TC * H * F.K
+        at_o -= F.TC * H * F.V
+        at_k -= F.TC * F.NH * H * F.K
+        at_v -= F.TC * F.NH * H * F.V
+        at_b -= F.TC * F.NH * H
+        if F.GATED:
+            p_a -= F.TC * H
+            p_da -= F.TC * H
+        p_s -= H * F.V * F.K
+    if d_.initial is not None:
+        tl.store(d_.initial + at_state, dS.to(d_.initial.dtype.element_ty))
 
 
 @lru_cache(maxsize=1024)
-def _forward(form: Form, final: bool, save: bool) -> tuple[Launcher, int]:
-    """And its programs for each sequence and head."""
-    launch = launcher(
-        chunk_forward,
-        form.plan.forward,
-        **chunk_constants(form),
-        BV=form.plan.forward.width,
-        IPREC=form.plan.inverse_precision,
-        INITIAL=form.initial,
-        FINAL=final,
-        SAVE=save,
-    )
-    return launch, count_blocks(form.V, form.plan.forward.width)
+def _forward(form: Form) -> tuple[Launcher, int]:
+    """The launcher, and its programs for each sequence and head."""
+    tile = form.plan.forward
+    launch = launcher(chunk_forward, tile, F=shape_chunks(form), BV=tile.width)
+    return launch, count_blocks(form.V, tile.width)
 
 
-def fused_forward(
-    problem: Problem, *, final: bool, save: bool
-) -> tuple[Tensor, Tensor | None, Tensor | None]:
+def run_fused(problem: Problem, *, final: bool, save: bool) -> tuple[Tensor, Tensor | None, Tensor | None]:
     """Outputs, final states, states at the chunks' starts (the last two if asked for)."""
     x, form = problem, problem.form
-    N, H, K, V = form.sequences, form.heads, form.K, form.V
     chunks = place_chunks(x, form.plan.rows // form.householders)
-    o = x.outputs()
-    last = x.new(N, H, K, V, dtype=form.state_dtype) if final else None
-    saved = x.new(chunks.count, H, V, K) if save else None
-    launch, blocks = _forward(form, final, save)
-    launch(
-        (N * H * blocks,),
-        *(x.q, x.k, x.v, x.beta, x.gates, o, x.initial, *pointers(o, last, saved)),
-        *(x.cu, chunks.start, x.scale, form.tokens, H),
+    out = FusedOutputs(
+        x.new_outputs(),
+        x.new_states() if final else None,
+        x.new(chunks.count, form.heads, form.V, form.K) if save else None,
     )
-    return o, last, saved
+    launch, blocks = _forward(form)
+    grid = (form.sequences * form.heads * blocks,)
+    launch(grid, x.inputs, x.initial, out, chunks.places, x.scale)
+    return out
 
 
 @lru_cache(maxsize=1024)
-def _backward(form: Form, dfinal: bool) -> Launcher:
-    return launcher(
-        chunk_backward,
-        form.plan.backward,
-        **chunk_constants(form),
-        IPREC=form.plan.inverse_precision,
-        DFINAL=dfinal,
-        DINITIAL=form.initial,
-    )
+def _backward(form: Form) -> Launcher:
+    return launcher(chunk_backward, form.plan.backward, F=shape_chunks(form))
 
 
-def fused_backward(problem: Problem, do: Tensor, dfinal: Tensor | None, saved: Tensor) -> Gradients:
-    """All gradients from the states that `fused_forward` saved."""
+def differentiate_fused(problem: Problem, do: Tensor, dfinal: Tensor | None, saved: Tensor) -> Gradients:
+    """All gradients from the states that `run_fused` saved."""
     x, form, out = problem, problem.form, Gradients.of(problem)
     chunks = place_chunks(x, form.plan.rows // form.householders)
-    _backward(form, dfinal is not None)(
-        (form.sequences * form.heads,),
-        *(x.q, x.k, x.v, x.beta, x.gates, do, saved, dfinal, *pointers(do, *out)),
-        *(x.cu, chunks.start, x.scale, form.tokens, form.heads),
-    )
+    grid = (form.sequences * form.heads,)
+    _backward(form)(grid, x.inputs, do, saved, dfinal, out, chunks.places, x.scale)
     return out

@@ -1,365 +1,318 @@
 """DeltaProduct by chunks in phases, for wide heads: only the serial chain is serial, the rest is parallel over chunks.
 
-    prepare        a program a chunk: the inverses X and the scores Q Kᵀ ∘ D (see `triton_chunk` for the letters)
     gate_products  a program a chunk, with gates only: c and d, which would hold up the chains
+    prepare        a program a chunk: the inverses X and the scores Q Kᵀ ∘ D (see `_triton_chunk` for the letters)
     advance        a program a block of value columns: S0 -> S1 through all chunks, outputs; keeps e and the states for later
     retreat        a program a block of value columns: dS1 -> dS0 through all chunks; dV, and keeps the dS1
     gradients      a program a chunk: everything that needs only the chunk's e, dV, S0 and dS1
 
-Value columns never meet in `advance` and `retreat`, so a sequence and head fill several programs.
-
-States before the segments of a sequence, from the segments' affine maps (mode `scan`).
+The last two, with that of the gates, are in `_triton_phases_backward`.  Value columns never meet in `advance` and `retreat`, so a
+sequence and head fill several programs.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import NamedTuple
+
 import triton
 import triton.language as tl
+from torch import Tensor
 
+from .. import _launching as launching
+from .._backends import Tile
+from .._launching import Launcher, launcher
+from ._plan import count_blocks, token_rows
+from ._problem import Chunks, Form, Problem, place_chunks
 from ._triton_blocks import (
-    chunk_decay,
-    chunk_gates,
-    chunk_inverse,
-    load_products,
+    add_product,
+    decay_chunk,
+    invert_chunk,
+    load_gate_products,
+    load_gates,
     load_rows,
-    lower_tiles,
-    product,
-    products_of,
-    seen_tiles,
-    sequence,
+    locate_chunk,
+    locate_first_chunk,
+    locate_program,
+    locate_sequence,
+    mask_lower_tiles,
+    mask_rows,
+    mask_seen,
+    mask_seen_tiles,
+    mask_tokens,
+    multiply,
+    multiply_gates,
+    place_state,
+    shape_chunks,
     store_rows,
 )
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
 
 
-@triton.jit
-def chunk_place(cu, chunk_start, chunk_sequence, index, T, TC: tl.constexpr, PACKED: tl.constexpr):
-    """First token of a chunk and how many tokens are left in its sequence; none for a chunk that no sequence has."""
-    if PACKED:
-        n = tl.load(chunk_sequence + index)
-        known = tl.maximum(n, 0)
-        start = tl.cast(tl.load(cu + known), tl.int64)
-        start += (index - tl.cast(tl.load(chunk_start + known), tl.int64)) * TC
-        left = tl.where(n < 0, 0, tl.cast(tl.load(cu + known + 1) - start, tl.int32))
-    else:
-        chunks = tl.cdiv(T, TC)
-        start = tl.cast(index // chunks, tl.int64) * T + (index % chunks) * TC
-        left = T - (index % chunks) * TC
-    return start, left
+class Prepared(NamedTuple):
+    """What the first phases find of each chunk, for the chains."""
+
+    inverses: Tensor
+    """X `[chunks,H,C,C]`, in q's dtype."""
+    scores: Tensor
+    """Q Kᵀ ∘ D on seen rows `[chunks,H,R,C]`, in q's dtype."""
+    products: Tensor | None
+    """Of gates, in the states' dtype `[chunks,H,3,C]`: c up to each row, d from each row to the chunk's end, c up to outputs."""
+
+
+class Advanced(NamedTuple):
+    """What `advance` fills; None where not asked for."""
+
+    o: Tensor | None
+    """`[B,T,H,V]`."""
+    final: Tensor | None
+    """Last states `[N,H,K,V]`.  Without o a summary `[N,H,K,V+K]`: what a zero state becomes, then what the identity becomes
+    without values."""
+    errors: Tensor | None
+    """For the backward pass: e, laid out as v."""
+    states: Tensor | None
+    """For the backward pass: Sᵀ at each chunk's start `[chunks,H,V,K]`."""
 
 
 @triton.jit
-def prepare(
-    q,
-    k,
-    beta,
-    a,
-    inverses,
-    scores,
-    cu,
-    chunk_start,
-    chunk_sequence,
-    T,
-    H,
-    NH: tl.constexpr,
-    K: tl.constexpr,
-    C: tl.constexpr,
-    R: tl.constexpr,
-    IPREC: tl.constexpr,
-    PREC: tl.constexpr,
-    ACC: tl.constexpr,
-    EVEN: tl.constexpr,
-    GATED: tl.constexpr,
-    PACKED: tl.constexpr,
-):
-    """inverses `[chunks,H,C,C]` and scores `[chunks,H,R,C]`, in q's dtype."""
-    TC: tl.constexpr = C // NH
+def gate_products(a, products, at, F: tl.constexpr):
+    """The products of `Prepared`."""
     index = tl.program_id(0)
     h = tl.program_id(1)
-    start, left = chunk_place(cu, chunk_start, chunk_sequence, index, T, TC, PACKED)
-    o_k = tl.arange(0, K)
-    o_c = tl.arange(0, C)
-    o_r = tl.arange(0, R)
-    used = (o_c < TC * NH) & (o_c < left * NH)
-    read = (o_r < TC) & (o_r < left)
-    micro = start * NH * H + h + o_c * H
-    Kc = load_rows(k + micro[:, None] * K + o_k[None, :], used, EVEN)
-    Qc = load_rows(q + (start * H + h + o_r * H)[:, None] * K + o_k[None, :], read, EVEN and R == TC)
-    bt = tl.load(beta + micro, mask=used, other=0.0).to(ACC)
-    seen = o_c[None, :] < (o_r[:, None] + 1) * NH
-    att = tl.where(seen, product(Qc, tl.trans(Kc), tl.zeros([R, C], dtype=ACC), PREC), 0.0)
-    if GATED:
-        tokens = tl.minimum(left, TC)
-        p_a = a + start * H + h
-        gate, _after, token_gate = chunk_gates(p_a, o_c, o_r, tokens, H, NH, ACC)
-        D, D_read = chunk_decay(gate, token_gate, o_r, o_c, NH)
-        att *= D_read
+    start, left = locate_chunk(at, index, F.TC, F.PACKED)
+    o_c = tl.arange(0, F.C)
+    o_r = tl.arange(0, F.R)
+    gate, after, token_gate = load_gates(a + start * at.H + h, o_c, o_r, tl.minimum(left, F.TC), at.H, F)
+    p = products + (tl.cast(index, tl.int64) * at.H + h) * 3 * F.C
+    c, d, c_r = multiply_gates(gate, after, token_gate)
+    tl.store(p + o_c, c)
+    tl.store(p + F.C + o_c, d)
+    tl.store(p + 2 * F.C + o_r, c_r)
+
+
+@triton.jit
+def prepare(x, out, at, F: tl.constexpr):
+    """Inverses and scores of `Prepared` out."""
+    index = tl.program_id(0)
+    h = tl.program_id(1)
+    H = at.H
+    start, left = locate_chunk(at, index, F.TC, F.PACKED)
+    o_k = tl.arange(0, F.K)
+    o_c = tl.arange(0, F.C)
+    o_r = tl.arange(0, F.R)
+    used = mask_rows(o_c, left, F)
+    read = mask_tokens(o_r, left, F)
+    micro = start * F.NH * H + h + o_c * H
+    Kc = load_rows(x.k + micro[:, None] * F.K + o_k[None, :], used, F.EVEN)
+    Qc = load_rows(x.q + (start * H + h + o_r * H)[:, None] * F.K + o_k[None, :], read, F.EVEN_READ)
+    bt = tl.load(x.beta + micro, mask=used, other=0.0).to(F.ACC)
+    # att = Q Kᵀ ∘ D on seen rows
+    att = tl.where(mask_seen(o_r[:, None], o_c[None, :], F.NH), multiply(Qc, tl.trans(Kc), F), 0.0)
+    if F.GATED:
+        tokens = tl.minimum(left, F.TC)
+        gate, _after, token_gate = load_gates(x.a + start * H + h, o_c, o_r, tokens, H, F)
+        D, D_r = decay_chunk(gate, token_gate, o_r, o_c, F.NH)
+        att *= D_r
     else:
         D = 0.0
-    at = (tl.cast(index, tl.int64) * H + h) * R
+    row = (tl.cast(index, tl.int64) * H + h) * F.R
     tl.store(
-        scores + (at + o_r[:, None]) * C + o_c[None, :],
-        att.to(scores.dtype.element_ty),
-        mask=seen_tiles(o_r, o_c, NH),
+        out.scores + (row + o_r[:, None]) * F.C + o_c[None, :],
+        att.to(out.scores.dtype.element_ty),
+        mask=mask_seen_tiles(o_r, o_c, F.NH),
     )
-    X, _Xt = chunk_inverse(Kc, bt, D, C, GATED, IPREC, PREC, ACC)
-    at = (tl.cast(index, tl.int64) * H + h) * C
+    X, _Xt = invert_chunk(Kc, bt, D, F)
+    row = (tl.cast(index, tl.int64) * H + h) * F.C
     tl.store(
-        inverses + (at + o_c[:, None]) * C + o_c[None, :],
-        X.to(inverses.dtype.element_ty),
-        mask=lower_tiles(o_c),
+        out.inverses + (row + o_c[:, None]) * F.C + o_c[None, :],
+        X.to(out.inverses.dtype.element_ty),
+        mask=mask_lower_tiles(o_c),
     )
 
 
 @triton.jit
-def gate_products(
-    a,
-    products,
-    cu,
-    chunk_start,
-    chunk_sequence,
-    T,
-    H,
-    NH: tl.constexpr,
-    C: tl.constexpr,
-    R: tl.constexpr,
-    ACC: tl.constexpr,
-    PACKED: tl.constexpr,
-):
-    """products `[chunks,H,3,C]`: of the gates from the chunk's start to each row, from each row to its end, to each output."""
-    TC: tl.constexpr = C // NH
-    index = tl.program_id(0)
-    h = tl.program_id(1)
-    start, left = chunk_place(cu, chunk_start, chunk_sequence, index, T, TC, PACKED)
-    o_c = tl.arange(0, C)
-    o_r = tl.arange(0, R)
-    gate, after, token_gate = chunk_gates(a + start * H + h, o_c, o_r, tl.minimum(left, TC), H, NH, ACC)
-    at = products + (tl.cast(index, tl.int64) * H + h) * 3 * C
-    c, d, c_r = products_of(gate, after, token_gate)
-    tl.store(at + o_c, c)
-    tl.store(at + C + o_c, d)
-    tl.store(at + 2 * C + o_r, c_r)
+def write_outputs(Sd, Ud, p_q, p_g, p_o, c_r, o_r, o_c, left, scale, F: tl.constexpr):
+    """O = scale (c Q S0 + att U) from the state at the chunk's start and U, both transposed and in the tensors' dtype."""
+    read = mask_tokens(o_r, left, F)
+    Qc = load_rows(p_q, read, F.EVEN_READ)
+    att = tl.load(p_g, mask=mask_seen_tiles(o_r, o_c, F.NH), other=0.0)
+    o = multiply(Sd, tl.trans(Qc), F)
+    if F.GATED:
+        o *= c_r[None, :]
+    o = add_product(Ud, tl.trans(att), o, F.PREC) * scale
+    store_rows(p_o, tl.trans(o), read, F.EVEN_READ)
 
 
 @triton.jit
-def write_outputs(
-    Sd,
-    Ud,
-    p_q,
-    p_g,
-    p_o,
-    c_r,
-    o_r,
-    o_c,
-    left,
-    scale,
-    NH: tl.constexpr,
-    TC: tl.constexpr,
-    PREC: tl.constexpr,
-    ACC: tl.constexpr,
-    EVEN: tl.constexpr,
-    GATED: tl.constexpr,
-):
-    """Outputs of a chunk's tokens from the state at its start and U, both transposed and in the tensors' dtype; c_r `[R]`."""
-    R: tl.constexpr = o_r.shape[0]
-    read = (o_r < TC) & (o_r < left)
-    Qc = load_rows(p_q, read, EVEN and R == TC)
-    att = tl.load(p_g, mask=seen_tiles(o_r, o_c, NH), other=0.0)
-    out = product(Sd, tl.trans(Qc), tl.zeros([Sd.shape[0], R], dtype=ACC), PREC)
-    if GATED:
-        out *= c_r[None, :]
-    out = product(Ud, tl.trans(att), out, PREC) * scale
-    store_rows(p_o, tl.trans(out), read, EVEN and R == TC)
-
-
-@triton.jit
-def advance(
-    q,
-    k,
-    v,
-    beta,
-    products,
-    inverses,
-    scores,
-    o,
-    initial,
-    final,
-    errors,
-    states,
-    cu,
-    chunk_start,
-    scale,
-    T,
-    H,
-    NH: tl.constexpr,
-    K: tl.constexpr,
-    V: tl.constexpr,
-    C: tl.constexpr,
-    R: tl.constexpr,
-    BV: tl.constexpr,
-    PREC: tl.constexpr,
-    ACC: tl.constexpr,
-    EVEN: tl.constexpr,
-    GATED: tl.constexpr,
-    INITIAL: tl.constexpr,
-    FINAL: tl.constexpr,
-    SAVE: tl.constexpr,
-    SUMMARY: tl.constexpr,
-    PACKED: tl.constexpr,
-):
-    """Outputs o, final states; SAVE keeps errors e (laid out as v) and Sᵀ at each chunk's start `[chunks,H,V,K]`.
-
-    SUMMARY: no outputs; final `[N,H,K,V+K]` is what a zero state becomes, then what the identity becomes without values.
-    """
-    WIDTH: tl.constexpr = V + K if SUMMARY else V
-    NV: tl.constexpr = WIDTH // BV
-    TC: tl.constexpr = C // NH
-    pid = tl.program_id(0)
-    n = pid // NV // H
-    h = pid // NV % H
-    start, length, chunk = sequence(cu, chunk_start, n, T, TC, PACKED)
-    o_k = tl.arange(0, K)
-    o_v = (pid % NV) * BV + tl.arange(0, BV)
-    o_c = tl.arange(0, C)
-    o_r = tl.arange(0, R)
-    DT = k.dtype.element_ty
-    p_k = k + (start * NH * H + h) * K + o_c[:, None] * H * K + o_k[None, :]
-    p_v = v + (start * NH * H + h) * V + o_c[None, :] * H * V + o_v[:, None]
-    p_b = beta + start * NH * H + h + o_c * H
-    p_p = products + (chunk * H + h) * 3 * C
-    p_x = inverses + (chunk * H + h) * C * C + o_c[:, None] * C + o_c[None, :]
-    at_state = (tl.cast(n, tl.int64) * H + h) * K * WIDTH + o_k[None, :] * WIDTH + o_v[:, None]
-    S = tl.zeros([BV, K], dtype=ACC)
+def advance(x, prepared, initial, out, at, scale, F: tl.constexpr, BV: tl.constexpr):
+    """`Advanced` out from `Inputs` x and what the first phases prepared; without `out.o` summaries."""
+    SUMMARY: tl.constexpr = out.o is None
+    SAVE: tl.constexpr = out.errors is not None
+    WIDTH: tl.constexpr = F.V + F.K if SUMMARY else F.V
+    n, h, block = locate_program(at.H, WIDTH // BV)
+    H = at.H
+    start, length = locate_sequence(at, n, F.PACKED)
+    chunk = locate_first_chunk(at, n, F.TC, F.PACKED)
+    o_k = tl.arange(0, F.K)
+    o_v = block * BV + tl.arange(0, BV)
+    o_c = tl.arange(0, F.C)
+    o_r = tl.arange(0, F.R)
+    DT = x.k.dtype.element_ty
+    p_k = x.k + (start * F.NH * H + h) * F.K + o_c[:, None] * H * F.K + o_k[None, :]
+    p_v = x.v + (start * F.NH * H + h) * F.V + o_c[None, :] * H * F.V + o_v[:, None]
+    p_b = x.beta + start * F.NH * H + h + o_c * H
+    if F.GATED:
+        p_p = prepared.products + (chunk * H + h) * 3 * F.C
+    p_x = prepared.inverses + (chunk * H + h) * F.C * F.C + o_c[:, None] * F.C + o_c[None, :]
+    at_state = place_state(n, h, H, o_k[None, :], o_v[:, None], F.K, WIDTH)
+    S = tl.zeros([BV, F.K], dtype=F.ACC)
     if SUMMARY:
-        S += tl.where(o_v[:, None] == o_k[None, :] + V, 1.0, 0.0)
+        # a segment makes M S + C of a state S: the first V columns are C, from zero, the last K are M, from the identity
+        S += tl.where(o_v[:, None] == o_k[None, :] + F.V, 1.0, 0.0)
     else:
-        p_q = q + (start * H + h) * K + o_r[:, None] * H * K + o_k[None, :]
-        p_o = o + (start * H + h) * V + o_r[:, None] * H * V + o_v[None, :]
-        p_e = errors + (start * NH * H + h) * V + o_c[:, None] * H * V + o_v[None, :]
-        p_g = scores + (chunk * H + h) * R * C + o_r[:, None] * C + o_c[None, :]
-        p_s = states + (chunk * H + h) * V * K + o_v[:, None] * K + o_k[None, :]
-    if INITIAL:
-        S += tl.load(initial + at_state).to(ACC)
+        p_q = x.q + (start * H + h) * F.K + o_r[:, None] * H * F.K + o_k[None, :]
+        p_o = out.o + (start * H + h) * F.V + o_r[:, None] * H * F.V + o_v[None, :]
+        p_g = prepared.scores + (chunk * H + h) * F.R * F.C + o_r[:, None] * F.C + o_c[None, :]
+    if SAVE:
+        p_e = out.errors + (start * F.NH * H + h) * F.V + o_c[:, None] * H * F.V + o_v[None, :]
+        p_s = out.states + (chunk * H + h) * F.V * F.K + o_v[:, None] * F.K + o_k[None, :]
+    if initial is not None:
+        S += tl.load(initial + at_state).to(F.ACC)
     # values and beta are no operands of products, so the compiler does not load them ahead; products of gates need not be
-    following = (o_c < TC * NH) & (o_c < length * NH)
-    has_values = (o_v < V)[:, None]
+    following = mask_rows(o_c, length, F)
+    has_values = (o_v < F.V)[:, None]
     Vn = tl.load(p_v, mask=following[None, :] & has_values, other=0.0)
     bn = tl.load(p_b, mask=following, other=0.0)
-    c_r = tl.full([R], 1.0, dtype=ACC)
-    for i in range(tl.cdiv(length, TC)):
-        left = length - i * TC
-        used = (o_c < TC * NH) & (o_c < left * NH)
-        Kc = load_rows(p_k, used, EVEN)
-        Vt = Vn.to(ACC)
-        bt = bn.to(ACC)
-        p_v += TC * NH * H * V
-        p_b += TC * NH * H
-        following = (o_c < TC * NH) & (o_c < (left - TC) * NH)
+    c_r = tl.full([F.R], 1.0, dtype=F.ACC)
+    for i in range(tl.cdiv(length, F.TC)):
+        left = length - i * F.TC
+        used = mask_rows(o_c, left, F)
+        Kc = load_rows(p_k, used, F.EVEN)
+        Vt = Vn.to(F.ACC)
+        bt = bn.to(F.ACC)
+        p_v += F.TC * F.NH * H * F.V
+        p_b += F.TC * F.NH * H
+        following = mask_rows(o_c, left - F.TC, F)
         Vn = tl.load(p_v, mask=following[None, :] & has_values, other=0.0)
         bn = tl.load(p_b, mask=following, other=0.0)
-        X = tl.load(p_x, mask=lower_tiles(o_c), other=0.0)
+        X = tl.load(p_x, mask=mask_lower_tiles(o_c), other=0.0)
+        # the state is rounded here, as an operand; it goes on unrounded
         Sd = S.to(DT)
-        KS = product(Sd, tl.trans(Kc), tl.zeros([BV, C], dtype=ACC), PREC)
-        if GATED:
-            c, d, c_r, c_last = load_products(p_p, o_c, o_r, True)
-            p_p += H * 3 * C
+        KS = multiply(Sd, tl.trans(Kc), F)
+        if F.GATED:
+            c, d, c_r, c_last = load_gate_products(p_p, o_c, o_r, True)
+            p_p += H * 3 * F.C
             KS *= c[None, :]
-        e = product((Vt - KS).to(DT), tl.trans(X), tl.zeros([BV, C], dtype=ACC), PREC)
+        # e = X (V - c K S0), U = B e
+        e = multiply((Vt - KS).to(DT), tl.trans(X), F)
         U = e * bt[None, :]
         Ud = U.to(DT)
         if SAVE:
             tl.store(p_s, Sd)
-            store_rows(p_e, tl.trans(e.to(DT)), used, EVEN)
-        if not SUMMARY and R < C:
-            write_outputs(Sd, Ud, p_q, p_g, p_o, c_r, o_r, o_c, left, scale, NH, TC, PREC, ACC, EVEN, GATED)
-        if GATED:
-            S = product((U * d[None, :]).to(DT), Kc, S * c_last, PREC)
+            store_rows(p_e, tl.trans(e.to(DT)), used, F.EVEN)
+        if not SUMMARY and F.R < F.C:
+            write_outputs(Sd, Ud, p_q, p_g, p_o, c_r, o_r, o_c, left, scale, F)
+        # S1 = c_last S0 + (d K)ᵀ U
+        if F.GATED:
+            S = add_product((U * d[None, :]).to(DT), Kc, S * c_last, F.PREC)
         else:
-            S = product(Ud, Kc, S, PREC)
+            S = add_product(Ud, Kc, S, F.PREC)
         if not SUMMARY:
             # with as many tokens as rows the chain comes first: the outputs are much work that it need not wait for
-            if R == C:
-                write_outputs(
-                    Sd, Ud, p_q, p_g, p_o, c_r, o_r, o_c, left, scale, NH, TC, PREC, ACC, EVEN, GATED
-                )
-            p_q += TC * H * K
-            p_o += TC * H * V
-            p_e += TC * NH * H * V
-            p_g += H * R * C
-            p_s += H * V * K
-        p_k += TC * NH * H * K
-        p_x += H * C * C
-    if FINAL:
-        tl.store(final + at_state, S)
+            if F.R == F.C:
+                write_outputs(Sd, Ud, p_q, p_g, p_o, c_r, o_r, o_c, left, scale, F)
+            p_q += F.TC * H * F.K
+            p_o += F.TC * H * F.V
+            p_g += H * F.R * F.C
+        if SAVE:
+            p_e += F.TC * F.NH * H * F.V
+            p_s += H * F.V * F.K
+        p_k += F.TC * F.NH * H * F.K
+        p_x += H * F.C * F.C
+    if out.final is not None:
+        tl.store(out.final + at_state, S)
 
 
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
+@lru_cache(maxsize=1024)
+def _gate_products(form: Form) -> Launcher:
+    return launcher(gate_products, Tile(form.plan.rows, 1, 1), F=shape_chunks(form))
 
 
-@triton.jit
-def chain(
-    summaries,
-    additions,
-    initial,
-    states,
-    final,
-    first,
-    H,
-    K: tl.constexpr,
-    V: tl.constexpr,
-    BV: tl.constexpr,
-    BK: tl.constexpr,
-    INITIAL: tl.constexpr,
-    REVERSE: tl.constexpr,
-    ACC: tl.constexpr,
-):
-    """States before each segment, from the segments' affine maps; REVERSE: gradients at each segment's end.
-
-    summaries `[segments,H,K,V+K]`; initial, final `[N,H,K,V]`; states, additions `[segments,H,K,V]`; the segments of
-    sequence n are first[n] up to first[n+1].  Forward S -> M S + C; in reverse dS -> Mᵀ dS + additions.  M is held in blocks
-    of BK rows of the sum; where that is not all of K, the state's part for each block is read again from `states`.
-    """
-    NV: tl.constexpr = V // BV
-    WIDTH: tl.constexpr = V + K
-    pid = tl.program_id(0)
-    n = pid // NV // H
-    h = pid // NV % H
-    o_k = tl.arange(0, K)
-    o_v = (pid % NV) * BV + tl.arange(0, BV)
-    begin = tl.load(first + n)
-    end = tl.load(first + n + 1)
-    inside = o_k[None, :] * V + o_v[:, None]
-    S = tl.zeros([BV, K], dtype=ACC)
-    if INITIAL:
-        S += tl.load(initial + (tl.cast(n, tl.int64) * H + h) * K * V + inside).to(ACC)
-    for i in range(begin, end):
-        segment = tl.cast(end - 1 - (i - begin) if REVERSE else i, tl.int64) * H + h
-        tl.store(states + segment * K * V + inside, S)
-        p_m = summaries + segment * K * WIDTH
-        if REVERSE:
-            added = tl.load(additions + segment * K * V + inside)
-        else:
-            added = tl.load(p_m + o_k[None, :] * WIDTH + o_v[:, None])
-        if BK == K:
-            S = segment_step(S, added, p_m, o_k, o_k, V, WIDTH, REVERSE, ACC)
-        else:
-            tl.debug_barrier()  # another thread may read what this one wrote
-            S = added
-            for block in range(K // BK):
-                o_b = block * BK + tl.arange(0, BK)
-                part = tl.load(states + segment * K * V + o_b[None, :] * V + o_v[:, None])
-                S = segment_step(part, S, p_m, o_b, o_k, V, WIDTH, REVERSE, ACC)
-    tl.store(final + (tl.cast(n, tl.int64) * H + h) * K * V + inside, S.to(final.dtype.element_ty))
+def place_phases(problem: Problem) -> Chunks:
+    """Chunk tables, with the products of gates."""
+    x, form, C = problem, problem.form, problem.form.plan.rows
+    chunks = place_chunks(x, C // form.householders)
+    if form.gated:
+        chunks.gate_products = x.new(chunks.count, form.heads, 3, C, dtype=form.state_dtype)
+        grid = chunks.count, form.heads
+        _gate_products(form)(grid, x.inputs.a, chunks.gate_products, chunks.places)
+    return chunks
 
 
-@triton.jit
-def segment_step(
-    S, total, p_m, o_b, o_k, V: tl.constexpr, WIDTH: tl.constexpr, REVERSE: tl.constexpr, ACC: tl.constexpr
-):
-    """total + S M (REVERSE: Mᵀ), transposed as the state is, over the rows o_b of the sum."""
-    if REVERSE:
-        M = tl.load(p_m + o_b[:, None] * WIDTH + V + o_k[None, :])
-    else:
-        M = tl.load(p_m + o_k[None, :] * WIDTH + V + o_b[:, None])
-    return tl.dot(S, M, total, input_precision="ieee", out_dtype=ACC)
+@lru_cache(maxsize=1024)
+def _prepare(form: Form) -> Launcher:
+    return launcher(prepare, form.plan.prepare, F=shape_chunks(form))
+
+
+def prepare_chunks(problem: Problem) -> tuple[Chunks, Prepared]:
+    """Chunk tables, and what the chains need of each chunk."""
+    x, form, C = problem, problem.form, problem.form.plan.rows
+    chunks = place_phases(x)
+    prepared = Prepared(
+        x.new(chunks.count, form.heads, C, C),
+        x.new(chunks.count, form.heads, token_rows(C, form.householders), C),
+        chunks.gate_products,
+    )
+    _prepare(form)((chunks.count, form.heads), x.inputs, prepared, chunks.places)
+    return chunks, prepared
+
+
+@lru_cache(maxsize=1024)
+def _advance(form: Form, save: bool, summary: bool) -> tuple[Launcher, int]:
+    """The launcher, and its programs for each sequence and head."""
+    tile = form.plan.saving if save else form.plan.summary if summary else form.plan.forward
+    launch = launcher(advance, tile, F=shape_chunks(form), BV=tile.width)
+    return launch, count_blocks(form.V + form.K if summary else form.V, tile.width)
+
+
+def advance_chunks(
+    problem: Problem, chunks: Chunks, prepared: Prepared, *, final: bool, save: bool
+) -> Advanced:
+    """Outputs; final states, and errors with states at the chunks' starts, where asked for."""
+    x, form = problem, problem.form
+    out = Advanced(
+        x.new_outputs(),
+        x.new_states() if final else None,
+        launching.empty_like(x.inputs.v) if save else None,
+        x.new(chunks.count, form.heads, form.V, form.K) if save else None,
+    )
+    _launch_advance(x, chunks, prepared, x.initial, out)
+    return out
+
+
+def summarise_chunks(problem: Problem, chunks: Chunks, prepared: Prepared) -> Tensor:
+    """Of each sequence the affine map of states that its tokens are, `[N,H,K,V+K]`."""
+    x, form = problem, problem.form
+    shape = form.sequences, form.heads, form.K, form.V + form.K
+    summaries = x.new(*shape, dtype=form.state_dtype)
+    _launch_advance(x, chunks, prepared, None, Advanced(None, summaries, None, None))
+    return summaries
+
+
+def _launch_advance(
+    problem: Problem, chunks: Chunks, prepared: Prepared, initial: Tensor | None, out: Advanced
+) -> None:
+    x, form = problem, problem.form
+    launch, blocks = _advance(form, out.errors is not None, out.o is None)
+    grid = (form.sequences * form.heads * blocks,)
+    launch(grid, x.inputs, prepared, initial, out, chunks.places, x.scale)
+
+
+def run_phases(problem: Problem, *, final: bool, save: bool) -> tuple[Tensor | None, ...]:
+    """Outputs and final states; for the backward pass inverses, scores, errors and states at the chunks' starts."""
+    chunks, prepared = prepare_chunks(problem)
+    out = advance_chunks(problem, chunks, prepared, final=final, save=save)
+    if not save:
+        return out.o, out.final
+    return out.o, out.final, prepared.inverses, prepared.scores, out.errors, out.states

@@ -1,4 +1,4 @@
-"""DeltaProduct token by token: float32 states in registers, any n_h, the arithmetic of `reference` but for the order of sums.
+"""DeltaProduct token by token: float32 states in registers, any n_h, the arithmetic of `_reference` but for the order of sums.
 
 The recurrence cannot be run backward by undoing a step (it is singular at beta ‖k‖² = 1), so the backward pass keeps the
 errors e = v - S'ᵀ k of the forward pass, S' the state after the gate, and runs
@@ -10,13 +10,14 @@ errors e = v - S'ᵀ k of the forward pass, S' the state after the gate, and run
 so no sum over blocks of the state is left.  For gates the forward run keeps every GROUP-th state and the reverse run
 replays from it: a gate of zero has its gradient too, and nothing is divided.
 
-Launches of the recurrent kernels.
+In all loops the rows of the next micro-step are loaded before this one's are used: `kn` becomes `kt`.  At the last micro-step
+the pointers stay where they are (`more` is 0), so that no load leaves the tensors and none needs a mask.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import triton
 import triton.language as tl
@@ -24,374 +25,340 @@ from torch import Tensor
 
 from .. import _launching as launching
 from .._backends import Tile
-from .._launching import Launcher, launcher, pointers
+from .._launching import Launcher, launcher, make_constants
 from ._plan import count_blocks, recurrent_width
 from ._problem import Form, Gradients, Problem, place_chunks
+from ._triton_blocks import locate_first_chunk, locate_program, locate_sequence, place_state
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
 
 
-@triton.jit
-def bounds(cu, n, T, PACKED: tl.constexpr):
-    """First token and length of sequence n."""
-    if PACKED:
-        start = tl.cast(tl.load(cu + n), tl.int64)
-        length = tl.cast(tl.load(cu + n + 1) - start, tl.int32)
-    else:
-        start = tl.cast(n, tl.int64) * T
-        length = T
-    return start, length
+class StepShape(NamedTuple):
+    """What the recurrent kernels are compiled for, each field a constant (`make_constants`)."""
+
+    NH: Any
+    """Micro-steps of a token."""
+    K: Any
+    V: Any
+    ACC: Any
+    """The dtype of states and sums, float32 or float64."""
+    GATED: Any
+    PACKED: Any
+
+
+class RecurrentOutputs(NamedTuple):
+    """What `recurrent_forward` fills; None where not asked for."""
+
+    o: Tensor
+    """`[B,T,H,V]`."""
+    final: Tensor | None
+    """Last states `[N,H,K,V]`."""
+    errors: Tensor | None
+    """For the backward pass: e, laid out as v."""
+
+
+class ValueGradients(NamedTuple):
+    """What `recurrent_backward_values` fills."""
+
+    errors: Tensor | None
+    """de, laid out as v; None where dv, which is the same, has the states' format."""
+    v: Tensor
+    beta: Tensor
+    """The part of each block of columns `[V/BV, rows]`, rows = all micro-steps and heads."""
+    initial: Tensor | None
+
+
+class KeyGradients(NamedTuple):
+    """What `recurrent_backward_keys` fills."""
+
+    q: Tensor
+    k: Tensor
+    a: Tensor | None
+    """The part of each block of rows `[K/BK, rows]`, rows = all tokens and heads."""
+    partial: Tensor
+    """Scratch: dk' of the forward run, laid out as k."""
+    kept: Tensor | None
+    """Scratch: every GROUP-th state, transposed, `[groups,H,V,K]`."""
 
 
 @triton.jit
-def recurrent_forward(
-    q,
-    k,
-    v,
-    beta,
-    a,
-    o,
-    errors,
-    initial,
-    final,
-    cu,
-    scale,
-    T,
-    H,
-    NH: tl.constexpr,
-    K: tl.constexpr,
-    V: tl.constexpr,
-    BV: tl.constexpr,
-    ACC: tl.constexpr,
-    GATED: tl.constexpr,
-    INITIAL: tl.constexpr,
-    FINAL: tl.constexpr,
-    SAVE: tl.constexpr,
-    PACKED: tl.constexpr,
-):
-    """Outputs and final states; SAVE keeps the errors e, laid out as v.  Rows are loaded one micro-step ahead."""
-    NV: tl.constexpr = V // BV
-    pid = tl.program_id(0)
-    n = pid // NV // H
-    h = pid // NV % H
-    start, length = bounds(cu, n, T, PACKED)
-    o_k = tl.arange(0, K)
-    o_v = (pid % NV) * BV + tl.arange(0, BV)
-    p_q = q + (start * H + h) * K + o_k
-    p_o = o + (start * H + h) * V + o_v
-    p_k = k + (start * NH * H + h) * K + o_k
-    p_v = v + (start * NH * H + h) * V + o_v
-    p_e = errors + (start * NH * H + h) * V + o_v
-    p_b = beta + start * NH * H + h
-    p_a = a + start * H + h
-    at_state = (tl.cast(n, tl.int64) * H + h) * K * V + o_k[:, None] * V + o_v[None, :]
-    S = tl.zeros([K, BV], dtype=ACC)
-    if INITIAL:
-        S += tl.load(initial + at_state).to(ACC)
+def recurrent_forward(x, initial, out, at, scale, F: tl.constexpr, BV: tl.constexpr):
+    """`RecurrentOutputs` out from `Inputs` x.  A program for each (sequence, head, block of BV value columns)."""
+    n, h, block = locate_program(at.H, F.V // BV)
+    H = at.H
+    start, length = locate_sequence(at, n, F.PACKED)
+    o_k = tl.arange(0, F.K)
+    o_v = block * BV + tl.arange(0, BV)
+    p_q = x.q + (start * H + h) * F.K + o_k
+    p_o = out.o + (start * H + h) * F.V + o_v
+    p_k = x.k + (start * F.NH * H + h) * F.K + o_k
+    p_v = x.v + (start * F.NH * H + h) * F.V + o_v
+    if out.errors is not None:
+        p_e = out.errors + (start * F.NH * H + h) * F.V + o_v
+    p_b = x.beta + start * F.NH * H + h
+    if F.GATED:
+        p_a = x.a + start * H + h
+    at_state = place_state(n, h, H, o_k[:, None], o_v[None, :], F.K, F.V)
+    S = tl.zeros([F.K, BV], dtype=F.ACC)
+    if initial is not None:
+        S += tl.load(initial + at_state).to(F.ACC)
     some = length > 0
-    qn = tl.load(p_q, mask=some & (o_k < K), other=0.0).to(ACC)
-    kn = tl.load(p_k, mask=some & (o_k < K), other=0.0).to(ACC)
-    vn = tl.load(p_v, mask=some & (o_v < V), other=0.0).to(ACC)
-    bn = tl.load(p_b, mask=some, other=0.0).to(ACC)
-    for i in range(length * NH):
+    qn = tl.load(p_q, mask=some & (o_k < F.K), other=0.0).to(F.ACC)
+    kn = tl.load(p_k, mask=some & (o_k < F.K), other=0.0).to(F.ACC)
+    vn = tl.load(p_v, mask=some & (o_v < F.V), other=0.0).to(F.ACC)
+    bn = tl.load(p_b, mask=some, other=0.0).to(F.ACC)
+    for i in range(length * F.NH):
         qt = qn
         kt = kn
         vt = vn
         bt = bn
-        more = tl.where(i + 1 < length * NH, 1, 0)
-        last = (i % NH) == NH - 1
-        if GATED and i % NH == 0:
-            S *= tl.load(p_a).to(ACC)
+        more = tl.where(i + 1 < length * F.NH, 1, 0)
+        last = (i % F.NH) == F.NH - 1
+        # S' = a S, before a token's first micro-step
+        if F.GATED and i % F.NH == 0:
+            S *= tl.load(p_a).to(F.ACC)
             p_a += H
-        p_k += more * (H * K)
-        p_v += more * (H * V)
+        p_k += more * (H * F.K)
+        p_v += more * (H * F.V)
         p_b += more * H
-        p_q += tl.where(last, more * (H * K), 0)
-        qn = tl.load(p_q).to(ACC)
-        kn = tl.load(p_k).to(ACC)
-        vn = tl.load(p_v).to(ACC)
-        bn = tl.load(p_b).to(ACC)
+        p_q += tl.where(last, more * (H * F.K), 0)
+        qn = tl.load(p_q).to(F.ACC)
+        kn = tl.load(p_k).to(F.ACC)
+        vn = tl.load(p_v).to(F.ACC)
+        bn = tl.load(p_b).to(F.ACC)
+        # e = v - S'ᵀ k, u = beta e, S = S' + k uᵀ: as in `_reference`, each rounded to the states' format
         e = vt - tl.sum(S * kt[:, None], 0)
         u = bt * e
         S += kt[:, None] * u[None, :]
-        if SAVE:
+        if out.errors is not None:
             tl.store(p_e, e)
-            p_e += H * V
+            p_e += H * F.V
+        # o = scale Sᵀ q, after a token's last micro-step
         if last:
-            tl.store(p_o, (tl.sum(S * qt[:, None], 0) * scale).to(o.dtype.element_ty))
-            p_o += H * V
-    if FINAL:
-        tl.store(final + at_state, S)
+            tl.store(p_o, (tl.sum(S * qt[:, None], 0) * scale).to(out.o.dtype.element_ty))
+            p_o += H * F.V
+    if out.final is not None:
+        tl.store(out.final + at_state, S)
 
 
 @triton.jit
-def recurrent_backward_values(
-    q,
-    k,
-    beta,
-    a,
-    do,
-    errors,
-    derrors,
-    dv,
-    dbeta,
-    dfinal,
-    dinitial,
-    cu,
-    scale,
-    T,
-    H,
-    rows,
-    NH: tl.constexpr,
-    K: tl.constexpr,
-    V: tl.constexpr,
-    BV: tl.constexpr,
-    ACC: tl.constexpr,
-    GATED: tl.constexpr,
-    DFINAL: tl.constexpr,
-    DINITIAL: tl.constexpr,
-    SAME: tl.constexpr,
-    PACKED: tl.constexpr,
-):
-    """de (laid out as v; SAME: dv is de), dv, dinitial and dbeta's part of each block `[V/BV, rows]`, rows = all micro-steps and heads."""
-    NV: tl.constexpr = V // BV
-    pid = tl.program_id(0)
-    n = pid // NV // H
-    h = pid // NV % H
-    start, length = bounds(cu, n, T, PACKED)
-    o_k = tl.arange(0, K)
-    o_v = (pid % NV) * BV + tl.arange(0, BV)
+def recurrent_backward_values(x, do, errors, dfinal, d, at, scale, rows, F: tl.constexpr, BV: tl.constexpr):
+    """`ValueGradients` d from `Inputs` x and the errors; rows: all micro-steps and heads."""
+    n, h, block = locate_program(at.H, F.V // BV)
+    H = at.H
+    start, length = locate_sequence(at, n, F.PACKED)
+    o_k = tl.arange(0, F.K)
+    o_v = block * BV + tl.arange(0, BV)
     token = start + length - 1
-    micro = (start + length) * NH - 1
-    p_q = q + (token * H + h) * K + o_k
-    p_do = do + (token * H + h) * V + o_v
-    p_k = k + (micro * H + h) * K + o_k
-    at_v = (micro * H + h) * V + o_v
-    p_b = beta + micro * H + h
-    p_db = dbeta + tl.cast(pid % NV, tl.int64) * rows + micro * H + h
-    p_a = a + token * H + h
-    at_state = (tl.cast(n, tl.int64) * H + h) * K * V + o_k[:, None] * V + o_v[None, :]
-    dS = tl.zeros([K, BV], dtype=ACC)
-    if DFINAL:
-        dS += tl.load(dfinal + at_state).to(ACC)
+    micro = (start + length) * F.NH - 1
+    p_q = x.q + (token * H + h) * F.K + o_k
+    p_do = do + (token * H + h) * F.V + o_v
+    p_k = x.k + (micro * H + h) * F.K + o_k
+    at_v = (micro * H + h) * F.V + o_v
+    p_b = x.beta + micro * H + h
+    p_db = d.beta + tl.cast(block, tl.int64) * rows + micro * H + h
+    if F.GATED:
+        p_a = x.a + token * H + h
+    at_state = place_state(n, h, H, o_k[:, None], o_v[None, :], F.K, F.V)
+    dS = tl.zeros([F.K, BV], dtype=F.ACC)
+    if dfinal is not None:
+        dS += tl.load(dfinal + at_state).to(F.ACC)
     some = length > 0
-    kn = tl.load(p_k, mask=some & (o_k < K), other=0.0).to(ACC)
-    en = tl.load(errors + at_v, mask=some & (o_v < V), other=0.0)
-    bn = tl.load(p_b, mask=some, other=0.0).to(ACC)
-    qn = tl.load(p_q, mask=some & (o_k < K), other=0.0).to(ACC)
-    on = tl.load(p_do, mask=some & (o_v < V), other=0.0).to(ACC)
-    for i in range(length * NH):
+    kn = tl.load(p_k, mask=some & (o_k < F.K), other=0.0).to(F.ACC)
+    en = tl.load(errors + at_v, mask=some & (o_v < F.V), other=0.0)
+    bn = tl.load(p_b, mask=some, other=0.0).to(F.ACC)
+    qn = tl.load(p_q, mask=some & (o_k < F.K), other=0.0).to(F.ACC)
+    on = tl.load(p_do, mask=some & (o_v < F.V), other=0.0).to(F.ACC)
+    for i in range(length * F.NH):
         kt = kn
         et = en
         bt = bn
         qt = qn
         ot = on
-        more = tl.where(i + 1 < length * NH, 1, 0)
-        earlier = tl.where(i % NH == 0, tl.where(i + NH < length * NH, 1, 0), 0)
-        p_q -= earlier * (H * K)
-        p_do -= earlier * (H * V)
-        p_k -= more * (H * K)
+        more = tl.where(i + 1 < length * F.NH, 1, 0)
+        # queries belong to tokens, and i % NH is 0 at a token's last micro-step here
+        earlier = tl.where(i % F.NH == 0, tl.where(i + F.NH < length * F.NH, 1, 0), 0)
+        p_q -= earlier * (H * F.K)
+        p_do -= earlier * (H * F.V)
+        p_k -= more * (H * F.K)
         p_b -= more * H
-        kn = tl.load(p_k).to(ACC)
-        bn = tl.load(p_b).to(ACC)
-        en = tl.load(errors + (at_v - more * (H * V)))
-        qn = tl.load(p_q).to(ACC)
-        on = tl.load(p_do).to(ACC)
-        if i % NH == 0:
+        kn = tl.load(p_k).to(F.ACC)
+        bn = tl.load(p_b).to(F.ACC)
+        en = tl.load(errors + (at_v - more * (H * F.V)))
+        qn = tl.load(p_q).to(F.ACC)
+        on = tl.load(p_do).to(F.ACC)
+        # o = scale Sᵀ q gives dS += scale q doᵀ
+        if i % F.NH == 0:
             dS += (qt * scale)[:, None] * ot[None, :]
+        # S = S' + k uᵀ, u = beta (v - S'ᵀ k): du = dSᵀ k, dv = de = beta du, dS' = dS - k deᵀ, dbeta = ⟨du, e⟩
         du = tl.sum(dS * kt[:, None], 0)
         de = bt * du
         dS -= kt[:, None] * de[None, :]
-        if not SAME:
-            tl.store(derrors + at_v, de)
-        tl.store(dv + at_v, de.to(dv.dtype.element_ty))
+        if d.errors is not None:
+            tl.store(d.errors + at_v, de)
+        tl.store(d.v + at_v, de.to(d.v.dtype.element_ty))
         tl.store(p_db, tl.sum(du * et, 0))
-        at_v -= H * V
+        at_v -= H * F.V
         p_db -= H
-        if GATED and i % NH == NH - 1:
-            dS *= tl.load(p_a).to(ACC)
+        if F.GATED and i % F.NH == F.NH - 1:
+            dS *= tl.load(p_a).to(F.ACC)
             p_a -= H
-    if DINITIAL:
-        tl.store(dinitial + at_state, dS.to(dinitial.dtype.element_ty))
+    if d.initial is not None:
+        tl.store(d.initial + at_state, dS.to(d.initial.dtype.element_ty))
 
 
 @triton.jit
 def recurrent_backward_keys(
-    q,
-    k,
-    beta,
-    a,
+    x,
+    initial,
     do,
     errors,
     derrors,
-    initial,
     dfinal,
-    dq,
-    dk,
-    partial,
-    da,
-    kept,
-    cu,
-    group_start,
+    d,
+    at,
     scale,
-    T,
-    H,
     rows,
-    NH: tl.constexpr,
-    K: tl.constexpr,
-    V: tl.constexpr,
+    F: tl.constexpr,
     BK: tl.constexpr,
     GROUP: tl.constexpr,
-    ACC: tl.constexpr,
-    GATED: tl.constexpr,
-    INITIAL: tl.constexpr,
-    DFINAL: tl.constexpr,
-    PACKED: tl.constexpr,
 ):
-    """dq, dk and the gates' part of each block `[K/BK, rows]`, rows = all tokens and heads.
+    """`KeyGradients` d from `Inputs` x, the errors and their gradients; rows: all tokens and heads; chunks of `at`: groups.
 
-    partial (laid out as k) and kept `[groups,H,V,K]` are scratch in ACC.  The state is held transposed, `[V,BK]`, since sums
-    over the first dimension stay within a thread.
+    The state is held transposed, `[V,BK]`, since sums over the first dimension stay within a thread.
     """
-    NK: tl.constexpr = K // BK
-    pid = tl.program_id(0)
-    n = pid // NK // H
-    h = pid // NK % H
-    start, length = bounds(cu, n, T, PACKED)
-    if PACKED:
-        group = tl.cast(tl.load(group_start + n), tl.int64)
-    else:
-        group = tl.cast(n, tl.int64) * tl.cdiv(T, GROUP)
-    o_k = (pid % NK) * BK + tl.arange(0, BK)
-    o_v = tl.arange(0, V)
-    at_state = (tl.cast(n, tl.int64) * H + h) * K * V + o_k[None, :] * V + o_v[:, None]
-    at_kept = o_v[:, None] * K + o_k[None, :]
-    S = tl.zeros([V, BK], dtype=ACC)
-    if INITIAL:
-        S += tl.load(initial + at_state).to(ACC)
+    n, h, block = locate_program(at.H, F.K // BK)
+    H = at.H
+    start, length = locate_sequence(at, n, F.PACKED)
+    group = locate_first_chunk(at, n, GROUP, F.PACKED)
+    o_k = block * BK + tl.arange(0, BK)
+    o_v = tl.arange(0, F.V)
+    at_state = place_state(n, h, H, o_k[None, :], o_v[:, None], F.K, F.V)
+    at_kept = o_v[:, None] * F.K + o_k[None, :]
+    S = tl.zeros([F.V, BK], dtype=F.ACC)
+    if initial is not None:
+        S += tl.load(initial + at_state).to(F.ACC)
     some = length > 0
-    micro = start * NH * H + h
+    micro = start * F.NH * H + h
     row = start * H + h
-    p_k = k + micro * K + o_k
-    p_p = partial + micro * K + o_k
-    at_v = micro * V + o_v
-    p_b = beta + micro
-    p_do = do + row * V + o_v
-    p_q = dq + row * K + o_k
-    kn = tl.load(p_k, mask=some & (o_k < K), other=0.0).to(ACC)
-    en = tl.load(errors + at_v, mask=some & (o_v < V), other=0.0)
-    dn = tl.load(derrors + at_v, mask=some & (o_v < V), other=0.0)
-    bn = tl.load(p_b, mask=some, other=0.0).to(ACC)
-    on = tl.load(p_do, mask=some & (o_v < V), other=0.0).to(ACC)
-    for i in range(length * NH):
+    p_k = x.k + micro * F.K + o_k
+    p_p = d.partial + micro * F.K + o_k
+    at_v = micro * F.V + o_v
+    p_b = x.beta + micro
+    p_do = do + row * F.V + o_v
+    p_q = d.q + row * F.K + o_k
+    kn = tl.load(p_k, mask=some & (o_k < F.K), other=0.0).to(F.ACC)
+    en = tl.load(errors + at_v, mask=some & (o_v < F.V), other=0.0)
+    dn = tl.load(derrors + at_v, mask=some & (o_v < F.V), other=0.0)
+    bn = tl.load(p_b, mask=some, other=0.0).to(F.ACC)
+    on = tl.load(p_do, mask=some & (o_v < F.V), other=0.0).to(F.ACC)
+    for i in range(length * F.NH):
         kt = kn
         ut = bn * en
         det = dn
         ot = on
-        last = i % NH == NH - 1
-        more = tl.where(i + 1 < length * NH, 1, 0)
-        p_k += more * (H * K)
-        at_v += more * (H * V)
+        last = i % F.NH == F.NH - 1
+        more = tl.where(i + 1 < length * F.NH, 1, 0)
+        p_k += more * (H * F.K)
+        at_v += more * (H * F.V)
         p_b += more * H
-        p_do += tl.where(last, more * (H * V), 0)
-        kn = tl.load(p_k).to(ACC)
+        p_do += tl.where(last, more * (H * F.V), 0)
+        kn = tl.load(p_k).to(F.ACC)
         en = tl.load(errors + at_v)
         dn = tl.load(derrors + at_v)
-        bn = tl.load(p_b).to(ACC)
-        on = tl.load(p_do).to(ACC)
-        if GATED and i % NH == 0:
-            t = i // NH
+        bn = tl.load(p_b).to(F.ACC)
+        on = tl.load(p_do).to(F.ACC)
+        if F.GATED and i % F.NH == 0:
+            t = i // F.NH
             if t % GROUP == 0:
-                tl.store(kept + ((group + t // GROUP) * H + h) * K * V + at_kept, S)
-            S *= tl.load(a + (start + t) * H + h).to(ACC)
+                tl.store(d.kept + ((group + t // GROUP) * H + h) * F.K * F.V + at_kept, S)
+            S *= tl.load(x.a + (start + t) * H + h).to(F.ACC)
+        # e = v - S'ᵀ k gives dk' = -S' de; then S = S' + k uᵀ again
         tl.store(p_p, -tl.sum(S * det[:, None], 0))
-        p_p += H * K
+        p_p += H * F.K
         S += ut[:, None] * kt[None, :]
+        # o = scale Sᵀ q gives dq = scale S do
         if last:
-            tl.store(p_q, (tl.sum(S * ot[:, None], 0) * scale).to(dq.dtype.element_ty))
-            p_q += H * K
-    tl.debug_barrier()
-    dS = tl.zeros([V, BK], dtype=ACC)
-    if DFINAL:
-        dS += tl.load(dfinal + at_state).to(ACC)
-    micro = ((start + length) * NH - 1) * H + h
+            tl.store(p_q, (tl.sum(S * ot[:, None], 0) * scale).to(d.q.dtype.element_ty))
+            p_q += H * F.K
+    tl.debug_barrier()  # the reverse run reads dk' and states that other threads may have written
+    dS = tl.zeros([F.V, BK], dtype=F.ACC)
+    if dfinal is not None:
+        dS += tl.load(dfinal + at_state).to(F.ACC)
+    micro = ((start + length) * F.NH - 1) * H + h
     row = (start + length - 1) * H + h
-    at_k = micro * K + o_k
-    at_v = micro * V + o_v
-    p_d = dk + at_k
-    p_b = beta + micro
-    p_q = q + row * K + o_k
-    p_do = do + row * V + o_v
-    kn = tl.load(k + at_k, mask=some & (o_k < K), other=0.0).to(ACC)
-    pn = tl.load(partial + at_k, mask=some & (o_k < K), other=0.0)
-    en = tl.load(errors + at_v, mask=some & (o_v < V), other=0.0)
-    dn = tl.load(derrors + at_v, mask=some & (o_v < V), other=0.0)
-    bn = tl.load(p_b, mask=some, other=0.0).to(ACC)
-    qn = tl.load(p_q, mask=some & (o_k < K), other=0.0).to(ACC)
-    on = tl.load(p_do, mask=some & (o_v < V), other=0.0).to(ACC)
-    for i in range(length * NH):
+    at_k = micro * F.K + o_k
+    at_v = micro * F.V + o_v
+    p_d = d.k + at_k
+    p_b = x.beta + micro
+    p_q = x.q + row * F.K + o_k
+    p_do = do + row * F.V + o_v
+    kn = tl.load(x.k + at_k, mask=some & (o_k < F.K), other=0.0).to(F.ACC)
+    pn = tl.load(d.partial + at_k, mask=some & (o_k < F.K), other=0.0)
+    en = tl.load(errors + at_v, mask=some & (o_v < F.V), other=0.0)
+    dn = tl.load(derrors + at_v, mask=some & (o_v < F.V), other=0.0)
+    bn = tl.load(p_b, mask=some, other=0.0).to(F.ACC)
+    qn = tl.load(p_q, mask=some & (o_k < F.K), other=0.0).to(F.ACC)
+    on = tl.load(p_do, mask=some & (o_v < F.V), other=0.0).to(F.ACC)
+    for i in range(length * F.NH):
         kt = kn
         pt = pn
         ut = bn * en
         det = dn
         qt = qn
         ot = on
-        more = tl.where(i + 1 < length * NH, 1, 0)
-        earlier = tl.where(i % NH == 0, tl.where(i + NH < length * NH, 1, 0), 0)
-        at_k -= more * (H * K)
-        at_v -= more * (H * V)
+        more = tl.where(i + 1 < length * F.NH, 1, 0)
+        earlier = tl.where(i % F.NH == 0, tl.where(i + F.NH < length * F.NH, 1, 0), 0)
+        at_k -= more * (H * F.K)
+        at_v -= more * (H * F.V)
         p_b -= more * H
-        p_q -= earlier * (H * K)
-        p_do -= earlier * (H * V)
-        kn = tl.load(k + at_k).to(ACC)
-        pn = tl.load(partial + at_k)
+        p_q -= earlier * (H * F.K)
+        p_do -= earlier * (H * F.V)
+        kn = tl.load(x.k + at_k).to(F.ACC)
+        pn = tl.load(d.partial + at_k)
         en = tl.load(errors + at_v)
         dn = tl.load(derrors + at_v)
-        bn = tl.load(p_b).to(ACC)
-        qn = tl.load(p_q).to(ACC)
-        on = tl.load(p_do).to(ACC)
-        if i % NH == 0:
+        bn = tl.load(p_b).to(F.ACC)
+        qn = tl.load(p_q).to(F.ACC)
+        on = tl.load(p_do).to(F.ACC)
+        if i % F.NH == 0:
             dS += ot[:, None] * (qt * scale)[None, :]
-        tl.store(p_d, (pt + tl.sum(dS * ut[:, None], 0)).to(dk.dtype.element_ty))
-        p_d -= H * K
+        # S = S' + k uᵀ gives dk = dk' + dS u; then dS' = dS - k deᵀ
+        tl.store(p_d, (pt + tl.sum(dS * ut[:, None], 0)).to(d.k.dtype.element_ty))
+        p_d -= H * F.K
         dS -= det[:, None] * kt[None, :]
-        if GATED and i % NH == NH - 1:
-            t = length - 1 - i // NH
+        if F.GATED and i % F.NH == F.NH - 1:
+            # da = ⟨dS', S before the token⟩, with that S replayed from the state kept before its group: no division by a
+            t = length - 1 - i // F.NH
             row = (start + t) * H + h
-            S = tl.load(kept + ((group + t // GROUP) * H + h) * K * V + at_kept)
+            S = tl.load(d.kept + ((group + t // GROUP) * H + h) * F.K * F.V + at_kept)
             for s in range(t // GROUP * GROUP, t):
-                S *= tl.load(a + (start + s) * H + h).to(ACC)
-                for j in range(NH):
-                    past = ((start + s) * NH + j) * H + h
-                    kp = tl.load(k + past * K + o_k).to(ACC)
-                    up = tl.load(beta + past).to(ACC) * tl.load(errors + past * V + o_v)
+                S *= tl.load(x.a + (start + s) * H + h).to(F.ACC)
+                for j in range(F.NH):
+                    past = ((start + s) * F.NH + j) * H + h
+                    kp = tl.load(x.k + past * F.K + o_k).to(F.ACC)
+                    up = tl.load(x.beta + past).to(F.ACC) * tl.load(errors + past * F.V + o_v)
                     S += up[:, None] * kp[None, :]
             gate = tl.sum(tl.sum(dS * S, 1), 0)
-            tl.store(da + tl.cast(pid % NK, tl.int64) * rows + row, gate)
-            dS *= tl.load(a + row).to(ACC)
+            tl.store(d.a + tl.cast(block, tl.int64) * rows + row, gate)
+            dS *= tl.load(x.a + row).to(F.ACC)
 
 
 GROUP = 16
 """Tokens between the states that the gates' backward pass keeps."""
 
 
-def _constants(form: Form) -> dict[str, Any]:
-    return {
-        "NH": form.householders,
-        "K": form.K,
-        "V": form.V,
-        "ACC": form.arithmetic,
-        "GATED": form.gated,
-        "PACKED": form.packed,
-    }
+@lru_cache(maxsize=1024)
+def _shape(form: Form) -> StepShape:
+    sizes = form.householders, form.K, form.V
+    return StepShape(*make_constants(*sizes, form.arithmetic, form.gated, form.packed))
 
 
 @lru_cache(maxsize=1024)
-def _forward(form: Form, final: bool, save: bool) -> tuple[Launcher, int]:
-    """And its programs for each sequence and head, by blocks of the state's columns."""
+def _forward(form: Form) -> tuple[Launcher, int]:
+    """The launcher, and its programs for each sequence and head, by blocks of the state's columns."""
     BV = recurrent_width(form.V, form.K, max(512, form.sequences * form.heads))
-    constants = {"BV": BV, "INITIAL": form.initial, "FINAL": final, "SAVE": save}
-    return launcher(recurrent_forward, Tile(BV, 1), **_constants(form), **constants), count_blocks(form.V, BV)
+    return launcher(recurrent_forward, Tile(BV, 1), F=_shape(form), BV=BV), count_blocks(form.V, BV)
 
 
 def run_recurrent(
@@ -399,62 +366,51 @@ def run_recurrent(
 ) -> tuple[Tensor, Tensor | None, Tensor | None]:
     """Outputs, final states, errors (the last two if asked for)."""
     x, form = problem, problem.form
-    N, H, V, wide = form.sequences, form.heads, form.V, form.state_dtype
-    o = x.outputs()
-    last = x.new(N, H, form.K, V, dtype=wide) if final else None
-    errors = x.new(*x.v.shape, dtype=wide) if save else None
-    launch, blocks = _forward(form, final, save)
-    launch(
-        (N * H * blocks,),
-        *(x.q, x.k, x.v, x.beta, x.gates, o, *pointers(o, errors), x.initial, *pointers(o, last)),
-        *(x.cu, x.scale, form.tokens, H),
-    )
-    return o, last, errors
+    errors = x.new(*x.inputs.v.shape, dtype=form.state_dtype) if save else None
+    out = RecurrentOutputs(x.new_outputs(), x.new_states() if final else None, errors)
+    launch, blocks = _forward(form)
+    grid = (form.sequences * form.heads * blocks,)
+    launch(grid, x.inputs, x.initial, out, x.without_chunks(), x.scale)
+    return out
 
 
 @lru_cache(maxsize=1024)
-def _backward(form: Form, dfinal: bool) -> tuple[Launcher, int, Launcher, int]:
-    """For values and for keys, each with its programs for each sequence and head."""
-    programs = form.sequences * form.heads
+def _backward(form: Form) -> tuple[Launcher, int, Launcher, int]:
+    """The launchers for values and for keys, each with its programs for each sequence and head."""
+    programs, F = form.sequences * form.heads, _shape(form)
     BV, BK = recurrent_width(form.V, form.K, programs), recurrent_width(form.K, form.V, programs)
-    common = {**_constants(form), "DFINAL": dfinal}
-    values = launcher(
-        recurrent_backward_values,
-        Tile(BV, 1),
-        **common,
-        BV=BV,
-        DINITIAL=form.initial,
-        SAME=form.dtype == form.state_dtype,
-    )
-    keys = launcher(recurrent_backward_keys, Tile(BK, 1), **common, BK=BK, GROUP=GROUP, INITIAL=form.initial)
+    values = launcher(recurrent_backward_values, Tile(BV, 1), F=F, BV=BV)
+    keys = launcher(recurrent_backward_keys, Tile(BK, 1), F=F, BK=BK, GROUP=GROUP)
     return values, count_blocks(form.V, BV), keys, count_blocks(form.K, BK)
 
 
-def recurrent_backward(problem: Problem, do: Tensor, dfinal: Tensor | None, errors: Tensor) -> Gradients:
+def differentiate_recurrent(problem: Problem, do: Tensor, dfinal: Tensor | None, errors: Tensor) -> Gradients:
     """All gradients from the errors that `run_recurrent` kept."""
-    x, form = problem, problem.form
-    N, H, K, V, wide = form.sequences, form.heads, form.K, form.V, form.state_dtype
-    values, value_blocks, keys, key_blocks = _backward(form, dfinal is not None)
-    dq, dk, dv = launching.empty_like(x.q), launching.empty_like(x.k), launching.empty_like(x.v)
-    dinitial = x.new(N, H, K, V, dtype=wide) if form.initial else None
-    derrors = dv if form.dtype == wide else x.new(*errors.shape, dtype=wide)
-    dbeta = x.new(value_blocks, x.beta.numel(), dtype=wide)
+    x, form, inputs = problem, problem.form, problem.inputs
+    programs, H, wide = form.sequences * form.heads, form.heads, form.state_dtype
+    values, value_blocks, keys, key_blocks = _backward(form)
+    dq, dk, dv = map(launching.empty_like, (inputs.q, inputs.k, inputs.v))
+    dinitial = x.new_states() if form.initial else None
+    derrors = None if form.dtype == wide else x.new(*errors.shape, dtype=wide)
+    micro_steps = inputs.beta.numel()
+    of_values = ValueGradients(derrors, dv, x.new(value_blocks, micro_steps, dtype=wide), dinitial)
     values(
-        (N * H * value_blocks,),
-        *(x.q, x.k, x.beta, x.gates, do, errors, derrors, dv, dbeta, dfinal, *pointers(do, dinitial)),
-        *(x.cu, x.scale, form.tokens, H, x.beta.numel()),
+        (programs * value_blocks,),
+        *(inputs, do, errors, dfinal, of_values, x.without_chunks(), x.scale, micro_steps),
     )
-    partial = x.new(*x.k.shape, dtype=wide)
-    groups, rows = place_chunks(x, GROUP), form.batch * form.tokens * H
-    kept = x.new(groups.count, H, V, K, dtype=wide) if form.gated else None
-    da = x.new(key_blocks, rows, dtype=wide) if form.gated else None
+    groups, tokens = place_chunks(x, GROUP), form.batch * form.tokens * H
+    of_keys = KeyGradients(
+        q=dq,
+        k=dk,
+        a=x.new(key_blocks, tokens, dtype=wide) if form.gated else None,
+        partial=x.new(*inputs.k.shape, dtype=wide),
+        kept=x.new(groups.count, H, form.V, form.K, dtype=wide) if form.gated else None,
+    )
     keys(
-        (N * H * key_blocks,),
-        *(x.q, x.k, x.beta, x.gates, do, errors, derrors, x.initial, dfinal, dq, dk, partial),
-        *(*pointers(do, da, kept), x.cu, groups.start, x.scale, form.tokens, H, rows),
+        (programs * key_blocks,),
+        *(inputs, x.initial, do, errors, dv if derrors is None else derrors, dfinal, of_keys),
+        *(groups.places, x.scale, tokens),
     )
-    return Gradients(
-        *(dq, dk, dv, dbeta.sum(0).view_as(x.beta).to(x.beta.dtype)),
-        a=None if da is None else da.sum(0).view_as(x.gates),
-        initial=dinitial,
-    )
+    dbeta = of_values.beta.sum(0).view_as(inputs.beta).to(inputs.beta.dtype)
+    da = None if of_keys.a is None or inputs.a is None else of_keys.a.sum(0).view_as(inputs.a)
+    return Gradients(dq, dk, dv, dbeta, da, dinitial)

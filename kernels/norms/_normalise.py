@@ -1,6 +1,7 @@
-"""`l2_normalise`: vectors divided by their norms, in torch or by one Triton kernel.
+"""Norms of rows, each in torch or by one Triton kernel.
 
-`rms_normalise`: root-mean-square norms with a weight for each seed and head, in torch or by one Triton kernel.
+`l2_normalise` divides vectors by their norms; `rms_normalise` divides by the root of the mean square and multiplies by a weight
+for each seed and head.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from .._backends import KernelInputError, choose_backend
 from .._checking import FLOATS, check_flags, check_number, check_tensors, describe
 
 MOST_ENTRIES = 65536
-"""Of a row that the kernels hold; longer ones are normalised in torch."""
+"""The most entries of a row that the kernels hold; longer ones are normalised in torch."""
 
 
 def l2_normalise(x: Tensor, *, silu: bool = False, backend: str = "auto") -> Tensor:
@@ -25,8 +26,24 @@ def l2_normalise(x: Tensor, *, silu: bool = False, backend: str = "auto") -> Ten
     | ‖u‖ - 1 | is at most 2 ulp.  The norm is taken in the next wider format, with nothing added under the root, so
     reflections stay reflections.  Differentiable once.
 
-    Raises `KernelInputError` for an unknown backend, or x that is no tensor of a floating dtype with at least one dimension,
-    and `BackendUnavailableError`.
+    Args:
+        x: `[...,D]`, float16, bfloat16, float32 or float64, with at least one dimension.
+        silu: take SiLU of the entries first, x σ(x).
+        backend: `triton`, `torch`, or `auto`: `triton` for CUDA tensors where triton is installed, else `torch`;
+            `reference` runs as `torch`.  With D above 65,536 and while compiling it is always torch.
+
+    Returns:
+        Unit vectors in x's shape and dtype.
+
+    Raises:
+        KernelInputError: an argument is wrong: the line names it and the fix.
+        BackendUnavailableError: the backend that was asked for cannot run here.
+
+    Example:
+        >>> import torch
+        >>> l2_normalise(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
+        tensor([[0.6000, 0.8000],
+                [0.0000, 0.0000]])
     """
     check_tensors({"x": x})
     check_flags(silu=silu)
@@ -94,12 +111,30 @@ class _Torch(torch.autograd.Function):
 def rms_normalise(
     x: Tensor, weight: Tensor, *, eps: float = 1e-6, dtype: torch.dtype | None = None, backend: str = "auto"
 ) -> Tensor:
-    """w · x / sqrt(mean x² + eps) over the last dimension, in `dtype`, by default x's.
+    """w · x / sqrt(mean x² + eps) over the last dimension.
 
-    x `[S,...,H,D]` with weight `[S,H,D]`, or x `[S,...,D]` with weight `[S,D]`; eps at least 0. The mean is taken in float32
-    (float64 for float64, always in torch).
+    The mean is taken in float32 (float64 for float64, always in torch).  Differentiable in x and the weight.
 
-    Raises `KernelInputError` naming the argument, and `BackendUnavailableError`.
+    Args:
+        x: `[S,...,H,D]`, or `[S,...,D]`: seeds (models side by side), any dimensions, heads, entries; of a floating dtype.
+        weight: `[S,H,D]`, or `[S,D]`, of each seed (and head), of a floating dtype.
+        eps: added to the mean square, finite, at least 0.
+        dtype: of the result: float16, bfloat16, float32 or float64, by default x's.
+        backend: `triton`, `torch`, or `auto`: `triton` for CUDA tensors where triton is installed, else `torch`;
+            `reference` runs as `torch`.  With D above 65,536, in float64
+            and while compiling it is always torch.
+
+    Returns:
+        The normed rows in x's shape, in `dtype`.
+
+    Raises:
+        KernelInputError: an argument is wrong: the line names it and the fix.
+        BackendUnavailableError: the backend that was asked for cannot run here.
+
+    Example:
+        >>> import torch
+        >>> rms_normalise(torch.tensor([[3.0, 4.0]]), torch.ones(1, 2), eps=0.0)
+        tensor([[0.8485, 1.1314]])
     """
     check_tensors({"x": x, "weight": weight})
     ends = weight.dim() > 1 and x.dim() >= weight.dim() and x.shape[0] == weight.shape[0]

@@ -1,16 +1,13 @@
-"""Vectors divided by their norms in one pass over memory, forward and backward, with SiLU before it on the way.
+"""Norms on Triton kernels, each pass over memory once, forward and backward.
 
-Root-mean-square norms with a weight in one pass over memory, forward and backward.
-
-Rows are `[S,N,H]`; weights `[S,H,D]`. A program takes one weight and a range of N, so that it reads the weight once and adds
-up its gradient in registers.
-
-Launches of the normalising kernels.  Needs triton.
+`unit_rows`: vectors divided by their norms, with SiLU before it on the way.  `rms_rows`: root-mean-square norms with a weight;
+rows are `[S,N,H]`, weights `[S,H,D]`, and a program takes one weight and a range of N, so that it reads the weight once and
+adds up its gradient in registers.  Needs triton.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import triton
@@ -26,10 +23,10 @@ from .._backends import Tile
 @triton.jit
 def unit_rows(x, u, rows, D, W: tl.constexpr, ROWS: tl.constexpr, SILU: tl.constexpr, WIDE: tl.constexpr):
     """u = y / ‖y‖ with y = x or SiLU(x), row by row; a zero row stays zero."""
-    r, d, used = _places(rows, D, W, ROWS)
+    r, d, used = _place_entries(rows, D, W, ROWS)
     place = r[:, None] * D + d[None, :]
-    y, _ = _activated(tl.load(x + place, mask=used, other=0.0).to(WIDE), SILU)
-    unit, _ = _unit(y)
+    y, _ = _activate(tl.load(x + place, mask=used, other=0.0).to(WIDE), SILU)
+    unit, _ = _normalise(y)
     tl.store(u + place, unit.to(u.dtype.element_ty), mask=used)
 
 
@@ -38,35 +35,39 @@ def unit_rows_backward(
     x, du, dx, rows, D, W: tl.constexpr, ROWS: tl.constexpr, SILU: tl.constexpr, WIDE: tl.constexpr
 ):
     """dy = (du - u (u·du)) / ‖y‖, times SiLU's derivative; only x is needed of the forward pass."""
-    r, d, used = _places(rows, D, W, ROWS)
+    r, d, used = _place_entries(rows, D, W, ROWS)
     place = r[:, None] * D + d[None, :]
-    y, slope = _activated(tl.load(x + place, mask=used, other=0.0).to(WIDE), SILU)
+    y, slope = _activate(tl.load(x + place, mask=used, other=0.0).to(WIDE), SILU)
     g = tl.load(du + place, mask=used, other=0.0).to(WIDE)
-    unit, norm = _unit(y)
+    unit, norm = _normalise(y)
+    # dy = (du - u (u·du)) / ‖y‖, rounded once when dx is stored
     dy = (g - unit * tl.sum(unit * g, 1)[:, None]) / norm[:, None]
     tl.store(dx + place, (dy * slope).to(dx.dtype.element_ty), mask=used)
 
 
 @triton.jit
-def _places(rows, D, W: tl.constexpr, ROWS: tl.constexpr):
+def _place_entries(rows, D, W: tl.constexpr, ROWS: tl.constexpr):
+    """This program's rows, their columns, and which entries there are."""
     r = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     d = tl.arange(0, W)
     return r, d, (r[:, None] < rows) & (d[None, :] < D)
 
 
 @triton.jit
-def _activated(x, SILU: tl.constexpr):
+def _activate(x, SILU: tl.constexpr):
     """The vector that is normalised, and its derivative in x."""
     if SILU:
         s = 1.0 / (1.0 + tl.exp(-x))
+        # (x σ(x))' = σ(x) (1 + x (1 - σ(x)))
         return x * s, s * (1.0 + x * (1.0 - s))
     else:
         return x, tl.full(x.shape, 1.0, x.dtype)
 
 
 @triton.jit
-def _unit(y):
+def _normalise(y):
     """y / ‖y‖ and ‖y‖, by the largest entry first, so that no square is too large or too small; 0 and 1 for zero."""
+    # squares of y / max |y| lie in [0, 1] and their sum in [1, D]
     largest = tl.max(tl.abs(y), 1)
     largest = tl.where(largest > 0, largest, 1.0)
     unit = y / largest[:, None]
@@ -75,42 +76,49 @@ def _unit(y):
     return unit / root[:, None], largest * root
 
 
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
+class RowSizes(NamedTuple):
+    """Rows `[S,N,H]` of D entries, of which a program takes `share` of N."""
+
+    N: int
+    H: int
+    D: int
+    share: int
 
 
 @triton.jit
-def rms_rows(x, weight, y, N, H, D, eps, share, W: tl.constexpr, ROWS: tl.constexpr):
+def rms_rows(x, weight, y, z, eps, W: tl.constexpr, ROWS: tl.constexpr):
     """y = w · x / sqrt(mean x² + eps); rows in float32."""
-    group, d, w = _weight(weight, H, D, W)
-    first = tl.program_id(1) * share
-    for n in range(first, tl.minimum(first + share, N), ROWS):
-        place, used = _rows(group, n, N, H, D, d, ROWS)
+    group, d, w = _load_weight(weight, z.D, W)
+    first = tl.program_id(1) * z.share
+    for n in range(first, tl.minimum(first + z.share, z.N), ROWS):
+        place, used = _place_rows(group, n, z, d, ROWS)
         row = tl.load(x + place, mask=used, other=0.0).to(tl.float32)
-        unit, _ = _scaled(row, D, eps)
+        unit, _ = _scale_row(row, z.D, eps)
         tl.store(y + place, (unit * w[None, :]).to(y.dtype.element_ty), mask=used)
 
 
 @triton.jit
-def rms_rows_backward(x, weight, dy, dx, partial, N, H, D, eps, share, W: tl.constexpr, ROWS: tl.constexpr):
+def rms_rows_backward(x, weight, dy, dx, partial, z, eps, W: tl.constexpr, ROWS: tl.constexpr):
     """dx = (g - u mean(u·g)) / rms with g = w · dy and u = x / rms; `partial` `[S·H,programs,D]` adds up dy · u."""
-    group, d, w = _weight(weight, H, D, W)
-    first = tl.program_id(1) * share
+    group, d, w = _load_weight(weight, z.D, W)
+    first = tl.program_id(1) * z.share
     total = tl.zeros([W], tl.float32)
-    for n in range(first, tl.minimum(first + share, N), ROWS):
-        place, used = _rows(group, n, N, H, D, d, ROWS)
+    for n in range(first, tl.minimum(first + z.share, z.N), ROWS):
+        place, used = _place_rows(group, n, z, d, ROWS)
         row = tl.load(x + place, mask=used, other=0.0).to(tl.float32)
         slope = tl.load(dy + place, mask=used, other=0.0).to(tl.float32)
-        unit, rate = _scaled(row, D, eps)
+        unit, rate = _scale_row(row, z.D, eps)
         g = slope * w[None, :]
-        along = tl.sum(g * unit, 1) / D
+        # dx = (g - u mean(u·g)) / rms
+        along = tl.sum(g * unit, 1) / z.D
         tl.store(dx + place, ((g - unit * along[:, None]) * rate[:, None]).to(dx.dtype.element_ty), mask=used)
         total += tl.sum(slope * unit, 0)
-    out = (group * tl.num_programs(1) + tl.program_id(1)) * D + d
-    tl.store(partial + out, total, mask=d < D)
+    out = (group * tl.num_programs(1) + tl.program_id(1)) * z.D + d
+    tl.store(partial + out, total, mask=d < z.D)
 
 
 @triton.jit
-def _weight(weight, H, D, W: tl.constexpr):
+def _load_weight(weight, D, W: tl.constexpr):
     """This program's weight: its number s·H + h, its columns and entries."""
     group = tl.program_id(0).to(tl.int64)
     d = tl.arange(0, W)
@@ -118,22 +126,22 @@ def _weight(weight, H, D, W: tl.constexpr):
 
 
 @triton.jit
-def _rows(group, n, N, H, D, d, ROWS: tl.constexpr):
+def _place_rows(group, n, z, d, ROWS: tl.constexpr):
     """Where the rows n, ..., n + ROWS - 1 of a weight lie."""
     r = n + tl.arange(0, ROWS)
-    row = ((group // H) * N + r) * H + group % H
-    return row[:, None] * D + d[None, :], (r[:, None] < N) & (d[None, :] < D)
+    row = ((group // z.H) * z.N + r) * z.H + group % z.H
+    return row[:, None] * z.D + d[None, :], (r[:, None] < z.N) & (d[None, :] < z.D)
 
 
 @triton.jit
-def _scaled(row, D, eps):
+def _scale_row(row, D, eps):
     """x / rms and 1 / rms."""
     rate = 1.0 / tl.sqrt(tl.sum(row * row, 1) / D + eps)
     return row * rate[:, None], rate
 
 
 ENTRIES = 2048
-"""Of a program's tile."""
+"""Entries of a program's tile."""
 
 
 def unit_rows_of(x: Tensor, gradient: Tensor | None, silu: bool) -> Tensor:
@@ -161,7 +169,7 @@ def rms_rows_of(x: Tensor, weight: Tensor, eps: float, dtype: torch.dtype) -> Te
     """The normed rows of x `[S,...,H,D]` with weights `[S,H,D]`, or `[S,...,D]` with `[S,D]`."""
     y = launching.empty(*x.shape, dtype=dtype, device=x.device)
     if x.numel():
-        _launch_rms(rms_rows, (x, weight, y), x, weight, eps, _divided(x, weight)[1])
+        _launch_rms(rms_rows, (x, weight, y), x, weight, eps, _divide_rows(x, weight)[1])
     return y
 
 
@@ -170,18 +178,18 @@ def rms_gradients(x: Tensor, weight: Tensor, gradient: Tensor, eps: float) -> tu
     if not x.numel():
         return torch.zeros_like(x), torch.zeros_like(weight)
     dx = launching.empty(*x.shape, dtype=x.dtype, device=x.device)
-    programs, share = _divided(x, weight)
+    programs, share = _divide_rows(x, weight)
     groups, D = weight.numel() // weight.shape[-1], weight.shape[-1]
     partial = launching.empty(groups, programs, D, dtype=torch.float32, device=x.device)
     _launch_rms(rms_rows_backward, (x, weight, gradient, dx, partial), x, weight, eps, share)
     return dx, partial.sum(1).view_as(weight).to(weight.dtype)
 
 
-def _divided(x: Tensor, weight: Tensor) -> tuple[int, int]:
+def _divide_rows(x: Tensor, weight: Tensor) -> tuple[int, int]:
     """Programs for each weight, and rows of each."""
     each = x.numel() // weight.numel()
     groups = weight.numel() // weight.shape[-1]
-    return launching.divided(each, groups, max(1, ENTRIES // triton.next_power_of_2(weight.shape[-1])))
+    return launching.divide_rows(each, groups, max(1, ENTRIES // triton.next_power_of_2(weight.shape[-1])))
 
 
 def _launch_rms(
@@ -195,4 +203,4 @@ def _launch_rms(
     tall = max(1, ENTRIES // width)
     launch = launching.launcher(kernel, Tile(width, warps=4, stages=2), W=width, ROWS=tall)
     with launching.on_device_of(x):
-        launch(grid, *tensors, N, H, D, eps, share)
+        launch(grid, *tensors, RowSizes(N, H, D, share), eps)

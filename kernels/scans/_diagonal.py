@@ -12,7 +12,7 @@ from torch import Tensor
 from .._backends import KernelInputError, choose_backend
 from .._checking import check_choice, check_flags, check_packing, check_shape, check_tensors, check_whole
 from ..delta._reference import arithmetic_of, without_tokens
-from ._segments import Segments, cut, segment_length
+from ._segments import cut, segment_length
 
 MODES = ("auto", "recurrent", "parallel")
 
@@ -29,22 +29,10 @@ def diagonal_scan(
     backend: str = "auto",
     segment: int | None = None,
 ) -> tuple[Tensor, Tensor | None]:
-    """Run `h_t = a_t h_{t-1} + b_t` over all tokens.
+    """Run `h_t = a_t h_{t-1} + b_t` over all tokens, parallel in time where that pays.
 
-    Arguments:
-        a: decays, `[B,T,D]`, in [-1, 1]; 0 and negative ones are ordinary values (nothing is divided, no logarithms).
-            `[B,T,D,2]`: complex, (re, im), acting as the 2×2 matrix [[re, -im], [im, re]]: a scaled rotation.
-        b: `[B,T,D]` or `[B,T,D,2]` like a; its dtype may differ from a's (decays in float32, the rest in bfloat16).
-        initial_state: `[N,D]` or `[N,D,2]`, by default zero.  N is B, or the number of packed sequences.
-        output_final_state: also return the last states, in float32 (float64 where an input is float64), unrounded.
-        reverse: from the last token to the first, `h_t = a_t h_{t+1} + b_t`.
-        cu_seqlens: `[N+1]` integers from 0 to T, the bounds of sequences packed along T; B must be 1.
-        mode: `recurrent` (token by token), `parallel` (segments at the same time) or `auto`.
-        backend: `triton`, `torch`, `reference` or `auto`: `backends.choose_backend`.
-        segment: tokens of a segment in the parallel mode; by default what suits the device.
-
-    Returns `(h, final_state)`: h in b's shape and dtype, final_state None unless asked for.  Differentiable once in a, b
-    and initial_state, by explicit formulas that are scans themselves (`backend="reference"`: any number of times).
+    Differentiable once in a, b and initial_state, by explicit formulas that are scans themselves (`backend="reference"`: any
+    number of times).
 
     Arithmetic: float32, or float64 where an input is float64.  `recurrent` rounds the product `a_t h_{t-1}` and then the
     sum with b_t; complex: `(re re' - im im') + b`, `(re im' + im re') + b`, every product, difference and sum rounded,
@@ -54,10 +42,37 @@ def diagonal_scan(
     {-1, 0, 1}, b and the initial state are integers, and all partial sums are within the format's consecutive integers.
     h is rounded to b's dtype when it is written; the state that goes on is not.
 
-    Raises `KernelInputError` naming the argument and the mend, `BackendUnavailableError`.
+    Args:
+        a: decays, `[B,T,D]`, in [-1, 1]; 0 and negative ones are ordinary values (nothing is divided, no logarithms).
+            `[B,T,D,2]`: complex, (re, im), acting as the 2×2 matrix [[re, -im], [im, re]]: a scaled rotation.
+        b: what is added, in a's shape; its dtype may differ from a's (decays in float32, the rest in bfloat16).
+        initial_state: `[N,D]` or `[N,D,2]`, by default zero.  N is B, or the number of packed sequences.
+        output_final_state: also return the last states.
+        reverse: from the last token to the first, `h_t = a_t h_{t+1} + b_t`.
+        cu_seqlens: `[N+1]` integers (int32 or int64) that rise from 0 to T, the bounds of sequences packed along T; B must be 1.
+        mode: `recurrent` (token by token), `parallel` (segments at the same time), or `auto`: the latter for sequences of more
+            than two segments.
+        backend: `triton`, `torch`, `reference`, or `auto`: `triton` for CUDA tensors where triton is installed, else
+            `torch`.
+        segment: tokens of a segment in the parallel mode, at least 1; by default what suits the device, 16 to 512.
+
+    Returns:
+        `(h, final_state)`: h in b's shape and dtype; final_state in the shape of initial_state, in float32 (float64 where an
+        input is float64), unrounded, None unless asked for.
+
+    Raises:
+        KernelInputError: an argument is wrong: the line names it and the fix.
+        BackendUnavailableError: the backend that was asked for cannot run here.
+
+    Example:
+        >>> import torch
+        >>> a = torch.tensor([1.0, -1.0, 0.0]).view(1, 3, 1)
+        >>> h, last = diagonal_scan(a, torch.ones(1, 3, 1), output_final_state=True)
+        >>> h.flatten().tolist(), last.tolist()
+        ([1.0, 0.0, 1.0], [[1.0]])
     """
     check_flags(output_final_state=output_final_state, reverse=reverse)
-    sequences = _check(a, b, initial_state, cu_seqlens, mode, segment)
+    sequences = _check_arguments(a, b, initial_state, cu_seqlens, mode, segment)
     chosen = choose_backend(backend, a.device)
     pairs = a.dim() == 4
     arithmetic = arithmetic_of(a, b, initial_state)
@@ -83,7 +98,7 @@ def diagonal_scan_reference(
     a: Tensor, b: Tensor, initial_state: Tensor, cu_seqlens: Tensor | None = None, reverse: bool = False
 ) -> tuple[Tensor, Tensor]:
     """The plain loop, differentiable by autograd; all tensors in one dtype, the arithmetic's."""
-    from ._torch_diagonal import times
+    from ._torch_diagonal import multiply
 
     if cu_seqlens is not None:
         bounds = cu_seqlens.tolist()
@@ -95,14 +110,14 @@ def diagonal_scan_reference(
     state, states = initial_state, []
     order = range(b.shape[1])
     for t in reversed(order) if reverse else order:
-        state = times(a[:, t], state, a.dim() == 4) + b[:, t]
+        state = multiply(a[:, t], state, a.dim() == 4) + b[:, t]
         states.append(state)
     if not states:
         return without_tokens(b, state, a, b)
     return torch.stack(states[::-1] if reverse else states, 1), state
 
 
-def _check(
+def _check_arguments(
     a: Tensor,
     b: Tensor,
     initial_state: Tensor | None,
@@ -125,18 +140,14 @@ def _check(
     return N
 
 
-def _implementation(backend: str) -> ModuleType:
+def _choose_implementation(backend: str) -> ModuleType:
     if backend == "triton":
-        from . import _triton_diagonal as triton_diagonal_launch
+        from . import _triton_diagonal
 
-        return triton_diagonal_launch
-    from . import _torch_diagonal as torch_diagonal
+        return _triton_diagonal
+    from . import _torch_diagonal
 
-    return torch_diagonal
-
-
-def _segments(b: Tensor, cu_seqlens: Tensor | None, length: int) -> Segments:
-    return cut(b.shape[0], b.shape[1], length, cu_seqlens)
+    return _torch_diagonal
 
 
 @torch.library.custom_op("mirrormata::diagonal_scan", mutates_args=())
@@ -150,25 +161,17 @@ def _scan(
     pairs: bool,
     backend: str,
 ) -> tuple[Tensor, Tensor]:
-    segments = _segments(b, cu_seqlens, length)
+    segments = cut(b.shape[0], b.shape[1], length, cu_seqlens)
     wide = (a, b) if backend == "triton" else (a.to(state.dtype), b.to(state.dtype))
-    h, final = _implementation(backend).diagonal_scan_segments(
+    h, final = _choose_implementation(backend).diagonal_scan_segments(
         *wide, state, segments, backwards=reverse, pairs=pairs
     )
     return h.to(b.dtype), final
 
 
 @_scan.register_fake
-def _(
-    a: Tensor,
-    b: Tensor,
-    state: Tensor,
-    cu_seqlens: Tensor | None,
-    length: int,
-    reverse: bool,
-    pairs: bool,
-    backend: str,
-) -> tuple[Tensor, Tensor]:
+def _(*arguments: Any) -> tuple[Tensor, Tensor]:
+    _, b, state, *_ = arguments
     return torch.empty_like(b, memory_format=torch.contiguous_format), torch.empty_like(
         state, memory_format=torch.contiguous_format
     )
@@ -187,32 +190,22 @@ def _scan_backward(
     pairs: bool,
     backend: str,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    segments = _segments(h, cu_seqlens, length)
+    segments = cut(h.shape[0], h.shape[1], length, cu_seqlens)
     wide = (a, h, dh) if backend == "triton" else (x.to(state.dtype) for x in (a, h, dh))
-    da, db, first = _implementation(backend).diagonal_scan_gradients(
+    da, db, first = _choose_implementation(backend).diagonal_scan_gradients(
         *wide, state, d_final, segments, backwards=reverse, pairs=pairs
     )
     return da.to(a.dtype), db.to(h.dtype), first
 
 
 @_scan_backward.register_fake
-def _(
-    a: Tensor,
-    h: Tensor,
-    dh: Tensor,
-    state: Tensor,
-    d_final: Tensor,
-    cu_seqlens: Tensor | None,
-    length: int,
-    reverse: bool,
-    pairs: bool,
-    backend: str,
-) -> tuple[Tensor, Tensor, Tensor]:
+def _(*arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
+    a, h, _, state, *_ = arguments
     da, db, first = (torch.empty_like(x, memory_format=torch.contiguous_format) for x in (a, h, state))
     return da, db, first
 
 
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+def _keep_for_backward(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
     a, _, state, cu_seqlens, *ctx.options = inputs
     ctx.save_for_backward(a, output[0], state, cu_seqlens)
 
@@ -223,4 +216,4 @@ def _differentiate(ctx: Any, dh: Tensor, d_final: Tensor) -> tuple[Tensor | None
     return da, db, d_state, None, None, None, None, None
 
 
-_scan.register_autograd(_differentiate, setup_context=_keep)
+_scan.register_autograd(_differentiate, setup_context=_keep_for_backward)

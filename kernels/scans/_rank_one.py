@@ -35,31 +35,52 @@ def rank_one_scan(
 ) -> tuple[Tensor | None, Tensor | None]:
     """Run `H_t = (diag(w_t) + u_t z_tᵀ) H_{t-1} + k_t v_tᵀ`, `o_t = scale q_tᵀ H_t` over all tokens.
 
-    Arguments:
-        q: `[B,T,H,K]`, or None for no outputs (`o` is None).
-        w, u, z: `[B,T,H,K]`.  RWKV-7 has `u = -κ̂`, `z = a κ̂` (or the transpose's order); a Householder factor has w = 1,
-            `u = -β k`, `z = k`.  Any real values, zero and negative included.
-        k: `[B,T,H,K]` and v: `[B,T,H,V]`, or both None: nothing is added (V is then initial_state's).
-        initial_state: `[N,H,K,V]`, by default zero.  N is B, or the number of packed sequences.
-        scale: factor of the outputs, by default K^-1/2.
-        output_final_state: also return the last states `[N,H,K,V]`, in float32 (float64 where an input is float64).
-        cu_seqlens: `[N+1]` integers from 0 to T, the bounds of sequences packed along T; B must be 1.
-        backend: `triton`, `torch`, `reference` or `auto`: `backends.choose_backend`.
-
-    Returns `(o, final_state)`, o `[B,T,H,V]` in v's dtype (q's without v).  Differentiable once in every tensor by
-    explicit formulas (`backend="reference"`: any number of times).  Token by token: the time is that of T steps.
+    Differentiable once in every tensor by explicit formulas (`backend="reference"`: any number of times).  Token by token: it takes
+    T steps, one after another.
 
     Arithmetic: float32, or float64 where an input is float64; of a token `s_j = Σ_i z_i H_ij`, then
     `H_ij = (w_i H_ij + u_i s_j) + k_i v_j`, then `o_j = scale Σ_i q_i H_ij`, every product and sum rounded, none fused.
-    The reference sums over i by `reference.tree_sum`; the other backends in an order of their own, which makes no
+    The reference sums over i by `tree_sum`; the other backends in an order of their own, which makes no
     difference to integers whose partial sums are within the format's consecutive integers.  The kernels take a scale that
     float32 does not hold into the queries, if they compute in float64.
 
-    Raises `KernelInputError` naming the argument and the mend, `BackendUnavailableError`.
+    Args:
+        q: queries `[B,T,H,K]`, or None for no outputs (`o` is None).  K and V are 1 to 256.
+        w: the diagonal, `[B,T,H,K]`; any real values here and in u and z, zero and negative included.
+        u: `[B,T,H,K]`.  RWKV-7 has `u = -κ̂`, `z = a κ̂` (or the transpose's order); a Householder factor has w = 1,
+            `u = -β k`, `z = k`.
+        z: `[B,T,H,K]`.
+        k: keys `[B,T,H,K]`; k and v are both None where nothing is added (V is then initial_state's).
+        v: values `[B,T,H,V]`.
+        initial_state: `[N,H,K,V]`, by default zero.  N is B, or the number of packed sequences.
+        scale: factor of the outputs, finite, by default K^-1/2.
+        output_final_state: also return the last states.
+        cu_seqlens: `[N+1]` integers (int32 or int64) that rise from 0 to T, the bounds of sequences packed along T; B must be 1.
+        backend: `triton`, `torch`, `reference`, or `auto`: `triton` for CUDA tensors where triton is installed, else
+            `torch`.
+
+    Returns:
+        `(o, final_state)`: o `[B,T,H,V]` in v's dtype (q's without v), None without q; final_state `[N,H,K,V]` in float32
+        (float64 where an input is float64), None unless asked for.
+
+    Raises:
+        KernelInputError: an argument is wrong: the line names it and the fix.
+        BackendUnavailableError: the backend that was asked for cannot run here.
+
     Source: RWKV-7, arXiv 2503.14456; Complex KDA, arXiv 2609.24797.
+
+    Example:
+        The reflection along e_1 - e_2 swaps the two rows of the state:
+
+        >>> import torch
+        >>> z = torch.tensor([1.0, -1.0]).view(1, 1, 1, 2)
+        >>> start = torch.tensor([3.0, 5.0]).view(1, 1, 2, 1)
+        >>> _, state = rank_one_scan(None, torch.ones_like(z), -z, z, initial_state=start, output_final_state=True)
+        >>> state.flatten().tolist()
+        [5.0, 3.0]
     """
     check_flags(output_final_state=output_final_state)
-    sequences, V = _check(q, w, u, z, k, v, initial_state, cu_seqlens)
+    sequences, V = _check_arguments(q, w, u, z, k, v, initial_state, cu_seqlens)
     chosen = choose_backend(backend, w.device)
     arithmetic = arithmetic_of(q, w, u, z, k, v, initial_state)
     B, T, H, K = w.shape
@@ -74,9 +95,9 @@ def rank_one_scan(
     added = queries.new_zeros(B, T, H, V) if v is None else v
     if chosen == "triton" and arithmetic == torch.float64:
         queries, scale = _scale_queries(queries, scale)
-    inputs = (queries, w, u, z, keys, added)
+    inputs = in_torch.Inputs(queries, w, u, z, keys, added)
     if chosen == "reference":
-        o, final = rank_one_reference(_wide(inputs, arithmetic), state, scale, cu_seqlens)
+        o, final = rank_one_reference(_widen(inputs, arithmetic), state, scale, cu_seqlens)
         o = o.to(added.dtype)
     else:
         keep = torch.is_grad_enabled() and any(x.requires_grad for x in (*inputs, state))
@@ -98,9 +119,7 @@ def rank_one_reference(
     q, w, u, z, k, v = inputs
     if cu_seqlens is not None:
         parts = [
-            rank_one_reference(
-                (q[:, i:j], w[:, i:j], u[:, i:j], z[:, i:j], k[:, i:j], v[:, i:j]), state[n : n + 1], scale
-            )
+            rank_one_reference(in_torch.Inputs(*(x[:, i:j] for x in inputs)), state[n : n + 1], scale)
             for n, (i, j) in enumerate(pairwise(cu_seqlens.tolist()))
         ]
         return torch.cat([o for o, _ in parts], 1), torch.cat([final for _, final in parts])
@@ -113,7 +132,7 @@ def rank_one_reference(
     return (torch.stack(outputs, 1), state) if outputs else without_tokens(v, state, *inputs)
 
 
-def _check(
+def _check_arguments(
     q: Tensor | None,
     w: Tensor,
     u: Tensor,
@@ -162,12 +181,12 @@ def _scan(
     keep: bool,
     backend: str,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    inputs = (q, w, u, z, k, v)
+    inputs = in_torch.Inputs(q, w, u, z, k, v)
     if backend == "triton":
         from ._triton_rank_one import rank_one_forward
 
         return rank_one_forward(inputs, state, scale, cut(v.shape[0], v.shape[1], SEGMENT, cu_seqlens), keep)
-    wide, padding = _in_rows(inputs, state.dtype, cu_seqlens)
+    wide, padding = _spread_rows(inputs, state.dtype, cu_seqlens)
     o, final, checkpoints = in_torch.rank_one_forward(wide, state, scale, SEGMENT, keep)
     if padding is None:
         return o.to(v.dtype), final, checkpoints
@@ -175,19 +194,8 @@ def _scan(
 
 
 @_scan.register_fake
-def _(
-    q: Tensor,
-    w: Tensor,
-    u: Tensor,
-    z: Tensor,
-    k: Tensor,
-    v: Tensor,
-    state: Tensor,
-    cu_seqlens: Tensor | None,
-    scale: float,
-    keep: bool,
-    backend: str,
-) -> tuple[Tensor, Tensor, Tensor]:
+def _(*arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
+    *_, v, state, cu_seqlens, _, keep, backend = arguments
     tokens, (N, H, K, V) = v.shape[1], state.shape
     length = max(1, min(SEGMENT, tokens))
     if backend == "triton":
@@ -218,14 +226,14 @@ def _scan_backward(
     scale: float,
     backend: str,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    inputs = (q, w, u, z, k, v)
+    inputs = in_torch.Inputs(q, w, u, z, k, v)
     if backend == "triton":
         from ._triton_rank_one import rank_one_backward
 
         segments = cut(v.shape[0], v.shape[1], SEGMENT, cu_seqlens)
         gradients, d_state = rank_one_backward(inputs, checkpoints, do, d_final, scale, segments)
         return *gradients, d_state
-    wide, padding = _in_rows(inputs, state.dtype, cu_seqlens)
+    wide, padding = _spread_rows(inputs, state.dtype, cu_seqlens)
     do = do.to(state.dtype)
     if padding is not None:
         do = padding.spread(do, 0.0)
@@ -239,43 +247,28 @@ def _scan_backward(
 
 
 @_scan_backward.register_fake
-def _(
-    q: Tensor,
-    w: Tensor,
-    u: Tensor,
-    z: Tensor,
-    k: Tensor,
-    v: Tensor,
-    state: Tensor,
-    checkpoints: Tensor,
-    do: Tensor,
-    d_final: Tensor,
-    cu_seqlens: Tensor | None,
-    scale: float,
-    backend: str,
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    dq, dw, du, dz, dk, dv, d_state = (x.new_empty(x.shape) for x in (q, w, u, z, k, v, state))
-    return dq, dw, du, dz, dk, dv, d_state
+def _(*arguments: Any) -> tuple[Tensor, ...]:
+    return tuple(x.new_empty(x.shape) for x in arguments[:7])  # of q, w, u, z, k, v and the state
 
 
-def _wide(inputs: in_torch.Inputs, arithmetic: torch.dtype) -> in_torch.Inputs:
-    q, w, u, z, k, v = (x.to(arithmetic) for x in inputs)
-    return q, w, u, z, k, v
+def _widen(inputs: in_torch.Inputs, arithmetic: torch.dtype) -> in_torch.Inputs:
+    return in_torch.Inputs(*(x.to(arithmetic) for x in inputs))
 
 
-def _in_rows(
+def _spread_rows(
     inputs: in_torch.Inputs, arithmetic: torch.dtype, cu_seqlens: Tensor | None
 ) -> tuple[in_torch.Inputs, in_torch.Padding | None]:
     """In the arithmetic's dtype, packed sequences a row each; tokens behind an end leave the state alone."""
     padding = None if cu_seqlens is None else in_torch.Padding(cu_seqlens, inputs[0].shape[1])
-    q, w, u, z, k, v = (
+    # w = 1 and zeros elsewhere change no state
+    filled = (
         x.to(arithmetic) if padding is None else padding.spread(x.to(arithmetic), filling)
         for x, filling in zip(inputs, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0), strict=True)
     )
-    return (q, w, u, z, k, v), padding
+    return in_torch.Inputs(*filled), padding
 
 
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
+def _keep_for_backward(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
     *tensors, cu_seqlens, ctx.scale, _, ctx.backend = inputs
     ctx.save_for_backward(*tensors, output[2], cu_seqlens)
 
@@ -286,4 +279,4 @@ def _differentiate(ctx: Any, do: Tensor, d_final: Tensor, _: Tensor) -> tuple[Te
     return *gradients, None, None, None, None
 
 
-_scan.register_autograd(_differentiate, setup_context=_keep)
+_scan.register_autograd(_differentiate, setup_context=_keep_for_backward)

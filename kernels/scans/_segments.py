@@ -18,8 +18,7 @@ KEPT_EVERY = 16
 
 
 SERIAL = 512
-"""So few segments are joined one after another; more are cut again, STEP at a time."""
-
+"""Up to so many segments are joined one after another; more are cut again, STEP at a time."""
 STEP = 32
 
 

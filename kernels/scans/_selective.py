@@ -14,9 +14,7 @@ from ..delta._reference import arithmetic_of
 from ._diagonal import diagonal_scan
 
 MOST_STATES = 1024
-"""Of a channel, which one warp holds; with more the torch path runs."""
-
-"""Tokens from one state that the kernels keep for the gradients to the next."""
+"""The most states of a channel, which one warp holds; with more the torch path runs."""
 
 
 def selective_scan(
@@ -32,17 +30,38 @@ def selective_scan(
 ) -> tuple[Tensor, Tensor]:
     """Run `h_t = a_t ⊙ h_{t-1} + Δ_t u_t w_tᵀ`, `y_t = h_t r_t`, with `a = exp(-Δ λ)`, or `2 exp(-Δ λ) - 1` if signed.
 
-    Arguments:
-        u: inputs, `[S,B,T,C]`. step: Δ ≥ 0, `[S,B,T,C]`. rate: λ ≥ 0 of each seed, channel and state, `[S,C,N]`.
-        write, read: w and r, `[S,B,T,N]`. initial_state: `[S,B,C,N]`.
+    S, B, T, C, N are seeds (models side by side), batch, tokens, channels, and states of a channel.  The kernels keep states every
+    few tokens, compute the others again, and are differentiable once, in all tensors.
+
+    Args:
+        u: inputs, `[S,B,T,C]`, in a floating dtype, as all tensors.
+        step: Δ, `[S,B,T,C]`, at least 0.
+        rate: λ of each seed, channel and state, `[S,C,N]`, at least 0.
+        write: w, `[S,B,T,N]`: what of an input goes into each state.
+        read: r, `[S,B,T,N]`: what of each state goes into the output.
+        initial_state: `[S,B,C,N]`.
         signed: decays in (-1, 1] instead of (0, 1].
-        backend: `triton`, `torch` or `auto`. The kernels keep states every few tokens and compute the others again.
+        backend: `triton`, `torch`, or `auto`: `triton` for CUDA tensors where triton is installed, else `torch`;
+            `reference` runs as `torch`.  With N above 1024 it is always torch.
 
-    Returns `(y, final_state)`, `[S,B,T,C]` and `[S,B,C,N]`, in float32, or float64 where an input is. Differentiable once
-    by the kernels, in all tensors.
+    Returns:
+        `(y, final_state)`: `[S,B,T,C]` and `[S,B,C,N]`, in float32, or float64 where an input is.
 
-    Raises `KernelInputError` naming the argument, and `BackendUnavailableError`.
+    Raises:
+        KernelInputError: an argument is wrong: the line names it and the fix; or N is above 1024 with `backend="triton"`.
+        BackendUnavailableError: the backend that was asked for cannot run here.
+
     Source: Mamba, arXiv 2312.00752; the signed range, arXiv 2411.12537.
+
+    Example:
+        Rates of 0 are decays of 1, so that two states add up the inputs:
+
+        >>> import torch
+        >>> ones, start = torch.ones(1, 1, 3, 1), torch.zeros(1, 1, 1, 2)
+        >>> both = torch.ones(1, 1, 3, 2)
+        >>> y, last = selective_scan(ones, ones, torch.zeros(1, 1, 2), both, both, start)
+        >>> y.flatten().tolist(), last.flatten().tolist()
+        ([2.0, 4.0, 6.0], [3.0, 3.0])
     """
     tensors = {"u": u, "step": step, "rate": rate, "write": write, "read": read}
     check_tensors({**tensors, "initial_state": initial_state})

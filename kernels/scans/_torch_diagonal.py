@@ -15,7 +15,7 @@ from torch import Tensor
 from ._segments import Segments, next_length
 
 
-def times(a: Tensor, h: Tensor, pairs: bool) -> Tensor:
+def multiply(a: Tensor, h: Tensor, pairs: bool) -> Tensor:
     """`a h`, of reals or of (re, im) pairs: each product rounded, then their sum."""
     if not pairs:
         return a * h
@@ -32,13 +32,13 @@ def diagonal_scan_segments(
     a: Tensor, b: Tensor, initial_state: Tensor, segments: Segments, *, backwards: bool, pairs: bool
 ) -> tuple[Tensor, Tensor]:
     """All states `[R,T,D(,2)]` and the last of each sequence `[N,D(,2)]`; one dtype throughout."""
-    enter = _entering(a, b, initial_state, segments, backwards, pairs)
+    enter = _find_entering(a, b, initial_state, segments, backwards, pairs)
     h = torch.empty_like(b, memory_format=torch.contiguous_format)
     for which, tokens in segments.steps(backwards):
-        state = times(a[:, tokens], enter[:, which], pairs) + b[:, tokens]
+        state = multiply(a[:, tokens], enter[:, which], pairs) + b[:, tokens]
         enter[:, which] = state
         h[:, tokens] = state
-    return h, _last(enter, segments, backwards)
+    return h, _take_last(enter, segments, backwards)
 
 
 def diagonal_scan_gradients(
@@ -61,15 +61,18 @@ def diagonal_scan_gradients(
         if not pairs
         else initial_state.new_tensor([1.0, 0.0]).expand_as(initial_state)
     )
-    after = _neighbour(conjugate(a, pairs), one, segments, previous=backwards)
+    # db_t = dh_t + conj(a_{t+1}) db_{t+1}: the scan in the other direction, with the decay of the neighbour
+    after = _take_neighbour(conjugate(a, pairs), one, segments, previous=backwards)
     db, _ = diagonal_scan_segments(after, dh, d_final, segments, backwards=not backwards, pairs=pairs)
-    before = _neighbour(h, initial_state, segments, previous=not backwards)
-    da = times(db, conjugate(before, pairs), pairs)
-    first = _neighbour_end(times(conjugate(a, pairs), db, pairs), d_final, segments, last=backwards)
+    before = _take_neighbour(h, initial_state, segments, previous=not backwards)
+    # da_t = db_t conj(h_{t-1})
+    da = multiply(db, conjugate(before, pairs), pairs)
+    # dh_0 = conj(a_1) db_1
+    first = _take_end(multiply(conjugate(a, pairs), db, pairs), d_final, segments, last=backwards)
     return da, db, first
 
 
-def _entering(
+def _find_entering(
     a: Tensor, b: Tensor, initial_state: Tensor, segments: Segments, backwards: bool, pairs: bool
 ) -> Tensor:
     """The state that enters each segment, `[R,S,D(,2)]`."""
@@ -79,14 +82,16 @@ def _entering(
     h, decay = b.new_zeros(shape), b.new_zeros(shape)
     (decay[..., 0] if pairs else decay).fill_(1.0)
     for which, tokens in segments.steps(backwards):
-        h[:, which] = times(a[:, tokens], h[:, which], pairs) + b[:, tokens]
-        decay[:, which] = times(a[:, tokens], decay[:, which], pairs)
+        # h <- a h + b from zero, decay <- a decay from one
+        h[:, which] = multiply(a[:, tokens], h[:, which], pairs) + b[:, tokens]
+        decay[:, which] = multiply(a[:, tokens], decay[:, which], pairs)
+    # enter <- decay enter + h: the same scan with a segment for a token
     above = segments.between(next_length(segments))
     leaving, _ = diagonal_scan_segments(decay, h, initial_state, above, backwards=backwards, pairs=pairs)
-    return _neighbour(leaving, initial_state, above, previous=not backwards)
+    return _take_neighbour(leaving, initial_state, above, previous=not backwards)
 
 
-def _neighbour(x: Tensor, edge: Tensor, segments: Segments, *, previous: bool) -> Tensor:
+def _take_neighbour(x: Tensor, edge: Tensor, segments: Segments, *, previous: bool) -> Tensor:
     """`x` of the token before (or after), and `edge [N,...]` at each sequence's first (or last) token."""
     if segments.cu_seqlens is None:
         edge = edge[:, None]
@@ -98,7 +103,7 @@ def _neighbour(x: Tensor, edge: Tensor, segments: Segments, *, previous: bool) -
     return moved
 
 
-def _neighbour_end(x: Tensor, empty: Tensor, segments: Segments, *, last: bool) -> Tensor:
+def _take_end(x: Tensor, empty: Tensor, segments: Segments, *, last: bool) -> Tensor:
     """`x` at each sequence's first (or last) token, `[N,...]`; `empty` for a sequence without tokens."""
     if segments.cu_seqlens is None:
         return (x[:, -1 if last else 0] if x.shape[1] else empty).clone(memory_format=torch.contiguous_format)
@@ -109,7 +114,7 @@ def _neighbour_end(x: Tensor, empty: Tensor, segments: Segments, *, last: bool) 
     return ends
 
 
-def _last(state: Tensor, segments: Segments, backwards: bool) -> Tensor:
+def _take_last(state: Tensor, segments: Segments, backwards: bool) -> Tensor:
     """The state of each sequence's last segment in the scan's direction, `[N,...]`."""
     if segments.cu_seqlens is None:
         return state[:, 0 if backwards else -1].clone()

@@ -11,15 +11,26 @@ All tensors have one dtype: q, w, u, z, k `[B,T,H,K]`, v `[B,T,H,V]`, states `[B
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
-Inputs = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
-"""q, w, u, z, k, v."""
+
+class Inputs(NamedTuple):
+    """What the scan reads at each token, or the gradients of it."""
+
+    q: Tensor
+    w: Tensor
+    u: Tensor
+    z: Tensor
+    k: Tensor
+    v: Tensor
 
 
-def step(state: Tensor, w: Tensor, u: Tensor, z: Tensor, k: Tensor, v: Tensor) -> Tensor:
+def advance_state(state: Tensor, w: Tensor, u: Tensor, z: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """The state after one token."""
+    # s = zᵀH, H <- (diag(w) H + u sᵀ) + k vᵀ, every product and sum rounded
     s = (z[..., None] * state).sum(-2, keepdim=True)
     return (w[..., None] * state + u[..., None] * s) + k[..., None] * v[..., None, :]
 
@@ -28,7 +39,7 @@ def rank_one_forward(
     inputs: Inputs, initial_state: Tensor, scale: float, length: int, keep: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Outputs `[B,T,H,V]`, the last states, and with `keep` the states before tokens 0, length, … `[B,S,H,K,V]`."""
-    q, v = inputs[0], inputs[5]
+    q, v = inputs.q, inputs.v
     state, kept = initial_state, []
     o = torch.empty_like(v, memory_format=torch.contiguous_format)
     for start in range(0, v.shape[1], length):
@@ -46,7 +57,7 @@ def rank_one_backward(
 ) -> tuple[Inputs, Tensor]:
     """Gradients of q, w, u, z, k, v and of the initial state."""
     q, w, u, z, k, v = inputs
-    gradients = tuple(torch.empty_like(x, memory_format=torch.contiguous_format) for x in inputs)
+    gradients = Inputs(*(torch.empty_like(x, memory_format=torch.contiguous_format) for x in inputs))
     G = d_final
     for i in reversed(range(-(-v.shape[1] // length))):
         start = i * length
@@ -56,6 +67,7 @@ def rank_one_backward(
         adjoint = torch.empty_like(before)
         for t in reversed(range(before.shape[1])):
             x = start + t
+            # G <- G + scale q doᵀ, then G <- diag(w) G + z dsᵀ with ds = Gᵀu
             G = G + scale * (q[:, x, :, :, None] * do[:, x, :, None, :])
             adjoint[:, t] = G
             ds = (u[:, x, :, :, None] * G).sum(-2, keepdim=True)
@@ -63,20 +75,21 @@ def rank_one_backward(
         s = (z[:, here, :, :, None] * before).sum(-2, keepdim=True)
         ds = (u[:, here, :, :, None] * adjoint).sum(-2, keepdim=True)
         dq, dw, du, dz, dk, dv = (g[:, here] for g in gradients)
+        # dq = scale H do, dw = rowsum(G∘P), du = G s, dz = P ds, dk = G v, dv = Gᵀk
         dq.copy_(scale * (after * do[:, here, :, None, :]).sum(-1))
         dw.copy_((adjoint * before).sum(-1))
         du.copy_((adjoint * s).sum(-1))
         dz.copy_((before * ds).sum(-1))
         dk.copy_((adjoint * v[:, here, :, None, :]).sum(-1))
         dv.copy_((adjoint * k[:, here, :, :, None]).sum(-2))
-    return (gradients[0], gradients[1], gradients[2], gradients[3], gradients[4], gradients[5]), G.clone()
+    return gradients, G.clone()
 
 
 def _states(inputs: Inputs, state: Tensor, start: int, end: int) -> list[Tensor]:
     """The states before token start and after each token up to end."""
     states = [state]
     for t in range(start, end):
-        states.append(step(states[-1], *(x[:, t] for x in inputs[1:])))
+        states.append(advance_state(states[-1], *(x[:, t] for x in inputs[1:])))
     return states
 
 

@@ -1,15 +1,13 @@
-"""The diagonal scan as Triton kernels: a lane is one channel of one segment and walks through it step by step.
+"""The diagonal scan on Triton kernels: summaries of the segments, the scan between them, then all states.
 
-The order of operations is that of `torch_diagonal`: the same segments give the same bits in float32 and float64
-(products and sums are not fused).  `adjoint` kernels run the scan of the gradients: the decay is the conjugate of the
-one of the step before, and is 1 at the first step.
-
-The diagonal scan on Triton kernels: summaries of the segments, the scan between them, then all states.
+A lane is one channel of one segment and walks through it step by step.  The order of operations is that of `_torch_diagonal`:
+the same segments give the same bits in float32 and float64 (products and sums are not fused).  Adjoint kernels run the scan
+of the gradients: the decay is the conjugate of the one of the step before, and is 1 at the first step.  Needs triton.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import triton
@@ -17,26 +15,78 @@ import triton.language as tl
 from torch import Tensor
 
 from .._backends import count_launch
-from .._launching import check_grid, on_device_of
+from .._launching import check_grid, kernel_arithmetic, make_constants, on_device_of
 from ._segments import Segments, next_length
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator, assignment"
 
 
+class Cuts(NamedTuple):
+    """Where segments lie, as kernels take it; the tables only of packed sequences."""
+
+    starts: Tensor | None
+    ends: Tensor | None
+    sequence: Tensor | None
+    cu: Tensor | None
+    tokens: int
+    per_row: int
+    length: int
+    direction: int
+    """1, or -1 for a scan from the last token to the first."""
+    D: int
+    """Channels."""
+    lanes: int
+    """Segments times channels."""
+
+
+class ScanShape(NamedTuple):
+    """What the kernels are compiled for, each field a constant (`make_constants`)."""
+
+    PACKED: Any
+    ADJOINT: Any
+    COMPLEX: Any
+    """Whether numbers are pairs (re, im)."""
+    ARITHMETIC: Any
+    """float32 or float64."""
+    BLOCK: Any
+    """Lanes of a program."""
+    UNROLL: Any
+    """Steps whose loads are under way together."""
+
+
+class Written(NamedTuple):
+    """What `segment_states` fills."""
+
+    h: Tensor
+    """`[R,T,D(,2)]`: the state after each step (EXCLUSIVE: before it)."""
+    last: Tensor
+    """`[N,D(,2)]`: the last state of each sequence; ADJOINT: the gradient of the initial one."""
+    da: Tensor | None
+    """ADJOINT: the gradient of the decays."""
+
+
+class Forward(NamedTuple):
+    """What an adjoint scan reads of the forward one: its states and initial states."""
+
+    h: Tensor
+    initial: Tensor
+
+
 @triton.jit
-def _load(pointer, index, mask, COMPLEX: tl.constexpr, ARITHMETIC: tl.constexpr):
-    if COMPLEX:
-        re = tl.load(pointer + 2 * index, mask=mask, other=0.0).to(ARITHMETIC)
-        im = tl.load(pointer + 2 * index + 1, mask=mask, other=0.0).to(ARITHMETIC)
+def _load(pointer, index, mask, F: tl.constexpr):
+    if F.COMPLEX:
+        re = tl.load(pointer + 2 * index, mask=mask, other=0.0).to(F.ARITHMETIC)
+        im = tl.load(pointer + 2 * index + 1, mask=mask, other=0.0).to(F.ARITHMETIC)
     else:
-        re = tl.load(pointer + index, mask=mask, other=0.0).to(ARITHMETIC)
+        re = tl.load(pointer + index, mask=mask, other=0.0).to(F.ARITHMETIC)
         im = re
     return re, im
 
 
 @triton.jit
-def _store(pointer, index, re, im, mask, COMPLEX: tl.constexpr):
-    if COMPLEX:
+def _store(pointer, index, re, im, mask, F: tl.constexpr):
+    # states are rounded to the tensor's dtype as they are written; those that go on are not
+    if F.COMPLEX:
         tl.store(pointer + 2 * index, re.to(pointer.dtype.element_ty), mask=mask)
         tl.store(pointer + 2 * index + 1, im.to(pointer.dtype.element_ty), mask=mask)
     else:
@@ -44,7 +94,8 @@ def _store(pointer, index, re, im, mask, COMPLEX: tl.constexpr):
 
 
 @triton.jit
-def _times(ar, ai, hr, hi, COMPLEX: tl.constexpr):
+def _multiply(ar, ai, hr, hi, COMPLEX: tl.constexpr):
+    """a h, each product rounded, then their difference and sum: the launch forbids fused products and sums."""
     if COMPLEX:
         re = ar * hr - ai * hi
         im = ar * hi + ai * hr
@@ -55,142 +106,133 @@ def _times(ar, ai, hr, hi, COMPLEX: tl.constexpr):
 
 
 @triton.jit
-def _cuts(s, active, starts, ends, sequence, cu, tokens, per_row, length, PACKED: tl.constexpr):
-    """Of segment s: first token, end, sequence, and the sequence's first token and end."""
+def _locate_segment(s, active, cuts, PACKED: tl.constexpr):
+    """Of segment s: its sequence, whether it is used, first token and end, and the sequence's first token and end."""
     if PACKED:
-        n = tl.load(sequence + s, mask=active, other=-1)
+        n = tl.load(cuts.sequence + s, mask=active, other=-1)
         used = active & (n >= 0)
-        start = tl.load(starts + s, mask=used, other=0)
-        end = tl.load(ends + s, mask=used, other=0)
-        low = tl.load(cu + n, mask=used, other=0)
-        high = tl.load(cu + n + 1, mask=used, other=0)
+        start = tl.load(cuts.starts + s, mask=used, other=0)
+        end = tl.load(cuts.ends + s, mask=used, other=0)
+        low = tl.load(cuts.cu + n, mask=used, other=0)
+        high = tl.load(cuts.cu + n + 1, mask=used, other=0)
     else:
-        n = tl.cast(s // per_row, tl.int64)
-        low = n * tokens
-        high = low + tokens
-        start = low + tl.cast(s % per_row, tl.int64) * length
-        end = tl.minimum(start + length, high)
+        n = tl.cast(s // cuts.per_row, tl.int64)
+        low = n * cuts.tokens
+        high = low + cuts.tokens
+        start = low + tl.cast(s % cuts.per_row, tl.int64) * cuts.length
+        end = tl.minimum(start + cuts.length, high)
         used = active
     return n, used, start, end, low, high
 
 
 @triton.jit
-def _decay(
-    a, p, back, d, D, low, high, mask, ADJOINT: tl.constexpr, COMPLEX: tl.constexpr, ARITHMETIC: tl.constexpr
-):
+def _locate_lanes(cuts, F: tl.constexpr):
+    """This program's lanes, which there are, their channels; what `_locate_segment` says; steps, and the first one's token."""
+    lane = tl.cast(tl.program_id(0), tl.int64) * F.BLOCK + tl.arange(0, F.BLOCK)
+    active = lane < cuts.lanes
+    d = lane % cuts.D
+    n, used, start, end, low, high = _locate_segment(lane // cuts.D, active, cuts, F.PACKED)
+    steps = tl.where(used, end - start, 0)
+    origin = tl.where(cuts.direction > 0, start, end - 1)
+    return lane, active, d, n, used, start, end, low, high, steps, origin
+
+
+@triton.jit
+def _load_decay(a, p, back, d, D, low, high, mask, F: tl.constexpr):
     """The decay at token p; in an adjoint scan the conjugate of the one the scan met before, 1 at its first token."""
-    if ADJOINT:
+    if F.ADJOINT:
+        # db_t = dh_t + conj(a_{t+1}) db_{t+1}
         beside = p + back
         inside = (beside >= low) & (beside < high)
-        re, im = _load(a, beside * D + d, mask & inside, COMPLEX, ARITHMETIC)
+        re, im = _load(a, beside * D + d, mask & inside, F)
         re = tl.where(inside, re, 1.0)
         im = -im
     else:
-        re, im = _load(a, p * D + d, mask, COMPLEX, ARITHMETIC)
+        re, im = _load(a, p * D + d, mask, F)
     return re, im
 
 
 @triton.jit
-def segment_summaries(
-    a, b, decays, states, starts, ends, sequence, cu, tokens, per_row, length, direction, D, lanes,
-    PACKED: tl.constexpr, ADJOINT: tl.constexpr, COMPLEX: tl.constexpr,
-    ARITHMETIC: tl.constexpr, BLOCK: tl.constexpr, UNROLL: tl.constexpr,
-):  # fmt: skip
+def segment_summaries(a, b, decays, states, cuts, F: tl.constexpr):
     """Of each segment: the product of its decays, and the state it leaves when zero enters."""
-    lane = tl.cast(tl.program_id(0), tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    active = lane < lanes
-    d = lane % D
-    _, used, start, end, low, high = _cuts(
-        lane // D, active, starts, ends, sequence, cu, tokens, per_row, length, PACKED
-    )
-    steps = tl.where(used, end - start, 0)
-    origin = tl.where(direction > 0, start, end - 1)
-    hr = tl.zeros([BLOCK], ARITHMETIC)
-    hi = tl.zeros([BLOCK], ARITHMETIC)
+    D, direction = cuts.D, cuts.direction
+    lane, active, d, _n, _used, _start, _end, low, high, steps, origin = _locate_lanes(cuts, F)
+    hr = tl.zeros([F.BLOCK], F.ARITHMETIC)
+    hi = tl.zeros([F.BLOCK], F.ARITHMETIC)
     pr = hr + 1.0
-    pi = tl.zeros([BLOCK], ARITHMETIC)
-    for i in range(0, tl.max(steps), UNROLL):
+    pi = tl.zeros([F.BLOCK], F.ARITHMETIC)
+    for i in range(0, tl.max(steps), F.UNROLL):
         loaded = ()  # all loads are under way before the first is used
-        for j in tl.static_range(UNROLL):
+        for j in tl.static_range(F.UNROLL):
             mask = i + j < steps
             p = origin + (i + j) * direction
-            ar, ai = _decay(a, p, -direction, d, D, low, high, mask, ADJOINT, COMPLEX, ARITHMETIC)
-            br, bi = _load(b, p * D + d, mask, COMPLEX, ARITHMETIC)
+            ar, ai = _load_decay(a, p, -direction, d, D, low, high, mask, F)
+            br, bi = _load(b, p * D + d, mask, F)
             loaded = loaded + ((ar, ai, br, bi),)  # noqa: RUF005
-        for j in tl.static_range(UNROLL):
+        for j in tl.static_range(F.UNROLL):
             mask = i + j < steps
             ar, ai, br, bi = loaded[j]
-            xr, xi = _times(ar, ai, hr, hi, COMPLEX)
+            # h <- a h + b, decay <- a decay
+            xr, xi = _multiply(ar, ai, hr, hi, F.COMPLEX)
             hr = tl.where(mask, xr + br, hr)
             hi = tl.where(mask, xi + bi, hi)
-            xr, xi = _times(ar, ai, pr, pi, COMPLEX)
+            xr, xi = _multiply(ar, ai, pr, pi, F.COMPLEX)
             pr = tl.where(mask, xr, pr)
             pi = tl.where(mask, xi, pi)
-    _store(states, lane, hr, hi, active, COMPLEX)
-    _store(decays, lane, pr, pi, active, COMPLEX)
+    _store(states, lane, hr, hi, active, F)
+    _store(decays, lane, pr, pi, active, F)
 
 
 @triton.jit
-def segment_states(
-    a, b, enter, h, last, h_forward, h_initial, da, starts, ends, sequence, cu,
-    tokens, per_row, length, direction, D, lanes,
-    PACKED: tl.constexpr, ADJOINT: tl.constexpr, EXCLUSIVE: tl.constexpr, COMPLEX: tl.constexpr,
-    ARITHMETIC: tl.constexpr, BLOCK: tl.constexpr, UNROLL: tl.constexpr,
-):  # fmt: skip
-    """All states from the one that enters each segment, and the last of each sequence.
-
-    EXCLUSIVE writes the state before each step instead.  ADJOINT also writes the gradient of the decay, and as the last
-    state the gradient of the initial one.
-    """
-    lane = tl.cast(tl.program_id(0), tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    active = lane < lanes
-    d = lane % D
-    n, used, start, end, low, high = _cuts(
-        lane // D, active, starts, ends, sequence, cu, tokens, per_row, length, PACKED
-    )
-    steps = tl.where(used, end - start, 0)
-    origin = tl.where(direction > 0, start, end - 1)
-    hr, hi = _load(enter, lane, used, COMPLEX, ARITHMETIC)
-    for i in range(0, tl.max(steps), UNROLL):
+def segment_states(a, b, enter, forward, out, cuts, F: tl.constexpr, EXCLUSIVE: tl.constexpr):
+    """`Written` out from the state that enters each segment; ADJOINT reads `Forward` states."""
+    D, direction = cuts.D, cuts.direction
+    lane, _active, d, n, used, start, end, low, high, steps, origin = _locate_lanes(cuts, F)
+    hr, hi = _load(enter, lane, used, F)
+    for i in range(0, tl.max(steps), F.UNROLL):
         loaded = ()  # all loads are under way before the first is used
-        for j in tl.static_range(UNROLL):
+        for j in tl.static_range(F.UNROLL):
             mask = i + j < steps
             p = origin + (i + j) * direction
-            ar, ai = _decay(a, p, -direction, d, D, low, high, mask, ADJOINT, COMPLEX, ARITHMETIC)
-            br, bi = _load(b, p * D + d, mask, COMPLEX, ARITHMETIC)
-            if ADJOINT:
+            ar, ai = _load_decay(a, p, -direction, d, D, low, high, mask, F)
+            br, bi = _load(b, p * D + d, mask, F)
+            if F.ADJOINT:
+                # the forward scan's state before this step: its neighbour's, or the initial one at the edge
                 beside = p + direction
                 inside = (beside >= low) & (beside < high)
-                fr, fi = _load(h_forward, beside * D + d, mask & inside, COMPLEX, ARITHMETIC)
-                er, ei = _load(h_initial, n * D + d, mask & (inside == 0), COMPLEX, ARITHMETIC)
+                fr, fi = _load(forward.h, beside * D + d, mask & inside, F)
+                er, ei = _load(forward.initial, n * D + d, mask & (inside == 0), F)
                 loaded = loaded + ((ar, ai, br, bi, tl.where(inside, fr, er), tl.where(inside, fi, ei)),)  # noqa: RUF005
             else:
                 loaded = loaded + ((ar, ai, br, bi, br, bi),)  # noqa: RUF005
-        for j in tl.static_range(UNROLL):
+        for j in tl.static_range(F.UNROLL):
             mask = i + j < steps
             at = (origin + (i + j) * direction) * D + d
             ar, ai, br, bi, fr, fi = loaded[j]
             if EXCLUSIVE:
-                _store(h, at, hr, hi, mask, COMPLEX)
-            xr, xi = _times(ar, ai, hr, hi, COMPLEX)
+                _store(out.h, at, hr, hi, mask, F)
+            # h <- a h + b; ADJOINT: db_t = dh_t + conj(a_{t+1}) db_{t+1}
+            xr, xi = _multiply(ar, ai, hr, hi, F.COMPLEX)
             hr = tl.where(mask, xr + br, hr)
             hi = tl.where(mask, xi + bi, hi)
             if not EXCLUSIVE:
-                _store(h, at, hr, hi, mask, COMPLEX)
-            if ADJOINT:
-                gr, gi = _times(fr, -fi, hr, hi, COMPLEX)
-                _store(da, at, gr, gi, mask, COMPLEX)
+                _store(out.h, at, hr, hi, mask, F)
+            if F.ADJOINT:
+                # da_t = db_t conj(h_{t-1})
+                gr, gi = _multiply(fr, -fi, hr, hi, F.COMPLEX)
+                _store(out.da, at, gr, gi, mask, F)
     if not EXCLUSIVE:
         # only an empty sequence has an empty segment
         ending = used & (tl.where(direction > 0, end - high, start - low) == 0)
-        if ADJOINT:
+        if F.ADJOINT:
+            # dh_0 = conj(a_1) db_1
             filled = ending & (high > low)
             final = tl.where(direction > 0, high - 1, low)
-            ar, ai = _load(a, final * D + d, filled, COMPLEX, ARITHMETIC)
-            xr, xi = _times(ar, -ai, hr, hi, COMPLEX)
+            ar, ai = _load(a, final * D + d, filled, F)
+            xr, xi = _multiply(ar, -ai, hr, hi, F.COMPLEX)
             hr = tl.where(filled, xr, hr)
             hi = tl.where(filled, xi, hi)
-        _store(last, n * D + d, hr, hi, ending, COMPLEX)
+        _store(out.last, n * D + d, hr, hi, ending, F)
 
 
 BLOCK, WARPS, UNROLL = 256, 4, 8
@@ -202,8 +244,8 @@ def diagonal_scan_segments(
     """All states in b's dtype and the last of each sequence in the arithmetic's; as the torch function of that name."""
     a, b, initial_state = a.contiguous(), b.contiguous(), initial_state.contiguous()
     h, last = torch.empty_like(b), torch.empty_like(initial_state)
-    enter = _entering(a, b, initial_state, segments, backwards=backwards, pairs=pairs, adjoint=False)
-    _states(a, b, enter, h, last, segments, backwards=backwards, pairs=pairs)
+    enter = _find_entering(a, b, initial_state, segments, backwards=backwards, pairs=pairs, adjoint=False)
+    _launch_states(a, b, enter, Written(h, last, None), segments, backwards=backwards, pairs=pairs)
     return h, last
 
 
@@ -222,13 +264,13 @@ def diagonal_scan_gradients(
     a, h, dh = a.contiguous(), h.contiguous(), dh.contiguous()
     initial_state, d_final = initial_state.contiguous(), d_final.contiguous()
     da, db, first = torch.empty_like(a), torch.empty_like(dh), torch.empty_like(d_final)
-    enter = _entering(a, dh, d_final, segments, backwards=not backwards, pairs=pairs, adjoint=True)
-    adjoint = (h, initial_state, da)
-    _states(a, dh, enter, db, first, segments, backwards=not backwards, pairs=pairs, adjoint=adjoint)
+    enter = _find_entering(a, dh, d_final, segments, backwards=not backwards, pairs=pairs, adjoint=True)
+    out, forward = Written(db, first, da), Forward(h, initial_state)
+    _launch_states(a, dh, enter, out, segments, backwards=not backwards, pairs=pairs, forward=forward)
     return da, db, first
 
 
-def _entering(
+def _find_entering(
     a: Tensor, b: Tensor, initial: Tensor, segments: Segments, *, backwards: bool, pairs: bool, adjoint: bool
 ) -> Tensor:
     """The state that enters each segment, `[R,S,D(,2)]`; where segments are whole sequences, the initial ones."""
@@ -236,48 +278,59 @@ def _entering(
         return initial
     shape = (segments.rows, segments.per_row, *initial.shape[1:])
     decays, states, enter = (initial.new_empty(shape) for _ in range(3))
-    tensors = [a, b, decays, states]
-    _launch(segment_summaries, tensors, segments, initial, backwards, ADJOINT=adjoint, COMPLEX=pairs)
+    tensors = (a, b, decays, states)
+    _launch(segment_summaries, tensors, segments, initial, backwards=backwards, adjoint=adjoint, pairs=pairs)
+    # the same scan one level up, with a segment for a token: enter <- decay enter + h
     above = segments.between(next_length(segments))
-    higher = _entering(decays, states, initial, above, backwards=backwards, pairs=pairs, adjoint=False)
-    _states(decays, states, higher, enter, initial, above, backwards=backwards, pairs=pairs, exclusive=True)
+    higher = _find_entering(decays, states, initial, above, backwards=backwards, pairs=pairs, adjoint=False)
+    # EXCLUSIVE writes no last state
+    out = Written(enter, initial, None)
+    _launch_states(decays, states, higher, out, above, backwards=backwards, pairs=pairs, exclusive=True)
     return enter
 
 
-def _states(
+def _launch_states(
     a: Tensor,
     b: Tensor,
     enter: Tensor,
-    h: Tensor,
-    last: Tensor,
+    out: Written,
     segments: Segments,
     *,
     backwards: bool,
     pairs: bool,
     exclusive: bool = False,
-    adjoint: tuple[Tensor, Tensor, Tensor] | None = None,
+    forward: Forward | None = None,
 ) -> None:
-    tensors = [a, b, enter, h, last, *(adjoint or (h, last, h))]
-    flags = {"ADJOINT": adjoint is not None, "EXCLUSIVE": exclusive, "COMPLEX": pairs}
-    _launch(segment_states, tensors, segments, last, backwards, **flags)
+    adjoint, arguments = forward is not None, (a, b, enter, forward, out)
+    options = {"backwards": backwards, "adjoint": adjoint, "pairs": pairs}
+    _launch(segment_states, arguments, segments, out.last, **options, EXCLUSIVE=exclusive)
 
 
 def _launch(
-    kernel: Any, tensors: list[Tensor], segments: Segments, like: Tensor, backwards: bool, **flags: bool
+    kernel: Any,
+    arguments: tuple[Any, ...],
+    segments: Segments,
+    like: Tensor,
+    *,
+    backwards: bool,
+    adjoint: bool,
+    pairs: bool,
+    **flags: bool,
 ) -> None:
     D = like.shape[1]
     lanes = segments.count * D
     if lanes == 0:
         return
     packed = segments.cu_seqlens is not None
-    table = [segments.starts, segments.ends, segments.sequence, segments.cu_seqlens] if packed else [like] * 4
+    tables = segments.starts, segments.ends, segments.sequence, segments.cu_seqlens
+    sizes = segments.tokens, segments.per_row, segments.length
+    cuts = Cuts(*tables, *sizes, -1 if backwards else 1, D, lanes)
     grid = (triton.cdiv(lanes, BLOCK),)
     check_grid(kernel.fn.__name__, grid)
     count_launch(kernel.fn.__name__)
-    unroll = UNROLL // 2 if flags["ADJOINT"] or flags["COMPLEX"] else UNROLL  # registers
+    unroll = UNROLL // 2 if adjoint or pairs else UNROLL  # registers
+    arithmetic = kernel_arithmetic(like.dtype)
+    shape = ScanShape(*make_constants(packed, adjoint, pairs, arithmetic, BLOCK, unroll))
     with on_device_of(like):
-        kernel[grid](
-            *tensors, *table, segments.tokens, segments.per_row, segments.length, -1 if backwards else 1, D, lanes,
-            PACKED=packed, **flags, ARITHMETIC=tl.float64 if like.dtype == torch.float64 else tl.float32,
-            BLOCK=BLOCK, UNROLL=unroll, num_warps=WARPS, enable_fp_fusion=False,
-        )  # fmt: skip
+        # products and sums are not fused, so that bits are those of the torch path
+        kernel[grid](*arguments, cuts, F=shape, **flags, num_warps=WARPS, enable_fp_fusion=False)

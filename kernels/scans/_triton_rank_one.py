@@ -1,12 +1,12 @@
-"""Triton kernels of the diagonal-plus-rank-one scan: a program holds a block of value columns of one head's state.
+"""The diagonal-plus-rank-one scan on Triton kernels: a program holds a block of value columns of one head's state.
 
-The formulas are those of `torch_rank_one`, without fused products and sums.  The order in which the sums over K
-(and, for the gradients, over V) are taken is Triton's.
-
-The diagonal-plus-rank-one scan on Triton kernels: block sizes, buffers, launches.
+The formulas are those of `_torch_rank_one`, without fused products and sums.  The order in which the sums over K
+(and, for the gradients, over V) are taken is Triton's.  Needs triton.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import torch
 import triton
@@ -14,91 +14,143 @@ import triton.language as tl
 from torch import Tensor
 
 from .._backends import count_launch
-from .._launching import check_grid, check_numbers, on_device_of
+from .._launching import check_grid, check_numbers, kernel_arithmetic, make_constants, on_device_of
 from ._segments import Segments
 from ._torch_rank_one import Inputs
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator, assignment"
 
 
-@triton.jit
-def _row(pointer, row, lanes, width, ARITHMETIC: tl.constexpr):
-    return tl.load(pointer + row * width + lanes, mask=lanes < width, other=0.0).to(ARITHMETIC)
+class ScanPlaces(NamedTuple):
+    """Where kernels find sequences, kept states, and columns; the tables only of packed sequences."""
+
+    cu: Tensor | None
+    """`[N+1]`: bounds in tokens."""
+    bounds: Tensor | None
+    """`[N+1]`: bounds in segments."""
+    tokens: int
+    per_row: int
+    """Segments of a row that is not packed."""
+    length: int
+    """Tokens of a segment."""
+    H: int
+    K: int
+    V: int
+
+
+class BlockShape(NamedTuple):
+    """What the kernels are compiled for, each field a constant (`make_constants`)."""
+
+    PACKED: Any
+    ARITHMETIC: Any
+    """float32 or float64."""
+    BK: Any
+    """Rows of a program's tile of the state, at least K."""
+    BV: Any
+    """Columns."""
+
+
+class RankOneOutputs(NamedTuple):
+    """What `rank_one_forward_kernel` fills."""
+
+    o: Tensor
+    final: Tensor
+    """`[N,H,K,V]`."""
+    checkpoints: Tensor
+    """`[segments,H,K,V]`: the state before each segment, where they are kept."""
 
 
 @triton.jit
-def _place(H, V, BV: tl.constexpr):
+def _load_row(pointer, row, lanes, width, F: tl.constexpr):
+    return tl.load(pointer + row * width + lanes, mask=lanes < width, other=0.0).to(F.ARITHMETIC)
+
+
+@triton.jit
+def _load_step(x, row, keys, values, at, F: tl.constexpr):
+    """w, u, z, k, v of a token and head."""
+    wt = _load_row(x.w, row, keys, at.K, F)
+    ut = _load_row(x.u, row, keys, at.K, F)
+    zt = _load_row(x.z, row, keys, at.K, F)
+    kt = _load_row(x.k, row, keys, at.K, F)
+    vt = _load_row(x.v, row, values, at.V, F)
+    return wt, ut, zt, kt, vt
+
+
+@triton.jit
+def _step(S, wt, ut, zt, kt, vt):
+    """s = zᵀH, and the state after the token, H <- (diag(w) H + u sᵀ) + k vᵀ: every product and sum rounded."""
+    s = tl.sum(zt[:, None] * S, axis=0)
+    return s, (wt[:, None] * S + ut[:, None] * s[None, :]) + kt[:, None] * vt[None, :]
+
+
+@triton.jit
+def _locate_program(at, F: tl.constexpr):
     """This program's sequence, head and block of values.  The grid has one dimension: CUDA limits the others to 65,535."""
-    blocks = tl.cdiv(V, BV)
+    blocks = tl.cdiv(at.V, F.BV)
     pair = tl.program_id(0) // blocks
-    return pair // H, pair % H, tl.program_id(0) % blocks
+    return pair // at.H, pair % at.H, tl.program_id(0) % blocks
 
 
 @triton.jit
-def _sequence(cu, bounds, n, tokens, per_row, PACKED: tl.constexpr):
+def _locate_sequence(at, n, PACKED: tl.constexpr):
     """Of sequence n: its first token, its length, and where its kept states begin."""
     if PACKED:
-        first = tl.cast(tl.load(cu + n), tl.int64)
-        count = tl.cast(tl.load(cu + n + 1) - tl.load(cu + n), tl.int32)
-        kept = tl.cast(tl.load(bounds + n), tl.int64)
+        first = tl.cast(tl.load(at.cu + n), tl.int64)
+        count = tl.cast(tl.load(at.cu + n + 1) - tl.load(at.cu + n), tl.int32)
+        kept = tl.cast(tl.load(at.bounds + n), tl.int64)
     else:
-        first = tl.cast(n, tl.int64) * tokens
-        count = tl.cast(tokens, tl.int32)
-        kept = tl.cast(n, tl.int64) * per_row
+        first = tl.cast(n, tl.int64) * at.tokens
+        count = tl.cast(at.tokens, tl.int32)
+        kept = tl.cast(n, tl.int64) * at.per_row
     return first, count, kept
 
 
 @triton.jit
-def rank_one_forward_kernel(
-    q, w, u, z, k, v, initial, o, final, checkpoints, cu, bounds, tokens, per_row, length, scale, H, K, V,
-    PACKED: tl.constexpr, KEEP: tl.constexpr, ARITHMETIC: tl.constexpr,
-    BK: tl.constexpr, BV: tl.constexpr,
-):  # fmt: skip
-    """Outputs and the final state; KEEP also writes the state before every length-th token."""
-    n, head, block = _place(H, V, BV)
-    keys = tl.arange(0, BK)
-    values = block * BV + tl.arange(0, BV)
+def rank_one_forward_kernel(x, initial, out, at, scale, F: tl.constexpr, KEEP: tl.constexpr):
+    """`RankOneOutputs` out from `Inputs` x; KEEP also writes the state before every length-th token."""
+    n, head, block = _locate_program(at, F)
+    H, K, V = at.H, at.K, at.V
+    keys = tl.arange(0, F.BK)
+    values = block * F.BV + tl.arange(0, F.BV)
     tile = keys[:, None] * V + values[None, :]
     inside = (keys < K)[:, None] & (values < V)[None, :]
-    first, count, kept = _sequence(cu, bounds, n, tokens, per_row, PACKED)
+    first, count, kept = _locate_sequence(at, n, F.PACKED)
     here = (tl.cast(n, tl.int64) * H + head) * K * V
-    S = tl.load(initial + here + tile, mask=inside, other=0.0).to(ARITHMETIC)
+    S = tl.load(initial + here + tile, mask=inside, other=0.0).to(F.ARITHMETIC)
     for t in range(count):
-        if KEEP and t % length == 0:
-            place = ((kept + t // length) * H + head) * K * V
-            tl.store(checkpoints + place + tile, S, mask=inside)
+        if KEEP and t % at.length == 0:
+            place = ((kept + t // at.length) * H + head) * K * V
+            tl.store(out.checkpoints + place + tile, S, mask=inside)
         row = (first + t) * H + head
-        qt = _row(q, row, keys, K, ARITHMETIC)
-        wt = _row(w, row, keys, K, ARITHMETIC)
-        ut = _row(u, row, keys, K, ARITHMETIC)
-        zt = _row(z, row, keys, K, ARITHMETIC)
-        kt = _row(k, row, keys, K, ARITHMETIC)
-        vt = _row(v, row, values, V, ARITHMETIC)
-        s = tl.sum(zt[:, None] * S, axis=0)
-        S = (wt[:, None] * S + ut[:, None] * s[None, :]) + kt[:, None] * vt[None, :]
+        qt = _load_row(x.q, row, keys, K, F)
+        wt, ut, zt, kt, vt = _load_step(x, row, keys, values, at, F)
+        _s, S = _step(S, wt, ut, zt, kt, vt)
+        # o = scale qᵀH
         y = scale * tl.sum(qt[:, None] * S, axis=0)
-        tl.store(o + row * V + values, y.to(o.dtype.element_ty), mask=values < V)
-    tl.store(final + here + tile, S, mask=inside)
+        tl.store(out.o + row * V + values, y.to(out.o.dtype.element_ty), mask=values < V)
+    tl.store(out.final + here + tile, S, mask=inside)
 
 
 @triton.jit
 def rank_one_backward_kernel(
-    q, w, u, z, k, v, checkpoints, do, d_final, dq, dw, du, dz, dk, dv, d_initial, scratch, cu, bounds,
-    tokens, all_tokens, per_row, length, scale, H, K, V,
-    PACKED: tl.constexpr, ARITHMETIC: tl.constexpr, BK: tl.constexpr, BV: tl.constexpr,
-):  # fmt: skip
-    """Gradients; those of q, w, u, z, k are parts `[V/BV,T,H,K]`, one for each block of values, to be summed."""
-    n, head, block = _place(H, V, BV)
-    keys = tl.arange(0, BK)
-    values = block * BV + tl.arange(0, BV)
+    x, checkpoints, do, d_final, d, d_initial, scratch, at, all_tokens, scale, F: tl.constexpr
+):
+    """Gradients d; those of q, w, u, z, k are parts `[V/BV,T,H,K]`, one for each block of values, to be summed.
+
+    A segment's states are made again from the one before it, into scratch, and then gone back through.
+    """
+    n, head, block = _locate_program(at, F)
+    H, K, V, length = at.H, at.K, at.V, at.length
+    keys = tl.arange(0, F.BK)
+    values = block * F.BV + tl.arange(0, F.BV)
     block = tl.cast(block, tl.int64)
     tile = keys[:, None] * V + values[None, :]
     inside = (keys < K)[:, None] & (values < V)[None, :]
-    first, count, kept = _sequence(cu, bounds, n, tokens, per_row, PACKED)
+    first, count, kept = _locate_sequence(at, n, F.PACKED)
     here = (tl.cast(n, tl.int64) * H + head) * K * V
     program = tl.cast(tl.program_id(0), tl.int64)
-    own = program * length * (BK * BV) + keys[:, None] * BV + tl.arange(0, BV)[None, :]
-    G = tl.load(d_final + here + tile, mask=inside, other=0.0).to(ARITHMETIC)
+    own = program * length * (F.BK * F.BV) + keys[:, None] * F.BV + tl.arange(0, F.BV)[None, :]
+    G = tl.load(d_final + here + tile, mask=inside, other=0.0).to(F.ARITHMETIC)
     segments = (count + length - 1) // length
     for back in range(segments):
         i = segments - 1 - back
@@ -106,39 +158,32 @@ def rank_one_backward_kernel(
         steps = tl.minimum(count - start, length)
         S = tl.load(checkpoints + ((kept + i) * H + head) * K * V + tile, mask=inside, other=0.0)
         for t in range(steps):
-            tl.store(scratch + own + t * BK * BV, S)
+            tl.store(scratch + own + t * F.BK * F.BV, S)
             row = (first + start + t) * H + head
-            wt = _row(w, row, keys, K, ARITHMETIC)
-            ut = _row(u, row, keys, K, ARITHMETIC)
-            zt = _row(z, row, keys, K, ARITHMETIC)
-            kt = _row(k, row, keys, K, ARITHMETIC)
-            vt = _row(v, row, values, V, ARITHMETIC)
-            s = tl.sum(zt[:, None] * S, axis=0)
-            S = (wt[:, None] * S + ut[:, None] * s[None, :]) + kt[:, None] * vt[None, :]
+            wt, ut, zt, kt, vt = _load_step(x, row, keys, values, at, F)
+            _s, S = _step(S, wt, ut, zt, kt, vt)
         tl.debug_barrier()  # another thread may read what this one wrote
         for reverse in range(steps):
             t = steps - 1 - reverse
             row = (first + start + t) * H + head
-            qt = _row(q, row, keys, K, ARITHMETIC)
-            wt = _row(w, row, keys, K, ARITHMETIC)
-            ut = _row(u, row, keys, K, ARITHMETIC)
-            zt = _row(z, row, keys, K, ARITHMETIC)
-            kt = _row(k, row, keys, K, ARITHMETIC)
-            vt = _row(v, row, values, V, ARITHMETIC)
-            dot = _row(do, row, values, V, ARITHMETIC)
-            P = tl.load(scratch + own + t * BK * BV)
-            s = tl.sum(zt[:, None] * P, axis=0)
-            S = (wt[:, None] * P + ut[:, None] * s[None, :]) + kt[:, None] * vt[None, :]
+            qt = _load_row(x.q, row, keys, K, F)
+            wt, ut, zt, kt, vt = _load_step(x, row, keys, values, at, F)
+            dot = _load_row(do, row, values, V, F)
+            P = tl.load(scratch + own + t * F.BK * F.BV)  # the state before the token
+            s, S = _step(P, wt, ut, zt, kt, vt)
+            # G, the gradient of the state after the token: G <- G + scale q doᵀ; ds = Gᵀu
             G += scale * (qt[:, None] * dot[None, :])
             ds = tl.sum(ut[:, None] * G, axis=0)
+            # dq = scale H do, dw = rowsum(G∘P), du = G s, dz = P ds, dk = G v, dv = Gᵀk
             part = (block * all_tokens * H + row) * K + keys
-            tl.store(dq + part, scale * tl.sum(S * dot[None, :], axis=1), mask=keys < K)
-            tl.store(dw + part, tl.sum(G * P, axis=1), mask=keys < K)
-            tl.store(du + part, tl.sum(G * s[None, :], axis=1), mask=keys < K)
-            tl.store(dz + part, tl.sum(P * ds[None, :], axis=1), mask=keys < K)
-            tl.store(dk + part, tl.sum(G * vt[None, :], axis=1), mask=keys < K)
+            tl.store(d.q + part, scale * tl.sum(S * dot[None, :], axis=1), mask=keys < K)
+            tl.store(d.w + part, tl.sum(G * P, axis=1), mask=keys < K)
+            tl.store(d.u + part, tl.sum(G * s[None, :], axis=1), mask=keys < K)
+            tl.store(d.z + part, tl.sum(P * ds[None, :], axis=1), mask=keys < K)
+            tl.store(d.k + part, tl.sum(G * vt[None, :], axis=1), mask=keys < K)
             dvt = tl.sum(kt[:, None] * G, axis=0)
-            tl.store(dv + row * V + values, dvt.to(dv.dtype.element_ty), mask=values < V)
+            tl.store(d.v + row * V + values, dvt.to(d.v.dtype.element_ty), mask=values < V)
+            # G <- diag(w) G + z dsᵀ
             G = wt[:, None] * G + zt[:, None] * ds[None, :]
         tl.debug_barrier()
     tl.store(d_initial + here + tile, G, mask=inside)
@@ -148,7 +193,7 @@ FORWARD, BACKWARD, PER_THREAD = 512, 2048, 16
 """Entries of a program's tile of the state, and of a thread's part of it in the backward pass."""
 
 
-def blocks(K: int, V: int, dtype: torch.dtype, backward: bool) -> tuple[int, int, int]:
+def choose_blocks(K: int, V: int, dtype: torch.dtype, backward: bool) -> tuple[int, int, int]:
     """Rows and columns of a program's tile of the state, and its warps."""
     entries = (BACKWARD if backward else FORWARD) // (2 if dtype == torch.float64 else 1)
     rows = max(16, triton.next_power_of_2(K))
@@ -163,11 +208,11 @@ def rank_one_forward(
     inputs = _contiguous(inputs)
     initial_state = initial_state.contiguous()
     N, H, K, V = initial_state.shape
-    o, final = torch.empty_like(inputs[5]), torch.empty_like(initial_state)
+    o, final = torch.empty_like(inputs.v), torch.empty_like(initial_state)
     # a packed table's unused end is never written
     new = initial_state.new_empty if segments.cu_seqlens is None else initial_state.new_zeros
     checkpoints = new((segments.count if keep else 0, H, K, V))
-    rows, columns, warps = blocks(K, V, final.dtype, backward=False)
+    rows, columns, warps = choose_blocks(K, V, final.dtype, backward=False)
     if N * H:
         grid = (triton.cdiv(V, columns) * N * H,)
         check_grid("rank_one_forward_kernel", grid)
@@ -176,11 +221,13 @@ def rank_one_forward(
         count_launch("rank_one_forward_kernel")
         with on_device_of(initial_state):
             rank_one_forward_kernel[grid](
-                *inputs, initial_state, o, final, checkpoints, *_table(segments, o),
-                segments.tokens, segments.per_row, segments.length, float(scale), H, K, V,
-                PACKED=segments.cu_seqlens is not None, KEEP=keep,
-                ARITHMETIC=_arithmetic(initial_state), BK=rows, BV=columns, num_warps=warps, enable_fp_fusion=False,
-            )  # fmt: skip
+                *(inputs, initial_state, RankOneOutputs(o, final, checkpoints), _place(segments, H, K, V)),
+                float(scale),
+                F=_shape(segments, final, rows, columns),
+                KEEP=keep,
+                num_warps=warps,
+                enable_fp_fusion=False,
+            )
     return o, final, checkpoints
 
 
@@ -191,10 +238,10 @@ def rank_one_backward(
     inputs = _contiguous(inputs)
     do, d_final = do.contiguous(), d_final.contiguous()
     N, H, K, V = d_final.shape
-    rows, columns, warps = blocks(K, V, d_final.dtype, backward=True)
+    rows, columns, warps = choose_blocks(K, V, d_final.dtype, backward=True)
     parts = triton.cdiv(V, columns)
-    dv, d_initial = torch.empty_like(inputs[5]), torch.empty_like(d_final)
-    partial = [d_final.new_empty(parts, *inputs[0].shape) for _ in range(5)]
+    dv, d_initial = torch.empty_like(inputs.v), torch.empty_like(d_final)
+    partial = [d_final.new_empty(parts, *inputs.q.shape) for _ in range(5)]
     scratch = d_final.new_empty(parts * N * H * segments.length * rows * columns)
     if N * H:
         grid = (parts * N * H,)
@@ -204,26 +251,25 @@ def rank_one_backward(
         count_launch("rank_one_backward_kernel")
         with on_device_of(d_final):
             rank_one_backward_kernel[grid](
-                *inputs, checkpoints, do, d_final, *partial, dv, d_initial, scratch, *_table(segments, dv),
-                segments.tokens, segments.rows * segments.tokens, segments.per_row, segments.length, float(scale), H, K, V,
-                PACKED=segments.cu_seqlens is not None,
-                ARITHMETIC=_arithmetic(d_final), BK=rows, BV=columns, num_warps=warps, enable_fp_fusion=False,
-            )  # fmt: skip
+                *(inputs, checkpoints, do, d_final, Inputs(*[*partial, dv]), d_initial, scratch),
+                *(_place(segments, H, K, V), segments.rows * segments.tokens, float(scale)),
+                F=_shape(segments, d_final, rows, columns),
+                num_warps=warps,
+                enable_fp_fusion=False,
+            )
     dq, dw, du, dz, dk = (x.sum(0).to(like.dtype) for x, like in zip(partial, inputs[:5], strict=True))
-    return (dq, dw, du, dz, dk, dv), d_initial
+    return Inputs(dq, dw, du, dz, dk, dv), d_initial
 
 
 def _contiguous(inputs: Inputs) -> Inputs:
-    q, w, u, z, k, v = (x.contiguous() for x in inputs)
-    return q, w, u, z, k, v
+    return Inputs(*(x.contiguous() for x in inputs))
 
 
-def _arithmetic(x: Tensor) -> tl.dtype:
-    return tl.float64 if x.dtype == torch.float64 else tl.float32
+def _place(segments: Segments, H: int, K: int, V: int) -> ScanPlaces:
+    tables = segments.cu_seqlens, segments.bounds
+    return ScanPlaces(*tables, segments.tokens, segments.per_row, segments.length, H, K, V)
 
 
-def _table(segments: Segments, other: Tensor) -> tuple[Tensor, Tensor]:
-    """Bounds of the packed sequences in tokens and in segments; any tensor where nothing is packed."""
-    if segments.cu_seqlens is None or segments.bounds is None:
-        return other, other
-    return segments.cu_seqlens, segments.bounds
+def _shape(segments: Segments, states: Tensor, rows: int, columns: int) -> BlockShape:
+    packed, arithmetic = segments.cu_seqlens is not None, kernel_arithmetic(states.dtype)
+    return BlockShape(*make_constants(packed, arithmetic, rows, columns))

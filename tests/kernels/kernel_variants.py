@@ -19,10 +19,11 @@ os.environ.pop("TRITON_INTERPRET", None)
 import torch
 import triton
 from triton.backends.compiler import GPUTarget
+from triton.runtime.jit import MockTensor
 
 from mirrormata.kernels._launching import Launcher
 from mirrormata.kernels.convolution._triton_short_convolution import short_gradients, short_rows_of
-from mirrormata.kernels.delta._operator import backward_pass, forward_pass
+from mirrormata.kernels.delta._operator import run_backward, run_forward
 from mirrormata.kernels.delta._problem import Problem
 from mirrormata.kernels.norms._triton_norms import rms_gradients, rms_rows_of, unit_rows_of
 from mirrormata.kernels.scans._triton_selective import selective_backward, selective_forward
@@ -109,14 +110,27 @@ def problem_of(variant: Variant) -> Problem:
     return Problem.of(n_h, 0.125, variant.mode, *inputs)
 
 
+def as_types(arguments: tuple[Any, ...]) -> list[Any]:
+    """Arguments as a compilation takes them: a dtype for each tensor, in records too."""
+    return [
+        type(x)(*as_types(x))
+        if isinstance(x, tuple)
+        else MockTensor.wrap_dtype(x.dtype)
+        if isinstance(x, torch.Tensor)
+        else x
+        for x in arguments
+    ]
+
+
 @contextlib.contextmanager
 def collecting(compiled: list[Any]) -> Iterator[None]:
     """Launches compile only, and are collected."""
     before = Launcher.__call__
 
     def compile_only(launcher: Launcher, grid: tuple[int, ...], *arguments: Any) -> None:
-        given = [x.dtype if isinstance(x, torch.Tensor) else x for x in arguments]
-        kernel = launcher.function.warmup(*given, grid=grid, **launcher.constants, **launcher.options)
+        kernel = launcher.function.warmup(
+            *as_types(arguments), grid=grid, **launcher.constants, **launcher.options
+        )
         if kernel not in compiled:  # the same for calls alike
             compiled.append(kernel)
 
@@ -134,18 +148,21 @@ def compile_variant(variant: Variant) -> list[Any]:
     x = problem_of(variant)
     with collecting(compiled):
         if variant.mode == "rows":
-            weight = torch.ones_like(x.q[0, 0])[None]
-            rms_rows_of(x.q, weight, 1e-6, x.q.dtype)
-            rms_gradients(x.q, weight, x.q, 1e-6)
-            unit_rows_of(x.k, None, True)
-            unit_rows_of(x.k, x.k, True)
-            taps = x.q.new_empty(x.q.shape[0], variant.width, 4)
-            short_rows_of(x.q, taps)
-            short_gradients(x.q, taps, x.q)
+            weight = torch.ones_like(x.inputs.q[0, 0])[None]
+            rms_rows_of(x.inputs.q, weight, 1e-6, x.inputs.q.dtype)
+            rms_gradients(x.inputs.q, weight, x.inputs.q, 1e-6)
+            unit_rows_of(x.inputs.k, None, True)
+            unit_rows_of(x.inputs.k, x.inputs.k, True)
+            taps = x.inputs.q.new_empty(x.inputs.q.shape[0], variant.width, 4)
+            short_rows_of(x.inputs.q, taps)
+            short_gradients(x.inputs.q, taps, x.inputs.q)
         elif variant.mode == "selective":
-            step, states = torch.empty_like(x.q, dtype=torch.float32), x.q.new_empty(2, 192, 2, 16)
+            step, states = (
+                torch.empty_like(x.inputs.q, dtype=torch.float32),
+                x.inputs.q.new_empty(2, 192, 2, 16),
+            )
             rates, initial = (step.new_empty(2, *size, 64, 16) for size in ((), (192,)))
-            given = x.q, step, rates, states, states, initial
+            given = x.inputs.q, step, rates, states, states, initial
             for signed in (False, True):
                 y, final, kept = selective_forward(given, signed, torch.float32, keep=True)
                 selective_backward(given, kept, y, final, signed)
@@ -153,10 +170,10 @@ def compile_variant(variant: Variant) -> list[Any]:
             scan = variant.mode == "scan"
             # packed sequences and four factors differ in masks and constants, which saving passes have too
             if variant.mode == "chunk" and not variant.packed and variant.householders < 4:
-                forward_pass(x, final=False, save=False)
-            o, _final, *saved = forward_pass(x, final=scan, save=True)
+                run_forward(x, final=False, save=False)
+            o, _final, *saved = run_forward(x, final=scan, save=True)
             assert o is not None
-            backward_pass(x, torch.empty_like(o), None, [kept for kept in saved if kept is not None])
+            run_backward(x, torch.empty_like(o), None, [kept for kept in saved if kept is not None])
     return compiled
 
 

@@ -18,9 +18,9 @@ os.environ.pop("TRITON_INTERPRET", None)
 import torch
 import triton
 from torch import Tensor
-from triton.backends.compiler import GPUTarget
 
 from mirrormata.kernels.scans._segments import Segments, cut
+from mirrormata.tests.kernels.kernel_variants import StandIn, as_types
 
 diagonal: Any = import_module("mirrormata.kernels.scans._triton_diagonal")
 rank_one: Any = import_module("mirrormata.kernels.scans._triton_rank_one")
@@ -55,14 +55,6 @@ LONG = (
 """With QUICK, all that are shipped: five kernels of a diagonal variant, three of a rank-one variant."""
 
 
-class StandIn:
-    """A driver that has a target and nothing else."""
-
-    get_current_target = staticmethod(lambda: GPUTarget("cuda", 90, 32))
-    get_current_device = staticmethod(lambda: 0)
-    get_current_stream = staticmethod(lambda _: 0)
-
-
 class CompileOnly:
     """In a kernel's place: its launch compiles, and is collected."""
 
@@ -71,9 +63,9 @@ class CompileOnly:
 
     def __getitem__(self, grid: tuple[int, ...]) -> Any:
         def launch(*arguments: Any, **constants: Any) -> None:
-            types = [x.dtype if isinstance(x, Tensor) else x for x in arguments]
-            result = self.kernel.warmup(*types, grid=grid, **constants)
-            flags = [k.lower() for k in ("ADJOINT", "EXCLUSIVE", "KEEP") if constants.get(k)]
+            result = self.kernel.warmup(*as_types(arguments), grid=grid, **constants)
+            shape = {name: x.value for name, x in constants["F"]._asdict().items()}
+            flags = [k.lower() for k in ("ADJOINT", "EXCLUSIVE", "KEEP") if (shape | constants).get(k)]
             self.compiled[" ".join([self.fn.__name__, *flags])] = result
 
         return launch
@@ -135,7 +127,7 @@ def rank_one_kernels(
     rank_one.rank_one_forward_kernel, rank_one.rank_one_backward_kernel = (
         CompileOnly(k, compiled) for k in kernels
     )
-    inputs = (x, x, x, x, x, x)
+    inputs = rank_one.Inputs(x, x, x, x, x, x)
     try:
         rank_one.rank_one_forward(inputs, state, 1.0, segments, keep=False)
         _, _, kept = rank_one.rank_one_forward(inputs, state, 1.0, segments, keep=True)

@@ -13,9 +13,9 @@ pytest.importorskip("triton")
 
 from mirrormata.kernels import delta_product, launch_counts, reset_launch_counts
 from mirrormata.kernels._launching import Launcher
-from mirrormata.kernels.delta import _phases as scan
 from mirrormata.kernels.delta import _plan as shapes
 from mirrormata.kernels.delta import _problem as problems
+from mirrormata.kernels.delta import _triton_scan as scan
 from mirrormata.kernels.delta._operator import delta_product_forward
 from mirrormata.kernels.delta._plan import chunk_plan
 from mirrormata.kernels.delta._problem import form_of

@@ -119,7 +119,7 @@ def test_gradients_do_not_hide_what_is_not_finite() -> None:
 @interpreted
 @pytest.mark.parametrize(("mode", "kept"), [("recurrent", CUT), ("chunk", 16), ("scan", 16)])
 def test_delta_product_s_kernels(mode: str, kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mirrormata.kernels.delta import _phases as scan
+    from mirrormata.kernels.delta import _triton_scan as scan
     from mirrormata.kernels.delta._problem import form_of
 
     form_of.cache_clear()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from mirrormata.kernels.delta._plan_check import plan_launches
+from mirrormata.kernels.delta._plan_check import KernelCall, plan_launches
 
 pytest.importorskip("triton")
 
@@ -60,12 +60,14 @@ def check_plans(kernels: list[dict[str, Any]]) -> None:
         heads = 2 * (3 if kernel["packed"] else 2)
         for gradients in (False, True):
             launches = plan_launches(
-                *(K, V, dtype, heads),
-                tokens=192,
-                mode=kernel["mode"],
-                householders=kernel["householders"],
-                gated=kernel["gated"],
-                gradients=gradients,
+                KernelCall(
+                    *(K, V, dtype, heads),
+                    tokens=192,
+                    mode=kernel["mode"],
+                    householders=kernel["householders"],
+                    gated=kernel["gated"],
+                    gradients=gradients,
+                )
             )
             most = max((x.shared for x in launches if x.kernel == kernel["kernel"]), default=0)
             key = (*call, kernel["kernel"])

@@ -13,9 +13,9 @@ import torch
 
 pytest.importorskip("triton")
 
-from mirrormata.kernels.delta import _phases as scan
 from mirrormata.kernels.delta import _plan as shapes
 from mirrormata.kernels.delta import _problem as problems
+from mirrormata.kernels.delta import _triton_scan as scan
 from mirrormata.kernels.delta._plan import KERNEL_WIDTHS, chunk_plan
 from mirrormata.kernels.delta._problem import form_of
 from mirrormata.tests.kernels.delta_product_cases import largest_error, problem

@@ -7,6 +7,7 @@ each token once, modes that exist for the dtype.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from itertools import pairwise, product
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ import torch
 
 from ...kernels.delta import _plan as plans
 from ...kernels.delta._plan import forward_shapes, segment_count
-from ...kernels.delta._plan_check import find_plan_faults, plan_launches
+from ...kernels.delta._plan_check import KernelCall, find_plan_errors, plan_launches
 from ...kernels.scans._segments import Segments, cut, next_length, segment_length
 
 Case = Iterator[tuple[str, str | None]]
@@ -129,17 +130,18 @@ def calls() -> Case:
             (8, 4, True, False),
         ):
             options: dict[str, Any] = {"householders": householders, "gated": gated, "gradients": gradients}
-            found = find_plan_faults(K, V, dtype, programs, tokens=2048, mode=mode, **options)
+            found = find_plan_errors(KernelCall(K, V, dtype, programs, tokens=2048, mode=mode, **options))
             yield f"K {K}, V {V}, {dtype}, {mode}, {programs} programs, {options}", "; ".join(found) or None
     for mode in ("recurrent", "chunk", "scan"):
-        launches = plan_launches(128, 64, torch.bfloat16, 8, tokens=2048, mode=mode)
+        call = KernelCall(128, 64, torch.bfloat16, 8, tokens=2048, mode=mode)
+        launches = plan_launches(call)
         most = max(launch.shared for launch in launches)
         for shared, fits in ((most, True), (most - 1, False)):
-            found = find_plan_faults(128, 64, torch.bfloat16, 8, tokens=2048, mode=mode, shared_memory=shared)
-            wrong = f"{len(found)} faults: {found}" if fits != (not found) else None
+            found = find_plan_errors(call, shared_memory=shared)
+            wrong = f"{len(found)} errors: {found}" if fits != (not found) else None
             yield f"{mode} in {shared} bytes of shared memory", wrong
-        found = find_plan_faults(128, 64, torch.bfloat16, 0, tokens=2048, mode=mode)
-        yield f"{mode} of no sequence", None if any("no program" in fault for fault in found) else f"{found}"
+        found = find_plan_errors(replace(call, sequences_and_heads=0))
+        yield f"{mode} of no sequence", None if any("no program" in line for line in found) else f"{found}"
     phases = {"prepare", "advance", "retreat", "gradients"}
     for width, mode, kernels in (
         (16, "recurrent", {"recurrent_forward", "recurrent_backward_values", "recurrent_backward_keys"}),
@@ -148,7 +150,8 @@ def calls() -> Case:
         (128, "chunk", phases),
         (128, "scan", {*phases, "chain"}),
     ):
-        launched = {x.kernel for x in plan_launches(width, width, torch.bfloat16, 8, tokens=2048, mode=mode)}
+        call = KernelCall(width, width, torch.bfloat16, 8, tokens=2048, mode=mode)
+        launched = {x.kernel for x in plan_launches(call)}
         yield f"the kernels of {mode}, width {width}", None if launched == kernels else f"{launched}"
 
 
@@ -238,9 +241,9 @@ def cut_fault(found: Segments, bounds: list[int]) -> str | None:
 def tables() -> Case:
     """Tables of chunks and of `scan`'s segments, the sizes that shapes foretell, and launches."""
     from ...kernels._backends import KernelError
-    from ...kernels._launching import check_grid, divided
-    from ...kernels.delta._phases import segment_bounds
+    from ...kernels._launching import check_grid, divide_rows
     from ...kernels.delta._problem import place_chunks
+    from ...kernels.delta._triton_scan import segment_bounds
 
     for rows, householders, heads, bounds in product((16, 64), (1, 3), (1, 3), (None, *PACKED)):
         batch, tokens = (2, 200) if bounds is None else (1, 200)
@@ -250,7 +253,7 @@ def tables() -> Case:
             batch=batch, tokens=tokens, heads=heads, sequences=sequences, householders=householders, packed=cu is not None,
             plan=SimpleNamespace(rows=rows),
         )  # fmt: skip
-        problem: Any = SimpleNamespace(form=form, q=torch.zeros(1), cu=cu)
+        problem: Any = SimpleNamespace(form=form, inputs=SimpleNamespace(q=torch.zeros(1)), cu=cu)
         name = f"{bounds or [0, 200, 400]} in chunks of {rows // householders}, {heads} heads"
         chunks = place_chunks(problem, rows // householders)
         ends = bounds or [0, 200, 400]
@@ -278,24 +281,21 @@ def tables() -> Case:
             yield f"the grid {grid} is refused", "nothing would run on it, and it is accepted"
     check_grid("a kernel", (1, 2, 3))
     for rows, groups, tall in product((1, 15, 16, 1000, 10**6), (1, 32), (1, 16)):
-        programs, share = divided(rows, groups, tall)
+        programs, share = divide_rows(rows, groups, tall)
         fits = share % tall == 0 and (programs - 1) * share < rows <= programs * share
         yield f"{rows} rows of {groups} weights", None if fits else f"{programs} programs of {share}"
 
 
 def chunk_fault(chunks: Any, needed: list[int]) -> str | None:
     """Each sequence has as many chunks as its tokens need, and the table has room for them."""
-    if chunks.start is None:
+    first, sequence = chunks.places.first_chunk, chunks.places.sequence
+    if first is None:
         return None if chunks.count == sum(needed) else f"{chunks.count} chunks, not {sum(needed)}"
-    sequences = chunks.sequence.tolist()
+    sequences = sequence.tolist()
     counts = [sequences.count(s) for s in range(len(needed))]
     starts = [sum(needed[:s]) for s in range(len(needed) + 1)]
-    if (
-        counts != needed
-        or chunks.start.tolist() != starts
-        or sequences.count(-1) != chunks.count - sum(needed)
-    ):
-        return f"chunks of the sequences: {sequences}, from {chunks.start.tolist()}"
+    if counts != needed or first.tolist() != starts or sequences.count(-1) != chunks.count - sum(needed):
+        return f"chunks of the sequences: {sequences}, from {first.tolist()}"
     return None
 
 
