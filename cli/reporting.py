@@ -68,7 +68,7 @@ def report(
 ) -> None:
     """Write one page that needs no network: what was learned, what is constructed, and how far they agree."""
     from ..models.report._report import LearnedLimits, RandomRuns, ShownLimits
-    from ..models.report._report import report as write
+    from ..models.report._report import write_report as write
 
     with working("reporting") as progress:
         found = write(

@@ -1,4 +1,4 @@
-"""`report`: a training, a model or certificates as one page, and as figures of a paper."""
+"""`write_report`: a training, a model or certificates as one page, and as figures of a paper."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Report:
         return {**vars(self), "page": str(self.page), **lists}
 
 
-def report(
+def write_report(
     folder: str | Path,
     *,
     output: str | Path | None = None,

@@ -22,7 +22,7 @@ from mirrormata.models.report import _report as module
 from mirrormata.models.report._data import LearnedLimits, RandomRuns, Section, ShownLimits, Table
 from mirrormata.models.report._folder import open_folder, show_provenance
 from mirrormata.models.report._paper import COLUMN
-from mirrormata.models.report._report import report
+from mirrormata.models.report._report import write_report
 from mirrormata.tests.cli.command_line import Outcome
 from mirrormata.tests.models.report.report_examples import accuracy, letters
 from mirrormata.theory._horizon import full_certificate
@@ -183,9 +183,9 @@ def test_a_page_is_whole_or_not_there(
 
     monkeypatch.setattr(module, "draw_items", fail)
     with pytest.raises(RuntimeError, match="drawing failed"):
-        report(certificates, output=tmp_path / "page.html", png=tmp_path / "png")
+        write_report(certificates, output=tmp_path / "page.html", png=tmp_path / "png")
     with pytest.raises(LimitError, match="more than 10"):
-        report(certificates, output=tmp_path / "page.html", max_bytes=10)
+        write_report(certificates, output=tmp_path / "page.html", max_bytes=10)
     assert (tmp_path / "page.html").read_text() == "before"
     assert not (tmp_path / "png").exists()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["certificates", "page.html"]
@@ -194,14 +194,14 @@ def test_a_page_is_whole_or_not_there(
 @pytest.mark.usefixtures("quick")
 def test_the_same_folder_gives_the_same_page(certificates: Path, tmp_path: Path) -> None:
     for name in ("a.html", "b.html"):
-        report(certificates, output=tmp_path / name)
+        write_report(certificates, output=tmp_path / name)
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
 @pytest.mark.usefixtures("quick")
 def test_progress_grows_up_to_one(certificates: Path) -> None:
     seen: list[float] = []
-    report(certificates, progress=seen.append)
+    write_report(certificates, progress=seen.append)
     assert seen == sorted(seen)
     assert seen
     assert 0 <= seen[0] <= seen[-1] <= 1
