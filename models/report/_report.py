@@ -28,7 +28,7 @@ from ._paper import COLUMN, Format, draw_chart, draw_items
 
 __all__ = [
     "Chart", "LearnedLimits", "Mark", "Picture", "RandomRuns", "Report", "Section", "Series", "ShownLimits", "Table",
-    "draw_chart", "draw_items", "render_page", "report",
+    "draw_chart", "draw_items", "render_page", "write_report",
 ]  # fmt: skip
 MAX_BYTES = 5_000_000
 
