@@ -69,8 +69,8 @@ def test_same_words_as_python(pattern: str) -> None:
         ("a", "a,b", "without separators"),
         ("a", "", "empty"),
         ("a", ["a", "bb"], "'bb' is not a single character"),
-        ("", None, "--alphabet"),
-        ("()", None, "--alphabet"),
+        ("", None, "`alphabet`"),
+        ("()", None, "`alphabet`"),
     ],
 )
 def test_refused_with_the_place(pattern: str, alphabet: Any, part: str) -> None:

@@ -111,11 +111,11 @@ def test_over_the_limit() -> None:
     assert seen.aperiodic is False
     assert seen.solvable is False
     assert seen.synchronising is True
-    assert any("1,000 elements" in note and "--max-monoid" in note for note in seen.notes)
+    assert any("1,000 elements" in note and "`max_monoid`" in note for note in seen.notes)
     group = inspect_automaton(automaton_of(rows[:2]), max_monoid=100)
     assert group.monoid is None
     assert group.group_order == 120
-    assert any("order 120" in note and "--max-monoid" in note for note in group.notes)
+    assert any("order 120" in note and "`max_monoid`" in note for note in group.notes)
     assert dict(group.rows())["transition monoid"] == "unknown"
 
 

@@ -103,9 +103,9 @@ def test_nfa_and_gnfa_keep_the_language(nfa: NFA) -> None:
 
 def test_limits() -> None:
     nfa = NFA.from_regex("(a|b)*a" + "(a|b)" * 12, input_symbols={"a", "b"})
-    with pytest.raises(LimitError, match="max-states"):
+    with pytest.raises(LimitError, match="`max_states`"):
         from_automata_lib(nfa, max_states=100)
-    with pytest.raises(LimitError, match="max-states"):
+    with pytest.raises(LimitError, match="`max_states`"):
         from_callable(lambda q, x: q + 1, 0, "a", max_states=10)
 
 

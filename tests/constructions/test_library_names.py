@@ -134,11 +134,11 @@ def test_mistakes_in_numbers_and_alphabets(name: str, parts: list[str]) -> None:
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
-        ("S9", ["362,880 states", "--max-states"]),
+        ("S9", ["362,880 states", "`max_states`"]),
         ("S500", ["more than 10^15 states"]),
         ("A30", ["more than 10^15 states"]),
         ("Z2^60", ["more than 10^15 states"]),
-        ("S8", ["40,320 letters times 40,320 states", "--max-transitions"]),
+        ("S8", ["40,320 letters times 40,320 states", "`max_transitions`"]),
         ("S8[involutions]", ["763 letters times 40,320 states"]),
         ("S7[in_2_tokens]", ["5,041 letters"]),
         ("mod:200000", ["200,000 states"]),
