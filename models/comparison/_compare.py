@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ...constructions._construct import construct
-from ...constructions._lrnn import LRNN
+from ...constructions._realisations import Realisation
+from ...constructions._spec import automaton_from_spec
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._labels import label_text
+from ...constructions.certificates._parts import FORMAT
+from ...constructions.certificates._table import read_document
 from ...foundation._errors import InputError, LimitError, MirrormataError
+from .._sources import ModelSource, open_source
 from ..learned._learned import Learned, LearnedHead
 from ._causes import Failure, causal_check, eigenvalues_in_zero_one, horizon_of, why_it_fails
 from ._extraction import Extracted, Method, extract_clusters, extract_exact, extract_learning
@@ -20,17 +25,18 @@ from ._procrustes import align_letters, disparity
 from ._representations import CharacterTable, TransitionGroup, character_table, representation_of
 from ._result import Comparison, HeadComparison, Tolerances, restricted
 from ._snap import Snapped, snap
-from ._sources import of_lrnn
+from ._sources import learned_of, of_lrnn, one_table
 from ._spectra import LetterFacts, letter_facts
 from ._states import ClassGeometry, Sampling, Trace, class_geometry, follow_words
 
+Target: TypeAlias = Realisation | Automaton | Mapping[str, Any] | str | Path | None
 FOLLOWED, FOUND = 0.4, 0.75
 """Shares of the time, about, at which the model has run on all words, and the causal check begins."""
 
 
 def compare(
-    learned: Learned,
-    constructed: LRNN | None = None,
+    learned: ModelSource,
+    constructed: Target = None,
     *,
     sampling: Sampling | None = None,
     tolerances: Tolerances | None = None,
@@ -39,17 +45,37 @@ def compare(
     extract: Sequence[Method] = ("exact", "clusters"),
     progress: Callable[[float], None] | None = None,
 ) -> Comparison:
-    """Hold a learned layer against a construction of its target automaton (default: what `construct` chooses).
+    """Hold a learned layer against a construction of the automaton that it is to follow.
 
-    `dtype`: of the rounding horizon. `arithmetic`: of a certificate that the model must fail, None: none is looked for.
-    `extract`: ways to extract the automaton, of `extraction.METHODS`; `exact` is left out, with a note, where it does not
-    apply. `progress` is told the share that is done, from time to time.
+    Args:
+        learned: anything that is a model: a path, a `Model`, a construction, a certificate, a `Stepper`, a `Learned`.
+        constructed: a construction or its certificate (or the path of one), or an automaton or SPEC, of which `construct`
+            chooses one. By default the automaton is that which the model itself names.
+        sampling: the random words; by default 256 of 1,024 letters.
+        tolerances: every number that decides something, and every limit.
+        dtype: the float format of the rounding horizon.
+        arithmetic: of a certificate that the model must fail, `per_step:FORMAT`; None: none is looked for.
+        extract: ways to extract the automaton, of `METHODS`; `exact` is left out, with a note, where it does not apply.
+        progress: told the share of the work that is done, from time to time.
+
+    Returns:
+        All that was found; `to_json()` has every figure.
+
+    Raises:
+        InputError: what was given is no model, no construction, or they are of different automata.
     """
+    given, automaton = _target(constructed)
+    learned = learned_of(learned, automaton)
+    if automaton is not None and given is None and not _same_table(automaton, learned.target.automaton):
+        raise InputError(
+            f"`constructed` is {automaton.name}, and {learned.name} is held against {learned.target.automaton.name}: give the "
+            "same one, or leave it out"
+        )
     sampling, tolerances = sampling or Sampling(), tolerances or Tolerances()
     automaton = learned.target.automaton
     notes = [*learned.notes]
-    beside = _constructed(learned, constructed, notes)
-    trace = follow_words(learned, sampling, _part(progress, 0, FOLLOWED))
+    beside = _constructed(learned, given, notes)
+    trace = follow_words(learned, sampling, _within(progress, 0, FOLLOWED))
     table = _characters(learned, tolerances, notes)
     heads = tuple(_head(learned, trace, h, table, tolerances) for h in range(len(learned.heads)))
     other_facts: tuple[tuple[LetterFacts, ...], ...] = ()
@@ -95,7 +121,7 @@ def compare(
         if arithmetic is None
         else why_it_fails(learned, below, arithmetic, max_steps=tolerances.max_steps)
     )
-    causal = causal_check(learned, snapped.heads, sampling, _part(progress, FOUND, 1))
+    causal = causal_check(learned, snapped.heads, sampling, _within(progress, FOUND, 1))
     extracted = [_extracted(learned, m, snapped, tolerances, sampling.seed, notes) for m in extract]
     return Comparison(
         learned, beside, other_facts, trace, heads, snapped, horizon,
@@ -104,25 +130,38 @@ def compare(
     )  # fmt: skip
 
 
-def _part(
+def _within(
     progress: Callable[[float], None] | None, begin: float, end: float
 ) -> Callable[[float], None] | None:
-    """Tells of the whole what is told of the work between two shares of it."""
+    """A report of one part's progress as progress of the whole, of which that part runs from `begin` to `end`."""
     return None if progress is None else lambda share: progress(begin + (end - begin) * share)
 
 
-def _constructed(learned: Learned, given: LRNN | None, notes: list[str]) -> Learned | None:
+def _target(given: Target) -> tuple[Realisation | None, Automaton | None]:
+    """The construction that was given, if one was, and the automaton."""
+    if given is None or isinstance(given, Automaton):
+        return None, given
+    is_file = isinstance(given, str | Path) and Path(given).suffix == ".json" and Path(given).is_file()
+    if isinstance(given, str | Path) and not (is_file and read_document(given).get("format") == FORMAT):
+        return None, automaton_from_spec(str(given))
+    source = open_source(given, "constructed")
+    if source.kind != "realisation":
+        raise InputError(
+            f"`constructed` is of the type {type(given).__name__}: give a construction, a certificate, an automaton or a SPEC"
+        )
+    return source.value, source.value.automaton
+
+
+def _constructed(learned: Learned, given: Realisation | None, notes: list[str]) -> Learned | None:
     automaton = learned.target.automaton
     try:
         found = construct(automaton) if given is None else given
-        if not isinstance(found, LRNN):
-            raise InputError("a block delay has no letters to compare")
         if given is not None and not _same_table(given.automaton, automaton):
             raise InputError(
                 f"{given.construction}: it realises {given.automaton.name}, and {learned.name} is held against "
                 f"{automaton.name}: give a construction of that one"
             )
-        return of_lrnn(found)
+        return of_lrnn(one_table(found, found.construction))
     except MirrormataError as error:
         if given is not None:
             raise

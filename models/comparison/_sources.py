@@ -1,4 +1,4 @@
-"""Where a `Learned` comes from: a construction, an `.npz`, matrices of your own, any stepper, a file."""
+"""`learned_of`: anything that is a model as a `Learned`; and makers of one from matrices of your own, or a stepper."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ from ...constructions._lrnn import LRNN, Head
 from ...constructions.algebra._matrices import Matrix
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._labels import label_text
-from ...constructions.certificates._parts import FORMAT
-from ...constructions.certificates._table import read_document
 from ...foundation._errors import InputError
-from ...theory._run_file import lrnn_of
 from ...theory.arithmetic._rounding import Floats, round_number
 from ...theory.proofs._answers import answers_of
 from ...theory.proofs._npz_model import NpzModel, load_npz_model
@@ -24,7 +21,11 @@ from ...theory.running._readout import Readout
 from ...theory.running._stepper import Stepper
 from ...theory.running._weights import dense_codes, head_weights, letter_rows
 from ...theory.spectra._model import lrnn_heads
+from .._model_file import automaton_model
+from .._sources import ModelSource, open_source
+from ..fla._learned import load_fla_learned
 from ..learned._learned import AffineStepper, Factors, Learned, LearnedHead, output_target, state_target
+from ..learned._model import load_learned_model, of_model
 
 
 def of_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton | None = None) -> Learned:
@@ -149,24 +150,57 @@ def of_stepper(stepper: Stepper, automaton: Automaton, name: str = "stepper") ->
     return Learned(name, labels, (), state_target(automaton), stepper, lambda _: [], None, "its own")
 
 
-def load_learned(path: str, automaton: Automaton) -> Learned:
-    """A model folder, an FLA checkpoint, an `.npz` or a certificate; `InputError` for another thing."""
-    place = Path(path)
-    if place.is_dir():
-        from ..fla._model import is_fla
+def learned_of(model: ModelSource, automaton: Automaton | None = None, argument: str = "learned") -> Learned:
+    """Anything that is a model, as a comparison takes it.
 
-        if is_fla(place):
-            from ..fla._learned import load_fla_learned
+    Args:
+        model: see `ModelSource`.
+        automaton: what it is held against; by default that of the construction, or of the folder's task.
+        argument: what the function that was called calls the model, for errors.
 
-            return load_fla_learned(path, automaton)
-        from ..learned._model import load_learned_model
+    Returns:
+        Its heads, as far as they are known, its answers, and how it runs.
 
-        return load_learned_model(path, automaton)
-    if place.suffix == ".npz":
-        return of_npz(load_npz_model(path), automaton)
-    if place.suffix == ".json" and read_document(path).get("format") == FORMAT:
-        return of_lrnn(lrnn_of(path), path, automaton)
-    raise InputError(f"{path}: not a model folder, an FLA checkpoint, an .npz or a certificate")
+    Raises:
+        InputError: it is no model; its letters or answers are not the automaton's; or it does not say which automaton it is
+            to follow, and none is given.
+    """
+    source = open_source(model, argument)
+    if source.kind == "learned":
+        return source.value  # type: ignore[no-any-return]
+    if source.kind == "realisation":
+        return of_lrnn(one_table(source.value, source.name), source.name, automaton)
+    if automaton is None:
+        if source.kind != "folder":
+            raise InputError(
+                f"{source.name}: it does not say which automaton it is to follow: give that, or a construction of it"
+            )
+        automaton = automaton_model(source.value, "compare")[1].automaton
+    if source.kind == "folder":
+        return load_learned_model(source.value, automaton)
+    if source.kind == "fla":
+        return load_fla_learned(source.value, automaton)
+    if source.kind == "npz":
+        return of_npz(
+            load_npz_model(source.value) if isinstance(source.value, str) else source.value, automaton
+        )
+    if source.kind == "model":
+        return of_model(source.value, automaton)
+    return of_stepper(source.value, automaton)
+
+
+def load_learned(path: str | Path, automaton: Automaton) -> Learned:
+    """`learned_of` for a path: a model folder, an FLA checkpoint, an `.npz` or a certificate."""
+    return learned_of(str(path), automaton)
+
+
+def one_table(realisation: Any, name: str) -> LRNN:
+    """A construction by tables of letters; `InputError` for a block delay, whose letters have no matrices to compare."""
+    if not hasattr(realisation, "all_heads"):
+        raise InputError(
+            f"{name}: a block delay has no letters to compare; give a construction of kind table"
+        )
+    return realisation  # type: ignore[no-any-return]
 
 
 def _reached(A: Floats, B: Floats, start: Floats, automaton: Automaton) -> Floats:
