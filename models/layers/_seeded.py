@@ -1,9 +1,8 @@
-"""Layers for many seeds at once: every parameter has a leading dimension, one entry a seed, and nothing mixes them.
+"""What mixers are made of: layers for many seeds at once, short projections of tokens, β and gates in their ranges.
 
-Activations are `[seeds, batch, tokens, width]`. Training is bistable in this subject, so one process trains many
-seeds of one model side by side: the same work for a GPU as one larger batch.
-
-What mixers share: short projections of tokens, and β and gates in their ranges.
+Every parameter has a leading dimension, one entry a seed, and nothing mixes them; activations are
+`[seeds, batch, tokens, width]`. Training is bistable in this subject, so one process trains many seeds of one model side by
+side: the same work for a GPU as one larger batch.
 """
 
 from __future__ import annotations
@@ -25,6 +24,14 @@ LINEAR_OPTIONS = (
 """Entries of `ModelConfig` that mixers of keys, values and queries read."""
 WIDEST = 256
 """Rows and columns of a state that the kernels take."""
+
+
+# Why not torch.func.stack_module_state and vmap, which would take the leading dimension out of every layer? Tried on all
+# families with torch 2.13: `delta_product` and `l2_normalise` are autograd functions without `setup_context`, which
+# vmap refuses; torch's LSTM has no batching rule; `rank_one_scan` and `diagonal_scan` have none either, so vmap calls them
+# seed by seed, which takes twice the time of this file for Mamba and fails for GLA. The rules that one could register
+# would do what `together` does below: take seeds for sequences. And where vmap runs, its outputs are equal bit for bit for
+# some families and differ in the last places for others, so trainings would not be repeated exactly.
 
 
 class SeededLinear(nn.Module):
