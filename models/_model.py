@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from ..foundation._errors import InputError
 from ._config import ModelConfig
 from .layers._registry import find_family
-from .layers._seeded import SeededEmbedding, SeededLinear, SeededRMSNorm, State, beginning
+from .layers._seeded import SeededEmbedding, SeededLinear, SeededRMSNorm, State, write_out_initial_state
 from .layers._table_read_out import TableReadOut
 
 States: TypeAlias = list[State]
@@ -106,7 +106,7 @@ class Model(nn.Module):
         for block in self.blocks:
             assert isinstance(block, Block)
             begin = getattr(block.mixer, "begin", None)
-            states.append(beginning(block.mixer, x) if begin is None else begin(x))
+            states.append(write_out_initial_state(block.mixer, x) if begin is None else begin(x))
         return states
 
     def answers(self, logits: Tensor) -> Tensor:

@@ -26,9 +26,9 @@ from ...theory.impossibility._certificate import impossibility
 from ...theory.impossibility._orbits import AffineHead, AffineModel
 from ...theory.running._words import random_words
 from ..learned._learned import AffineStepper, Learned
-from ._snap import SnappedHead, in_use
+from ._snap import SnappedHead, find_factors_in_use
 from ._spectra import LetterFacts
-from ._states import ClassGeometry, Sampling, side_by_side
+from ._states import ClassGeometry, Sampling, run_beside_automaton
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,7 @@ def _least_beta(snapped: SnappedHead) -> float | None:
     factors = snapped.head.factors
     if factors is None:
         return None
-    used = factors.strength[in_use(snapped.head, snapped.basis)]
+    used = factors.strength[find_factors_in_use(snapped.head, snapped.basis)]
     return float(used.min()) if used.size else None
 
 
@@ -268,7 +268,7 @@ def _wrong(
     target, read = learned.target, stepper.read
     held = sum(head.H0.size for head in stepper.heads) * words
     at_once = max(1, min(tokens, ENTRIES // held))
-    followed = side_by_side(target, stepper, letters)
+    followed = run_beside_automaton(target, stepper, letters)
     wrong = np.zeros((len(choices), tokens, words), dtype=bool)
     asked = np.zeros((tokens, words), dtype=bool)
     wanted = np.zeros((tokens, words), dtype=np.int64)

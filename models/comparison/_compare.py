@@ -23,9 +23,9 @@ from ._causes import Failure, causal_check, eigenvalues_in_zero_one, horizon_of,
 from ._extraction import Extracted, Method, extract_clusters, extract_exact, extract_learning
 from ._procrustes import align_letters, disparity
 from ._representations import CharacterTable, TransitionGroup, character_table, representation_of
-from ._result import Comparison, HeadComparison, Tolerances, restricted
+from ._result import Comparison, HeadComparison, Tolerances, restrict_to_subspace
 from ._snap import Snapped, snap
-from ._sources import learned_of, of_lrnn, one_table
+from ._sources import learned_of, lrnn_to_learned, one_table
 from ._spectra import LetterFacts, letter_facts
 from ._states import ClassGeometry, Sampling, Trace, class_geometry, follow_words
 
@@ -74,9 +74,9 @@ def compare(
     sampling, tolerances = sampling or Sampling(), tolerances or Tolerances()
     automaton = learned.target.automaton
     notes = [*learned.notes]
-    beside = _constructed(learned, given, notes)
+    beside = _construct_beside(learned, given, notes)
     trace = follow_words(learned, sampling, _within(progress, 0, FOLLOWED))
-    table = _characters(learned, tolerances, notes)
+    table = _find_characters(learned, tolerances, notes)
     heads = tuple(_head(learned, trace, h, table, tolerances) for h in range(len(learned.heads)))
     other_facts: tuple[tuple[LetterFacts, ...], ...] = ()
     if beside is not None:
@@ -89,7 +89,7 @@ def compare(
             (h, class_geometry(theirs, i, len(automaton.states), tolerances.subspace))
             for i, h in enumerate(beside.heads)
         ]
-        heads = tuple(_aligned(h, places) for h in heads)
+        heads = tuple(_align(h, places) for h in heads)
     carrying = [
         (h.head, h.geometry, h.representation)
         for h in heads
@@ -122,7 +122,7 @@ def compare(
         else why_it_fails(learned, below, arithmetic, max_steps=tolerances.max_steps)
     )
     causal = causal_check(learned, snapped.heads, sampling, _within(progress, FOUND, 1))
-    extracted = [_extracted(learned, m, snapped, tolerances, sampling.seed, notes) for m in extract]
+    extracted = [_extract(learned, m, snapped, tolerances, sampling.seed, notes) for m in extract]
     return Comparison(
         learned, beside, other_facts, trace, heads, snapped, horizon,
         tuple(causal), failure,
@@ -152,7 +152,7 @@ def _target(given: Target) -> tuple[Realisation | None, Automaton | None]:
     return source.value, source.value.automaton
 
 
-def _constructed(learned: Learned, given: Realisation | None, notes: list[str]) -> Learned | None:
+def _construct_beside(learned: Learned, given: Realisation | None, notes: list[str]) -> Learned | None:
     automaton = learned.target.automaton
     try:
         found = construct(automaton) if given is None else given
@@ -161,7 +161,7 @@ def _constructed(learned: Learned, given: Realisation | None, notes: list[str]) 
                 f"{given.construction}: it realises {given.automaton.name}, and {learned.name} is held against "
                 f"{automaton.name}: give a construction of that one"
             )
-        return of_lrnn(one_table(found, found.construction))
+        return lrnn_to_learned(one_table(found, found.construction))
     except MirrormataError as error:
         if given is not None:
             raise
@@ -178,7 +178,7 @@ def _same_table(first: Automaton, second: Automaton) -> bool:
     )
 
 
-def _characters(learned: Learned, tolerances: Tolerances, notes: list[str]) -> CharacterTable | None:
+def _find_characters(learned: Learned, tolerances: Tolerances, notes: list[str]) -> CharacterTable | None:
     automaton = learned.target.automaton
     if not automaton.is_permutation:
         notes.append(f"{automaton.name} is no group automaton, so no head carries a representation")
@@ -213,13 +213,13 @@ def _head(
     return HeadComparison(head, facts, geometry, neutral, representation)
 
 
-def _aligned(h: HeadComparison, places: Sequence[tuple[LearnedHead, ClassGeometry]]) -> HeadComparison:
+def _align(h: HeadComparison, places: Sequence[tuple[LearnedHead, ClassGeometry]]) -> HeadComparison:
     """Beside the nearest constructed head of its dimension."""
     best = h
     for head, geometry in places:
         if geometry.rank != h.geometry.rank or not h.carries_states:
             continue
-        A, C = restricted(h.head, h.geometry), restricted(head, geometry)
+        A, C = restrict_to_subspace(h.head, h.geometry), restrict_to_subspace(head, geometry)
         found = align_letters(A, C)
         if best.alignment is None or found.residual < best.alignment.residual:
             best = replace(
@@ -235,7 +235,7 @@ def _points(geometry: ClassGeometry) -> Any:
     return geometry.means.reshape(len(geometry.means), -1).T
 
 
-def _extracted(
+def _extract(
     learned: Learned,
     method: Method,
     snapped: Snapped,

@@ -51,7 +51,7 @@ class TransitionGroup:
         """Number of elements."""
         return self.monoid.size
 
-    def represented(self, A: Floats) -> Floats:
+    def represent_elements(self, A: Floats) -> Floats:
         """The matrix of each element, `[elements, n, n]`: the product of its shortest word's letters `A`, A(x) A_g for gx."""
         made = np.empty((self.size, *A.shape[1:]))
         made[0] = np.eye(A.shape[1])
@@ -229,7 +229,7 @@ def representation_of(head: LearnedHead, basis: Floats, table: CharacterTable) -
     group = table.group
     automaton = group.monoid.automaton
     exact = head.exact is not None and _multiplies(head, group)
-    made = group.represented(head.A)
+    made = group.represent_elements(head.A)
     worst, pair = (0.0, (0, 0)) if exact else _homomorphism_error(made, basis, group)
     neutral = [x for x, row in enumerate(automaton.transitions) if (row == np.arange(len(row))).all()]
     orders = [

@@ -140,7 +140,7 @@ class Comparison:
         }  # fmt: skip
 
 
-def restricted(head: LearnedHead, geometry: ClassGeometry) -> Any:
+def restrict_to_subspace(head: LearnedHead, geometry: ClassGeometry) -> Any:
     """UᵀA(x)U for every letter, `[letters, r, r]`."""
     U = geometry.basis
     return U.T @ head.A @ U
@@ -161,7 +161,7 @@ def _head_json(h: HeadComparison, lengths: tuple[int, ...]) -> dict[str, Any]:
         "beta": None if factors is None else factors.beta.tolist(),
         "keys": None if factors is None else factors.keys.tolist(),
         "eigenvalues_on_subspace": [
-            [[z.real, z.imag] for z in numeric_eigenvalues(A)] for A in restricted(h.head, g)
+            [[z.real, z.imag] for z in numeric_eigenvalues(A)] for A in restrict_to_subspace(h.head, g)
         ]
         if g.rank
         else [],

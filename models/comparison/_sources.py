@@ -25,10 +25,10 @@ from .._model_file import automaton_model
 from .._sources import ModelSource, open_source
 from ..fla._learned import load_fla_learned
 from ..learned._learned import AffineStepper, Factors, Learned, LearnedHead, output_target, state_target
-from ..learned._model import load_learned_model, of_model
+from ..learned._model import load_learned_model, model_to_learned
 
 
-def of_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton | None = None) -> Learned:
+def lrnn_to_learned(lrnn: LRNN, name: str | None = None, automaton: Automaton | None = None) -> Learned:
     """A construction of one layer: its matrices rounded once to float64, and exact beside that; nearest code.
 
     `automaton`: what it is held against, by default its own. Another one's states are matched by their names, or else the
@@ -74,7 +74,7 @@ def of_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton | None = N
     )
 
 
-def of_npz(model: NpzModel, automaton: Automaton) -> Learned:
+def npz_to_learned(model: NpzModel, automaton: Automaton) -> Learned:
     """One head given by its matrices, held against an automaton."""
     answers = model.answers(automaton)
     reader = model.reader(answers)
@@ -98,7 +98,7 @@ def of_npz(model: NpzModel, automaton: Automaton) -> Learned:
     )
 
 
-def of_matrices(
+def matrices_to_learned(
     letters: Mapping[Any, ArrayLike] | Sequence[ArrayLike] | Floats,
     automaton: Automaton,
     *,
@@ -123,7 +123,7 @@ def of_matrices(
         raise InputError(f"{name}: H0 has the shape {start.shape}; [{A.shape[1]}, d] is needed")
     added = np.zeros((len(A), *start.shape)) if B is None else np.asarray(B, dtype=np.float64)
     table = (
-        _reached(A, added, start, automaton)
+        _reach_states(A, added, start, automaton)
         if codes is None
         else np.asarray([codes[q] for q in automaton.states], dtype=np.float64)
     )
@@ -144,7 +144,7 @@ def of_matrices(
     return Learned(name, labels, (head,), state_target(automaton), stepper, list, read, "float64")
 
 
-def of_stepper(stepper: Stepper, automaton: Automaton, name: str = "stepper") -> Learned:
+def stepper_to_learned(stepper: Stepper, automaton: Automaton, name: str = "stepper") -> Learned:
     """Any stepper that names the automaton's states by their indices: only its answers are compared, not its heads."""
     labels = tuple(label_text(x) for x in automaton.letters)
     return Learned(name, labels, (), state_target(automaton), stepper, lambda _: [], None, "its own")
@@ -169,7 +169,7 @@ def learned_of(model: ModelSource, automaton: Automaton | None = None, argument:
     if source.kind == "learned":
         return source.value  # type: ignore[no-any-return]
     if source.kind == "realisation":
-        return of_lrnn(one_table(source.value, source.name), source.name, automaton)
+        return lrnn_to_learned(one_table(source.value, source.name), source.name, automaton)
     if automaton is None:
         if source.kind != "folder":
             raise InputError(
@@ -181,12 +181,12 @@ def learned_of(model: ModelSource, automaton: Automaton | None = None, argument:
     if source.kind == "fla":
         return load_fla_learned(source.value, automaton)
     if source.kind == "npz":
-        return of_npz(
+        return npz_to_learned(
             load_npz_model(source.value) if isinstance(source.value, str) else source.value, automaton
         )
     if source.kind == "model":
-        return of_model(source.value, automaton)
-    return of_stepper(source.value, automaton)
+        return model_to_learned(source.value, automaton)
+    return stepper_to_learned(source.value, automaton)
 
 
 def load_learned(path: str | Path, automaton: Automaton) -> Learned:
@@ -203,7 +203,7 @@ def one_table(realisation: Any, name: str) -> LRNN:
     return realisation  # type: ignore[no-any-return]
 
 
-def _reached(A: Floats, B: Floats, start: Floats, automaton: Automaton) -> Floats:
+def _reach_states(A: Floats, B: Floats, start: Floats, automaton: Automaton) -> Floats:
     found: dict[int, Floats] = {automaton.start: start}
     queue = [automaton.start]
     for q in queue:

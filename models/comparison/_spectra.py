@@ -92,7 +92,7 @@ def letter_facts(
 def _spectrum(head: LearnedHead, x: int, max_dim: int) -> tuple[Spectrum | None, int, float]:
     if head.exact is None and head.factors is not None and head.factors.beta.shape[1] < head.dim:
         gate = float(head.factors.gate[x])
-        small = _compressed(head.factors, x) if head.factors.beta[x].any() else exact_matrix([[gate]])
+        small = _compress(head.factors, x) if head.factors.beta[x].any() else exact_matrix([[gate]])
         return eigenvalue_report(small, max_dim=max_dim), head.dim - small.n, gate
     matrix: Any = head.A[x] if head.exact is None else head.exact[x]
     try:
@@ -101,7 +101,7 @@ def _spectrum(head: LearnedHead, x: int, max_dim: int) -> tuple[Spectrum | None,
         return None, 0, 1.0
 
 
-def _compressed(factors: Factors, x: int) -> ExactMatrix:
+def _compress(factors: Factors, x: int) -> ExactMatrix:
     """gate·(I - W K), m × m, for A = gate·(I - K W), K the m keys as columns: eigenvalues of A beside the gate's.
 
     A v = gate·v where W v = 0, and for the others I - K W and I - W K agree.

@@ -108,7 +108,7 @@ def key_length(key: Floats) -> float:
         return float(((x / (1 + np.exp(-x))) ** 2).sum())
 
 
-def completed(column: Floats, where: int, name: str) -> Floats:
+def complete_squares(column: Floats, where: int, name: str) -> Floats:
     """The integers `[n]` >= 0 with as many further ones as make the sum of squares a power of 4.
 
     `where`: the coordinate of the first of those. `InputError` for entries beyond `LARGEST`.
@@ -224,7 +224,7 @@ def _start(initial: Floats, name: str) -> tuple[Write, ...]:
         parts = [(e, row) for e, row in zip(np.eye(len(initial)), initial, strict=True) if row.any()]
     writes, size = [], len(initial)
     for key, row in parts:
-        writes.append(Write(completed(key, size, name), 1, row))
+        writes.append(Write(complete_squares(key, size, name), 1, row))
         size = max(size, len(writes[-1].key))
     return tuple(writes)
 

@@ -19,7 +19,7 @@ from ...foundation._files import write_bytes
 from ...theory._npz_file import NPZ_FORMAT
 from ...theory.arithmetic._rounding import Floats
 from ..learned._learned import Factors, LearnedHead
-from ..learned._model import merged_heads
+from ..learned._model import merge_equal_heads
 from ._folder import load_fla
 from ._model import FlaModel
 from ._task import read_task
@@ -81,7 +81,7 @@ def fla_heads(
         f"transitions depend on the context ({what}): means over {words} random words of {len(read)} letters, seed "
         f"{seed}; `spread` is how far they lie apart"
     )
-    return merged_heads(heads), None if exact else note
+    return merge_equal_heads(heads), None if exact else note
 
 
 def random_words(letters: int, words: int, length: int, seed: int) -> list[Indices]:

@@ -65,7 +65,7 @@ def is_fla(folder: str | Path) -> bool:
     return isinstance(config, dict) and "model_type" in config
 
 
-def completed_config(
+def complete_config(
     config: Mapping[str, Any], name: str = "the checkpoint's configuration"
 ) -> dict[str, Any]:
     """The configuration with FLA's defaults; `name`: of its file.
@@ -269,7 +269,7 @@ class FlaModel:
         letters: ArrayLike | None = None,
         meaning: ArrayLike | None = None,
     ) -> None:
-        self.config = config = completed_config(config)
+        self.config = config = complete_config(config)
         check_tensors(config, {k: v.shape for k, v in tensors.items()}, {}, "the checkpoint")
         check_tied(config, tensors, "the checkpoint")
         self.product = config["model_type"] == "gated_deltaproduct"

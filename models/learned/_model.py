@@ -44,7 +44,7 @@ def _watching(model: Model, seen: Callable[[int, Any, Tensor, Any], None]) -> An
             handle.remove()
 
 
-def transitions_of(model: Model, words: Indices, letters: int, by_letter: bool) -> list[LearnedHead]:
+def find_transitions(model: Model, words: Indices, letters: int, by_letter: bool) -> list[LearnedHead]:
     """All heads of all layers, from running the model on words `[words, tokens]` of so many letters.
 
     `by_letter`: each word is one letter, on which alone all depends; then factors and added terms are found too.
@@ -57,7 +57,7 @@ def transitions_of(model: Model, words: Indices, letters: int, by_letter: bool) 
         for i, (mixer, x, state) in enumerate(inputs):
             A = mixer.transitions(x, state)[0].flatten(0, 1).numpy()  # [tokens, heads, n, n]
             factors = _factors(mixer, x, state) if by_letter else None
-            B = _added(mixer, x) if by_letter else None
+            B = _find_added_terms(mixer, x) if by_letter else None
             for h in range(A.shape[1]):
                 mean, spread = _by_letter(A[:, h], words.reshape(-1), letters)
                 added = np.zeros((letters, A.shape[2], 1)) if B is None else B[:, h]
@@ -66,7 +66,7 @@ def transitions_of(model: Model, words: Indices, letters: int, by_letter: bool) 
     return found
 
 
-def merged_heads(heads: list[LearnedHead]) -> tuple[LearnedHead, ...]:
+def merge_equal_heads(heads: list[LearnedHead]) -> tuple[LearnedHead, ...]:
     """Heads with the same numbers once: constructed models have one for each row of the state."""
     groups: dict[bytes, list[LearnedHead]] = {}
     for head in heads:
@@ -93,7 +93,7 @@ def _by_letter(A: Floats, letters: Indices, count: int) -> tuple[Floats, float]:
     return np.array(means), spread
 
 
-def _added(mixer: Any, x: Tensor) -> Floats:
+def _find_added_terms(mixer: Any, x: Tensor) -> Floats:
     """B(x): what one token makes of the state 0, `[letters, heads, n, d]`."""
     zero = mixer.initial(x, {})
     _, after = mixer(x, {"H": torch.zeros_like(zero)})
@@ -126,10 +126,10 @@ def load_learned_model(folder: str, automaton: Automaton) -> Learned:
             "the same letters in the same order are needed"
         )
     target = _task_target(task, automaton, folder)
-    return of_model(model, automaton, target=target, prefix=bos, name=folder)
+    return model_to_learned(model, automaton, target=target, prefix=bos, name=folder)
 
 
-def of_model(
+def model_to_learned(
     model: Model,
     automaton: Automaton,
     *,
@@ -163,13 +163,13 @@ def of_model(
             f"{CONTEXT_LENGTH} letters, seed {seed}; `spread` is how far they lie apart"
         )
     names = [list(state) for state in model.initial_states(1)]
-    every = transitions_of(model, words, len(labels), by_letter)
+    every = find_transitions(model, words, len(labels), by_letter)
     start = _split(stepper.initial(1), names)
     every = [
         LearnedHead(h.name, h.A, h.B, H[0], h.factors, None, h.spread, (i,))
         for i, (h, H) in enumerate(zip(every, start, strict=True))
     ]
-    heads = merged_heads(every)
+    heads = merge_equal_heads(every)
 
     def head_states(states: Any) -> list[Floats]:
         split = _split(states, names)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...theory.arithmetic._rounding import Floats
 from ..comparison._result import Comparison, HeadComparison
-from ..comparison._snap import acting, in_use
+from ..comparison._snap import find_factors_in_use, measure_strengths_inside
 from ..comparison._spectra import LetterFacts, numeric_eigenvalues
 from ..learned._learned import LearnedHead
 from .learned_trained import Trained
@@ -98,7 +98,7 @@ def _strengths(heads: Sequence[HeadComparison], source: str) -> Chart:
     for h in heads:
         factors = h.head.factors
         assert factors is not None
-        inside = acting(h.head, h.geometry.basis)
+        inside = measure_strengths_inside(h.head, h.geometry.basis)
         for j in range(factors.strength.shape[1]):
             texts = tuple(
                 f"{h.head.name}, letter {f.letter}, factor {j + 1}: β‖k‖² = {s:.7g}, on U {u:.5g}, margin to 2 {2 - s:.3g}"
@@ -120,7 +120,7 @@ def _strengths(heads: Sequence[HeadComparison], source: str) -> Chart:
 
 def _used(h: HeadComparison) -> Floats:
     assert h.head.factors is not None
-    strengths: Floats = h.head.factors.strength[in_use(h.head, h.geometry.basis)]
+    strengths: Floats = h.head.factors.strength[find_factors_in_use(h.head, h.geometry.basis)]
     return strengths
 
 
@@ -132,7 +132,7 @@ def _letters(found: Comparison, heads: Sequence[HeadComparison], limits: Learned
     shown = spread_out(len(found.learned.letters), limits.letters)
     rows: list[tuple[Cell, ...]] = []
     for h in heads:
-        theirs, inside = beside.get(h.beside or ""), acting(h.head, h.geometry.basis)
+        theirs, inside = beside.get(h.beside or ""), measure_strengths_inside(h.head, h.geometry.basis)
         for x in shown:
             f = h.facts[x]
             rows.append(

@@ -157,7 +157,7 @@ def _train(cell: Cell, place: SweepFolder, minutes: float | None, say: Say) -> N
         return
     except Exception as error:  # out of memory, a kernel's failure: the row says so
         reason = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
-        place.write(cell, {"status": "failed", "reason": reason, "machine": machine()})
+        place.write(cell, {"status": "failed", "reason": reason, "machine": describe_machine()})
         say(f"{cell.key}: failed: {reason}")
         return
     if outcome.result is None:
@@ -165,12 +165,13 @@ def _train(cell: Cell, place: SweepFolder, minutes: float | None, say: Say) -> N
         return
     contract = outcome.contract.as_json()
     place.write(
-        cell, {"status": "done", "result": outcome.result, "contract": contract, "machine": machine()}
+        cell,
+        {"status": "done", "result": outcome.result, "contract": contract, "machine": describe_machine()},
     )
     say(f"{cell.key}: done in {time.monotonic() - began:.0f} s")
 
 
-def machine() -> dict[str, str]:
+def describe_machine() -> dict[str, str]:
     """What it ran on: card or processor, and versions."""
     cuda = torch.cuda.is_available()
     return {

@@ -15,7 +15,7 @@ from ...constructions.automata._labels import label_text
 from ...constructions.library._groups import is_group_name
 from ...foundation._errors import InputError
 from ._contract import Protocol as Published
-from ._contract import TaskContract, published
+from ._contract import TaskContract, find_protocol
 from ._sampling import IGNORED, Array, Batch, Sampler, generator
 from ._task import Span, TaskSettings
 
@@ -37,7 +37,7 @@ class AutomatonTask:
     @cached_property
     def protocol(self) -> Published:
         """Of the paper that the settings name."""
-        return published(self.settings.protocol, self.settings.spec)
+        return find_protocol(self.settings.protocol, self.settings.spec)
 
     @cached_property
     def sampler(self) -> Sampler:
@@ -70,7 +70,7 @@ class AutomatonTask:
         """A step's training words, `words` of each seed's own: letters and labels `[seeds, words, tokens]`."""
         letters, labels = self.sampler.batches(seeds, step, words, length)
         if self.supervision == "last":
-            labels = last_only(labels)
+            labels = keep_last_labels(labels)
         return self.with_bos(letters, labels) if self.bos else Batch(letters, labels)
 
     def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
@@ -125,7 +125,7 @@ class AutomatonTask:
         return tuple((index[x], index[y]) for x, y in wanted)
 
 
-def last_only(labels: Array) -> Array:
+def keep_last_labels(labels: Array) -> Array:
     """Only the last label of each word is kept; `[..., tokens]`."""
     asked = labels != IGNORED
     last = labels.shape[-1] - 1 - asked[..., ::-1].argmax(-1)

@@ -149,7 +149,7 @@ SCALED_ACCURACY = {
 """Published for `formal_language` (arXiv 2411.12537, its table of formal languages)."""
 
 
-def published(name: str | None, spec: str) -> Protocol:
+def find_protocol(name: str | None, spec: str) -> Protocol:
     """The protocol of that name for an automaton; None: per-prefix states, our own lengths."""
     if name is None:
         return _OWN

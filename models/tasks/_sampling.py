@@ -158,7 +158,7 @@ class Sampler:
         rngs = [generator(TRAINING, seed, step) for seed in seeds]
         if form is None:  # all seeds' words at once: the look-ups are few and long
             letters = np.concatenate([self._uniform(rng, words, length) for rng in rngs], axis=1)
-            labels, _ = self._labelled(letters, np.tile(cursor.states, len(seeds)))
+            labels, _ = self._label(letters, np.tile(cursor.states, len(seeds)))
             by_seed = (x.reshape(length, len(seeds), words).transpose(1, 2, 0) for x in (letters, labels))
             return Batch(*by_seed)
         drawn = [self._draw(rng, words, length, cursor, form)[0] for rng in rngs]
@@ -228,13 +228,13 @@ class Sampler:
                 at = rng.integers(0, min(length, PLANTED) - 1, size=words)
                 letters[at, np.arange(words)], letters[at + 1, np.arange(words)] = pairs.T
         else:
-            letters, spoken, contexts = _formed(rng, words, length, form, contexts)
-        labels, states = self._labelled(letters, cursor.states)
+            letters, spoken, contexts = _draw_letters(rng, words, length, form, contexts)
+        labels, states = self._label(letters, cursor.states)
         if spoken is not None:
             labels[~spoken] = IGNORED
         return Batch(letters.T, labels.T), Cursor(states, contexts)
 
-    def _labelled(self, letters: Array, states: Array) -> tuple[Array, Array]:
+    def _label(self, letters: Array, states: Array) -> tuple[Array, Array]:
         """Labels `[tokens, words]` of letters in that order, and the states after them."""
         following, labels_of = self.tables
         labels = np.empty(letters.shape, dtype=labels_of.dtype)
@@ -246,7 +246,7 @@ class Sampler:
         return labels, states
 
 
-def _formed(
+def _draw_letters(
     rng: np.random.Generator, words: int, length: int, form: WordForm, contexts: Array
 ) -> tuple[Array, Array, Array]:
     """Letters `[length, words]` of a form, whether each has a label, and the contexts after them."""

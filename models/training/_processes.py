@@ -82,7 +82,7 @@ class Processes:
         else:
             self.accelerator.backward(loss * self.count)  # DDP and FSDP take the mean
 
-    def summed(self, values: Tensor) -> Tensor:
+    def sum_over_processes(self, values: Tensor) -> Tensor:
         """The sum over all processes."""
         if self.accelerator is None:
             return values

@@ -139,7 +139,7 @@ class TrainingRun:
             tokens += letters.numel() * processes.count
             measured = (self.graphs or self.update)(letters, labels)
             if step % train.log_every == 0 or step == train.steps:
-                found = self._measured(*measured)
+                found = self._measure(*measured)
                 now = time.monotonic()
                 metrics.write(
                     {
@@ -170,7 +170,7 @@ class TrainingRun:
         meet.
         """
         train, processes = self.experiment.train, self.processes
-        asked = processes.summed((labels != IGNORED).flatten(1).sum(1)).clamp(min=1)
+        asked = processes.sum_over_processes((labels != IGNORED).flatten(1).sum(1)).clamp(min=1)
         with self._autocast():
             logits, _ = self.trained(letters)
         by_token = F.cross_entropy(
@@ -193,14 +193,12 @@ class TrainingRun:
         right = ((logits.detach().argmax(-1) == labels) & (labels != IGNORED)).flatten(1).sum(1)
         return losses.detach(), right, asked, norms.detach()
 
-    def _measured(
-        self, losses: Tensor, right: Tensor, asked: Tensor, norms: Tensor
-    ) -> dict[str, list[float]]:
+    def _measure(self, losses: Tensor, right: Tensor, asked: Tensor, norms: Tensor) -> dict[str, list[float]]:
         """The metrics of a step; all processes ask for them."""
-        summed = self.processes.summed
+        sum_over = self.processes.sum_over_processes
         return {
-            "loss": summed(losses).tolist(),
-            "accuracy": (summed(right) / asked).tolist(),
+            "loss": sum_over(losses).tolist(),
+            "accuracy": (sum_over(right) / asked).tolist(),
             "gradient_norm": norms.tolist(),
         }
 
@@ -253,4 +251,6 @@ class TrainingRun:
         late = time.monotonic() > deadline
         if self.processes.count == 1:
             return late
-        return bool(self.processes.summed(torch.tensor(float(late), device=self.processes.device)) > 0)
+        return bool(
+            self.processes.sum_over_processes(torch.tensor(float(late), device=self.processes.device)) > 0
+        )

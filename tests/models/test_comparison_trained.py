@@ -14,8 +14,8 @@ from mirrormata.constructions._construct import construct
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.models.comparison._compare import compare
-from mirrormata.models.comparison._snap import in_use
-from mirrormata.models.comparison._sources import of_lrnn, of_matrices
+from mirrormata.models.comparison._snap import find_factors_in_use
+from mirrormata.models.comparison._sources import lrnn_to_learned, matrices_to_learned
 from mirrormata.models.comparison._states import ClassGeometry, Sampling, Trace, class_geometry
 from mirrormata.models.learned._learned import AffineStepper, Factors, LearnedHead
 from mirrormata.models.learned._model import load_learned_model
@@ -38,14 +38,14 @@ def s3() -> LRNN:
 
 def sign_head(size: float = 1.0) -> LearnedHead:
     """The sign of S_3's letters, times `size`."""
-    (head,) = of_lrnn(s3()).heads
+    (head,) = lrnn_to_learned(s3()).heads
     signs = size * np.rint(np.linalg.det(head.A))[:, None, None]
     return LearnedHead("sign", signs, np.zeros((6, 1, 1)), np.ones((1, 1)))
 
 
 def test_factors_that_move_nothing_of_the_state_are_no_reason() -> None:
     """S_3's reflections in three of four dimensions, and a factor of 1.01 in the fourth, where the state is 0."""
-    (head,) = of_lrnn(s3()).heads
+    (head,) = lrnn_to_learned(s3()).heads
     assert head.factors is not None
     beta = np.concatenate([np.full((6, 1), 1.01), head.factors.beta], axis=1)
     aside = np.tile(np.eye(4)[3], (6, 1, 1))
@@ -53,20 +53,20 @@ def test_factors_that_move_nothing_of_the_state_are_no_reason() -> None:
     factors = Factors(beta, np.concatenate([aside, inside], axis=1), np.ones(6))
     A = np.zeros((6, 4, 4))
     A[:, :3, :3], A[:, 3, 3] = head.A, 1 - 1.01
-    learned = of_matrices(A, s3().automaton, H0=np.pad(head.H0, ((0, 1), (0, 0))), factors=factors)
+    learned = matrices_to_learned(A, s3().automaton, H0=np.pad(head.H0, ((0, 1), (0, 0))), factors=factors)
     c = compare(learned, sampling=QUICK, extract=())
     (h,) = c.heads
     assert h.snapped is not None
     assert h.snapped.beta_moved == pytest.approx(0, abs=1e-12)
     assert c.horizon.least_beta == pytest.approx(2)
-    used = in_use(h.head, h.geometry.basis)
+    used = find_factors_in_use(h.head, h.geometry.basis)
     assert not used[:, 0].any()
     assert (used[:, 1:] == (head.factors.beta > 0)).all()
 
 
 def test_the_margin_of_a_head_is_between_what_it_keeps_apart() -> None:
     sign = sign_head()
-    c = compare(of_matrices(sign.A, s3().automaton, H0=sign.H0), sampling=QUICK, extract=())
+    c = compare(matrices_to_learned(sign.A, s3().automaton, H0=sign.H0), sampling=QUICK, extract=())
     (h,) = c.heads
     assert h.geometry.told_apart == 2
     assert set(h.geometry.margin) == {1}
@@ -98,7 +98,7 @@ def test_noise_beside_the_line_between_two_classes_does_not_join_them() -> None:
 
 def test_horizons_are_of_the_heads_that_are_needed() -> None:
     """A sign that dies away beside a head that tells all states apart limits nothing."""
-    base = of_lrnn(s3())
+    base = lrnn_to_learned(s3())
     heads = (*base.heads, sign_head(0.9))
     assert base.read is not None
     read = base.read
@@ -117,9 +117,9 @@ def test_horizons_are_of_the_heads_that_are_needed() -> None:
 
 
 def test_a_spread_that_has_met_the_margin_is_not_predicted_later() -> None:
-    (head,) = of_lrnn(s3()).heads
+    (head,) = lrnn_to_learned(s3()).heads
     A = np.eye(3) + 0.9 * (head.A - np.eye(3))
-    c = compare(of_matrices(A, s3().automaton, H0=head.H0), sampling=QUICK, extract=())
+    c = compare(matrices_to_learned(A, s3().automaton, H0=head.H0), sampling=QUICK, extract=())
     ratio = c.heads[0].geometry.ratio
     assert c.horizon.spread is not None
     at = c.trace.lengths.index(c.horizon.spread)

@@ -10,9 +10,9 @@ import pytest
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.foundation._errors import LimitError
 from mirrormata.models.comparison import _compare as comparison
-from mirrormata.models.comparison._clusters import observed
+from mirrormata.models.comparison._clusters import observe_states
 from mirrormata.models.comparison._extraction import extract_clusters, word_to
-from mirrormata.models.comparison._sources import of_lrnn, of_matrices
+from mirrormata.models.comparison._sources import lrnn_to_learned, matrices_to_learned
 from mirrormata.models.comparison._states import Sampling
 from mirrormata.models.learned._learned import Learned
 from mirrormata.theory.running._words import random_words
@@ -36,7 +36,7 @@ def counter(changed: int | None = None, by: complex = 1) -> Learned:
         turns[changed] *= by
     A = np.array([[[z.real, -z.imag], [z.imag, z.real]] for z in turns])
     codes = {q: [[np.cos(2 * np.pi * q / 3)], [np.sin(2 * np.pi * q / 3)]] for q in range(3)}
-    return of_matrices(A, mod3, H0=codes[0], codes=codes)
+    return matrices_to_learned(A, mod3, H0=codes[0], codes=codes)
 
 
 def never_read() -> int:
@@ -47,7 +47,9 @@ def never_read() -> int:
 
 @pytest.mark.parametrize(("spec", "order"), [("S4", 24), ("A5", 60)])
 def test_a_group_of_which_few_moves_were_seen(spec: str, order: int) -> None:
-    found = extract_clusters(of_lrnn(lrnn_of(spec)), words=12, length=30)  # 360 of 576, of 3,600 moves
+    found = extract_clusters(
+        lrnn_to_learned(lrnn_of(spec)), words=12, length=30
+    )  # 360 of 576, of 3,600 moves
     assert found.is_target, found.text
     assert len(found.automaton.states) == order
     assert "added, 0 to no cluster" in found.strength
@@ -71,7 +73,7 @@ def test_a_state_that_no_word_reached_is_not_taken_for_another() -> None:
 def test_every_unseen_move_is_counted() -> None:
     learned = counter()
     found = extract_clusters(learned, **FEW)
-    _, moves, _ = observed(learned, FEW["words"], FEW["length"], 0, 100)
+    _, moves, _ = observe_states(learned, FEW["words"], FEW["length"], 0, 100)
     state = [sum(word_to(moves, p)) % 3 for p in range(17)]
     seen = {(state[before], x) for before, x, _ in moves.tolist()}
     assert f"; unseen moves: {3 * LETTERS - len(seen)} added, 0 to no cluster" in found.strength
@@ -98,7 +100,7 @@ def test_an_unseen_letter_that_the_model_has_wrong() -> None:
 def test_words_to_points_are_shortest_first() -> None:
     learned = counter()
     letters = random_words(learned.target.automaton, 2, 8, 0)
-    _, moves, _ = observed(learned, 2, 8, 0, 100)
+    _, moves, _ = observe_states(learned, 2, 8, 0, 100)
     words = [word_to(moves, p) for p in range(17)]
     assert words[0] == []
     assert words[1:] == [letters[w, : t + 1].tolist() for t in range(8) for w in range(2)]
@@ -114,7 +116,7 @@ def test_within_a_comparison_the_limit_is_a_note(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(comparison, "extract_clusters", few)
     lrnn = lrnn_of("S3")
     c = comparison.compare(
-        of_lrnn(lrnn), lrnn, sampling=Sampling(words=8, length=8, fit=4), extract=("clusters",)
+        lrnn_to_learned(lrnn), lrnn, sampling=Sampling(words=8, length=8, fit=4), extract=("clusters",)
     )
     assert c.extracted == ()
     assert "raise max_unseen" in c.notes[-1]

@@ -23,7 +23,7 @@ from mirrormata.models._model import Model
 from mirrormata.models._model_file import save_model
 from mirrormata.models._sources import load_stepper, prove_model, spectrum_of_model
 from mirrormata.models.comparison._compare import compare
-from mirrormata.models.comparison._sources import of_lrnn
+from mirrormata.models.comparison._sources import lrnn_to_learned
 from mirrormata.models.comparison._states import Sampling
 from mirrormata.models.fla._export import fla_checkpoint
 from mirrormata.models.fla._folder import save_fla
@@ -148,7 +148,7 @@ def forms(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "model folder": str(place / "model"), "path of a model folder": place / "model", "checkpoint": place / "fla",
         "npz file": place / "parity.npz", "certificate": certificate, "construction": lrnn,
         "model": constructed("parity"), "npz": load_npz_model(place / "parity.npz"), "stepper": LRNNStepper(lrnn, "bf16"),
-        "learned": of_lrnn(lrnn),
+        "learned": lrnn_to_learned(lrnn),
     }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -319,7 +320,7 @@ def test_files_of_older_versions_have_no_format_and_those_of_later_ones_are_refu
 ) -> None:
     folder = tmp_path / "other"
     shutil.copytree(undisturbed, folder)
-    read = {
+    read: Callable[[], Any] = {
         "settings.json": lambda: read_settings(folder / name),
         "metrics.jsonl": lambda: read_metrics(folder / name),
         "result.json": lambda: read_result(folder),

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from .._config import ModelConfig
 from ._registry import Family
 from ._seeded import LINEAR_OPTIONS, InitialState, ReadOut, SeededLinear, ShortProjection, State
-from ._seeded import by_heads, in_range, key_value_numbers, value_projection
+from ._seeded import split_heads, projection_to_decay, key_value_numbers, make_value_projection
 
 
 class ScalarDecay(nn.Module):
@@ -35,7 +35,7 @@ class ScalarDecay(nn.Module):
         heads, K, V = config.heads, config.head_dim, config.value_dim
         self.query = ShortProjection(config, heads * K, config.key_activation)
         self.key = ShortProjection(config, heads * K, config.key_activation)
-        self.value = value_projection(config, heads * V)
+        self.value = make_value_projection(config, heads * V)
         self.decay = SeededLinear(config.width, heads, bias=True)
         self.initial = InitialState(config, heads, K, V)
         self.read_out = ReadOut(config, heads, V)
@@ -43,10 +43,10 @@ class ScalarDecay(nn.Module):
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
         """`[seeds, batch, tokens, width]` to the same; `state["H"]`: `[seeds, batch, heads, K, V]`."""
         state, after, heads = state or {}, State(), self.config.heads
-        q = by_heads(self.query(x, state, "query", after), heads)
-        k = by_heads(self.key(x, state, "key", after), heads)
-        v = None if self.value is None else by_heads(self.value(x, state, "value", after), heads)
-        a, H, outputs = in_range(self.decay(x), self.config).to(q.dtype), self.initial(x, state), []
+        q = split_heads(self.query(x, state, "query", after), heads)
+        k = split_heads(self.key(x, state, "key", after), heads)
+        v = None if self.value is None else split_heads(self.value(x, state, "value", after), heads)
+        a, H, outputs = projection_to_decay(self.decay(x), self.config).to(q.dtype), self.initial(x, state), []
         for t in range(x.shape[2]):
             H = a[:, :, t, :, None, None] * H.to(q.dtype)
             if v is not None:
@@ -57,7 +57,7 @@ class ScalarDecay(nn.Module):
 
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
         """A(x) `[seeds, batch, tokens, heads, K, K]`, in float64."""
-        a = in_range(self.decay(x), self.config).double()
+        a = projection_to_decay(self.decay(x), self.config).double()
         return a[..., None, None] * torch.eye(self.config.head_dim, dtype=torch.float64, device=x.device)
 
 
