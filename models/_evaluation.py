@@ -138,12 +138,24 @@ def evaluate(
     autocast: torch.dtype | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Evaluation:
-    """All seeds of a model on the same `words` random words of `length` letters.
+    """Test all seeds of a model on the same `words` random words of `length` letters.
 
-    `chunk`: tokens that are in memory at once, fewer where the layers write out more than `MOST_ENTRIES` numbers for them;
-    states are carried from one to the next. Words depend on `seed` alone.
+    Args:
+        model: one model, or several seeds side by side, on any device.
+        task: where the words and labels come from.
+        length: letters of the words, without BOS.
+        words: how many.
+        seed: of the words, which depend on it alone.
+        chunk: tokens that are in memory at once, at least 2; fewer where the layers write out more than `MOST_ENTRIES` numbers for
+            them. States are carried from one chunk to the next.
+        autocast: dtype of autocast, None for none.
+        progress: told the share of the letters that is done.
 
-    `LimitError`: `check_size`.
+    Returns:
+        What was seen at every position, for every seed.
+
+    Raises:
+        LimitError: the words are too many or too long (`check_size`).
     """
     check_size(model.config, len(model.seeds), words, length)
     device = next(model.parameters()).device

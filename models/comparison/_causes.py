@@ -1,8 +1,9 @@
-"""Why a model must fail: all eigenvalues in [0, 1], and two words that its layer provably confuses.
+"""Why a learned layer fails, and from which length on: proofs, bounds and predictions, and a check by replacing its heads.
 
-At which length a learned head must, or need not yet, fail: by β, by rounding, by drift, by the classes' spread.
-
-Causal check: put the snapped head in the learned one's place, leave the rest as it is, and measure again.
+- `why_it_fails`: all eigenvalues in [0, 1], and two words that the layer provably confuses, as a certificate.
+- `horizon_of`: the lengths up to which it need not fail by β, by rounding and by drift, and where its classes are
+  predicted to meet.
+- `causal_check`: the snapped head in the learned one's place, all else as it is, and the accuracy measured again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The automaton of a trained model: exactly from its snapped heads, by active learning (AALpy), or from state clusters.
 
-All are Mealy machines, the answer after each letter; each is minimised and compared with the target automaton.
-
-Moves of clusters that no random word showed: the model reads a shortest word to the cluster, and the letter.
+Each is a Mealy machine, with the answer after each letter, and is minimised and compared with the target automaton. Where no
+random word showed a move of a cluster, the model reads a shortest word to the cluster, and the letter.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Does a head carry a representation of the transition group, and which? Errors on its state-separating subspace.
 
-Character tables of small groups (Burnside's method, in float64, checked), and which representation matrices carry.
-
-Floats are enough here: degrees are whole numbers, and the table's own orthogonality says how far it can be trusted.
+Which representation matrices carry follows from their characters and the character table of the group (Burnside's method).
+float64 is enough here: degrees are whole numbers, and the table's own orthogonality says how far it can be trusted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""`Comparison`: what was found of a learned layer beside a constructed one, with every tolerance, and as JSON.
-
-A comparison as lines and tables for a terminal.
-"""
+"""`Comparison`: what was found of a learned layer beside a constructed one, with every tolerance; as JSON and as tables."""
 
 from __future__ import annotations
 

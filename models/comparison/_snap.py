@@ -1,11 +1,9 @@
 """Snap: the nearest exact representation to a learned head, among those that constructions offer; certified again.
 
-Each head on offer for the transition group (permutations, signed permutations, rotations of the plane, the cube, the
-icosahedron, their Galois conjugates and irreducible components) is carried onto the learned one by an orthogonal matrix; the
-nearest is taken. Where none has the dimension of the learned subspace, several side by side whose characters add up to its
-character are.
-
-Constructed heads on offer for snapping: their letters in floats on the span of their states' differences.
+Heads on offer for the transition group (permutations, signed permutations, rotations of the plane, the cube, the icosahedron,
+their Galois conjugates and irreducible components) are taken as float letters on the span of their states' differences, and
+carried onto the learned head by an orthogonal matrix; the nearest is taken. Where none has the dimension of the learned
+subspace, several are put side by side whose characters add up to its character.
 """
 
 from __future__ import annotations

@@ -29,10 +29,16 @@ from ..learned._model import load_learned_model, model_to_learned
 
 
 def lrnn_to_learned(lrnn: LRNN, name: str | None = None, automaton: Automaton | None = None) -> Learned:
-    """A construction of one layer: its matrices rounded once to float64, and exact beside that; nearest code.
+    """A construction of one layer: its matrices rounded once to float64, and exact beside that; read by its nearest code.
 
-    `automaton`: what it is held against, by default its own. Another one's states are matched by their names, or else the
-    outputs, see `answers_of`; `InputError` where letters differ, or where no answer is one of the automaton's.
+    Args:
+        lrnn: with one layer.
+        name: for errors and results; by default the construction's.
+        automaton: what it is held against, by default its own. States of another one are matched by their names, or else the
+            outputs, see `answers_of`.
+
+    Raises:
+        InputError: it has several layers, the letters differ, or no answer is one of the automaton's.
     """
     answers = answers_of(automaton or lrnn.automaton, lrnn.automaton, name or lrnn.construction)
     if (answers.meaning < 0).all():
@@ -110,8 +116,20 @@ def matrices_to_learned(
 ) -> Learned:
     """One head of a layer of your own: a matrix for each letter, and what is added.
 
-    `letters`: by the automaton's letters, or in their order. `H0` `[n, d]`. `codes`: for each state of the automaton the
-    H that stands for it; default: those reached by a shortest word to each.
+    Args:
+        letters: A(x), real `[n, n]` each, by the automaton's letters, or in their order.
+        automaton: what the layer is held against.
+        H0: the state before the first letter, `[n, d]`.
+        B: what each letter adds, `[letters, n, d]`; None for nothing.
+        codes: for each state of the automaton the H `[n, d]` that stands for it; by default those reached by a shortest word to each.
+        factors: the GH factors of each letter, where they are known.
+        name: of the layer, for errors and results.
+
+    Returns:
+        The layer, read by its nearest code.
+
+    Raises:
+        InputError: an array has another shape.
     """
     given = [letters[x] for x in automaton.letters] if isinstance(letters, Mapping) else list(letters)
     A, start = np.asarray(given, dtype=np.float64), np.asarray(H0, dtype=np.float64)
@@ -145,7 +163,13 @@ def matrices_to_learned(
 
 
 def stepper_to_learned(stepper: Stepper, automaton: Automaton, name: str = "stepper") -> Learned:
-    """Any stepper that names the automaton's states by their indices: only its answers are compared, not its heads."""
+    """Any stepper that names the automaton's states by their indices: only its answers are compared, not its heads.
+
+    Args:
+        stepper: with `initial`, `step` and `decode`.
+        automaton: what it is held against.
+        name: for errors and results.
+    """
     labels = tuple(label_text(x) for x in automaton.letters)
     return Learned(name, labels, (), state_target(automaton), stepper, lambda _: [], None, "its own")
 

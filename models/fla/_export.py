@@ -11,9 +11,9 @@ written is so small that the output norm's ε decides: it multiplies by 1/√ε,
 factor for all logits. The MLP is 0. The logit of a class is linear in the rows; its constant comes from the embedding,
 which has the same entry for every token. (theory: into real layers)
 
-Where a construction's heads stand in FLA's layer, what letters and BOS write there, and how long float32 tells states apart.
-
-Unit keys that FLA's SiLU and L2 norm compute exactly: mirrors as ±1/2, written columns as integers over a power of 2.
+A construction's head takes a `Place` among the layer's heads; letters and BOS write there; `horizon_of` says how long float32
+tells its states apart. Its unit keys are such that SiLU and the L2 norm compute them exactly: mirrors as ±1/2, written columns as
+integers over a power of 2.
 
 A key e_i - e_j has the length √2, which no binary format holds. So a coordinate i that takes part in swaps is stored
 twice, as u_i = e_{2i} + e_{2i+1}: the mirror (u_i - u_j)/2 has the length 1 and entries ±1/2, and exchanges u_i and u_j.

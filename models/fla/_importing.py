@@ -1,6 +1,6 @@
 """`mirrormata import fla`: heads of an FLA checkpoint as `.npz` files that `compare`, `spectrum` and `prove` read.
 
-The heads of all layers of an FLA model by letter: exactly in one layer without convolution, else as means over random words.
+The letters' transitions are exact in one layer without convolution; else they are means over random words.
 """
 
 from __future__ import annotations

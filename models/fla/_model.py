@@ -1,9 +1,8 @@
 """FLA's DeltaNet and GatedDeltaProduct language models read from a checkpoint and run token by token in numpy.
 
-Written from the layers of `flash-linear-attention` 0.6; it needs neither FLA nor a GPU. It is a `Stepper`, and tells what each
-layer's heads do to their states: H ← A H + B, H `[K, V]`.
-
-The configuration of an FLA checkpoint, the tensors that it asks for, by name and shape, and what is wrong with those there are.
+Written from the layers of `flash-linear-attention` 0.6; it needs neither FLA nor a GPU. First the configuration is checked and
+filled up with FLA's defaults, and the tensors are held against the names and shapes that it asks for. `FlaModel` is a `Stepper`,
+and says what each layer's heads do to their states: H ← A H + B, H `[K, V]`.
 """
 
 from __future__ import annotations

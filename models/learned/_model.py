@@ -1,6 +1,6 @@
 """A trained `Model` as `Learned`: its heads' transitions by letter, or in context where they depend on it.
 
-A model's transitions by head and letter, as its mixers compute them from what they are given.
+The transitions are those that its mixers compute from what they are given when the model reads words.
 """
 
 from __future__ import annotations
@@ -116,7 +116,12 @@ CONTEXTS, CONTEXT_LENGTH = 64, 64
 def load_learned_model(folder: str, automaton: Automaton) -> Learned:
     """A model folder, held against an automaton: its task says what letters and classes are.
 
-    `InputError` where the task's letters are not the automaton's, or the task is no automaton.
+    Args:
+        folder: the model folder.
+        automaton: with the task's letters, in the same order.
+
+    Raises:
+        InputError: a file is wrong, the letters are others, or the task is no automaton's.
     """
     model, task, trained, bos = automaton_model(folder, "compare")
     texts = tuple(label_text(x) for x in automaton.letters)
@@ -139,10 +144,22 @@ def model_to_learned(
     name: str = "model",
     seed: int = 0,
 ) -> Learned:
-    """One seed's model. `target`: what its classes answer (default: states), `meaning`: the answer of each class.
+    """One seed's model, held against an automaton.
 
-    `prefix`: letters read before the first, as BOS. One layer without convolution has one transition a letter, found
-    exactly; else transitions are those met in `CONTEXTS` random words drawn with `seed`, and their mean is compared.
+    One layer without convolution has one transition a letter, found exactly; else transitions are those met in `CONTEXTS` random
+    words, and their mean is compared.
+
+    Args:
+        model: of one seed.
+        automaton: with as many letters as the model reads, without BOS.
+        target: what its classes answer; by default the automaton's states.
+        meaning: int array `[classes]`, the answer that each class stands for, -1 for none; by default the model's own.
+        prefix: letters that are read before the first, as BOS.
+        name: for errors and results.
+        seed: of the random words.
+
+    Raises:
+        InputError: the model has several seeds.
     """
     stepper = ModelStepper(model, meaning, prefix)
     labels = tuple(label_text(x) for x in automaton.letters)

@@ -110,11 +110,22 @@ class SweepFolder:
 def run_sweep(
     sweep: Sweep, place: SweepFolder, *, minutes: float | None = None, say: Say = lambda _: None
 ) -> bool:
-    """Train the cells that nobody has; whether all cells are finished now.
+    """Train the cells that nobody has.
 
-    `minutes`: then the cell in hand is saved and given back, to go on later. An error in a cell is its result, and what this
-    machine lacks leaves it without one; the others go on. As long as there was something to train, it looks again at the
-    cells that others had, since these may have stopped.
+    An error in a cell is its result, and what this machine lacks leaves it without one; the others go on. As long as there was
+    something to train, it looks again at the cells that others had, since these may have stopped.
+
+    Args:
+        sweep: the cells.
+        place: the folder of results, which machines may share.
+        minutes: then the cell in hand is saved and given back, to go on later; None for no limit.
+        say: told each event in a line.
+
+    Returns:
+        Whether all cells are finished now.
+
+    Raises:
+        InputError: the folder holds results of other settings, or its file system has no locks.
     """
     check_minutes(minutes)
     make_folder(place.path)

@@ -77,7 +77,17 @@ class Sweep:
 
 
 def read_sweep(path: str | Path) -> Sweep:
-    """The sweep in a file; `InputError` names the entry that is wrong."""
+    """Read a sweep from a TOML file.
+
+    Args:
+        path: a file with the sections of an experiment as a base, and `[[rows]]` and `[grid]`, which vary entries.
+
+    Returns:
+        All rows with their cells, whose budgets are the same.
+
+    Raises:
+        InputError: an entry or a row is wrong; the line names it.
+    """
     name = str(path)
     file = record_of(read_toml(path), _File, name)
     if not abs(file.good) < float("inf"):

@@ -1,6 +1,6 @@
 """`TaskContract`: all that a reader must know of a task to compare two results; printed and stored with each.
 
-Set-ups of the papers: lengths, labels, supervision, and the numbers they print, for comparison.
+`Protocol` holds a paper's set-up (lengths, labels, supervision), from which a contract takes what the settings leave out.
 """
 
 from __future__ import annotations

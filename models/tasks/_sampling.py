@@ -1,8 +1,7 @@
 """`Sampler`: random words of an automaton with a label for every prefix, by table look-up; the same for the same seed.
 
-A batch is a function of (seed, step) alone, so a run that goes on after a stop sees what it would have seen.
-
-Which words a task has: all of them, those that never fail, those without certain pairs, elements between blanks.
+A `WordForm` says which words a task has: all of them, those that never fail, those without certain pairs, or elements between
+blanks. A batch is a function of (seed, step) alone, so a run that goes on after a stop sees what it would have seen.
 """
 
 from __future__ import annotations

@@ -114,7 +114,11 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 
 
 def read_experiment(path: str | Path) -> Experiment:
-    """From a TOML file with the sections `[task]`, `[model]`, `[train]`, `[eval]`."""
+    """Read an experiment from a TOML file with the sections `[task]`, `[model]`, `[train]`, `[eval]`.
+
+    Raises:
+        InputError: the file cannot be read, or has an entry that is wrong; the line names it.
+    """
     return experiment_of(read_toml(path), str(path))
 
 
@@ -141,7 +145,15 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 
 def experiment_of(data: dict[str, Any], name: str) -> Experiment:
-    """Checked values; `InputError` names the entry."""
+    """Check plain values as an experiment.
+
+    Args:
+        data: sections with their entries, as TOML or JSON have them.
+        name: of the file or the command, for errors.
+
+    Raises:
+        InputError: an entry is unknown, of the wrong type or out of range; the line names it.
+    """
     found = record_of(data, Experiment, name)
     problems = list(_problems(found))
     if problems:

@@ -1,6 +1,6 @@
-"""AdamW with weight decay of linear maps only, clipping of each seed by its own norm, and a small start.
+"""Updates: AdamW with weight decay of linear maps only, clipping of each seed by its own norm, a small start, the schedules.
 
-What changes from step to step: the learning rate, and the length of the words.
+The learning rate and the length of the words are functions of the step.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""`TrainingRun`: model, optimizer and data of one training, step by step.
-
-The training's batches, made one step ahead in a thread.
-"""
+"""`TrainingRun`: model, optimizer and data of one training, step by step; batches are made one step ahead in a thread."""
 
 from __future__ import annotations
 
