@@ -208,7 +208,7 @@ def check_size(config: ModelConfig, seeds: int, words: int, length: int) -> None
 
 
 def _bits(logits: Tensor, labels: Array) -> Array:
-    """Of all words' labels at each token, `[seeds, tokens]`; logits `[seeds, words, tokens, classes]`."""
+    """Bits of all words' labels at each token, `[seeds, tokens]`; logits `[seeds, words, tokens, classes]`."""
     seeds, words, tokens, _ = logits.shape
     wanted = torch.from_numpy(labels.astype(np.int64)).to(logits.device).expand(seeds, -1, -1)
     nats = F.cross_entropy(
@@ -224,7 +224,7 @@ def length_text(length: int | Span) -> str:
 
 
 def longest_of(lengths: Sequence[int | Span]) -> int:
-    """How long test words must be."""
+    """The longest of these lengths: how long test words must be."""
     return max(x if isinstance(x, int) else x[1] for x in lengths)
 
 

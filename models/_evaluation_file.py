@@ -48,7 +48,7 @@ class ShortMemory(nn.Module):
         self.span = letters - letters % self.step
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """As the mixer's. The state is the tokens before x that later ones may see, from a multiple of `step` on."""
+        """As the mixer's `forward`. The state is the tokens before x that later ones may see, from a multiple of `step` on."""
         read = torch.cat([state["read"], x], 2) if state else x
         tokens, new = read.shape[2], x.shape[2]
         first = tokens - new
@@ -61,7 +61,7 @@ class ShortMemory(nn.Module):
         return torch.cat(outputs, 2), State(read=read[:, :, kept:])
 
     def _beginning(self, start: int) -> int:
-        """Of the run for the `step` tokens from `start` on."""
+        """Where the run begins that covers the `step` tokens from `start` on."""
         return max(start + self.step - self.span, 0)
 
 

@@ -60,7 +60,7 @@ class Block(nn.Module):
 
 
 class Model(nn.Module):
-    """From letters to the classes' logits, after every token; `seeds` independent models of one shape side by side.
+    """A network from letters to the classes' logits, after every token; `seeds` independent models of one shape side by side.
 
     Each seed's weights are drawn from its own number alone, so a model trains the same with or without others.
     """
@@ -154,7 +154,7 @@ def _stack(model: Model, singles: Sequence[Model]) -> None:
 
 
 def _of_seed(name: str) -> tuple[int, str] | None:
-    """For a parameter of a module that each seed has by itself: the seed's place, and its name in a one-seed model."""
+    """Of a parameter of a module that each seed has by itself, the seed's place, and its name in a one-seed model."""
     before, mark, after = name.partition(".by_seed.")
     if not mark:
         return None

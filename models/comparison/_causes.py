@@ -60,7 +60,7 @@ class Failure:
 
 
 def eigenvalues_in_zero_one(facts: Sequence[Sequence[LetterFacts]]) -> bool | None:
-    """Of all letters of all heads."""
+    """Whether all eigenvalues of all letters of all heads are in [0, 1]; None where that is not known."""
     values = [letter.in_zero_one for head in facts for letter in head]
     return False if False in values else None if None in values or not values else True
 
@@ -140,7 +140,7 @@ def horizon_of(
     observed: int | None,
     dtype: str,
 ) -> Horizon:
-    """Of the heads that are needed together: the least over them. `lrnn`: their exact linear RNN, None with the `reason`."""
+    """The lengths for the heads that are needed together: the least over them. `lrnn`: their exact linear RNN, None with the `reason`."""
     notes: list[str] = []
     beta = rounding = least = None
     if lrnn is None:

@@ -93,7 +93,7 @@ class Clusters:
 
     @cached_property
     def share(self) -> float:
-        """Of moves and answers that agree with the majority of their cluster and letter."""
+        """The share of moves and answers that agree with the majority of their cluster and letter."""
         agreed = self.votes.max(axis=2).sum() + self.said.max(axis=2).sum()
         return float(agreed / max(self.votes.sum() + self.said.sum(), 1))
 

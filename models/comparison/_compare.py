@@ -170,7 +170,7 @@ def _construct_beside(learned: Learned, given: Realisation | None, notes: list[s
 
 
 def _same_table(first: Automaton, second: Automaton) -> bool:
-    """The same letters in the same order, start and transitions."""
+    """Whether two automata have the same letters in the same order, start and transitions."""
     return (
         [label_text(x) for x in first.letters] == [label_text(x) for x in second.letters]
         and first.start == second.start
@@ -214,7 +214,7 @@ def _head(
 
 
 def _align(h: HeadComparison, places: Sequence[tuple[LearnedHead, ClassGeometry]]) -> HeadComparison:
-    """Beside the nearest constructed head of its dimension."""
+    """The head with the constructed one of its dimension that is nearest, aligned with it."""
     best = h
     for head, geometry in places:
         if geometry.rank != h.geometry.rank or not h.carries_states:

@@ -61,7 +61,7 @@ class TransitionGroup:
 
     @cached_property
     def inverse(self) -> Indices:
-        """Of each element."""
+        """The inverse of each element, `[elements]`."""
         return np.asarray(np.argmax(self.table == 0, axis=1), dtype=np.int64)
 
     @cached_property

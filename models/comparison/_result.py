@@ -69,7 +69,7 @@ class HeadComparison:
 
     @property
     def carries_states(self) -> bool:
-        """Its states fall into more than one group."""
+        """Whether its states fall into more than one group."""
         return self.geometry.told_apart > 1
 
 

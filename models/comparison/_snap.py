@@ -155,7 +155,7 @@ def _multiplicities(letters: Floats, table: CharacterTable) -> tuple[int, ...]:
 
 
 def _span(plan: HeadPlan) -> Floats:
-    """Of the differences of states, `[dim, rank]`, orthonormal."""
+    """A basis of the differences of states, `[dim, rank]`, orthonormal."""
     orbit = plan.orbit().codes
     codes = np.zeros((len(orbit), plan.dim, plan.value_dim))
     for c, code in enumerate(orbit):
@@ -241,7 +241,7 @@ class SnappedHead:
 
     @property
     def name(self) -> str:
-        """Of the constructed heads, in words."""
+        """What the constructed heads are, in words."""
         return " + ".join(part.name for part in self.parts)
 
     def states(self) -> Floats:
@@ -401,7 +401,7 @@ def measure_strengths_inside(head: LearnedHead, basis: Floats) -> Floats:
 
 
 def find_factors_in_use(head: LearnedHead, basis: Floats) -> NDArray[np.bool_]:
-    """Which factors are nearer to a reflection (β‖k‖² = 2) than to doing nothing on the subspace (`acting` 0).
+    """Which factors are nearer to a reflection (β‖k‖² = 2) than to doing nothing on the subspace (a strength of 0 there).
 
     Two keys can share the only direction that a letter reflects in U, so a part of a key in U is enough.
     """

@@ -68,7 +68,7 @@ class LetterFacts:
 def letter_facts(
     head: LearnedHead, letters: tuple[str, ...], rank_tolerance: float, max_dim: int
 ) -> tuple[LetterFacts, ...]:
-    """Of all letters of a head."""
+    """The facts of all letters of a head."""
     facts = []
     for x, letter in enumerate(letters):
         strengths = () if head.factors is None else tuple(head.factors.strength[x].tolist())
@@ -122,5 +122,5 @@ def _compress(factors: Factors, x: int) -> ExactMatrix:
 
 
 def numeric_eigenvalues(A: Floats) -> list[complex]:
-    """In float64, largest real part first; for pictures, not for decisions."""
+    """Eigenvalues in float64, largest real part first; for pictures, not for decisions."""
     return sorted(np.linalg.eigvals(A).tolist(), key=lambda z: (-z.real, abs(z.imag), z.imag))

@@ -35,7 +35,7 @@ class Sampling:
             )
 
     def as_json(self) -> dict[str, int]:
-        """For provenance."""
+        """Plain values, for the provenance of a result."""
         return {"words": self.words, "length": self.length, "fit": self.fit, "seed": self.seed}
 
 
@@ -166,7 +166,7 @@ def right_answers(target: Target, letters: Indices, before: Indices) -> tuple[In
 
 
 def class_geometry(trace: Trace, head: int, states: int, tolerance: float) -> ClassGeometry:
-    """Of one head of a trace; `states`: how many the automaton has."""
+    """The geometry of one head of a trace; `states`: how many the automaton has."""
     H, fit = trace.states[head], np.array(trace.lengths) <= trace.sampling.fit
     q = trace.classes[fit].reshape(-1)
     means, seen = _means(H[fit].reshape(-1, *H.shape[2:]), q, states)

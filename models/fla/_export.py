@@ -43,7 +43,7 @@ from ._task import FlaTask
 SCALE = 32
 """SiLU(x) = x in float32 from x = 32, and 1e-6 is nothing beside the squares: keys without a sign are scaled by it."""
 LEAST = -0.25
-"""Of SiLU's images, for entries of different sizes: a little above its minimum."""
+"""The least of SiLU's images, for entries of different sizes: a little above its minimum."""
 LARGEST = 256
 """Whole numbers to this one are exact in bf16."""
 _FORMATS = (torch.bfloat16, torch.float16)
@@ -140,7 +140,7 @@ def _squares(n: int, count: int, largest: int) -> tuple[int, ...] | None:
 
 
 EPS = 1e-6
-"""Of FLA's norms, as their configurations have it."""
+"""The ε of FLA's norms, as their configurations have it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,11 +299,11 @@ def horizon_of(places: list[Place], factors: int, roundoff: float) -> int:
 MAX_ENTRIES = 50_000_000
 """Largest number of weights in one array of a checkpoint."""
 ROUNDOFF = {"fp32": 2.0**-24, "bf16": 2.0**-9, "fp16": 2.0**-12}
-"""Of a rounding to each dtype, relative."""
+"""The relative error of a rounding to each dtype."""
 SATURATED = 128.0
 """σ(±128) is 1 and 0 in float32, so in float16 and bfloat16."""
 STATE_BITS = 20
-"""Of the entries of all codes: float32 has 24, which leaves 4 to the sums within a factor."""
+"""Bits of the entries of all codes: float32 has 24, which leaves 4 to the sums within a factor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -458,7 +458,7 @@ def _mixer(
 
 
 MLP_WIDTH = 16
-"""Of the MLP, whose weights are all 0."""
+"""Hidden width of the MLP, whose weights are all 0."""
 
 
 def _around(lrnn: LRNN, places: list[Place], letters: int, D: int, vocabulary: int) -> dict[str, Floats]:

@@ -109,12 +109,12 @@ class FlaHead:
 
     @property
     def layer(self) -> int:
-        """Of the first of equal heads, from 0."""
+        """The layer of the first of equal heads, counted from 0."""
         return self.head.copies[0] // self.heads
 
     @property
     def number(self) -> int:
-        """Of the first of equal heads in its layer, from 0."""
+        """The number of the first of equal heads in its layer, counted from 0."""
         return self.head.copies[0] % self.heads
 
     def is_at(self, layer: int, number: int) -> bool:
@@ -122,7 +122,7 @@ class FlaHead:
         return 0 <= number < self.heads and layer * self.heads + number in self.head.copies
 
     def write(self, path: str | Path) -> None:
-        """As `.npz`, see `theory/proofs/_npz_model.py`: the nearest code gives the answer."""
+        """Write the head as an `.npz`, see `theory/proofs/_npz_model.py`: the nearest code gives the answer."""
         decode = np.repeat(np.arange(len(self.codes))[:, None], len(self.letters), 1)
         stream = BytesIO()
         np.savez(

@@ -125,7 +125,7 @@ class ShortProjection(nn.Module):
 
 
 def make_value_projection(config: ModelConfig, outputs: int) -> ShortProjection | None:
-    """That of the values, with SiLU behind a convolution, as usual; None without the additive path."""
+    """The projection of the values, with SiLU behind a convolution, as usual; None without the additive path."""
     if not config.additive:
         return None
     return ShortProjection(config, outputs, "silu" if config.conv else "none")
@@ -162,7 +162,7 @@ class InitialState(nn.Module):
 
 
 class ReadOut(nn.Module):
-    """From a mixer's outputs by head to the residual stream: norm, gate, output projection."""
+    """The way from a mixer's outputs by head to the residual stream: norm, gate, output projection."""
 
     def __init__(self, config: ModelConfig, heads: int, values: int) -> None:
         super().__init__()
@@ -182,7 +182,7 @@ class ReadOut(nn.Module):
 
 
 def projection_to_fraction(z: Tensor, config: ModelConfig) -> Tensor:
-    """From 0 to 1: σ(z), which float32 rounds to 1 from 17 on, or `hard_sigmoid`, 0 up to -3, 1 from 3 on and a line between."""
+    """A fraction from 0 to 1: σ(z), which float32 rounds to 1 from 17 on, or `hard_sigmoid`, 0 up to -3, 1 from 3 on and a line between."""
     return F.hardsigmoid(z) if config.strength == "hard_sigmoid" else z.sigmoid()
 
 
@@ -214,7 +214,7 @@ def split_heads(x: Tensor, *sizes: int) -> Tensor:
 
 
 def state_problems(config: ModelConfig) -> Iterator[str]:
-    """Where a state of keys and values is wider than the kernels take."""
+    """What is wrong where a state of keys and values is wider than the kernels take."""
     if max(config.head_dim, config.value_dim) > WIDEST:
         yield f"head_dim {config.head_dim}, value_dim {config.value_dim}: at most {WIDEST}; take more heads"
 

@@ -69,7 +69,7 @@ def states_written_out(config: ModelConfig) -> int:
 
 
 def states_kept(config: ModelConfig, kernels: bool) -> int:
-    """The same for the gradients; Triton's kernels keep every sixteenth token's and compute the others again."""
+    """h of every channel, kept for the gradients; Triton's kernels keep every sixteenth token's and compute the others again."""
     return states_written_out(config) // (KEPT_EVERY if kernels else 1)
 
 

@@ -28,7 +28,7 @@ from ._learned import Factors, Learned, LearnedHead, Read, Target, state_target
 
 @contextmanager
 def _watching(model: Model, seen: Callable[[int, Any, Tensor, Any], None]) -> Any:
-    """Tells of each block's mixer what it was given."""
+    """While the model runs, call `seen` with the number and the mixer of each block and what the mixer was given."""
     handles = []
     for i, block in enumerate(model.blocks):
         assert isinstance(block, Block)

@@ -137,7 +137,7 @@ def run_sweep(
 
 
 def _one_pass(sweep: Sweep, place: SweepFolder, tried: set[str], deadline: float | None, say: Say) -> bool:
-    """Through all cells that were not `tried` here; whether one was trained."""
+    """Go through all cells that were not `tried` here; whether one was trained."""
     before = len(tried)
     for cell in sweep.cells:
         left = None if deadline is None else (deadline - time.monotonic()) / 60
@@ -183,7 +183,7 @@ def _train(cell: Cell, place: SweepFolder, minutes: float | None, say: Say) -> N
 
 
 def describe_machine() -> dict[str, str]:
-    """What it ran on: card or processor, and versions."""
+    """What a cell ran on: card or processor, and versions."""
     cuda = torch.cuda.is_available()
     return {
         "device": torch.cuda.get_device_name() if cuda else platform.machine(),

@@ -71,7 +71,7 @@ class Sweep:
 
     @property
     def cells(self) -> list[Cell]:
-        """Of all rows, first seeds first, so that every row is begun before one is finished."""
+        """The cells of all rows, first seeds first, so that every row is begun before one is finished."""
         longest = max(len(row.cells) for row in self.rows)
         return [row.cells[i] for i in range(longest) for row in self.rows if i < len(row.cells)]
 

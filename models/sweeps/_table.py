@@ -144,7 +144,7 @@ _LABELS = {
 
 
 def picture_format(path: str | Path) -> Format:
-    """By the name's end; `InputError` for others than .png, .pdf and .svg."""
+    """The format by the name's end; `InputError` for others than .png, .pdf and .svg."""
     suffix = Path(path).suffix[1:]
     for known in get_args(Format):
         if suffix == known:

@@ -36,12 +36,12 @@ class AutomatonTask:
 
     @cached_property
     def protocol(self) -> Published:
-        """Of the paper that the settings name."""
+        """The set-up of the paper that the settings name, or our own."""
         return find_protocol(self.settings.protocol, self.settings.spec)
 
     @cached_property
     def sampler(self) -> Sampler:
-        """Where the words come from."""
+        """The source of the words and labels."""
         s = self.settings
         labels, words = s.labels or self.protocol.labels, s.words or self.protocol.words
         return Sampler(self.automaton, labels, words, self._held_out())

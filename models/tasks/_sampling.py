@@ -72,7 +72,7 @@ def words_without(automaton: Automaton, held_out: Collection[Pair]) -> WordForm:
 
 
 def spaced_words(automaton: Automaton) -> WordForm:
-    """Of `G[in_k_tokens]`: an element, then k - 1 blanks; the label is valid at every k-th token."""
+    """The words of `G[in_k_tokens]`: an element, then k - 1 blanks; the label is valid at every k-th token."""
     match = re.search(r"\[in_([0-9]+)_tokens\]", automaton.name)
     if match is None or BLANK not in automaton.letters:
         raise InputError(f"{automaton.name}: words spaced are those of G[in_k_tokens]; take words uniform")

@@ -84,7 +84,7 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         return plain
 
     def whole_settings(self, config: ModelConfig) -> dict[str, Any]:
-        """As `as_json`, and of the model every entry, those that were left out with what they stand for.
+        """What `as_json` gives, with every entry of the model; those that were left out have the value that they stand for.
 
         `config`: that of `config`. Its letters and classes are the task's, so this is an experiment again.
         """
@@ -200,7 +200,7 @@ def _seeds(*seeds: int) -> bool:
 def settings_difference(old: Any, new: Any) -> str | None:
     """Where two experiments' settings differ, in words, None where they are equal; an entry left out has its default.
 
-    So files of a version that did not have an entry yet are gone on with.
+    So a training goes on from the files of a version that did not have an entry yet.
     """
     return first_difference(_with_defaults(old), _with_defaults(new))
 

@@ -38,7 +38,7 @@ def save_checkpoint(
     settings: dict[str, Any],
     write: bool,
 ) -> None:
-    """Through a temporary file and one rename; every process calls it, the one with `write` writes.
+    """Write a checkpoint through a temporary file and one rename; every process calls this, and the one with `write` writes.
 
     `settings`: of the training; `load_checkpoint` wants the same.
     """

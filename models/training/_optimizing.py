@@ -58,7 +58,7 @@ def start_small(model: nn.Module, deviation: float) -> None:
 
 
 def set_learning_rate(optimizer: torch.optim.Optimizer, lr: float) -> None:
-    """For the next steps; a rate that lies on the device stays where it is, since graphs read it there."""
+    """Set the rate of the next steps; one that lies on the device stays where it is, since graphs read it there."""
     for group in optimizer.param_groups:
         if isinstance(group["lr"], Tensor):
             group["lr"].fill_(lr)

@@ -109,7 +109,7 @@ class TrainingRun:
         return step
 
     def stream(self) -> AbstractContextManager[None]:
-        """Where all steps must run: steps that are recorded have a stream of their own."""
+        """The context in which all steps must run: steps that are recorded have a stream of their own."""
         return nullcontext() if self.graphs is None else self.graphs.stream()
 
     def train(
@@ -120,7 +120,7 @@ class TrainingRun:
         deadline: float | None,
         progress: Progress | None,
     ) -> int:
-        """From `step` to the last, or to the deadline (`time.monotonic`), within `stream()`; the step that is reached and saved."""
+        """Train from `step` to the last one or the deadline (`time.monotonic`), within `stream()`; gives the step that is reached and saved."""
         train, processes = self.experiment.train, self.processes
         metrics = Metrics(place / "metrics.jsonl" if processes.writes else None, step)
         began = last = time.monotonic()
