@@ -20,8 +20,8 @@ from torch.nn import functional as F
 
 from ..foundation._errors import LimitError
 from ._config import ModelConfig
+from ._families import find_family
 from ._model import Model, States
-from .layers._registry import find_family
 from .tasks._contract import scaled_accuracy
 from .tasks._language import LanguageTask
 from .tasks._sampling import IGNORED, Array

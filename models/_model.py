@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from ..foundation._errors import InputError
 from ._config import ModelConfig
-from .layers._registry import find_family
+from ._families import find_family
 from .layers._seeded import SeededEmbedding, SeededLinear, SeededRMSNorm, State, write_out_initial_state
 from .layers._table_read_out import TableReadOut
 

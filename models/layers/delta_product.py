@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from ...kernels import delta_product, l2_normalise
 from .._config import ModelConfig
-from ._registry import Family
+from .._families import Family
 from ._seeded import (
     LINEAR_OPTIONS,
     InitialState,

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from ...kernels import l2_normalise, rank_one_scan
 from .._config import ModelConfig
-from ._registry import Family
+from .._families import Family
 from ._seeded import (
     LINEAR_OPTIONS,
     InitialState,

@@ -12,7 +12,7 @@ from ...kernels import selective_scan
 from ...kernels.scans._segments import KEPT_EVERY
 from ...kernels.scans._selective import selective_decays
 from .._config import ModelConfig
-from ._registry import Family
+from .._families import Family
 from ._seeded import InitialState, SeededLinear, ShortProjection, State
 
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .._config import ModelConfig
-from ._registry import Family
+from .._families import Family
 from ._seeded import SeededLinear, State, split_heads
 
 

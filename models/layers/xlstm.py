@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from ...foundation._errors import InputError
 from .._config import ModelConfig
-from ._registry import Family
+from .._families import Family
 from ._seeded import State
 
 CONTEXT = 2_048

@@ -18,10 +18,10 @@ from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError
 from ...theory.arithmetic._rounding import Floats
+from .._families import find_family
 from .._model import Block, Model
 from .._model_file import automaton_model
 from .._model_stepper import ModelStepper
-from ..layers._registry import find_family
 from ..tasks._automaton import AutomatonTask
 from ._learned import Factors, Learned, LearnedHead, Read, Target, state_target
 

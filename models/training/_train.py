@@ -23,9 +23,9 @@ from ...foundation._errors import InputError, LimitError
 from ...foundation._files import make_folder, read_json, write_text
 from .._config import ModelConfig
 from .._evaluation import check_size, length_text, longest_of
+from .._families import find_family
 from .._model import Model
 from .._records import record_of, without_format
-from ..layers._registry import find_family
 from ..tasks._contract import TaskContract, read_contract
 from ._experiment import (
     Experiment,

@@ -14,10 +14,10 @@ from torch import Tensor
 
 from mirrormata.foundation._errors import InputError
 from mirrormata.models._config import ModelConfig
+from mirrormata.models._families import load_families
 from mirrormata.models._model import Block, Model
 from mirrormata.models._model_file import load_model, save_model
 from mirrormata.models._records import record_of
-from mirrormata.models.layers._registry import load_families
 from mirrormata.models.layers._seeded import State, projection_to_beta
 
 SMALL = ModelConfig(letters=3, classes=4, width=16, heads=2, head_dim=8, value_dim=6, layers=2)

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from .._config import ModelConfig
-from ._registry import Family
+from .._families import Family
 from ._seeded import LINEAR_OPTIONS, InitialState, ReadOut, SeededLinear, ShortProjection, State
 from ._seeded import split_heads, projection_to_decay, key_value_numbers, make_value_projection
 
@@ -76,7 +76,7 @@ from mirrormata.foundation._errors import InputError
 from mirrormata.models._config import ModelConfig
 from mirrormata.models._evaluation_file import evaluate_folder
 from mirrormata.models.comparison._sources import load_learned
-from mirrormata.models.layers._registry import find_family, load_families
+from mirrormata.models._families import find_family, load_families
 from mirrormata.models.training._experiment import experiment_of
 from mirrormata.models.training._train import train
 
@@ -153,7 +153,7 @@ def test_the_chapter_names_what_there_is() -> None:
     ):
         assert name in chapter
     for path in (
-        "models/layers/_registry.py",
+        "models/_families.py",
         "models/layers/_seeded.py",
         "tests/models/test_memory.py",
         "docs/models.md",
@@ -163,7 +163,7 @@ def test_the_chapter_names_what_there_is() -> None:
 
 
 def test_two_files_with_one_name_are_refused(package: Path) -> None:
-    script = "from mirrormata.models.layers._registry import load_families; load_families()"
+    script = "from mirrormata.models._families import load_families; load_families()"
     other = package / "mirrormata" / "models" / "layers" / "twice.py"
     other.write_text(FILE.lstrip(), encoding="utf-8")
     try:
