@@ -88,7 +88,7 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train models on the words of an automaton, or on text. After a stop the same command goes on, with the same result."""
-    from ..models.training._experiment import experiment_of, read_toml
+    from ..models.training._experiment import experiment_from_dict, read_toml
     from ..models.training._train import train as run
 
     data: dict[str, Any] = read_toml(spec) if spec.endswith(".toml") else {"task": {"spec": spec}}
@@ -106,7 +106,7 @@ def train(
         if value is not None and isinstance(data.setdefault(section, {}), dict):
             data[section][key] = value
     with working("training") as progress:
-        outcome = run(experiment_of(data, spec), output, minutes=minutes, progress=progress)
+        outcome = run(experiment_from_dict(data, spec), output, minutes=minutes, progress=progress)
     if os.environ.get("RANK", "0") != "0":
         return
     if as_json:

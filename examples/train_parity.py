@@ -4,9 +4,9 @@ import sys
 import tempfile
 
 from mirrormata import train
-from mirrormata.models.training._experiment import experiment_of
+from mirrormata.models.training._experiment import experiment_from_dict
 
-experiment = experiment_of(
+experiment = experiment_from_dict(
     {
         "task": {"spec": "parity", "protocol": "formal_language"},
         "model": {"family": "deltaproduct", "range": [-1, 1], "width": 32, "heads": 2, "head_dim": 8,

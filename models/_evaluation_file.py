@@ -25,7 +25,7 @@ from ._model_file import load_model
 from .layers._seeded import State
 from .tasks._automaton import AutomatonTask
 from .tasks._contract import TaskContract, read_contract
-from .tasks._kinds import task_of
+from .tasks._kinds import task_from_settings
 from .tasks._language import LanguageTask
 from .tasks._task import Span, Task
 from .tasks._word_problem_data import read_word_problem_rows
@@ -165,7 +165,7 @@ def evaluate_folder(
     if seed < 0:
         raise InputError(f"eval: seed {seed}: give a number from 0")
     contract = read_contract(folders[0] / "task.json")
-    task: Task = task_of(contract.settings)
+    task: Task = task_from_settings(contract.settings)
     if isinstance(task, LanguageTask):
         task, data = _text(task, contract, data), None
         contract = task.contract(contract.train_lengths, contract.test_lengths)

@@ -24,7 +24,7 @@ from ._model import Model
 from ._records import record_of
 from .tasks._automaton import AutomatonTask
 from .tasks._contract import read_contract
-from .tasks._kinds import task_of
+from .tasks._kinds import task_from_settings
 
 FORMAT = "mirrormata-model/1"
 
@@ -176,7 +176,7 @@ def automaton_model(
     """
     model, _ = load_model(folder)
     contract = read_contract(Path(folder) / "task.json")
-    task = task_of(contract.settings)
+    task = task_from_settings(contract.settings)
     if not isinstance(task, AutomatonTask):
         raise InputError(
             f"{folder}: its task {contract.task} is no automaton's, so there is nothing to {purpose}"

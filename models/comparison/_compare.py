@@ -25,7 +25,7 @@ from ._procrustes import align_letters, disparity
 from ._representations import CharacterTable, TransitionGroup, character_table, representation_of
 from ._result import Comparison, HeadComparison, Tolerances, restrict_to_subspace
 from ._snap import Snapped, snap
-from ._sources import learned_of, lrnn_to_learned, one_table
+from ._sources import learned_of, learned_from_lrnn, one_table
 from ._spectra import LetterFacts, letter_facts
 from ._states import ClassGeometry, Sampling, Trace, class_geometry, follow_words
 
@@ -161,7 +161,7 @@ def _construct_beside(learned: Learned, given: Realisation | None, notes: list[s
                 f"{given.construction}: it realises {given.automaton.name}, and {learned.name} is held against "
                 f"{automaton.name}: give a construction of that one"
             )
-        return lrnn_to_learned(one_table(found, found.construction))
+        return learned_from_lrnn(one_table(found, found.construction))
     except MirrormataError as error:
         if given is not None:
             raise

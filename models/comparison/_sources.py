@@ -25,10 +25,10 @@ from .._model_file import automaton_model
 from .._sources import ModelSource, open_source
 from ..fla._learned import load_fla_learned
 from ..learned._learned import AffineStepper, Factors, Learned, LearnedHead, output_target, state_target
-from ..learned._model import load_learned_model, model_to_learned
+from ..learned._model import load_learned_model, learned_from_model
 
 
-def lrnn_to_learned(lrnn: LRNN, name: str | None = None, automaton: Automaton | None = None) -> Learned:
+def learned_from_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton | None = None) -> Learned:
     """A construction of one layer: its matrices rounded once to float64, and exact beside that; read by its nearest code.
 
     Args:
@@ -80,7 +80,7 @@ def lrnn_to_learned(lrnn: LRNN, name: str | None = None, automaton: Automaton | 
     )
 
 
-def npz_to_learned(model: NpzModel, automaton: Automaton) -> Learned:
+def learned_from_npz(model: NpzModel, automaton: Automaton) -> Learned:
     """One head given by its matrices, held against an automaton."""
     answers = model.answers(automaton)
     reader = model.reader(answers)
@@ -104,7 +104,7 @@ def npz_to_learned(model: NpzModel, automaton: Automaton) -> Learned:
     )
 
 
-def matrices_to_learned(
+def learned_from_matrices(
     letters: Mapping[Any, ArrayLike] | Sequence[ArrayLike] | Floats,
     automaton: Automaton,
     *,
@@ -162,7 +162,7 @@ def matrices_to_learned(
     return Learned(name, labels, (head,), state_target(automaton), stepper, list, read, "float64")
 
 
-def stepper_to_learned(stepper: Stepper, automaton: Automaton, name: str = "stepper") -> Learned:
+def learned_from_stepper(stepper: Stepper, automaton: Automaton, name: str = "stepper") -> Learned:
     """Any stepper that names the automaton's states by their indices: only its answers are compared, not its heads.
 
     Args:
@@ -193,7 +193,7 @@ def learned_of(model: ModelSource, automaton: Automaton | None = None, argument:
     if source.kind == "learned":
         return source.value  # type: ignore[no-any-return]
     if source.kind == "realisation":
-        return lrnn_to_learned(one_table(source.value, source.name), source.name, automaton)
+        return learned_from_lrnn(one_table(source.value, source.name), source.name, automaton)
     if automaton is None:
         if source.kind != "folder":
             raise InputError(
@@ -205,12 +205,12 @@ def learned_of(model: ModelSource, automaton: Automaton | None = None, argument:
     if source.kind == "fla":
         return load_fla_learned(source.value, automaton)
     if source.kind == "npz":
-        return npz_to_learned(
+        return learned_from_npz(
             load_npz_model(source.value) if isinstance(source.value, str) else source.value, automaton
         )
     if source.kind == "model":
-        return model_to_learned(source.value, automaton)
-    return stepper_to_learned(source.value, automaton)
+        return learned_from_model(source.value, automaton)
+    return learned_from_stepper(source.value, automaton)
 
 
 def load_learned(path: str | Path, automaton: Automaton) -> Learned:

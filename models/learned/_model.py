@@ -131,10 +131,10 @@ def load_learned_model(folder: str, automaton: Automaton) -> Learned:
             "the same letters in the same order are needed"
         )
     target = _task_target(task, automaton, folder)
-    return model_to_learned(model, automaton, target=target, prefix=bos, name=folder)
+    return learned_from_model(model, automaton, target=target, prefix=bos, name=folder)
 
 
-def model_to_learned(
+def learned_from_model(
     model: Model,
     automaton: Automaton,
     *,

@@ -70,12 +70,12 @@ class ReportFolder:
     def automaton(self) -> Automaton | None:
         """What the task names; None where it names none, as text does."""
         from ..tasks._automaton import AutomatonTask
-        from ..tasks._kinds import task_of
+        from ..tasks._kinds import task_from_settings
 
         if self.task is None:
             return None
         try:
-            task = task_of(self.task.settings)
+            task = task_from_settings(self.task.settings)
             return task.automaton if isinstance(task, AutomatonTask) else None
         except InputError as error:
             raise InputError(f"{self.path / 'task.json'}: {error}") from None

@@ -15,7 +15,7 @@ from .._config import ModelConfig
 from .._evaluation_file import evaluate_folder
 from .._records import record_of
 from ..tasks._contract import TaskContract
-from ..training._experiment import FROM_TASK, experiment_of, read_settings
+from ..training._experiment import FROM_TASK, experiment_from_dict, read_settings
 from ..training._files import read_metrics
 from ..training._train import read_result
 from .folder import ReportFolder
@@ -102,7 +102,7 @@ def open_trained(folder: ReportFolder, limits: LearnedLimits, seed: int | None =
     result = read_result(path)
     own = settings.get("train") if isinstance(settings, dict) else None
     _expect(path / "settings.json", "the settings of a training", own, ("seeds", "steps", "batch"))
-    experiment = experiment_of(settings, str(path / "settings.json"))
+    experiment = experiment_from_dict(settings, str(path / "settings.json"))
     shape = record_of(
         {**experiment.model, **dict.fromkeys(FROM_TASK, 1)}, ModelConfig, str(path / "settings.json")
     )

@@ -15,7 +15,7 @@ from ...foundation._errors import InputError
 from .._records import record_of
 from ..tasks._language import LanguageTask
 from ..tasks._task import Span
-from ..training._experiment import Experiment, experiment_of, read_toml
+from ..training._experiment import Experiment, experiment_from_dict, read_toml
 
 Budget: TypeAlias = tuple[int, int, Span]
 """Steps, batch and training lengths, which all rows of a table share."""
@@ -128,7 +128,7 @@ def _rows(file: _File, name: str) -> Iterator[tuple[Row, Budget]]:
                 _set(data, entry, value, name)
             label = ", ".join([title] * bool(title) + [_text(k, v) for k, v in varied.items()]) or file.name
             where = f"{name}: row {label!r}"
-            experiment = experiment_of(data, where)
+            experiment = experiment_from_dict(data, where)
             try:
                 task = experiment.built_task()
                 experiment.config(task)

@@ -15,7 +15,7 @@ from ...constructions.automata._labels import label_text
 from ...constructions.library._groups import is_group_name
 from ...foundation._errors import InputError
 from ._contract import Protocol as Published
-from ._contract import TaskContract, find_protocol
+from ._contract import TaskContract, published_protocol
 from ._sampling import IGNORED, Array, Batch, Sampler, generator
 from ._task import Span, TaskSettings
 
@@ -37,7 +37,7 @@ class AutomatonTask:
     @cached_property
     def protocol(self) -> Published:
         """The set-up of the paper that the settings name, or our own."""
-        return find_protocol(self.settings.protocol, self.settings.spec)
+        return published_protocol(self.settings.protocol, self.settings.spec)
 
     @cached_property
     def sampler(self) -> Sampler:

@@ -25,7 +25,7 @@ FORMAT = "mirrormata-task/1"
 class TaskContract:
     """A task in words and numbers.
 
-    `settings`: what builds the task again (`task_of`). `train_lengths`, `test_lengths`: letters of a word, BOS not
+    `settings`: what builds the task again (`task_from_settings`). `train_lengths`, `test_lengths`: letters of a word, BOS not
     counted. `chance`: accuracy of guessing, 1 / classes. `held_out`: pairs of letters as texts.
     """
 
@@ -149,7 +149,7 @@ SCALED_ACCURACY = {
 """Published for `formal_language` (arXiv 2411.12537, its table of formal languages)."""
 
 
-def find_protocol(name: str | None, spec: str) -> Protocol:
+def published_protocol(name: str | None, spec: str) -> Protocol:
     """The protocol of that name for an automaton; None: per-prefix states, our own lengths."""
     if name is None:
         return _OWN

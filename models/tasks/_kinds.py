@@ -1,4 +1,4 @@
-"""`task_of`: the task that settings describe, of whatever kind it is.
+"""`task_from_settings`: the task that settings describe, of whatever kind it is.
 
 It stands alone because it imports every kind, and every kind imports `_task.py`.
 """
@@ -14,7 +14,7 @@ from ._recall import AssociativeRecall, StateRecall
 from ._task import Task, TaskSettings
 
 
-def task_of(settings: TaskSettings | dict[str, Any]) -> Task:
+def task_from_settings(settings: TaskSettings | dict[str, Any]) -> Task:
     """The task that settings describe.
 
     Args:

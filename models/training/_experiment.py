@@ -13,7 +13,7 @@ from ...foundation._errors import InputError
 from ...foundation._files import read_json, read_text
 from .._config import ModelConfig
 from .._records import record_of, without_format
-from ..tasks._kinds import task_of
+from ..tasks._kinds import task_from_settings
 from ..tasks._task import Span, Task, TaskSettings
 
 SETTINGS_FORMAT = "mirrormata-settings/1"
@@ -93,7 +93,7 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 
     def built_task(self) -> Task:
         """The task; `InputError` for a SPEC that names none."""
-        return task_of(self.task)
+        return task_from_settings(self.task)
 
     def config(self, task: Task) -> ModelConfig:
         """The model's configuration, with the task's letters and classes."""
@@ -119,7 +119,7 @@ def read_experiment(path: str | Path) -> Experiment:
     Raises:
         InputError: the file cannot be read, or has an entry that is wrong; the line names it.
     """
-    return experiment_of(read_toml(path), str(path))
+    return experiment_from_dict(read_toml(path), str(path))
 
 
 def settings_as_json(settings: dict[str, Any]) -> str:
@@ -144,7 +144,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         raise InputError(f"{path}: not TOML: {error}") from None
 
 
-def experiment_of(data: dict[str, Any], name: str) -> Experiment:
+def experiment_from_dict(data: dict[str, Any], name: str) -> Experiment:
     """Check plain values as an experiment.
 
     Args:

@@ -108,7 +108,7 @@ def train(
     """Train to the last step, or for so many minutes; called again with the same settings it goes on.
 
     Args:
-        experiment: the task, the model, the settings and the test (`read_experiment`, `experiment_of`).
+        experiment: the task, the model, the settings and the test (`read_experiment`, `experiment_from_dict`).
         folder: where everything is written; a new one, or one that the same experiment began.
         minutes: stop after about so many, saved; None: at the last step.
         progress: told the share of the steps that is done.

@@ -20,11 +20,11 @@ from mirrormata.models.comparison._extraction import Method
 from mirrormata.models.comparison._procrustes import align_letters, align_points, disparity
 from mirrormata.models.comparison._representations import TransitionGroup, character_table
 from mirrormata.models.comparison._result import Comparison, Tolerances, comparison_rows, comparison_tables
-from mirrormata.models.comparison._sources import lrnn_to_learned, matrices_to_learned, stepper_to_learned
+from mirrormata.models.comparison._sources import learned_from_lrnn, learned_from_matrices, learned_from_stepper
 from mirrormata.models.comparison._spectra import letter_facts
 from mirrormata.models.comparison._states import Sampling, Trace, class_geometry
 from mirrormata.models.learned._learned import Factors, Learned
-from mirrormata.models.learned._model import model_to_learned
+from mirrormata.models.learned._model import learned_from_model
 from mirrormata.theory._check import check
 from mirrormata.theory._horizon import scaled
 from mirrormata.theory.impossibility._certificate import positive_delta_layer
@@ -45,8 +45,8 @@ def rotation(n: int, seed: int) -> np.ndarray:
 
 def perturbed(lrnn: LRNN, R: np.ndarray, noise: np.ndarray) -> Learned:
     """The only head, turned by R, with `noise` `[letters, n, n]` added before."""
-    (head,) = lrnn_to_learned(lrnn).heads
-    return matrices_to_learned(R @ (head.A + noise) @ R.T, lrnn.automaton, H0=R @ head.H0)
+    (head,) = learned_from_lrnn(lrnn).heads
+    return learned_from_matrices(R @ (head.A + noise) @ R.T, lrnn.automaton, H0=R @ head.H0)
 
 
 def assert_is_zero(c: Comparison) -> None:
@@ -70,7 +70,7 @@ def assert_is_zero(c: Comparison) -> None:
 def test_a_construction_beside_itself_is_at_distance_zero(spec: str) -> None:
     lrnn = lrnn_of(spec)
     ways: tuple[Method, ...] = ("exact",) if spec == "A5" else ("exact", "clusters")
-    c = compare(lrnn_to_learned(lrnn), lrnn, sampling=QUICK, extract=ways)
+    c = compare(learned_from_lrnn(lrnn), lrnn, sampling=QUICK, extract=ways)
     assert_is_zero(c)
     assert c.snapped.lrnn is not None
     assert check(c.snapped.lrnn).verdict == "valid"
@@ -90,7 +90,7 @@ def test_a_constructed_model_beside_its_construction(spec: str) -> None:
     """The same weights in the modules that are trained, read back through their own code."""
     lrnn = lrnn_of(spec)
     built = from_construction(lrnn)
-    c = compare(model_to_learned(built, lrnn.automaton), lrnn, sampling=QUICK)
+    c = compare(learned_from_model(built, lrnn.automaton), lrnn, sampling=QUICK)
     assert_is_zero(c)
     ranks = [[f.reflection_rank for f in h.facts] for h in c.heads]
     theirs = [[f.reflection_rank for f in facts] for facts in c.constructed_facts]
@@ -106,7 +106,7 @@ def test_a_known_rotation_is_recovered() -> None:
     assert h.representation is not None
     assert h.representation.constituents == ["χ4: degree 3, faithful, determinant 1"]
     assert h.alignment.largest < 1e-12
-    (mine,), (theirs,) = c.learned.heads, lrnn_to_learned(lrnn).heads
+    (mine,), (theirs,) = c.learned.heads, learned_from_lrnn(lrnn).heads
     # the representation is irreducible, so the turn is known up to its sign
     basis = h.geometry.basis
     turned = h.alignment.rotation @ basis.T @ R
@@ -118,7 +118,7 @@ def test_a_known_rotation_is_recovered() -> None:
 def test_a_known_rotation_and_a_known_noise_are_recovered() -> None:
     """Symmetric noise that no turn of the letters explains leaves the best turn where it was; its size is the residual."""
     lrnn = lrnn_of("S5[transpositions]")
-    (head,) = lrnn_to_learned(lrnn).heads
+    (head,) = learned_from_lrnn(lrnn).heads
     n = head.dim
     draw = np.random.default_rng(2)
     E = draw.standard_normal(head.A.shape)
@@ -145,7 +145,7 @@ def test_a_known_rotation_and_a_known_noise_are_recovered() -> None:
 
 def test_other_letters_are_far() -> None:
     """3-cycles that are exchanged while the swaps stay: no turn makes S_3's letters out of them."""
-    (head,) = lrnn_to_learned(lrnn_of("S3")).heads
+    (head,) = learned_from_lrnn(lrnn_of("S3")).heads
     names = [str(x) for x in lrnn_of("S3").automaton.letters]
     place = {name: names.index(name) for name in names}
     cycles = [place["(1, 2, 0)"], place["(2, 0, 1)"]]
@@ -160,9 +160,9 @@ def test_other_letters_are_far() -> None:
 def test_wrong_order_is_no_representation() -> None:
     """Letters that act from the other side: the error is of order 1, not 0."""
     lrnn = lrnn_of("S3")
-    (head,) = lrnn_to_learned(lrnn).heads
+    (head,) = learned_from_lrnn(lrnn).heads
     right = automaton_from_spec("S3", product="right")
-    c = compare(matrices_to_learned(head.A, right, H0=head.H0), sampling=QUICK, extract=())
+    c = compare(learned_from_matrices(head.A, right, H0=head.H0), sampling=QUICK, extract=())
     assert c.trace.observed is not None
     errors = [h.representation.homomorphism_error for h in c.heads if h.representation is not None]
     assert not errors or min(errors) > 0.5
@@ -186,7 +186,7 @@ def test_spectra_of_factors_are_those_of_their_product() -> None:
         v = factors.keys[:, j]
         A = A - factors.beta[:, j, None, None] * v[:, :, None] * np.einsum("xi,xij->xj", v, A)[:, None]
     automaton = automaton_from_spec("cycle:5")
-    learned = matrices_to_learned(A, automaton, H0=np.eye(5), factors=factors)
+    learned = learned_from_matrices(A, automaton, H0=np.eye(5), factors=factors)
     for x, facts in enumerate(letter_facts(learned.heads[0], learned.letters, 1e-9, 64)):
         assert facts.spectrum is not None
         assert facts.reflection_rank == (2 if factors.gate[x] == 1 else 5)
@@ -216,10 +216,10 @@ def test_limits_and_other_groups_are_said() -> None:
     with pytest.raises(InputError, match="merges"):
         TransitionGroup.of(automaton_from_spec("flipflop"))
     lrnn = lrnn_of("S5")
-    c = compare(lrnn_to_learned(lrnn), lrnn, sampling=QUICK, tolerances=Tolerances(max_group=100), extract=())
+    c = compare(learned_from_lrnn(lrnn), lrnn, sampling=QUICK, tolerances=Tolerances(max_group=100), extract=())
     assert any("--max-group" in note for note in c.notes)
     assert c.homomorphism_error is None
-    c = compare(lrnn_to_learned(lrnn_of("flipflop")), sampling=QUICK, extract=("clusters",))
+    c = compare(learned_from_lrnn(lrnn_of("flipflop")), sampling=QUICK, extract=("clusters",))
     assert any("no group automaton" in note for note in c.notes)
     assert c.extracted[0].is_target
     assert c.heads[0].neutral_errors == {"read": 0}
@@ -229,8 +229,8 @@ def test_beta_below_two_predicts_the_failure() -> None:
     """The provable horizon of β is not beyond the first failure, and the head replaced by the exact one does not fail."""
     lrnn = lrnn_of("S4")
     size = Fraction(19, 10)
-    (short,) = lrnn_to_learned(scaled(lrnn, size)).heads
-    (exact,) = lrnn_to_learned(lrnn).heads
+    (short,) = learned_from_lrnn(scaled(lrnn, size)).heads
+    (exact,) = learned_from_lrnn(lrnn).heads
     codes = {}
     for q, state in enumerate(lrnn.automaton.states):
         row = np.flatnonzero(lrnn.decode[:, 0] == q)[0]
@@ -239,7 +239,7 @@ def test_beta_below_two_predicts_the_failure() -> None:
         for i, j, x in head.codes[lrnn.decode[row, 1]]:
             code[i, j] = float(x)
         codes[state] = code
-    learned = matrices_to_learned(short.A, lrnn.automaton, H0=exact.H0, codes=codes, factors=short.factors)
+    learned = learned_from_matrices(short.A, lrnn.automaton, H0=exact.H0, codes=codes, factors=short.factors)
     sampling = Sampling(words=64, length=1024, fit=4)
     c = compare(learned, lrnn, sampling=sampling, extract=("exact",))
     h = c.horizon
@@ -262,7 +262,7 @@ def test_a_positive_layer_must_fail() -> None:
     (head,) = layer.heads
     parity = automaton_from_spec("parity")
     A, B = head.A.astype(float), head.B.astype(float)
-    learned = matrices_to_learned(A, parity, H0=head.start.astype(float), B=B)
+    learned = learned_from_matrices(A, parity, H0=head.start.astype(float), B=B)
     c = compare(learned, sampling=QUICK, arithmetic="per_step:bf16", extract=())
     assert c.failure.in_zero_one is True
     assert c.failure.certificate is not None
@@ -270,7 +270,7 @@ def test_a_positive_layer_must_fail() -> None:
     assert c.trace.observed is not None
     assert "G.T1" in c.failure.text or "bit for bit" in c.failure.text
     right = compare(
-        lrnn_to_learned(lrnn_of("parity")), sampling=QUICK, arithmetic="per_step:bf16", extract=()
+        learned_from_lrnn(lrnn_of("parity")), sampling=QUICK, arithmetic="per_step:bf16", extract=()
     )
     assert right.failure.in_zero_one is False
     assert right.failure.certificate is None
@@ -278,7 +278,7 @@ def test_a_positive_layer_must_fail() -> None:
 
 def test_any_stepper_is_compared_by_its_answers() -> None:
     lrnn = lrnn_of("S3")
-    learned = stepper_to_learned(LRNNStepper(lrnn, "bf16"), lrnn.automaton)
+    learned = learned_from_stepper(LRNNStepper(lrnn, "bf16"), lrnn.automaton)
     c = compare(learned, sampling=QUICK, extract=("clusters",))
     assert c.trace.accuracy == 1
     assert c.heads == ()
@@ -288,11 +288,11 @@ def test_any_stepper_is_compared_by_its_answers() -> None:
 def test_wrong_input_is_named() -> None:
     parity = automaton_from_spec("parity")
     with pytest.raises(InputError, match="one matrix a letter"):
-        matrices_to_learned(np.eye(2)[None], parity, H0=np.ones((2, 1)))
+        learned_from_matrices(np.eye(2)[None], parity, H0=np.ones((2, 1)))
     with pytest.raises(InputError, match="H0"):
-        matrices_to_learned(np.eye(2)[None].repeat(2, 0), parity, H0=np.ones(2))
+        learned_from_matrices(np.eye(2)[None].repeat(2, 0), parity, H0=np.ones(2))
     with pytest.raises(InputError, match="layers"):
-        lrnn_to_learned(lrnn_of("T3"))
+        learned_from_lrnn(lrnn_of("T3"))
     with pytest.raises(InputError, match="fit"):
         Sampling(fit=9, length=8)
 

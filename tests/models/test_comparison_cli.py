@@ -15,7 +15,7 @@ from mirrormata.models._config import ModelConfig
 from mirrormata.models._model import Model
 from mirrormata.models._model_file import save_model
 from mirrormata.models.comparison._sources import load_learned
-from mirrormata.models.tasks._kinds import task_of
+from mirrormata.models.tasks._kinds import task_from_settings
 from mirrormata.models.tasks._task import TaskSettings
 from mirrormata.theory._check import certify, check
 from mirrormata.theory.impossibility._certificate import positive_delta_layer
@@ -30,7 +30,7 @@ SHORT = ["--words", "32", "--length", "64", "--fit", "16"]
 
 def model_folder(folder: Path, family: str = "deltaproduct", conv: int = 0) -> Path:
     """An untrained model of parity with BOS."""
-    task = task_of(TaskSettings(spec="parity", bos=True))
+    task = task_from_settings(TaskSettings(spec="parity", bos=True))
     config = ModelConfig(
         family=family,
         letters=task.letters,

@@ -15,7 +15,7 @@ from mirrormata.models.comparison._compare import compare
 from mirrormata.models.comparison._procrustes import _gram
 from mirrormata.models.comparison._representations import TransitionGroup, character_table, representation_of
 from mirrormata.models.comparison._snap import _letters, offers_of
-from mirrormata.models.comparison._sources import lrnn_to_learned, matrices_to_learned
+from mirrormata.models.comparison._sources import learned_from_lrnn, learned_from_matrices
 from mirrormata.models.comparison._states import Sampling
 from mirrormata.theory.arithmetic._rounding import round_number
 
@@ -50,9 +50,9 @@ def test_offers_of_too_many_dimensions_are_left_out() -> None:
 def test_the_homomorphism_error_is_the_largest_of_all_pairs() -> None:
     found = construct(automaton_from_spec("S4"))
     assert isinstance(found, LRNN)
-    (head,) = lrnn_to_learned(found).heads
+    (head,) = learned_from_lrnn(found).heads
     noise = 0.05 * np.random.default_rng(1).standard_normal(head.A.shape)
-    (noisy,) = matrices_to_learned(head.A + noise, found.automaton, H0=head.H0).heads
+    (noisy,) = learned_from_matrices(head.A + noise, found.automaton, H0=head.H0).heads
     group = TransitionGroup.of(found.automaton)
     U = np.linalg.qr(np.random.default_rng(2).standard_normal((head.dim, 2)))[0]
     made = group.represent_elements(noisy.A)
@@ -72,7 +72,7 @@ def test_progress_grows_up_to_one() -> None:
     found = construct(automaton_from_spec("S3"))
     assert isinstance(found, LRNN)
     told: list[float] = []
-    compare(lrnn_to_learned(found), sampling=Sampling(8, 32, 16), extract=(), progress=told.append)
+    compare(learned_from_lrnn(found), sampling=Sampling(8, 32, 16), extract=(), progress=told.append)
     assert told == sorted(told)
     assert 0 < told[0] < 0.1
     assert told[-1] == 1

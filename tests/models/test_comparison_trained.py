@@ -15,12 +15,12 @@ from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.models.comparison._compare import compare
 from mirrormata.models.comparison._snap import find_factors_in_use
-from mirrormata.models.comparison._sources import lrnn_to_learned, matrices_to_learned
+from mirrormata.models.comparison._sources import learned_from_lrnn, learned_from_matrices
 from mirrormata.models.comparison._states import ClassGeometry, Sampling, Trace, class_geometry
 from mirrormata.models.learned._learned import AffineStepper, Factors, LearnedHead
 from mirrormata.models.learned._model import load_learned_model
 from mirrormata.models.report.learned import learned_sections
-from mirrormata.models.training._experiment import experiment_of
+from mirrormata.models.training._experiment import experiment_from_dict
 from mirrormata.models.training._train import train
 from mirrormata.tests.cli.command_line import Outcome
 from mirrormata.tests.models.learned_folders import section, values
@@ -38,14 +38,14 @@ def s3() -> LRNN:
 
 def sign_head(size: float = 1.0) -> LearnedHead:
     """The sign of S_3's letters, times `size`."""
-    (head,) = lrnn_to_learned(s3()).heads
+    (head,) = learned_from_lrnn(s3()).heads
     signs = size * np.rint(np.linalg.det(head.A))[:, None, None]
     return LearnedHead("sign", signs, np.zeros((6, 1, 1)), np.ones((1, 1)))
 
 
 def test_factors_that_move_nothing_of_the_state_are_no_reason() -> None:
     """S_3's reflections in three of four dimensions, and a factor of 1.01 in the fourth, where the state is 0."""
-    (head,) = lrnn_to_learned(s3()).heads
+    (head,) = learned_from_lrnn(s3()).heads
     assert head.factors is not None
     beta = np.concatenate([np.full((6, 1), 1.01), head.factors.beta], axis=1)
     aside = np.tile(np.eye(4)[3], (6, 1, 1))
@@ -53,7 +53,7 @@ def test_factors_that_move_nothing_of_the_state_are_no_reason() -> None:
     factors = Factors(beta, np.concatenate([aside, inside], axis=1), np.ones(6))
     A = np.zeros((6, 4, 4))
     A[:, :3, :3], A[:, 3, 3] = head.A, 1 - 1.01
-    learned = matrices_to_learned(A, s3().automaton, H0=np.pad(head.H0, ((0, 1), (0, 0))), factors=factors)
+    learned = learned_from_matrices(A, s3().automaton, H0=np.pad(head.H0, ((0, 1), (0, 0))), factors=factors)
     c = compare(learned, sampling=QUICK, extract=())
     (h,) = c.heads
     assert h.snapped is not None
@@ -66,7 +66,7 @@ def test_factors_that_move_nothing_of_the_state_are_no_reason() -> None:
 
 def test_the_margin_of_a_head_is_between_what_it_keeps_apart() -> None:
     sign = sign_head()
-    c = compare(matrices_to_learned(sign.A, s3().automaton, H0=sign.H0), sampling=QUICK, extract=())
+    c = compare(learned_from_matrices(sign.A, s3().automaton, H0=sign.H0), sampling=QUICK, extract=())
     (h,) = c.heads
     assert h.geometry.told_apart == 2
     assert set(h.geometry.margin) == {1}
@@ -98,7 +98,7 @@ def test_noise_beside_the_line_between_two_classes_does_not_join_them() -> None:
 
 def test_horizons_are_of_the_heads_that_are_needed() -> None:
     """A sign that dies away beside a head that tells all states apart limits nothing."""
-    base = lrnn_to_learned(s3())
+    base = learned_from_lrnn(s3())
     heads = (*base.heads, sign_head(0.9))
     assert base.read is not None
     read = base.read
@@ -117,9 +117,9 @@ def test_horizons_are_of_the_heads_that_are_needed() -> None:
 
 
 def test_a_spread_that_has_met_the_margin_is_not_predicted_later() -> None:
-    (head,) = lrnn_to_learned(s3()).heads
+    (head,) = learned_from_lrnn(s3()).heads
     A = np.eye(3) + 0.9 * (head.A - np.eye(3))
-    c = compare(matrices_to_learned(A, s3().automaton, H0=head.H0), sampling=QUICK, extract=())
+    c = compare(learned_from_matrices(A, s3().automaton, H0=head.H0), sampling=QUICK, extract=())
     ratio = c.heads[0].geometry.ratio
     assert c.horizon.spread is not None
     at = c.trace.lengths.index(c.horizon.spread)
@@ -135,7 +135,7 @@ def trained(
         "task": task, "model": {**SHAPE, **model}, "eval": {"lengths": [64, 128], "words": 128},
         "train": {"threads": 1, "device": "cpu", "log_every": 25, **settings},
     }  # fmt: skip
-    outcome = train(experiment_of(document, "test"), folder)
+    outcome = train(experiment_from_dict(document, "test"), folder)
     assert outcome.result is not None
     return outcome.result
 

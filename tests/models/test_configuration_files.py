@@ -30,7 +30,7 @@ from mirrormata.models.report.limits import LearnedLimits
 from mirrormata.models.tasks._automaton import AutomatonTask
 from mirrormata.models.tasks._contract import read_contract
 from mirrormata.models.tasks._task import TaskSettings
-from mirrormata.models.training._experiment import experiment_of
+from mirrormata.models.training._experiment import experiment_from_dict
 from mirrormata.models.training._train import read_result, train
 from mirrormata.tests.models.training_cases import experiment
 
@@ -316,7 +316,7 @@ def test_a_trainings_settings_hold_every_entry_of_its_model(tmp_path: Path) -> N
     assert settings.pop("format") == "mirrormata-settings/1"
     assert set(settings["model"]) == set(ModelConfig().as_json()) - {"letters", "classes"}
     assert (settings["model"]["family"], settings["model"]["householders"]) == ("deltaproduct", 1)
-    again = experiment_of(settings, str(path))
+    again = experiment_from_dict(settings, str(path))
     assert again.config(again.built_task()) == load_model(place / "seed-0")[0].config
     folder = open_trained(open_folder(place), LearnedLimits())
     assert folder.config == settings["model"]

@@ -19,10 +19,10 @@ from mirrormata.models.comparison._clusters import (
 )
 from mirrormata.models.comparison._compare import compare
 from mirrormata.models.comparison._extraction import Extracted, extract_clusters, extract_learning
-from mirrormata.models.comparison._sources import lrnn_to_learned, matrices_to_learned
+from mirrormata.models.comparison._sources import learned_from_lrnn, learned_from_matrices
 from mirrormata.models.comparison._states import Sampling, follow_words
 from mirrormata.models.learned._learned import AffineStepper, Learned, LearnedHead
-from mirrormata.models.learned._model import model_to_learned
+from mirrormata.models.learned._model import learned_from_model
 from mirrormata.theory._check import check
 
 from .comparison_models import trained
@@ -34,7 +34,7 @@ QUICK = Sampling(words=32, length=64, fit=16)
 def constructed_model(spec: str) -> Learned:
     lrnn = lrnn_of(spec)
     built = from_construction(lrnn)
-    return model_to_learned(built, lrnn.automaton)
+    return learned_from_model(built, lrnn.automaton)
 
 
 def slow_drift(turns: int, of: int) -> Learned:
@@ -46,7 +46,7 @@ def slow_drift(turns: int, of: int) -> Learned:
         q: np.array([[np.cos(2 * np.pi * i / 3)], [np.sin(2 * np.pi * i / 3)]])
         for i, q in enumerate(mod3.states)
     }
-    return matrices_to_learned([np.eye(2), one], mod3, H0=codes[mod3.states[0]], codes=codes)
+    return learned_from_matrices([np.eye(2), one], mod3, H0=codes[mod3.states[0]], codes=codes)
 
 
 def is_wrong_on(learned: Learned, extracted: Extracted) -> bool:
@@ -116,7 +116,7 @@ def test_a_finite_wrong_automaton_is_found_whole() -> None:
 def wandering(scale: float, spec: str = "S3") -> Learned:
     """A group by its constructed head, with directions on which small counts of letters are added up, beside a counting head."""
     lrnn = lrnn_of(spec)
-    (head,) = lrnn_to_learned(lrnn).heads
+    (head,) = learned_from_lrnn(lrnn).heads
     draw, n, more = np.random.default_rng(0), head.dim, 40
     width = head.H0.shape[1]
     A = np.repeat(np.eye(n + more)[None], len(head.A), axis=0)
@@ -127,7 +127,7 @@ def wandering(scale: float, spec: str = "S3") -> Learned:
     carrying = LearnedHead("carrying", A, B, H0)
     counted = draw.standard_normal((len(A), 8, 1))
     counting = LearnedHead("counting", np.repeat(np.eye(8)[None], len(A), axis=0), counted, np.zeros((8, 1)))
-    alone = lrnn_to_learned(lrnn)
+    alone = learned_from_lrnn(lrnn)
     read = alone.read
     assert read is not None
     stepper = AffineStepper((carrying, counting), lambda H, x: read([H[0][:, :n]], x))
@@ -195,7 +195,7 @@ def test_limits() -> None:
 )
 def test_trained_models_give_their_automaton(spec: str, householders: int, steps: int) -> None:
     automaton = automaton_from_spec(spec)
-    learned = model_to_learned(trained(automaton, householders=householders, steps=steps), automaton)
+    learned = learned_from_model(trained(automaton, householders=householders, steps=steps), automaton)
     assert follow_words(learned, Sampling(64, 24, 24)).accuracy == 1
     c = compare(learned, sampling=Sampling(128, 256, 24), extract=("exact",))
     (found,) = c.extracted
@@ -208,7 +208,7 @@ def test_trained_models_give_their_automaton(spec: str, householders: int, steps
 @pytest.mark.long
 def test_trained_on_positive_eigenvalues_it_must_fail() -> None:
     parity = automaton_from_spec("parity")
-    learned = model_to_learned(trained(parity, eigenvalues=(0, 1), steps=200), parity)
+    learned = learned_from_model(trained(parity, eigenvalues=(0, 1), steps=200), parity)
     c = compare(learned, sampling=Sampling(128, 256, 24), arithmetic="per_step:bf16", extract=())
     assert c.trace.accuracy < 0.9
     assert c.failure.in_zero_one is not False

@@ -12,7 +12,7 @@ from mirrormata.foundation._errors import LimitError
 from mirrormata.models.comparison import _compare as comparison
 from mirrormata.models.comparison._clusters import observe_states
 from mirrormata.models.comparison._extraction import extract_clusters, word_to
-from mirrormata.models.comparison._sources import lrnn_to_learned, matrices_to_learned
+from mirrormata.models.comparison._sources import learned_from_lrnn, learned_from_matrices
 from mirrormata.models.comparison._states import Sampling
 from mirrormata.models.learned._learned import Learned
 from mirrormata.theory.running._words import random_words
@@ -36,7 +36,7 @@ def counter(changed: int | None = None, by: complex = 1) -> Learned:
         turns[changed] *= by
     A = np.array([[[z.real, -z.imag], [z.imag, z.real]] for z in turns])
     codes = {q: [[np.cos(2 * np.pi * q / 3)], [np.sin(2 * np.pi * q / 3)]] for q in range(3)}
-    return matrices_to_learned(A, mod3, H0=codes[0], codes=codes)
+    return learned_from_matrices(A, mod3, H0=codes[0], codes=codes)
 
 
 def never_read() -> int:
@@ -48,7 +48,7 @@ def never_read() -> int:
 @pytest.mark.parametrize(("spec", "order"), [("S4", 24), ("A5", 60)])
 def test_a_group_of_which_few_moves_were_seen(spec: str, order: int) -> None:
     found = extract_clusters(
-        lrnn_to_learned(lrnn_of(spec)), words=12, length=30
+        learned_from_lrnn(lrnn_of(spec)), words=12, length=30
     )  # 360 of 576, of 3,600 moves
     assert found.is_target, found.text
     assert len(found.automaton.states) == order
@@ -116,7 +116,7 @@ def test_within_a_comparison_the_limit_is_a_note(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(comparison, "extract_clusters", few)
     lrnn = lrnn_of("S3")
     c = comparison.compare(
-        lrnn_to_learned(lrnn), lrnn, sampling=Sampling(words=8, length=8, fit=4), extract=("clusters",)
+        learned_from_lrnn(lrnn), lrnn, sampling=Sampling(words=8, length=8, fit=4), extract=("clusters",)
     )
     assert c.extracted == ()
     assert "raise max_unseen" in c.notes[-1]

@@ -20,11 +20,11 @@ from mirrormata.models._model import Model
 from mirrormata.models.sweeps._run import SweepFolder
 from mirrormata.models.sweeps._sweep import read_sweep
 from mirrormata.models.sweeps._table import sweep_caption, sweep_table
-from mirrormata.models.tasks._kinds import task_of
+from mirrormata.models.tasks._kinds import task_from_settings
 from mirrormata.models.tasks._language import BOUNDARY, LanguageTask, corpus_of, standard_library
 from mirrormata.models.tasks._sampling import IGNORED, PIECE
 from mirrormata.models.tasks._task import TaskSettings
-from mirrormata.models.training._experiment import Experiment, experiment_of
+from mirrormata.models.training._experiment import Experiment, experiment_from_dict
 from mirrormata.models.training._files import read_metrics
 from mirrormata.models.training._train import read_result, train
 from mirrormata.tests.cli.command_line import Outcome
@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def text_task(place: Path) -> LanguageTask:
-    task = task_of(TaskSettings(spec=f"text:{place}"))
+    task = task_from_settings(TaskSettings(spec=f"text:{place}"))
     assert isinstance(task, LanguageTask)
     return task
 
@@ -91,7 +91,7 @@ def test_texts_that_cannot_be_used_are_refused(folder: Path, tmp_path: Path) -> 
     with pytest.raises(LimitError, match="letters of test text"):
         next(task.stream(0, 2, 9999))
     with pytest.raises(InputError, match="bos means nothing for text"):
-        task_of(TaskSettings(spec="text", bos=True))
+        task_from_settings(TaskSettings(spec="text", bos=True))
 
 
 def test_the_standard_library_is_a_text() -> None:
@@ -121,7 +121,7 @@ def test_labels_are_the_next_bytes_of_training_windows(folder: Path) -> None:
 
 
 def test_test_windows_go_on_from_piece_to_piece() -> None:
-    task = task_of(TaskSettings(spec="text"))
+    task = task_from_settings(TaskSettings(spec="text"))
     assert isinstance(task, LanguageTask)
     whole = [np.concatenate(x, axis=1) for x in zip(*task.stream(5, 3, PIECE + 100), strict=True)]
     assert np.array_equal(
@@ -197,7 +197,7 @@ def language(spec: str = "text", **changes: Any) -> Experiment:
             "eval__lengths": [[1, 64], [65, 128], [129, 512]], **changes,
         },
     )  # fmt: skip
-    return experiment_of({**data, "task": {"spec": spec}}, "test")
+    return experiment_from_dict({**data, "task": {"spec": spec}}, "test")
 
 
 def test_a_model_learns_more_than_frequencies_and_goes_on_after_a_stop(

@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import load_file
 
 from mirrormata.models._model_file import load_model
-from mirrormata.models.training._experiment import experiment_of
+from mirrormata.models.training._experiment import experiment_from_dict
 from mirrormata.models.training._files import read_metrics
 from mirrormata.models.training._train import train
 from mirrormata.tests.models.training_cases import settings
@@ -102,7 +102,7 @@ def logged(folder: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("fsdp", [False, True], ids=["DDP", "FSDP"])
 def test_two_processes_train_what_one_does(fsdp: bool, tmp_path: Path) -> None:
-    train(experiment_of(settings(train__seeds=[0]), "test"), tmp_path / "one")
+    train(experiment_from_dict(settings(train__seeds=[0]), "test"), tmp_path / "one")
     finished(training(written(tmp_path / "a.toml"), tmp_path / "two", fsdp=fsdp))
     one, two = logged(tmp_path / "one"), logged(tmp_path / "two")
     assert len(one) == len(two) == 12

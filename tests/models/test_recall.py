@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mirrormata.foundation._errors import InputError
-from mirrormata.models.tasks._kinds import task_of
+from mirrormata.models.tasks._kinds import task_from_settings
 from mirrormata.models.tasks._recall import AssociativeRecall, StateRecall
 from mirrormata.models.tasks._sampling import IGNORED
 from mirrormata.models.tasks._task import TaskSettings
@@ -51,7 +51,7 @@ def test_same_seed_and_step_same_words(task: AssociativeRecall | StateRecall) ->
     assert np.array_equal(first.letters[1], again.letters[0])
     assert not np.array_equal(first.letters[0], first.letters[1])
     assert not np.array_equal(first.letters, task.batches([1, 2], 6, 3, 16).letters)
-    built = task_of(task.contract((16, 16), ("16",)).settings)
+    built = task_from_settings(task.contract((16, 16), ("16",)).settings)
     assert type(built) is type(task)
     assert built.letters == len(task.contract((16, 16), ("16",)).alphabet) == task.letters
 

@@ -11,7 +11,7 @@ import pytest
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.models.comparison._compare import compare
 from mirrormata.models.comparison._result import Comparison
-from mirrormata.models.comparison._sources import lrnn_to_learned, matrices_to_learned
+from mirrormata.models.comparison._sources import learned_from_lrnn, learned_from_matrices
 from mirrormata.models.comparison._states import Sampling
 from mirrormata.theory._check import check
 from mirrormata.theory.proofs._prove import prove
@@ -24,7 +24,7 @@ QUICK = Sampling(words=64, length=64, fit=16)
 def turned(spec: str, noise: float, seed: int = 0) -> Comparison:
     """The construction's only head in a larger space, turned, its letters disturbed by `noise` in spectral norm."""
     lrnn = lrnn_of(spec)
-    (head,) = lrnn_to_learned(lrnn).heads
+    (head,) = learned_from_lrnn(lrnn).heads
     n = head.dim + 2
     R = rotation(n, seed)
     A = np.repeat(np.eye(n)[None], len(head.A), axis=0)
@@ -34,7 +34,7 @@ def turned(spec: str, noise: float, seed: int = 0) -> Comparison:
     H0 = np.zeros((n, head.H0.shape[1]))
     H0[: head.dim] = head.H0
     return compare(
-        matrices_to_learned(R @ (A + E) @ R.T, lrnn.automaton, H0=R @ H0), sampling=QUICK, extract=("exact",)
+        learned_from_matrices(R @ (A + E) @ R.T, lrnn.automaton, H0=R @ H0), sampling=QUICK, extract=("exact",)
     )
 
 
@@ -78,7 +78,7 @@ def test_another_representation_of_the_same_size_is_its_conjugate(spec: str) -> 
     """Letters renamed by an automorphism that no turn undoes: A_5's by an odd permutation, Z_7's by x to 3x."""
     lrnn = lrnn_of(spec)
     automaton = lrnn.automaton
-    (head,) = lrnn_to_learned(lrnn).heads
+    (head,) = learned_from_lrnn(lrnn).heads
     if spec == "A5":
         swap = (1, 0, 2, 3, 4)
         words = [tuple(g) for g in automaton.letters if isinstance(g, tuple)]
@@ -88,7 +88,7 @@ def test_another_representation_of_the_same_size_is_its_conjugate(spec: str) -> 
         A = np.linalg.matrix_power(head.A, 3)
     R = rotation(head.dim, 5)
     c = compare(
-        matrices_to_learned(R @ A @ R.T, automaton, H0=R @ head.H0), sampling=QUICK, extract=("exact",)
+        learned_from_matrices(R @ A @ R.T, automaton, H0=R @ head.H0), sampling=QUICK, extract=("exact",)
     )
     (h,) = c.heads
     assert h.snapped is not None
@@ -104,13 +104,13 @@ def test_another_representation_of_the_same_size_is_its_conjugate(spec: str) -> 
 def test_the_distance_is_that_of_the_disturbance() -> None:
     """A reflection with β = 2 - ε in one letter is ε away, wherever it is turned."""
     lrnn = lrnn_of("S3")
-    (head,) = lrnn_to_learned(lrnn).heads
+    (head,) = learned_from_lrnn(lrnn).heads
     R, epsilon = rotation(head.dim, 3), 1e-3
     A = head.A.copy()
     k = np.array([1.0, -1.0, 0.0]) / np.sqrt(2)
     place = next(x for x in range(6) if np.allclose(A[x], np.eye(3) - 2 * np.outer(k, k)))
     A[place] += epsilon * np.outer(k, k)
-    c = compare(matrices_to_learned(R @ A @ R.T, lrnn.automaton, H0=R @ head.H0), sampling=QUICK, extract=())
+    c = compare(learned_from_matrices(R @ A @ R.T, lrnn.automaton, H0=R @ head.H0), sampling=QUICK, extract=())
     (h,) = c.heads
     assert h.snapped is not None
     assert h.snapped.transitions_moved == pytest.approx(epsilon, rel=0.05)
@@ -119,14 +119,14 @@ def test_the_distance_is_that_of_the_disturbance() -> None:
 def test_two_representations_in_one_head_are_taken_apart() -> None:
     """The permutations of five points and the sign side by side: no one head of S_5 has just these."""
     automaton = automaton_from_spec("S5[transpositions]")
-    (head,) = lrnn_to_learned(lrnn_of("S5[transpositions]")).heads
+    (head,) = learned_from_lrnn(lrnn_of("S5[transpositions]")).heads
     n = head.dim
     A = np.zeros((10, n + 1, n + 1))
     A[:, :n, :n] = head.A
     A[:, n, n] = -1
     H0 = np.concatenate([head.H0, np.full((1, head.H0.shape[1]), 2.0)])
     R = rotation(n + 1, 1)
-    c = compare(matrices_to_learned(R @ A @ R.T, automaton, H0=R @ H0), sampling=QUICK, extract=("exact",))
+    c = compare(learned_from_matrices(R @ A @ R.T, automaton, H0=R @ H0), sampling=QUICK, extract=("exact",))
     (h,) = c.heads
     assert h.geometry.rank == 5
     assert h.snapped is not None
@@ -138,9 +138,9 @@ def test_two_representations_in_one_head_are_taken_apart() -> None:
 
 def test_a_head_that_tells_only_the_sign_gives_no_linear_rnn() -> None:
     automaton = automaton_from_spec("S3")
-    (head,) = lrnn_to_learned(lrnn_of("S3")).heads
+    (head,) = learned_from_lrnn(lrnn_of("S3")).heads
     signs = np.rint(np.linalg.det(head.A))[:, None, None]
-    c = compare(matrices_to_learned(signs, automaton, H0=np.ones((1, 1))), sampling=QUICK, extract=("exact",))
+    c = compare(learned_from_matrices(signs, automaton, H0=np.ones((1, 1))), sampling=QUICK, extract=("exact",))
     (h,) = c.heads
     assert h.geometry.told_apart == 2
     assert h.representation is not None
@@ -189,7 +189,7 @@ def test_components_of_what_constructions_have_are_on_offer(
     sums = np.linalg.svd(np.ones((1, n)))[2][1:]
     R = rotation(n - 1, 4)
     H0 = R @ sums @ np.random.default_rng(0).standard_normal((n, 2))
-    given = matrices_to_learned(R @ sums @ A @ sums.T @ R.T, automaton, H0=H0)
+    given = learned_from_matrices(R @ sums @ A @ sums.T @ R.T, automaton, H0=H0)
     c = compare(given, sampling=QUICK, extract=("exact",))
     (h,) = c.heads
     assert h.geometry.rank == n - 1

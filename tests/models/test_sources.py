@@ -23,12 +23,12 @@ from mirrormata.models._model import Model
 from mirrormata.models._model_file import save_model
 from mirrormata.models._sources import load_stepper, prove_model, spectrum_of_model
 from mirrormata.models.comparison._compare import compare
-from mirrormata.models.comparison._sources import lrnn_to_learned
+from mirrormata.models.comparison._sources import learned_from_lrnn
 from mirrormata.models.comparison._states import Sampling
 from mirrormata.models.fla._export import fla_checkpoint
 from mirrormata.models.fla._folder import save_fla
 from mirrormata.models.tasks._automaton import AutomatonTask
-from mirrormata.models.tasks._kinds import task_of
+from mirrormata.models.tasks._kinds import task_from_settings
 from mirrormata.models.tasks._task import TaskSettings
 from mirrormata.theory._export import export_npz
 from mirrormata.theory._horizon import full_certificate
@@ -45,7 +45,7 @@ def contract(spec: str, **settings: Any) -> dict[str, Any]:
 
 
 def contract_of_recall() -> dict[str, Any]:
-    return task_of({"spec": "recall"}).contract((64, 64), ("64",)).as_json()
+    return task_from_settings({"spec": "recall"}).contract((64, 64), ("64",)).as_json()
 
 
 def constructed(spec: str) -> Model:
@@ -148,7 +148,7 @@ def forms(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "model folder": str(place / "model"), "path of a model folder": place / "model", "checkpoint": place / "fla",
         "npz file": place / "parity.npz", "certificate": certificate, "construction": lrnn,
         "model": constructed("parity"), "npz": load_npz_model(place / "parity.npz"), "stepper": LRNNStepper(lrnn, "bf16"),
-        "learned": lrnn_to_learned(lrnn),
+        "learned": learned_from_lrnn(lrnn),
     }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from mirrormata.models.training._experiment import experiment_of
+from mirrormata.models.training._experiment import experiment_from_dict
 from mirrormata.models.training._files import read_metrics
 from mirrormata.models.training._train import train
 
@@ -40,7 +40,7 @@ def trained(
         "train": settings,
         "eval": {"lengths": [8], "words": 8},
     }
-    train(experiment_of(data, "test"), folder, minutes=minutes)
+    train(experiment_from_dict(data, "test"), folder, minutes=minutes)
     return [(line["loss"], line["gradient_norm"]) for line in read_metrics(folder / "metrics.jsonl")]
 
 

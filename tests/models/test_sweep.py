@@ -21,7 +21,7 @@ from mirrormata.models.sweeps import _run as sweep_module
 from mirrormata.models.sweeps._run import SweepFolder, run_sweep
 from mirrormata.models.sweeps._sweep import Sweep, read_sweep
 from mirrormata.models.sweeps._table import curves_chart, draw_sweep, sweep_caption, sweep_table
-from mirrormata.models.tasks._kinds import task_of
+from mirrormata.models.tasks._kinds import task_from_settings
 from mirrormata.models.tasks._task import Task, TaskSettings
 from mirrormata.models.training import _experiment as train_file
 from mirrormata.tests.cli.command_line import Outcome
@@ -89,9 +89,9 @@ def test_the_task_of_a_row_is_built_once(tmp_path: Path, monkeypatch: pytest.Mon
 
     def counted(settings: TaskSettings) -> Task:
         built.append(settings.spec)
-        return task_of(settings)
+        return task_from_settings(settings)
 
-    monkeypatch.setattr(train_file, "task_of", counted)
+    monkeypatch.setattr(train_file, "task_from_settings", counted)
     assert len(read_sweep(written(tmp_path)).cells) == 8
     assert built == ["S3"] * 4
 

@@ -12,7 +12,7 @@ from mirrormata.constructions.formats.word_problem_csv import read_word_problem
 from mirrormata.foundation._errors import InputError
 from mirrormata.models.tasks._automaton import AutomatonTask, keep_last_labels
 from mirrormata.models.tasks._contract import read_contract, scaled_accuracy
-from mirrormata.models.tasks._kinds import task_of
+from mirrormata.models.tasks._kinds import task_from_settings
 from mirrormata.models.tasks._sampling import IGNORED
 from mirrormata.models.tasks._task import TaskSettings
 from mirrormata.models.tasks._word_problem_data import read_word_problem_rows, write_word_problem
@@ -79,7 +79,7 @@ def test_a_contract_builds_its_task_again(tmp_path: Path) -> None:
     again = read_contract(tmp_path / "task.json")
     assert again == contract
     assert len(again.held_out) == 3
-    built = task_of(again.settings)
+    built = task_from_settings(again.settings)
     assert np.array_equal(built.batches([0], 0, 3, 8).letters, task.batches([0], 0, 3, 8).letters)
 
 
@@ -143,5 +143,5 @@ def replace_product(settings: TaskSettings) -> TaskSettings:
 
 def test_settings_are_checked() -> None:
     with pytest.raises(InputError, match=r"colour is no entry"):
-        task_of({"spec": "S3", "colour": 1})
+        task_from_settings({"spec": "S3", "colour": 1})
     assert replace(S3, settings=TaskSettings(spec="S3")).bos is True

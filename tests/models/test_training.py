@@ -24,7 +24,7 @@ from mirrormata.foundation._errors import InputError, LimitError, MirrormataWarn
 from mirrormata.models._config import ModelConfig
 from mirrormata.models._model import Model
 from mirrormata.models._model_file import load_model
-from mirrormata.models.training._experiment import experiment_of, read_settings
+from mirrormata.models.training._experiment import experiment_from_dict, read_settings
 from mirrormata.models.training._files import read_metrics
 from mirrormata.models.training._optimizing import (
     adamw,
@@ -395,7 +395,7 @@ def test_killed_in_the_middle_it_ends_the_same(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_two_processes_train_what_one_does(tmp_path: Path) -> None:
     data = settings()
-    train(experiment_of(data, "test"), tmp_path / "one")
+    train(experiment_from_dict(data, "test"), tmp_path / "one")
     file = tmp_path / "run.py"
     file.write_text(
         "import sys\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mirrormata.models.training._experiment import Experiment, experiment_of
+from mirrormata.models.training._experiment import Experiment, experiment_from_dict
 
 
 def settings(**changes: Any) -> dict[str, Any]:
@@ -26,4 +26,4 @@ def settings(**changes: Any) -> dict[str, Any]:
 
 def experiment(**changes: Any) -> Experiment:
     """The experiment of `settings`."""
-    return experiment_of(settings(**changes), "test")
+    return experiment_from_dict(settings(**changes), "test")

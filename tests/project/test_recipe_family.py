@@ -77,7 +77,7 @@ from mirrormata.models._config import ModelConfig
 from mirrormata.models._evaluation_file import evaluate_folder
 from mirrormata.models.comparison._sources import load_learned
 from mirrormata.models._families import find_family, load_families
-from mirrormata.models.training._experiment import experiment_of
+from mirrormata.models.training._experiment import experiment_from_dict
 from mirrormata.models.training._train import train
 
 assert not find_family("scalar_decay").baseline
@@ -88,7 +88,7 @@ except InputError as error:
     assert all(name in str(error) for name in load_families()), error
 model = {"family": "scalar_decay", "width": 8, "heads": 2, "head_dim": 4, "value_dim": 4, "range": [-1, 1]}
 settings = {"steps": 2, "batch": 4, "lengths": [3, 5], "threads": 1}
-outcome = train(experiment_of({"task": {"spec": "parity", "bos": False}, "model": model, "train": settings}, "x"), sys.argv[1])
+outcome = train(experiment_from_dict({"task": {"spec": "parity", "bos": False}, "model": model, "train": settings}, "x"), sys.argv[1])
 assert outcome.step == 2, outcome
 seen = evaluate_folder(sys.argv[1], lengths=[8], words=4)
 assert seen.seen.right.shape == (1, 8)

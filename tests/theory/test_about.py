@@ -18,7 +18,7 @@ from mirrormata.constructions.automata._automaton import Automaton, object_array
 from mirrormata.constructions.automata._labels import label_text
 from mirrormata.foundation._errors import InputError
 from mirrormata.models.comparison._compare import compare
-from mirrormata.models.comparison._sources import load_learned, lrnn_to_learned
+from mirrormata.models.comparison._sources import load_learned, learned_from_lrnn
 from mirrormata.models.comparison._states import Sampling, follow_words
 from mirrormata.theory._check import certify, check
 
@@ -225,4 +225,4 @@ def test_compare_refuses_what_has_no_answer_or_letter_in_common(call: Call) -> N
 
 def test_compare_refuses_a_construction_of_another_automaton() -> None:
     with pytest.raises(InputError, match="held against"):
-        compare(lrnn_to_learned(construct("mod:5", theorem="DP.T4")), construct("parity"))
+        compare(learned_from_lrnn(construct("mod:5", theorem="DP.T4")), construct("parity"))

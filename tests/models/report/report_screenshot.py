@@ -16,7 +16,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from mirrormata.models.report.report import report
-from mirrormata.models.training._experiment import experiment_of
+from mirrormata.models.training._experiment import experiment_from_dict
 from mirrormata.models.training._train import train
 from mirrormata.tests.models.report.browser import browser, browser_path, opened
 
@@ -72,7 +72,7 @@ def stored_words(path: Path) -> list[str]:
 
 def example(folder: Path) -> Path:
     """The report that is pictured, of a training in `folder/S3`."""
-    train(experiment_of(EXPERIMENT, "the picture's training"), folder / "S3")
+    train(experiment_from_dict(EXPERIMENT, "the picture's training"), folder / "S3")
     return report(folder / "S3", command="mirrormata report S3").page
 
 

@@ -15,7 +15,7 @@ from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.foundation._errors import InputError
 from mirrormata.models.comparison._compare import compare
 from mirrormata.models.comparison._result import Comparison
-from mirrormata.models.comparison._sources import lrnn_to_learned
+from mirrormata.models.comparison._sources import learned_from_lrnn
 from mirrormata.models.comparison._states import Sampling
 from mirrormata.models.learned._model import load_learned_model
 from mirrormata.models.report.folder import open_folder
@@ -141,7 +141,7 @@ def test_a_training_that_is_not_finished_says_so(tmp_path: Path) -> None:
 def test_points_on_the_disc_are_the_eigenvalues_of_the_transitions(turned: Path, of_turned: Sections) -> None:
     automaton = automaton_from_spec("S3")
     head = load_learned_model(str(turned), automaton).heads[0]
-    (exact,) = lrnn_to_learned(perfect("S3")).heads
+    (exact,) = learned_from_lrnn(perfect("S3")).heads
     found = chart(of_turned, "learned-disc")
     assert found.circle
     for name, role, A in (("learned", 1, head.A), ("constructed", 0, exact.A)):
@@ -233,7 +233,7 @@ def test_colours_follow_the_automatons_states(tmp_path: Path) -> None:
     assert sum(shares) == pytest.approx(100, abs=0.2)  # U has two dimensions
     # the centre of each colour is that state's own code, up to a turn and size
     centres = np.array([points[classes == c].mean(axis=0) for c in range(4, 10)])
-    (exact,) = lrnn_to_learned(perfect("S3")).heads
+    (exact,) = learned_from_lrnn(perfect("S3")).heads
     assert exact.H0.shape == (3, 1)
     start, automaton = exact.H0[:, 0], automaton_from_spec("S3")
     codes = np.zeros((6, 3))
