@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/python -m pytest -n 2 -q
+# Exactly the versions of constraints.txt, so that results repeat to the last bit.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 MODELS ?= 20000
 SEED ?= 0
 
-.PHONY: help demo test test-quick test-long fuzz mutate lint docs clean
+.PHONY: help demo test test-quick test-long fuzz mutate lint docs constraints clean
 
 help:
 	@echo "make demo        construct S_5, check its certificate, track 1,000,000 tokens in bf16, prove parity impossible without negative eigenvalues"
@@ -18,17 +20,18 @@ help:
 	@echo "make mutate      wrong changes of the trusted base, one after the other, each of which must be noticed (30 minutes)"
 	@echo "make lint        ruff, mypy, import contracts"
 	@echo "make docs        build the documentation site into site/"
+	@echo "make constraints write the newest versions that pyproject.toml admits into constraints.txt"
 
 # runtime dependencies only
-$(VENV)/.runtime: pyproject.toml
+$(VENV)/.runtime: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(INSTALL) -e .
 	mkdir -p $(VENV)/src && ln -sfn ../.. $(VENV)/src/mirrormata
 	touch $@
 
 # and the tools for tests, checks and docs
 $(VENV)/.dev: $(VENV)/.runtime
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(INSTALL) -e '.[dev]'
 	touch $@
 
 demo: $(VENV)/.runtime
@@ -57,6 +60,16 @@ lint: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# In a fresh environment, so that nothing that was installed by hand gets into the file. Builds of torch differ in their
+# local version (+cpu) and in the CUDA libraries, which torch pins itself: both are left out.
+constraints:
+	set -e; venv=$$(mktemp -d); trap 'rm -rf "$$venv"' EXIT; $(PYTHON) -m venv "$$venv"; \
+	"$$venv/bin/python" -m pip install --quiet --disable-pip-version-check -e '.[dev]'; \
+	"$$venv/bin/python" -m pip --disable-pip-version-check freeze --exclude-editable > "$$venv/freeze.txt"; \
+	{ sed -n '/^#/p' constraints.txt; \
+	  sed -E -e '/^[A-Za-z0-9._-]+==/!d' -e '/^(nvidia|cuda)-/d' -e 's/[+].*//' "$$venv/freeze.txt"; } > "$$venv/constraints.txt"; \
+	cp "$$venv/constraints.txt" constraints.txt
 
 clean:
 	rm -rf $(VENV) site build dist demo *.egg-info

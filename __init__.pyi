@@ -1,12 +1,14 @@
 from .constructions._construct import construct as construct
+from .constructions._document import write_certificate as write_certificate
 from .constructions._inspection import inspect_automaton as inspect_automaton
 from .constructions._lrnn import LRNN as LRNN
 from .constructions._spec import automaton_from_spec as automaton_from_spec
 from .constructions.automata._automaton import Automaton as Automaton
-from .constructions.certificates._table import write_certificate as write_certificate
+from .foundation._errors import DisagreementError as DisagreementError
 from .foundation._errors import InputError as InputError
 from .foundation._errors import LimitError as LimitError
 from .foundation._errors import MirrormataError as MirrormataError
+from .foundation._errors import MirrormataWarning as MirrormataWarning
 from .foundation._errors import NotRealisableError as NotRealisableError
 from .models.comparison._compare import compare as compare
 from .models.training._train import train as train

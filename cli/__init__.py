@@ -13,10 +13,11 @@ from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from ..foundation._errors import MirrormataError, MirrormataWarning
 from . import automata, certificates, claims, comparing, constructing, exporting, models, proofs, reporting
-from .output import fail, say
+from .output import fail, running, say
 
 app = typer.Typer(
     name="mirrormata",
@@ -51,6 +52,23 @@ for _file in (
     reporting,
 ):  # the order of `mirrormata --help`
     _file.register(app)
+
+
+class _Command(TyperCommand):
+    """A command that prints the errors of the library itself, while it is known which options it has."""
+
+    def invoke(self, ctx: Any) -> Any:
+        with running(ctx):
+            try:
+                return super().invoke(ctx)
+            except MirrormataError as error:
+                fail(str(error))
+
+
+for _group in (app, *(group.typer_instance for group in app.registered_groups)):
+    assert _group is not None
+    for _registered in _group.registered_commands:
+        _registered.cls = _Command
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -36,7 +36,11 @@ def inspect(
         str | None, typer.Option(metavar="FILE", help="Draw the automaton to .svg or .png.")
     ] = None,
     write: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write the automaton as .json .dot .mata .att or .txt.")
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the automaton in the format of the extension: .json .dot .mata .att .txt.",
+        ),
     ] = None,
     alphabet: Alphabet = None,
     track: TrackOption = None,
@@ -62,11 +66,9 @@ def inspect(
     if draw is not None:
         from ..theory.pictures._automaton import draw_automaton
 
-        draw_automaton(automaton, draw, max_states=max_drawn)
+        draw_automaton(automaton, draw, max_drawn=max_drawn)
     if write is not None:
-        from ..constructions._spec import write_automaton
-
-        write_automaton(automaton, write)
+        automaton.save(write)
     if as_json:
         print_json(facts.to_json())
     else:

@@ -69,7 +69,7 @@ def check(
 
 def _confused(path: str) -> str:
     """The words u and v of a certificate of impossibility, and the one after which the outputs differ."""
-    from ..constructions.certificates._table import read_document
+    from ..constructions._document import read_document
 
     document = read_document(path)
     letters, words = document["labels"]["letters"], document["words"]

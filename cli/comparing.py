@@ -103,7 +103,7 @@ def compare(
         )
     written = None
     if output is not None and found.failure.certificate is not None:
-        from ..constructions.certificates._table import write_certificate
+        from ..constructions._document import write_certificate
 
         written = output
         write_certificate(found.failure.certificate, output)
@@ -120,8 +120,7 @@ def _target(
     text: str, alphabet: str | None, track: str | None, start: str | None, group: str | None, product: str
 ) -> tuple[Any, Any]:
     """The construction of a certificate and its automaton; for a SPEC only the automaton."""
-    from ..constructions.certificates._parts import FORMAT
-    from ..constructions.certificates._table import read_document
+    from ..constructions._document import FORMAT, read_document
     from ..theory._run_file import lrnn_of
 
     if Path(text).suffix == ".json" and Path(text).is_file() and read_document(text).get("format") == FORMAT:

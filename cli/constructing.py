@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
@@ -80,8 +80,9 @@ def construct(
     as_json: Json = False,
 ) -> None:
     """An exact linear RNN that realises the automaton, with a certificate that it does on all words."""
-    from ..constructions._construct import Limits, Request
-    from ..constructions._lrnn import LRNN
+    from ..constructions._construct import Request
+    from ..constructions._lrnn import table_of
+    from ..constructions.theorems._construction import Limits
     from ..theory.planning._plan import choose_or_refuse, report
 
     if as_json and (show or latex):
@@ -99,16 +100,19 @@ def construct(
         return
     with working("constructing"):
         found = choose_or_refuse(automaton, request, limits)
-    if not isinstance(found, LRNN) and (show or latex or picture is not None):
-        raise InputError(
-            f"{automaton.name}: a block delay is a rule, not a table: leave --show, --latex and --picture out; "
-            "its factors are in the certificate (-o)"
-        )
+    if show or latex or picture is not None:
+        table_of(found, "leave --show, --latex and --picture out; its factors are in the certificate (-o)")
     if picture is not None:
         from ..theory.pictures._construction import draw_construction
 
         letters = {} if max_letters is None else {"max_letters": max_letters}
-        draw_construction(cast(LRNN, found), picture, max_dim=max_drawn_dim, **letters)
+        draw_construction(
+            found,
+            picture,
+            max_dim=max_drawn_dim,
+            options=("--max-letters", "--max-drawn-dim"),
+            **letters,
+        )
     if output is not None:
         from ..theory._check import write_accepted
 
@@ -118,16 +122,9 @@ def construct(
     if as_json:
         print_json(facts)
     elif latex:
-        from ..constructions.texts._latex import latex as to_latex
-
-        say(to_latex(cast(LRNN, found), max_letters=max_letters), end="")
+        say(found.latex(max_letters=max_letters), end="")
     elif show:
-        from ..constructions.texts._show import show as to_text
-
-        say(
-            to_text(cast(LRNN, found), **({} if max_letters is None else {"max_letters": max_letters})),
-            end="",
-        )
+        say(found.show(**({} if max_letters is None else {"max_letters": max_letters})), end="")
     else:
         print_table(found.automaton.name, [(k, as_text(v)) for k, v in facts.items() if v not in (None, [])])
         for note in (*automaton.notes, *found.notes):
@@ -141,7 +138,8 @@ def _refute_printed(automaton: Any, request: Any, limits: Any, output: str | Non
     with working("refuting"):
         outcome = refute_printed(automaton, request, limits)
     if output is not None:
-        from ..constructions.certificates._table import certificate, write_certificate
+        from ..constructions._document import write_certificate
+        from ..constructions.certificates._table import certificate
 
         write_certificate(certificate(outcome.lrnn), output)
     if as_json:
@@ -180,7 +178,8 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """The realisations on offer, which of them nothing beats, and lower bounds with the theorems behind them."""
-    from ..constructions._construct import Limits, Request
+    from ..constructions._construct import Request
+    from ..constructions.theorems._construction import Limits
     from ..theory.planning._plan import plan as make
 
     automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
@@ -189,7 +188,7 @@ def plan(
     with working("planning"):
         made = make(automaton, request, limits)
     if bounds is not None:
-        from ..constructions.certificates._table import write_certificate
+        from ..constructions._document import write_certificate
         from ..theory.planning._bounds import bound_certificate
 
         write_certificate(bound_certificate(made.bounds), bounds)

@@ -6,14 +6,19 @@ All text for people goes through `say` or the tables here, which let no control 
 from __future__ import annotations
 
 import json
+import re
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NoReturn
 
 from ..foundation._text import console, printable
+
+_CONTEXT: ContextVar[Any] = ContextVar("context", default=None)
+_ARGUMENT = re.compile(r"`([a-z_][a-z0-9_]*)`")
 
 
 def print_json(value: Any) -> None:
@@ -22,9 +27,49 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, ensure_ascii=not unicode))
 
 
+@contextmanager
+def running(context: Any) -> Iterator[None]:
+    """Texts that are printed meanwhile name the options of this context's command."""
+    before = _CONTEXT.set(context)
+    try:
+        yield
+    finally:
+        _CONTEXT.reset(before)
+
+
+def with_options(text: str) -> str:
+    """The text with the arguments that it names, such as `max_states`, as the command line has them: --max-states.
+
+    The library names its arguments in backquotes. The options are those of the command that runs; an argument that it
+    does not have is looked up in the other commands (an error may point to what `construct` takes), and what no command
+    has stays as it is.
+    """
+    context = _CONTEXT.get()
+    if context is None or "`" not in text:
+        return text
+    commands = [context.command, *_commands_below(context.find_root().command)]
+
+    def option(found: re.Match[str]) -> str:
+        for parameter in (parameter for command in commands for parameter in command.params):
+            if parameter.name == found[1]:
+                positional = parameter.param_type_name == "argument"
+                return str(parameter.metavar).strip("[].") if positional else str(parameter.opts[0])
+        return found[0]
+
+    return _ARGUMENT.sub(option, text)
+
+
+def _commands_below(command: Any) -> list[Any]:
+    """The commands of a group, and those of the groups in it."""
+    below = []
+    for inner in getattr(command, "commands", {}).values():
+        below += [inner, *_commands_below(inner)]
+    return below
+
+
 def say(text: str, *, end: str = "\n", error: bool = False) -> None:
-    """Text for people, on standard output or standard error, without control characters."""
-    print(printable(text), end=end, file=sys.stderr if error else sys.stdout)
+    """Text for people, on standard output or standard error, without control characters and with options' names."""
+    print(printable(with_options(text)), end=end, file=sys.stderr if error else sys.stdout)
 
 
 def print_table(title: str, rows: list[tuple[str, str]]) -> None:
@@ -35,7 +80,7 @@ def print_table(title: str, rows: list[tuple[str, str]]) -> None:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for label, text in rows:
-        table.add_row(label, text)
+        table.add_row(label, with_options(text))
     shown = console()
     shown.print(title, style="bold")
     shown.print(table)
@@ -50,7 +95,7 @@ def print_columns(title: str, rows: list[list[str]]) -> None:
     for heading in rows[0]:
         table.add_column(heading, overflow="fold")
     for row in rows[1:]:
-        table.add_row(*row)
+        table.add_row(*map(with_options, row))
     shown = console()
     shown.print(title, style="bold")
     shown.print(table)

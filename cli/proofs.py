@@ -65,7 +65,7 @@ def prove(
         )
     written = None
     if output is not None and proof.certificate is not None:
-        from ..constructions.certificates._table import write_certificate
+        from ..constructions._document import write_certificate
 
         written = output
         write_certificate(proof.certificate, output)

@@ -1,1 +1,5 @@
-"""From an automaton to an exact linear RNN: automata, formats, algebra, Householder products, constructions."""
+"""Automata and their algebra, exact numbers, and every construction of a linear RNN; loaded on first use."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

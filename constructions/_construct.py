@@ -1,40 +1,45 @@
-"""`construct`: from an automaton to the realisation that costs least, within what is asked for."""
+"""`construct`: from an automaton to the realisation that costs least, within what is asked for.
+
+Read in this order: `construct` makes a `Request` of its arguments; `choose` has the constructions built that come into
+question, each a file of `theorems/`, and takes the cheapest; `realisations_of` builds those of one theorem.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, overload
 
 from ..foundation._errors import InputError, LimitError, NotRealisableError
+from ._conversions import AutomatonLike, as_automaton
 from ._lrnn import LRNN
-from ._realisations import (
-    BY_REQUEST,
-    THEOREMS,
-    Builder,
-    Limits,
-    Realisation,
-    all_realisations,
-    cost,
-    of_source,
-    require_source,
-    sources_for,
-)
+from ._realisation import Realisation, cost
 from .automata._automaton import Automaton
+from .cascades._cascade import MAX_LEVEL_LETTERS
+from .cascades._image_sets import MAX_IMAGE_SETS, MAX_SET_MOVES
 from .cascades._layers import CoordinateKind
-from .theorems._rotations import MAX_DEGREE
+from .heads._candidates import MAX_DEGREE
+from .theorems._construction import Build, Construction, Limits, Problem
+from .theorems._one_layer import group_lrnn
+from .theorems._registry import all_constructions, construction_of
 
-__all__ = ["THEOREMS", "Exactness", "Limits", "Request", "choose", "construct"]
 Exactness = Literal["any", "integer"]
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of a realisation; None for no bound.
+    """What is asked of a realisation.
 
-    `exactness`: `any`, or `integer` for bit-exact ones only. `theorem`: only constructions of that source (see
-    `THEOREMS`). `max_layers`, `max_householders`, `max_dim`: the most layers, factors of a letter in one head, and
-    key dimensions. `coordinates`: of cascade components, `few` or `one_hot`.
+    Args:
+        exactness: `any`, or `integer` for bit-exact ones only.
+        theorem: only constructions of that source, such as `G.T4`; None for all.
+        max_layers: most layers, 1 or more; None for no bound.
+        max_householders: most GH factors of a letter in one head, 0 or more; None for no bound.
+        max_dim: largest key dimension of a head, 1 or more; None for no bound.
+        coordinates: of cascade components, `few` or `one_hot`.
+
+    Raises:
+        InputError: an argument is of the wrong form, or there is no construction of that source.
     """
 
     exactness: Exactness | str = "any"
@@ -46,42 +51,79 @@ class Request:
 
     def __post_init__(self) -> None:
         if self.exactness not in ("any", "integer"):
-            raise InputError(f"--exactness {self.exactness}: it is any or integer")
+            raise InputError(f"`exactness` {self.exactness}: it is any or integer")
         if self.coordinates not in ("few", "one_hot"):
-            raise InputError(f"--coordinates {self.coordinates}: it is few or one_hot")
+            raise InputError(f"`coordinates` {self.coordinates}: it is few or one_hot")
         if self.theorem is not None:
-            require_source(self.theorem)
-        for option, value in self.bounds().items():
-            if value is not None and value < (option != "--max-householders"):
-                wanted = "a number, 0 or more" if option == "--max-householders" else "a positive number"
-                raise InputError(f"{option} {value}: it is {wanted}")
+            construction_of(self.theorem)
+        for name, bound in self.bounds().items():
+            least = 0 if name == "max_householders" else 1
+            if bound is not None and bound < least:
+                wanted = "a positive number" if least else "a number, 0 or more"
+                raise InputError(f"`{name}` {bound}: it is {wanted}")
 
     def bounds(self) -> dict[str, int | None]:
-        """The bounds by their options."""
+        """The bounds by their names."""
         return {
-            "--max-layers": self.max_layers,
-            "--max-householders": self.max_householders,
-            "--max-dim": self.max_dim,
+            "max_layers": self.max_layers,
+            "max_householders": self.max_householders,
+            "max_dim": self.max_dim,
         }
 
-    def options(self) -> str:
-        """What was asked for, as options."""
-        parts = [f"{option} {value}" for option, value in self.bounds().items() if value is not None]
-        parts += [f"--theorem {self.theorem}"] * (self.theorem is not None)
-        parts += ["--exactness integer"] * (self.exactness == "integer")
-        return " ".join(parts)
+    @property
+    def is_bounded(self) -> bool:
+        """Is there a bound on layers, factors or dimension?"""
+        return any(bound is not None for bound in self.bounds().values())
+
+    def asked(self) -> list[str]:
+        """What was asked for, each argument with its value."""
+        parts = [f"`{name}` {bound}" for name, bound in self.bounds().items() if bound is not None]
+        parts += [f"`theorem` {self.theorem}"] * (self.theorem is not None)
+        parts += ["`exactness` integer"] * (self.exactness == "integer")
+        return parts
 
     def admits(self, found: Realisation) -> bool:
         """Is a realisation within the bounds?"""
-        layers, factors, _, dim, _ = cost(found)
-        return all(
-            limit is None or figure <= limit
-            for figure, limit in zip((layers, factors, dim), self.bounds().values(), strict=True)
-        )
+        factors = cost(found)[1]  # very many where a letter is no product of factors
+        reached = {"max_layers": found.depth, "max_householders": factors, "max_dim": found.dim}
+        return all(bound is None or reached[name] <= bound for name, bound in self.bounds().items())
+
+    def problem(self, automaton: Automaton, limits: Limits | None) -> Problem:
+        """The automaton with the limits and the coordinates asked for."""
+        return Problem(automaton, limits, "one_hot" if self.coordinates == "one_hot" else "few")
 
 
+@overload
 def construct(
-    automaton: Automaton | str,
+    automaton: AutomatonLike,
+    *,
+    exactness: Exactness | str = ...,
+    theorem: str | None = ...,
+    coordinates: CoordinateKind | str = ...,
+    max_degree: int = ...,
+    max_group: int = ...,
+    max_image_sets: int = ...,
+    max_set_moves: int = ...,
+    max_level_letters: int = ...,
+) -> LRNN: ...
+@overload
+def construct(
+    automaton: AutomatonLike,
+    *,
+    exactness: Exactness | str = ...,
+    theorem: str | None = ...,
+    max_layers: int | None = ...,
+    max_householders: int | None = ...,
+    max_dim: int | None = ...,
+    coordinates: CoordinateKind | str = ...,
+    max_degree: int = ...,
+    max_group: int = ...,
+    max_image_sets: int = ...,
+    max_set_moves: int = ...,
+    max_level_letters: int = ...,
+) -> Realisation: ...
+def construct(
+    automaton: AutomatonLike,
     *,
     exactness: Exactness | str = "any",
     theorem: str | None = None,
@@ -91,38 +133,53 @@ def construct(
     coordinates: CoordinateKind | str = "few",
     max_degree: int = MAX_DEGREE,
     max_group: int = 5_000,
-) -> LRNN:
+    max_image_sets: int = MAX_IMAGE_SETS,
+    max_set_moves: int = MAX_SET_MOVES,
+    max_level_letters: int = MAX_LEVEL_LETTERS,
+) -> Realisation:
     """An exact linear RNN that realises the automaton: fewest layers, then factors, then integer, then dimension.
 
-    `automaton`: an `Automaton` or a SPEC (see `automaton_from_spec`); unreachable states that it does not keep on
-    purpose are dropped. The other arguments: see `Request` and `Limits`. Realisations whose norm exceeds 1 are
-    built by `theorem` only; block delays (DP.T1), which are no tables, by `choose` and `block_delay` only.
-    Raises `NotRealisableError` where nothing on offer is within the bounds, `LimitError` where that was too large
-    to find out, `InputError` for options of the wrong form.
+    Without a bound on layers, factors or dimension it is an `LRNN`. A bound on factors can lead to a `BlockDelay`
+    (DP.T1), which has fewer factors a token in more layers. Realisations whose norm can exceed 1, or that need
+    gates, are built where `theorem` asks for them.
+
+    Args:
+        automaton: an `Automaton`, a SPEC such as `S5`, or whatever else `as_automaton` takes; states that its start does
+            not reach are dropped unless it keeps them on purpose.
+        exactness: `any`, or `integer` for bit-exact ones only.
+        theorem: only constructions of that source, such as `G.T4` or `DP.T1`.
+        max_layers: most layers, 1 or more.
+        max_householders: most GH factors of a letter in one head, 0 or more.
+        max_dim: largest key dimension of a head, 1 or more.
+        coordinates: of cascade components, `few` or `one_hot`.
+        max_degree: largest degree of a number field.
+        max_group: largest group whose elements are listed.
+        max_image_sets: most image sets of a cascade.
+        max_set_moves: most steps between image sets.
+        max_level_letters: most letters of a cascade's level.
+
+    Raises:
+        NotRealisableError: nothing on offer is within the bounds.
+        LimitError: that was too large to find out.
+        InputError: an argument or the SPEC is of the wrong form.
     """
-    if isinstance(automaton, str):
-        from ._spec import automaton_from_spec
-
-        automaton = automaton_from_spec(automaton)
+    automaton = as_automaton(automaton)
     request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates)
-    found = choose(automaton, request, Limits(degree=max_degree, group=max_group), delays=False)
-    if not isinstance(found, LRNN):
-        raise InputError(f"{automaton.name}: --theorem {theorem}: no table; `block_delay` builds it")
-    return found
+    limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
+    return choose(automaton, request, limits)
 
 
-def choose(
-    automaton: Automaton, request: Request, limits: Limits | None = None, *, delays: bool = True
-) -> Realisation:
-    """The cheapest realisation within a request, see `construct`; `delays`: also a `BlockDelay`."""
-    automaton = trimmed(automaton)
-    builder = Builder(automaton, limits, "one_hot" if request.coordinates == "one_hot" else "few")
+def choose(automaton: AutomatonLike, request: Request, limits: Limits | None = None) -> Realisation:
+    """The cheapest realisation within a request, see `construct`."""
+    automaton = trimmed(as_automaton(automaton))
+    problem = request.problem(automaton, limits)
     if request.theorem is not None:
-        return _cheapest(automaton, request, of_source(builder, request.theorem, request.exactness))
-    if not any(limit is not None for limit in request.bounds().values()):
-        return _by_default(builder, request)
-    sources = [t for t in sources_for(automaton) if t not in BY_REQUEST and (delays or t != "DP.T1")]
-    return _cheapest(automaton, request, all_realisations(builder, request.exactness, sources))
+        asked = construction_of(request.theorem)
+        return _cheapest(automaton, request, _of_one(problem, asked, request.exactness))
+    if not request.is_bounded:
+        return _by_default(problem, request)
+    wanted = [c for c in constructions_for(automaton) if not c.by_request]
+    return _cheapest(automaton, request, all_realisations(problem, request.exactness, wanted))
 
 
 def trimmed(automaton: Automaton) -> Automaton:
@@ -130,18 +187,131 @@ def trimmed(automaton: Automaton) -> Automaton:
     return automaton if automaton.keeps_points else automaton.trimmed()
 
 
-def _by_default(builder: Builder, request: Request) -> Realisation:
+def realisations_of(problem: Problem, theorem: str, exactness: str = "any") -> Iterator[Realisation]:
+    """All realisations of a source, the cheapest first; `NotRealisableError` where the automaton is not of its kind.
+
+    `exactness="integer"`: only bit-exact ones. A `LimitError` of one form comes after the others.
+    """
+    return _realisations(problem, construction_of(theorem), exactness)
+
+
+def _realisations(problem: Problem, construction: Construction, exactness: str) -> Iterator[Realisation]:
+    seen: list[tuple[object, ...]] = []
+    beyond: LimitError | None = None
+    if construction.forms is not None:
+        builds = construction.forms(problem, exactness)
+    else:
+        builds = [construction.build or _in_one_layer(construction.source, exactness)]
+    for number, build in enumerate(builds):
+        try:
+            found = build(problem)
+        except NotRealisableError:
+            if number == 0:
+                raise
+            continue
+        except LimitError as error:
+            beyond = beyond or error
+            continue
+        figures = (cost(found), found.construction)
+        if (exactness == "any" or found.exactness == "integer") and figures not in seen:
+            seen.append(figures)
+            yield found
+    if beyond is not None:
+        raise beyond
+
+
+def _in_one_layer(theorem: str | None, exactness: str) -> Build:
+    """A group automaton in one layer, with the heads of a theorem or, for None, of all."""
+
+    def build(problem: Problem) -> LRNN:
+        return group_lrnn(
+            problem.automaton,
+            exactness=exactness,
+            theorem=theorem,
+            max_degree=problem.limits.degree,
+            max_group=problem.limits.group,
+        )
+
+    return build
+
+
+def constructions_for(automaton: Automaton) -> list[Construction]:
+    """The constructions that are worth a try, in their order."""
+    return [c for c in all_constructions().values() if c.suits(automaton)]
+
+
+def all_realisations(
+    problem: Problem, exactness: str, wanted: Sequence[Construction]
+) -> Iterator[Realisation | LimitError]:
+    """Those of every given construction that applies; a `LimitError` in place of those that are beyond a limit."""
+    mixed_heads = problem.automaton.is_permutation
+    for construction in wanted:
+        try:
+            if mixed_heads and construction.candidates is not None:
+                mixed_heads = False
+                yield from _of_several_theorems(problem, exactness)
+            if construction.is_beaten is not None and construction.is_beaten(problem):
+                continue
+            yield from _of_one(problem, construction, exactness)
+        except NotRealisableError:
+            continue
+        except LimitError as error:
+            yield error
+
+
+def realisations_within(problem: Problem, request: Request) -> Iterator[Realisation | LimitError]:
+    """All that a request may take, whatever its bounds, with a `LimitError` in place of what is beyond a limit.
+
+    `NotRealisableError` where the request names a theorem that does not apply.
+    """
+    if request.theorem is not None:
+        return _of_one(problem, construction_of(request.theorem), request.exactness)
+    return all_realisations(problem, request.exactness, constructions_for(problem.automaton))
+
+
+def _of_one(
+    problem: Problem, construction: Construction, exactness: str
+) -> Iterator[Realisation | LimitError]:
+    try:
+        yield from _realisations(problem, construction, exactness)
+    except LimitError as error:
+        yield error
+
+
+def _of_several_theorems(problem: Problem, exactness: str) -> Iterator[Realisation]:
+    """A group automaton in one layer where heads of several sources together are cheaper than those of one."""
+    for kind in dict.fromkeys((exactness, "integer")):
+        try:
+            found = _in_one_layer(None, kind)(problem)
+        except NotRealisableError:
+            continue
+        if found.theorem not in all_constructions():
+            yield found
+
+
+def _by_default(problem: Problem, request: Request) -> Realisation:
     """Without bounds: one layer where it is known that one does, else the cascade; nothing else is built."""
-    if builder.automaton.is_permutation:
-        return builder.group(None, request.exactness)
+    if problem.automaton.is_permutation:
+        return _in_one_layer(None, request.exactness)(problem)
     found = []
     try:
-        found.append(next(builder.by_source("own.LMI")))
+        found.append(next(realisations_of(problem, "own.LMI")))
     except NotRealisableError:
-        return builder.fewest_layers()
-    if builder.permutes_or_resets:  # then the cascade has one layer too
-        found.append(next(builder.by_source("G.T4")))
+        return _fewest_layers(problem)
+    if problem.permutes_or_resets:  # then the cascade has one layer too
+        found.append(next(realisations_of(problem, "G.T4")))
     return min(found, key=cost)
+
+
+def _fewest_layers(problem: Problem) -> Realisation:
+    """The cheaper cascade: that of the automaton's own letters, or that of all maps (n - 1 levels)."""
+    own = next(realisations_of(problem, "G.T4"))
+    if problem.is_shallow:
+        return own
+    try:
+        return min(own, next(realisations_of(problem, "own.n-1")), key=cost)
+    except LimitError:
+        return own
 
 
 def _cheapest(
@@ -162,10 +332,9 @@ def _cheapest(
         return best
     if left_out is not None:
         raise left_out
-    asked = f"{automaton.name}: no construction with {request.options()} was found"
+    asked = f"{automaton.name}: no construction with {' and '.join(request.asked())} was found"
     if not outside:
-        several = request.options().count("--") > 1
-        raise NotRealisableError(f"{asked}; leave {'one of them' if several else 'it'} out")
+        raise NotRealisableError(f"{asked}; leave {'one of them' if len(request.asked()) > 1 else 'it'} out")
     layers, factors, dim = min(outside)
     shown = f"{layers} layer{'s' * (layers != 1)} with {factors} factors and dimension {dim}"
     raise NotRealisableError(f"{asked}; the nearest on offer has {shown}: `mirrormata plan` lists them")

@@ -1,22 +1,20 @@
-"""Automata from and to Python objects: automata-lib machines, callables, networkx graphs, sympy groups.
+"""Automata from and to Python objects: automata-lib, AALpy, networkx, sympy, dicts and callables.
 
-Those for automata-lib are in `interop_automata_lib`.
-
-Automata from and to automata-lib's `DFA`, `NFA` and `GNFA`.
-
-automata-lib keeps states and letters in sets, whose order follows the hash seed: letters are sorted here, states are
-breadth first.
+`as_automaton` takes whatever stands for an automaton; all functions of the package that want one call it.
+The other libraries are imported only where one of their objects is at hand.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..foundation._errors import InputError, LimitError
+from ._spec import automaton_from_spec
 from .automata._acceptor import EPSILON, MAX_STATES, Acceptor
 from .automata._automaton import (
     Automaton,
@@ -37,6 +35,125 @@ if TYPE_CHECKING:
     from automata.fa.nfa import NFA
 
 
+AutomatonLike = object
+"""Whatever `as_automaton` takes: no type of Python describes it."""
+
+ACCEPTED = (
+    "a SPEC string such as 'S5', an Automaton, a machine of automata-lib or AALpy, a directed networkx graph, a sympy "
+    "PermutationGroup or a dict {state: {letter: next state}}"
+)
+
+
+def as_automaton(
+    value: AutomatonLike,
+    *,
+    argument: str = "automaton",
+    start: Label | None = None,
+    letters: Iterable[Label] | None = None,
+) -> Automaton:
+    """The automaton that an object stands for, whatever its form.
+
+    Args:
+        value: an `Automaton`, which is returned as it is; a SPEC string (a name of the library, a file by its extension
+            or `regex:PATTERN`) or the path of a file, see `automaton_from_spec`; an automata-lib `DFA`, `NFA` or `GNFA`;
+            an AALpy `Dfa`, `MooreMachine` or `MealyMachine`; a directed networkx graph, see `from_networkx`; a sympy
+            `PermutationGroup`; a dict `{state: {letter: next state}}`, or one with the arguments of
+            `Automaton.from_transitions` as keys (`transitions`, `start`, `accepting`, ...), as the `.json` files have
+            them; a callable `(state, letter) -> state`, which needs `start` and `letters`; or what has an `Automaton`
+            as its attribute `automaton`, such as a constructed linear RNN.
+        argument: the name of the caller's argument, for the error.
+        start: label of the start state (its text for a SPEC string), where `value` does not say it or another one is
+            wanted. A dict without it starts in its first state.
+        letters: the alphabet of a callable; the order of the letters of a dict. Other objects have their own.
+
+    Returns:
+        The automaton. Names, limits and the choice of what to track are those of the `from_` function of that kind of
+        object; call it where others are wanted.
+
+    Raises:
+        InputError: `value` has another type, or what it holds is no deterministic automaton.
+        LimitError: it has more states than the defaults of the `from_` functions allow.
+
+    Examples:
+        >>> as_automaton("S3").letters[:2]
+        ((0, 1, 2), (0, 2, 1))
+        >>> as_automaton({"even": {"a": "odd"}, "odd": {"a": "even"}}).states
+        ('even', 'odd')
+        >>> as_automaton(lambda q, x: (q + x) % 3, start=0, letters=(0, 1)).transitions.tolist()
+        [[0, 1, 2], [1, 2, 0]]
+    """
+    if isinstance(value, Automaton):
+        return value if start is None else value.with_start(start)
+    if isinstance(value, str | PathLike):
+        return automaton_from_spec(fspath(value), start=None if start is None else str(start))
+    anything: Any = value
+    held = getattr(value, "automaton", None)
+    if isinstance(held, Automaton):
+        return held if start is None else held.with_start(start)
+    if isinstance(value, Mapping):
+        return _from_mapping(value, argument, start, letters)
+    libraries = {kind.__module__.partition(".")[0] for kind in type(value).__mro__}
+    if "networkx" in libraries:
+        return from_networkx(anything, start)
+    if "automata" in libraries:
+        automaton = from_automata_lib(anything)
+    elif "aalpy" in libraries:
+        automaton = from_aalpy(value)
+    elif "sympy" in libraries:
+        automaton = from_permutation_group(value)
+    elif callable(value) and not isinstance(value, type):
+        if start is None or letters is None:
+            raise InputError(
+                f"`{argument}` is a function, whose start state and letters are not known: give "
+                "from_callable(function, start, letters)"
+            )
+        return from_callable(anything, start, letters, name=getattr(value, "__name__", "automaton"))
+    else:
+        shown = f"{value!r:.40}"
+        raise InputError(
+            f"`{argument}` {shown} is of the type {type(value).__name__} and no automaton; give {ACCEPTED}"
+        )
+    return automaton if start is None else automaton.with_start(start)
+
+
+def write_automaton(automaton: AutomatonLike, path: str | PathLike[str]) -> None:
+    """Write an automaton to a file, see `Automaton.save`; `automaton` is whatever `as_automaton` takes."""
+    as_automaton(automaton).save(path)
+
+
+_KEYWORDS = ("start", "states", "letters", "accepting", "outputs", "mealy", "name", "keep_points")
+
+
+def _from_mapping(
+    value: Mapping[Any, Any], argument: str, start: Label | None, letters: Iterable[Label] | None
+) -> Automaton:
+    """A dict of rows, or one of keywords: then `transitions` is among its keys and has rows for values."""
+    inside = value.get("transitions")
+    keywords: dict[str, Any] = {}
+    rows = value
+    if isinstance(inside, Mapping) and all(isinstance(row, Mapping) for row in inside.values()):
+        rows = inside
+        keywords = {key: value[key] for key in _KEYWORDS if key in value}
+        unknown = [key for key in value if key not in (*_KEYWORDS, "transitions", "format")]
+        if unknown:
+            known = ", ".join(("transitions", *_KEYWORDS))
+            raise InputError(
+                f"`{argument}` has the key {unknown[0]!r}, which is not known; known are {known}"
+            )
+    for q, row in rows.items():
+        if not isinstance(row, Mapping):
+            raise InputError(
+                f"`{argument}`: {row!r:.40} stands for the state {q!r}; a dict {{letter: next state}} is needed"
+            )
+    if not rows:
+        raise InputError(f"`{argument}` is a dict without states; give {{state: {{letter: next state}}}}")
+    if start is not None:
+        keywords["start"] = start
+    if letters is not None:
+        keywords["letters"] = list(letters)
+    return build(rows, **({"start": next(iter(rows))} | keywords))
+
+
 def from_automata_lib(
     machine: DFA | NFA | GNFA,
     *,
@@ -46,8 +163,18 @@ def from_automata_lib(
 ) -> Automaton:
     """The complete automaton of an automata-lib machine, letters sorted, states breadth first.
 
-    `track` defaults to `state` for a DFA, whose labels are kept (partial ones get a sink), and to `output` for an NFA
-    or GNFA, whose states are tuples of its labels. `InputError` for other objects, `LimitError` beyond `max_states`.
+    automata-lib keeps states and letters in sets, whose order follows the hash seed, so they are ordered here.
+
+    Args:
+        machine: a `DFA`, whose states keep their labels (a partial one gets a sink), or an `NFA` or `GNFA`, which is
+            determinised: states are tuples of its labels.
+        track: `state` keeps every reachable state (the default for a DFA), `output` minimises by acceptance.
+        name: the automaton's name, which stands before every error.
+        max_states: the most states of a determinisation.
+
+    Raises:
+        InputError: `machine` is something else.
+        LimitError: the determinisation has more than `max_states` states.
     """
     from automata.fa.dfa import DFA
     from automata.fa.gnfa import GNFA
@@ -76,7 +203,7 @@ def from_automata_lib(
         raise InputError(
             f"{name}: an automata-lib DFA, NFA or GNFA is needed, not a {type(machine).__name__}"
         )
-    return _breadth_first_order(acceptor.determinised(name, track or "output", max_states))
+    return _breadth_first_order(acceptor.determinise(name, track or "output", max_states))
 
 
 def _breadth_first_order(automaton: Automaton) -> Automaton:
@@ -158,12 +285,13 @@ def _breadth_first(
     return order
 
 
-def to_automata_lib(automaton: Automaton) -> DFA:
+def to_automata_lib(automaton: AutomatonLike) -> DFA:
     """The automata-lib `DFA` with the same labels, for outputs that are acceptance.
 
     A state `None` is renamed to the text `None`, because `DFA.minify` fails on it. Do not chain calls on a temporary
     (`dfa.minify().isfinite()`): automata-lib raises `RuntimeError`. `InputError` for other outputs or a letter `""`.
     """
+    automaton = as_automaton(automaton)
     from automata.fa.dfa import DFA
 
     if output_kind(automaton) != "acceptor":
@@ -183,15 +311,42 @@ def to_automata_lib(automaton: Automaton) -> DFA:
     )
 
 
-__all__ = [
-    "from_automata_lib",
-    "from_callable",
-    "from_networkx",
-    "from_permutation_group",
-    "to_automata_lib",
-    "to_networkx",
-    "to_permutation_group",
-]
+def from_aalpy(machine: Any, *, name: str = "automaton", track: Track = "state") -> Automaton:
+    """The complete automaton of an AALpy machine, states and letters in the machine's order.
+
+    Args:
+        machine: an AALpy `Dfa` (outputs are acceptance), `MooreMachine` or `MealyMachine`. The states are named by their
+            `state_id`; missing transitions go to a sink.
+        name: the automaton's name, for errors and tables.
+        track: `state` keeps every reachable state, `output` minimises by outputs.
+
+    Raises:
+        InputError: for another AALpy machine (one with probabilities, a stack or several next states), and for states
+            that share an identifier.
+    """
+    from aalpy.automata import Dfa, MealyMachine, MooreMachine
+
+    if not isinstance(machine, Dfa | MooreMachine | MealyMachine):
+        raise InputError(
+            f"{name}: an AALpy Dfa, MooreMachine or MealyMachine is needed, not a {type(machine).__name__}"
+        )
+    states = [state.state_id for state in machine.states]
+    outputs: dict[str, Any] = {}
+    if isinstance(machine, Dfa):
+        outputs["accepting"] = [state.state_id for state in machine.states if state.is_accepting]
+    elif isinstance(machine, MooreMachine):
+        outputs["outputs"] = {state.state_id: state.output for state in machine.states}
+    else:
+        outputs["mealy"] = {state.state_id: dict(state.output_fun) for state in machine.states}
+    return build(
+        {q.state_id: {x: r.state_id for x, r in q.transitions.items()} for q in machine.states},
+        start=machine.initial_state.state_id,
+        states=states,
+        letters=machine.get_input_alphabet(),
+        name=name,
+        track=track,
+        **outputs,
+    )
 
 
 def from_callable(
@@ -204,10 +359,24 @@ def from_callable(
     track: Track = "state",
     max_states: int = MAX_STATES,
 ) -> Automaton:
-    """The states that `function(state, letter) -> state` reaches from `start`, breadth first.
+    """The automaton of the states that a function reaches from `start`, breadth first.
 
-    `outputs(state)` gives the outputs; without it each state is its own. `InputError` for states that are not hashable
-    or not equal to themselves (nan), or equal but of different types (`1` and `True`), `LimitError` beyond `max_states`.
+    Args:
+        function: `(state, letter)` to the next state; it is called once for each state and letter.
+        start: the start state.
+        letters: the alphabet, in its order.
+        outputs: the output of a state; without it each state is its own output.
+        name: the automaton's name, which stands before every error.
+        track: `state` keeps every state, `output` minimises by outputs.
+        max_states: the most states.
+
+    Raises:
+        InputError: a state is not hashable, not equal to itself (nan), or equal to one of another type (`1` and `True`).
+        LimitError: the function reaches more than `max_states` states.
+
+    Examples:
+        >>> from_callable(lambda hour, step: (hour + step) % 12, 0, [1, 5], name="clock").run([5, 5, 1])
+        (0, 5, 10, 11)
     """
     alphabet = list(letters)
     problems = label_problems(alphabet, "letter") + label_problems([start], "state")
@@ -228,8 +397,7 @@ def from_callable(
             if r not in place:
                 if len(states) >= max_states:
                     raise LimitError(
-                        f"{name}: the callable reached more than {max_states} states; raise it with --max-states "
-                        "(in Python max_states)"
+                        f"{name}: the callable reached more than {max_states} states; raise it with `max_states`"
                     )
                 place[r] = len(states)
                 states.append(r)
@@ -256,11 +424,19 @@ def from_networkx(
     name: str = "automaton",
     track: Track = "state",
 ) -> Automaton:
-    """The automaton of a directed (multi)graph whose edges carry a letter in the attribute `letter`.
+    """The automaton of a directed graph whose edges carry letters.
 
-    Outputs: the node attribute `accepting` or `output`, or the edge attribute `output` (Mealy), on all or none; without
-    them each state is its own output. `start` defaults to `graph.graph["start"]`; graph attribute `letters` fixes the
-    alphabet's order. Partial graphs get a sink. `InputError` names the edge where it is not deterministic.
+    Args:
+        graph: a `DiGraph` or `MultiDiGraph`; its nodes are the states. Outputs are the node attribute `accepting` or
+            `output`, or the edge attribute `output` (Mealy), on all or on none; without them each state is its own output.
+            The graph attribute `letters` fixes the alphabet's order. A partial graph gets a sink.
+        start: the start state, by default `graph.graph["start"]`.
+        letter: name of the edges' attribute that holds the letter.
+        name: the automaton's name, which stands before every error.
+        track: `state` keeps every reachable state, `output` minimises by outputs.
+
+    Raises:
+        InputError: the graph is not directed or not deterministic, or attributes are missing; it names the edges.
     """
     if not graph.is_directed():
         raise InputError(f"{name}: a directed graph is needed (networkx.MultiDiGraph)")
@@ -310,11 +486,12 @@ def from_networkx(
     )
 
 
-def to_networkx(automaton: Automaton) -> networkx.MultiDiGraph[Any]:
+def to_networkx(automaton: AutomatonLike) -> networkx.MultiDiGraph[Any]:
     """A `MultiDiGraph` with edge attribute `letter` that `from_networkx` turns into the same automaton.
 
     `InputError` where a state is None, which networkx refuses.
     """
+    automaton = as_automaton(automaton)
     import networkx
 
     if None in automaton.states:
@@ -339,9 +516,16 @@ def to_networkx(automaton: Automaton) -> networkx.MultiDiGraph[Any]:
 def from_permutation_group(
     group: Any, letters: Sequence[Label] | None = None, start: int = 0, *, name: str = "automaton"
 ) -> Automaton:
-    """The generators of a sympy `PermutationGroup` acting on its points 0..n-1, all kept, each its own output.
+    """The automaton on the points 0 to n-1 of a permutation group, a letter for each generator.
 
-    `letters`: names of the generators, in their order; by default their image tuples.
+    Args:
+        group: a sympy `PermutationGroup` of degree n.
+        letters: names of the generators, in their order; by default their image tuples.
+        start: the start point, 0 to n-1. All points are kept, and each is its own output.
+        name: the automaton's name, which stands before every error.
+
+    Raises:
+        InputError: `group` is something else, `letters` are not one a generator, or `start` is no point.
     """
     from sympy.combinatorics import PermutationGroup
 
@@ -365,12 +549,13 @@ def from_permutation_group(
     )
 
 
-def to_permutation_group(automaton: Automaton) -> Any:
+def to_permutation_group(automaton: AutomatonLike) -> Any:
     """The transition group as a sympy `PermutationGroup` on the indices of states, one generator a letter.
 
     sympy multiplies left to right: `p*q` applies p first. `InputError` names the letter and the two states it merges
     where the transitions are not permutations.
     """
+    automaton = as_automaton(automaton)
     merged = automaton.merged_pair()
     if merged is not None:
         x, p, q = merged

@@ -12,23 +12,19 @@ and which row of a table each is.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from html import escape
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..foundation._errors import InputError, NotRealisableError
-from ._lrnn import INTEGER_RANGES
-from .algebra._householder import GHFactor, permutation_factors
-from .algebra.groups._actions import transitive_action
-from .algebra.groups._permutations import cycle_counts, orbits
+from ..foundation._errors import LimitError
+from ._realisation import Realisation, Transition
+from .algebra._cyclotomic import Number, conductor_of, is_integer, simplest
+from .algebra._householder import GHFactor, gh_factor, permutation_factors
 from .automata._automaton import Automaton, Indices
-from .theorems._block_delay import Counter, choose_counter
-from .theorems._rotations import MAX_DEGREE
-from .theorems._small_degree import small_permutation_representation
 
 
 def swap_table(images: Indices, width: int) -> Indices:
@@ -59,27 +55,6 @@ def swap_table(images: Indices, width: int) -> Indices:
     return swaps
 
 
-def marked_points(elements: Indices, states: Indices) -> tuple[int, ...]:
-    """Points whose images tell the state: the first single one that does, else all less those that are not needed."""
-
-    def tell(chosen: list[int]) -> bool:
-        classes = np.unique(elements[:, chosen], axis=0, return_inverse=True)[1].reshape(-1)
-        order = np.argsort(classes, kind="stable")
-        same = classes[order[1:]] == classes[order[:-1]]
-        return not (same & (states[order[1:]] != states[order[:-1]])).any()
-
-    n = elements.shape[1]
-    for point in range(n):
-        if tell([point]):
-            return (point,)
-    kept = list(range(n))
-    for point in reversed(range(n)):
-        rest = [p for p in kept if p != point]
-        if tell(rest):
-            kept = rest
-    return tuple(kept)
-
-
 class RowIndex:
     """Finds integer rows `[..., n]` among the different rows of a table `[rows, n]`."""
 
@@ -106,18 +81,106 @@ class RowIndex:
         return keys
 
 
-CounterKind = Literal["auto", "ripple", "rotation", "two_layers", "cycles"]
-COUNTERS: dict[str, str] = {
-    "auto": "fewest layers, then integer",
-    "ripple": "one scalar layer a bit, integer; the block is rounded up to a power of two",
-    "rotation": "one layer, two reflections",
-    "two_layers": "two layers, one reflection each",
-    "cycles": "one layer, integer, a head for each prime power; the block may be longer than needed",
-}
+Factors: TypeAlias = tuple[GHFactor, ...]
+Vector: TypeAlias = tuple[Number, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class BlockDelay:
+@dataclass(frozen=True)
+class CounterHead:
+    """One head with a vector for its state, `[dim, 1]`.
+
+    `transitions`: the factors of each. `codes`: its states in the order of their first appearance from phase 0.
+    `code_at`: index of the code at each phase.
+    """
+
+    dim: int
+    transitions: tuple[Factors, ...]
+    codes: tuple[Vector, ...]
+    code_at: tuple[int, ...]
+
+    @property
+    def numbers(self) -> list[Number]:
+        """Every stored number and every entry of a state."""
+        factors = [f for factors in self.transitions for f in factors]
+        weights = [x for f in factors for x in (f.beta, *(v for _, v in f.vector))]
+        return [simplest(x) for x in (*weights, *(x for code in self.codes for x in code))]
+
+    @cached_property
+    def field(self) -> int:
+        """N where the numbers lie in Q(2cos 2π/N); 1 for rationals."""
+        return conductor_of(self.numbers)
+
+    @property
+    def bound(self) -> int:
+        """Largest absolute value of any weight, entry, product or partial sum (integer heads only)."""
+        bound = max(abs(cast("int", x)) for code in self.codes for x in code)
+        for factors in self.transitions:
+            for code in self.codes:
+                x = list(cast("tuple[int, ...]", code))
+                for factor in factors:
+                    bound = max(bound, _apply(cast("Any", factor), x))
+        return max(bound, 1)
+
+
+@dataclass(frozen=True)
+class CounterLayer:
+    """Heads side by side. `reads`: index of the transition that leads to each phase, one for all heads."""
+
+    reads: tuple[int, ...]
+    heads: tuple[CounterHead, ...]
+
+
+@dataclass(frozen=True)
+class Counter:
+    """Counts tokens modulo `period`; `kind` and `theorem` say how."""
+
+    kind: str
+    theorem: str
+    period: int
+    layers: tuple[CounterLayer, ...]
+
+    @property
+    def heads(self) -> list[CounterHead]:
+        """All heads, layer by layer."""
+        return [head for layer in self.layers for head in layer.heads]
+
+    @property
+    def householders(self) -> int:
+        """Most factors of a token in one head."""
+        return max(len(factors) for head in self.heads for factors in head.transitions)
+
+    @property
+    def integer(self) -> bool:
+        """True where every number is an integer."""
+        return all(is_integer(x) for head in self.heads for x in head.numbers)
+
+
+def counter_head(transitions: tuple[Factors, ...], start: Vector, reads: Sequence[int]) -> CounterHead:
+    """The head that starts at a vector; its codes are found by walking once through all phases."""
+    codes = {start: 0}
+    code_at = [0]
+    current = start
+    for read in reads[1:]:
+        for factor in transitions[read]:
+            current = tuple(simplest(x) for (x,) in factor.apply([(x,) for x in current]))
+        code_at.append(codes.setdefault(current, len(codes)))
+    return CounterHead(len(start), transitions, tuple(codes), tuple(code_at))
+
+
+def _apply(factor: Any, x: list[int]) -> int:
+    """Apply a factor to an integer vector in place; the largest number met, whatever the order of the sum."""
+    terms = [v * x[i] for i, v in factor.vector]
+    positive, total = sum(t for t in terms if t > 0), sum(terms)
+    sums = max(positive, positive - total, abs(total)) if len(terms) > 2 else abs(total)
+    met = [factor.beta, sums, factor.beta * abs(total), *map(abs, terms)]
+    for i, v in factor.vector:
+        x[i] -= v * factor.beta * total
+        met += [abs(v), factor.beta * abs(v), factor.beta * abs(v * total), abs(x[i])]
+    return int(max(met))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BlockDelay(Realisation):
     """A linear RNN with block delay that realises the group automaton `automaton`, exactly.
 
     `points`: each letter as a permutation of n points, `[letters, n]`. `marks`: the points that H_0 marks with
@@ -126,6 +189,8 @@ class BlockDelay:
     and `element_states` the automaton's state that each leads to from the start; None where the group is not
     listed: the points are then the states, and the one mark is the start.
     """
+
+    kind: ClassVar[str] = "delay"
 
     automaton: Automaton
     points: Indices
@@ -156,8 +221,8 @@ class BlockDelay:
         )
 
     @property
-    def layers(self) -> int:
-        """The counter's layers, the buffer, the last layer."""
+    def depth(self) -> int:
+        """Number of layers: the counter's, the buffer, the last layer."""
         return len(self.counter.layers) + 2
 
     @property
@@ -199,10 +264,13 @@ class BlockDelay:
         return max(len(self.marks), *(head.bound for head in self.counter.heads))
 
     @property
-    def formats(self) -> tuple[str, ...]:
-        """The dtypes in which the recurrence is bit-exact at any length."""
-        bound = self.integer_bound
-        return () if bound is None else tuple(d for d, reach in INTEGER_RANGES.items() if bound <= reach)
+    def work(self) -> int:
+        """Factors × key dimension of each layer's most expensive token, summed."""
+        counters = 0
+        for layer in self.counter.layers:
+            columns = [[head.dim * len(factors) for factors in head.transitions] for head in layer.heads]
+            counters += max(sum(token) for token in zip(*columns, strict=True))
+        return counters + 2 * self.block + self.budget * self.degree
 
     @property
     def initial(self) -> Indices:
@@ -229,125 +297,34 @@ class BlockDelay:
         starts = range(0, self.block * self.budget, self.budget)
         return tuple(factors[at : at + self.budget] for at in starts)
 
-    def summary(self) -> dict[str, object]:
-        """The figures of `construct`, for JSON and for the certificate."""
-        return {
-            "layers": self.layers,
-            "householders": self.householders,
-            "heads": self.heads,
-            "dim": self.dim,
-            "exactness": self.exactness,
-            "integer_bound": self.integer_bound,
-            "formats": list(self.formats),
-            "norm": "at most 1",
-        }
+    def transitions(self, letter: Hashable) -> tuple[tuple[tuple[Transition, ...], ...], ...]:
+        """What a letter can do: for each layer, for each of its heads, the different transitions.
 
-    def certificate(self, max_group: int = 5_000) -> dict[str, Any]:
-        """The certificate of kind `delay`; see `delay_certificate`."""
-        from .certificates._delay import delay_certificate
+        Args:
+            letter: label of a letter of the automaton.
 
-        return delay_certificate(self, max_group)
+        Returns:
+            `transitions(letter)[i][h]`: those of head h of layer i. Only the buffer's depend on the letter, which it
+            writes into the row of its phase; the counter's and the last layer's, at most n_h swaps of the product of
+            the block before, depend on the states alone.
 
-    def _repr_html_(self) -> str:
-        """The figures as a table, for notebooks."""
-        rows = {"construction": self.construction, "theorem": self.theorem, **self.summary()}
-        cells = "".join(f"<tr><th>{escape(k)}</th><td>{escape(str(v))}</td></tr>" for k, v in rows.items())
-        return f"<table>{cells}</table>"
-
-
-def block_delay(
-    automaton: Automaton | str,
-    householders: int,
-    *,
-    counter: CounterKind | str = "auto",
-    exactness: str = "any",
-    max_group: int = 5_000,
-    max_degree: int = MAX_DEGREE,
-) -> BlockDelay:
-    """A group automaton with at most `householders` factors a token, in several layers (DP.T1 ii, iii).
-
-    m = ⌈c/n_h⌉ for the largest count c = n - #cycles over the group (n - #orbits where it is not listed), or more
-    where the counter asks for it. `counter`: see `COUNTERS`. `exactness="integer"`: only bit-exact counters.
-    `max_group`: largest group whose elements are listed for a small number of points. `max_degree`: largest degree
-    of a counter's number field. Unreachable states are dropped.
-    Raises `InputError` where one layer suffices (c ≤ n_h) and for options of the wrong form; `NotRealisableError`
-    for an automaton that is no group automaton and where no such counter exists.
-    """
-    if isinstance(automaton, str):
-        from ._spec import automaton_from_spec
-
-        automaton = automaton_from_spec(automaton)
-    _require_options(householders, counter, exactness)
-    automaton = automaton.trimmed()
-    if (merged := automaton.merged_pair()) is not None:
-        x, p, q = merged
-        raise NotRealisableError(
-            f"{automaton.name}: letter {automaton.letters[x]!r} merges states {automaton.states[p]!r} and "
-            f"{automaton.states[q]!r}, so this is no group automaton, and block delay is for group automata"
-        )
-    group = _listed(automaton, max_group)
-    cost = group.cost
-    least = -(-cost // householders)
-    if least < 2:
-        raise InputError(
-            f"{automaton.name}: --householders {householders}: no element needs more than {cost} factors, so one layer "
-            "suffices; leave block delay out"
-        )
-    chosen = choose_counter(counter, 2 * least, householders, exactness == "integer", max_degree)
-    if chosen is None:
-        raise NotRealisableError(
-            f"{automaton.name}: no {counter} counter modulo {2 * least} or a little more has at most {householders} "
-            f"factors a token, exactness {exactness} and a number field of degree at most {max_degree}; "
-            "--counter ripple always has"
-        )
-    return BlockDelay(
-        automaton, group.points, group.marks, chosen.period // 2, householders, chosen, group.elements, group.states,
-        (f"a product of letters needs at most {cost} swaps of {group.points.shape[1]} points, so blocks have at least {least} tokens",),
-    )  # fmt: skip
-
-
-def _require_options(householders: int, counter: str, exactness: str) -> None:
-    if not isinstance(householders, int) or isinstance(householders, bool) or householders < 1:
-        raise InputError(f"--householders {householders!r}: it is a number of factors, 1 or more")
-    if counter not in COUNTERS:
-        raise InputError(f"--counter {counter}: not a counter; there are {', '.join(COUNTERS)}")
-    if exactness not in ("any", "integer"):
-        raise InputError(f"--exactness {exactness}: it is any or integer")
-
-
-@dataclass(frozen=True, eq=False)
-class _Group:
-    """Letters on few points, and, if the group is listed, its elements on them with the states they lead to."""
-
-    start: int
-    points: Indices
-    elements: Indices | None = None
-    states: Indices | None = None
-
-    @cached_property
-    def cost(self) -> int:
-        """The most swaps that an element needs, n - #cycles, or n - #orbits where the group is not listed."""
-        n = self.points.shape[1]
+        Raises:
+            InputError: the automaton has no such letter.
+            LimitError: the group is not listed, so its elements' swaps are not either.
+        """
+        x = self.automaton.letter_index(letter)
         if self.elements is None:
-            return int(n - len(np.unique(orbits(self.points))))
-        return int((n - cycle_counts(self.elements)).max())
-
-    @cached_property
-    def marks(self) -> tuple[int, ...]:
-        """Points whose images tell the state."""
-        if self.elements is None or self.states is None:
-            return (self.start,)
-        return marked_points(self.elements, self.states)
-
-
-@lru_cache(maxsize=1)  # a plan builds block delays of one automaton for many numbers of factors
-def _listed(automaton: Automaton, max_group: int) -> _Group:
-    action = transitive_action(automaton, max_group)
-    if not action.regular:
-        return _Group(automaton.start, np.asarray(automaton.transitions, dtype=np.int64))
-    points = small_permutation_representation(automaton, max_group)
-    elements = np.empty((action.size, points.shape[1]), dtype=np.int64)
-    elements[0] = np.arange(points.shape[1])
-    for reached, parents, letters in action.levels:
-        elements[reached] = np.take_along_axis(points[letters], elements[parents], axis=1)
-    return _Group(automaton.start, points, elements, action.states)
+            raise LimitError(
+                f"{self.automaton.name}: the transition group is not listed, so the swaps of its elements are computed "
+                "while a word is read: raise `max_group`"
+            )
+        found = [
+            tuple(tuple(Transition(factors) for factors in head.transitions) for head in layer.heads)
+            for layer in self.counter.layers
+        ]
+        buffer = tuple(
+            Transition((gh_factor(1, {phase: 1}),), additive=((phase, x, 1),))
+            for phase in range(2 * self.block)
+        )
+        groups = dict.fromkeys(group for image in self.elements.tolist() for group in self.groups(image))
+        return (*found, (buffer,), (tuple(Transition(group) for group in groups),))

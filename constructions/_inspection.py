@@ -1,7 +1,4 @@
-"""`Inspection`: what is known of an automaton's algebra, with what the limits leave unknown said.
-
-Is there a word that sends all states to one? Decided on pairs of states, without the monoid.
-"""
+"""What is known of an automaton's algebra (`inspect_automaton`), and words that send all states to one (`reset_word`)."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..foundation._errors import LimitError
+from ._conversions import AutomatonLike, as_automaton
 from .algebra.groups._permutations import alternating_kind, cycle_lengths, distinct_maps
 from .algebra.monoids._monoid import MAX_MONOID, TransitionMonoid, all_aperiodic, letters_commute
 from .algebra.monoids._solvable import generates_solvable, group_order, subgroups_solvable
@@ -23,11 +21,19 @@ MAX_SYNCHRONISING_STATES = 5_000
 _PAIRED = 300
 
 
-def is_synchronising(automaton: Automaton, *, max_states: int = MAX_SYNCHRONISING_STATES) -> bool | None:
-    """True where some word sends all states to one; None where it is undecided for more than `max_states` states.
+def is_synchronising(automaton: AutomatonLike, *, max_states: int = MAX_SYNCHRONISING_STATES) -> bool | None:
+    """Whether some word sends all states to one; decided on pairs of states, without the transition monoid.
 
     An automaton is synchronising exactly if every two states can be merged (Černý).
+
+    Args:
+        automaton: whatever `as_automaton` takes.
+        max_states: pairs of at most so many states are searched.
+
+    Returns:
+        True or False, or None where it is undecided for more than `max_states` states.
     """
+    automaton = as_automaton(automaton)
     if len(automaton.states) == 1:
         return True
     if automaton.is_permutation:
@@ -47,13 +53,25 @@ def is_synchronising(automaton: Automaton, *, max_states: int = MAX_SYNCHRONISIN
 
 
 def reset_word(
-    automaton: Automaton, *, max_states: int = MAX_SYNCHRONISING_STATES
+    automaton: AutomatonLike, *, max_states: int = MAX_SYNCHRONISING_STATES
 ) -> tuple[Label, ...] | None:
-    """A word that sends all states to one, or None where there is none; short, not always shortest.
+    """A word that sends all states to one; short, not always shortest.
 
-    The two states that can be merged soonest are merged again and again (greedy; beyond a few hundred states
-    after a descent by pseudo-random letters). Also None beyond `max_states` where the descent does not end.
+    The two states that can be merged soonest are merged again and again (greedy; beyond a few hundred states after a
+    descent by pseudo-random letters, from a fixed seed).
+
+    Args:
+        automaton: whatever `as_automaton` takes.
+        max_states: pairs of at most so many states are searched.
+
+    Returns:
+        The letters, or None where there is no such word, or none was found for more than `max_states` states.
+
+    Examples:
+        >>> reset_word("flipflop")
+        ('0',)
     """
+    automaton = as_automaton(automaton)
     n = len(automaton.states)
     if n == 1:
         return ()
@@ -215,17 +233,30 @@ class Inspection:
 
 
 def inspect_automaton(
-    automaton: Automaton,
+    automaton: AutomatonLike,
     *,
     max_monoid: int = MAX_MONOID,
     max_bytes: int = MAX_INSPECTION_BYTES,
     degree: Callable[[Automaton], int | None] | None = None,
 ) -> Inspection:
-    """The algebra of an automaton as far as the limits allow; never raises for size.
+    """The algebra of an automaton as far as the limits allow.
 
-    `max_monoid`: list the transition monoid up to this size (and about `max_bytes` of memory). `degree` computes
-    the degree of a small permutation representation, by default `small_degree`; it is called for groups only.
+    Args:
+        automaton: whatever `as_automaton` takes.
+        max_monoid: list the transition monoid up to this number of elements.
+        max_bytes: and up to about this much memory.
+        degree: computes the number of points of a small faithful permutation representation, by default `small_degree`;
+            it is called for groups only.
+
+    Returns:
+        The facts. What the limits leave open is None, and `notes` says why: no size raises an error.
+
+    Examples:
+        >>> facts = inspect_automaton("S4")
+        >>> facts.monoid, facts.solvable, facts.degree
+        (24, True, 4)
     """
+    automaton = as_automaton(automaton)
     if degree is None:
         from .theorems._small_degree import small_degree
 
@@ -234,7 +265,9 @@ def inspect_automaton(
     group = automaton.is_permutation
     order = _order(automaton, notes, max_monoid) if group else None
     monoid = (
-        _listed(automaton, notes, order, max_monoid, max_bytes) if order is not None or not group else None
+        _list_monoid(automaton, notes, order, max_monoid, max_bytes)
+        if order is not None or not group
+        else None
     )
     commutative = letters_commute(automaton)
     if monoid is not None:
@@ -304,7 +337,7 @@ def _order(automaton: Automaton, notes: list[str], max_monoid: int) -> int | Non
     if order is None:
         notes.append(
             f"the order of the transition group is unknown: more than {max_monoid:,} elements, or more than can be "
-            "held while listing them; raise it with --max-monoid"
+            "held while listing them; raise it with `max_monoid`"
         )
     elif order > max_monoid:
         figure = f"{order:,}" if order < 10**30 else "more than 10^30"
@@ -313,12 +346,12 @@ def _order(automaton: Automaton, notes: list[str], max_monoid: int) -> int | Non
             figure += f" (the {kind} group of all {len(automaton.states):,} states)"
         notes.append(
             f"the transition monoid was not listed: it is a group of order {figure}, over the limit of "
-            f"{max_monoid:,}; raise it with --max-monoid"
+            f"{max_monoid:,}; raise it with `max_monoid`"
         )
     return order
 
 
-def _listed(
+def _list_monoid(
     automaton: Automaton, notes: list[str], order: int | None, max_monoid: int, max_bytes: int
 ) -> TransitionMonoid | None:
     if order is not None and order > max_monoid:
@@ -326,7 +359,8 @@ def _listed(
     try:
         return TransitionMonoid.of(automaton, max_size=max_monoid, max_bytes=max_bytes)
     except LimitError as error:
-        notes.append(str(error).removeprefix(f"{automaton.name}: "))
+        # the limit of the monoid's own size is this function's `max_monoid`
+        notes.append(str(error).removeprefix(f"{automaton.name}: ").replace("`max_size`", "`max_monoid`"))
         return None
 
 

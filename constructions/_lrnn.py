@@ -16,47 +16,20 @@ Additive terms as what a delta rule writes: for each factor the value v in H ←
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from itertools import pairwise
-from typing import TypeAlias, cast
+from typing import ClassVar, TypeAlias, cast
 
 import numpy as np
 
-from ..foundation._errors import NotRealisableError
-from .algebra._cyclotomic import Number, conductor_of, is_integer, simplest
-from .algebra._householder import GHFactor
-from .algebra._matrices import reduced_rows
+from ..foundation._errors import InputError, NotRealisableError
+from ._realisation import Realisation, Sparse, Transition
+from .algebra._cyclotomic import Number, conductor_of, enclosure, is_integer, sign, simplest
+from .algebra._householder import GHFactor, product_of
+from .algebra._matrices import Matrix, reduced_rows, scaled
 from .automata._automaton import Automaton, Indices
-
-Sparse: TypeAlias = tuple[tuple[int, int, Number], ...]
-"""The non-zero entries `(row, column, value)` of a matrix, in lexicographic order of (row, column)."""
-
-INTEGER_RANGES = {
-    "fp64": 2**53,
-    "fp32": 2**24,
-    "fp16": 2**11,
-    "bf16": 2**8,
-    "fp8_e4m3": 2**4,
-    "fp8_e5m2": 2**3,
-}
-"""For each dtype the largest n such that all integers from -n to n are exact in it."""
-
-
-@dataclass(frozen=True)
-class Transition:
-    """What one letter does to one head: H ← C_k···C_1 (gate·H) + additive.
-
-    `factors`: C_1, ..., C_k in the order applied. `gate`: a scalar in [-1, 1]. `additive`: B, sparse.
-    `matrix`: a sparse A in place of factors, for maps that are not products of GH factors (norm may exceed 1).
-    """
-
-    factors: tuple[GHFactor, ...] = ()
-    gate: Number = 1
-    additive: Sparse = ()
-    matrix: Sparse | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,9 +170,9 @@ class Covering:
     nodes: tuple[tuple[int, int, tuple[int, ...]] | tuple[int], ...]
 
 
-@dataclass(frozen=True, eq=False)
-class LRNN:
-    """A linear RNN that realises `automaton`, exactly.
+@dataclass(frozen=True, eq=False, repr=False)
+class LRNN(Realisation):
+    """A linear RNN that realises `automaton`, exactly: a list of what every letter does in every layer.
 
     `layers`: in the order they act. `decode`: int array `[rows, 1 + heads of all layers]` of joint states; column 0
     is the automaton's state, the others index each head's `codes`. Without a `covering` these are all reachable
@@ -208,6 +181,8 @@ class LRNN:
     `theorem`: the source of the construction; `construction`: one line of plain words.
     `notes`: what was compared, bounds.
     """
+
+    kind: ClassVar[str] = "table"
 
     automaton: Automaton
     layers: tuple[Layer, ...]
@@ -227,6 +202,25 @@ class LRNN:
         """For each layer its heads' places in `all_heads`."""
         ends = np.cumsum([0, *(len(layer.heads) for layer in self.layers)]).tolist()
         return tuple(slice(a, b) for a, b in pairwise(ends))
+
+    @property
+    def depth(self) -> int:
+        """Number of layers."""
+        return len(self.layers)
+
+    @property
+    def is_layered(self) -> bool:
+        """Is there a second layer? Then the last layer's read-out names the state, in one layer `decode` does."""
+        return len(self.layers) > 1
+
+    @property
+    def only_layer(self) -> Layer:
+        """The layer of an LRNN that has one; `InputError` for several."""
+        if self.is_layered:
+            raise InputError(
+                f"{self.automaton.name}: this linear RNN has {self.depth} layers, and one of a single layer is needed"
+            )
+        return self.layers[0]
 
     @property
     def heads(self) -> int:
@@ -253,21 +247,7 @@ class LRNN:
     @cached_property
     def integer_bound(self) -> int | None:
         """Largest absolute value of any weight, state, product or partial sum; None unless `integer`."""
-
         return integer_bound(self) if self.exactness == "integer" else None
-
-    @property
-    def formats(self) -> tuple[str, ...]:
-        """The dtypes in which the recurrence is bit-exact at any length."""
-        bound = self.integer_bound
-        return () if bound is None else tuple(d for d, reach in INTEGER_RANGES.items() if bound <= reach)
-
-    def initial_code(self, state: int | None = None) -> int:
-        """Row of `decode` at which a run from the given state (default: the start) begins."""
-        if state is None or state == self.automaton.start:
-            return 0
-        rows = np.flatnonzero(self.decode[:, 0] == state)
-        return int(rows[0])
 
     @property
     def norm(self) -> str:
@@ -279,24 +259,135 @@ class LRNN:
         )
         return "at most √2 a factor" if masked else "at most 1"
 
-    def summary(self) -> dict[str, object]:
-        """The figures of `construct`, for JSON and for the certificate."""
+    @property
+    def contracts(self) -> bool:
+        """Are all letters products of factors with β‖v‖² in [0, 2] and gates in [0, 1]?"""
+        gates = (t.gate for head in self.all_heads for t in head.transitions)
+        return self.norm == "at most 1" and all(sign(gate) >= 0 for gate in gates)
+
+    @property
+    def largest_beta(self) -> Number:
+        """The largest β‖v‖² of a factor; 0 where there is no factor."""
+        factors = [f for head in self.all_heads for t in head.transitions for f in t.factors]
+        sizes = [simplest(f.beta * f.norm_squared) for f in factors]
+        return max(sizes, key=lambda x: enclosure(x, 64), default=0)
+
+    @property
+    def layer_factors(self) -> tuple[int, ...] | None:
+        """Most factors of a letter in a head, layer by layer; None where a letter is no product of factors."""
+        if self.householders is None:
+            return None
+        return tuple(max(head.householders or 0 for head in layer.heads) for layer in self.layers)
+
+    @property
+    def letter_factors(self) -> tuple[int, ...] | None:
+        """In one layer the most factors of each letter in a head; None for several layers or without factors."""
+        if self.is_layered or self.householders is None:
+            return None
+        columns = [_factor_counts(head) for head in self.layers[0].heads]
+        return tuple(max(counts) for counts in zip(*columns, strict=True))
+
+    @property
+    def work(self) -> int | None:
+        """Factors × key dimension of each layer's most expensive letter, summed; None without factors."""
+        if self.householders is None:
+            return None
+        total = 0
+        for layer in self.layers:
+            columns = [[head.dim * count for count in _factor_counts(head)] for head in layer.heads]
+            total += max((sum(letter) for letter in zip(*columns, strict=True)), default=0)
+        return total
+
+    @property
+    def parameters(self) -> int:
+        """Numbers that write all letters down: β and key of each factor, gates and added entries."""
+        transitions = [(head.dim, t) for head in self.all_heads for t in head.transitions]
+        written = sum(len(t.additive) + (t.gate != 1) + len(t.matrix or ()) for _, t in transitions)
+        return written + sum(len(t.factors) * (1 + dim) for dim, t in transitions)
+
+    @property
+    def state_size(self) -> int | None:
+        """Numbers of the state, where one layer has exactly one joint state for each automaton state; else None."""
+        if self.is_layered or len(self.decode) != len(self.automaton.states):
+            return None
+        return sum(head.dim * head.value_dim for head in self.all_heads)
+
+    def transitions(self, letter: Hashable) -> tuple[tuple[tuple[Transition, ...], ...], ...]:
+        """What a letter can do: for each layer, for each of its heads, the different transitions.
+
+        Args:
+            letter: label of a letter of the automaton.
+
+        Returns:
+            `transitions(letter)[i][h]`: those of head h of layer i; one in the first layer, and in a deeper one those
+            of all letters that the layers above can make of it.
+
+        Raises:
+            InputError: the automaton has no such letter.
+        """
+        letters = np.array([self.automaton.letter_index(letter)])
+        found = []
+        for layer in self.layers:
+            actions = [dict.fromkeys(head.action_of(letters).tolist()) for head in layer.heads]
+            found.append(
+                tuple(
+                    tuple(head.transitions[t] for t in chosen)
+                    for head, chosen in zip(layer.heads, actions, strict=True)
+                )
+            )
+            if layer.next_letter is not None:
+                following = np.unique(layer.next_letter[letters])
+                letters = following[following >= 0]
+        return tuple(found)
+
+    @property
+    def matrices(self) -> dict[Hashable, tuple[Matrix, ...]]:
+        """The exact matrix A(x) of each letter x, gate included, one a head: `matrices[label][head][row][column]`.
+
+        Raises:
+            InputError: there are several layers, where a letter does not tell the matrices of the lower ones; see
+                `transitions`.
+        """
+        heads = self.only_layer.heads
         return {
-            "layers": len(self.layers),
-            "householders": self.householders,
-            "heads": self.heads,
-            "dim": self.dim,
-            "exactness": self.exactness,
-            "integer_bound": self.integer_bound,
-            "formats": list(self.formats),
-            "norm": self.norm,
+            label: tuple(
+                dense_matrix(head.transitions[int(head.action_of(np.array(x)))], head.dim) for head in heads
+            )
+            for x, label in enumerate(self.automaton.letters)
         }
 
-    def _repr_html_(self) -> str:
-        """The figures as a table, for notebooks."""
-        rows = {"construction": self.construction, "theorem": self.theorem, **self.summary()}
-        cells = "".join(f"<tr><th>{escape(k)}</th><td>{escape(str(v))}</td></tr>" for k, v in rows.items())
-        return f"<table>{cells}</table>"
+    def initial_code(self, state: int | None = None) -> int:
+        """Row of `decode` at which a run from the given state (default: the start) begins."""
+        if state is None or state == self.automaton.start:
+            return 0
+        rows = np.flatnonzero(self.decode[:, 0] == state)
+        return int(rows[0])
+
+
+def as_table(found: Realisation) -> LRNN | None:
+    """A realisation as the table of all its letters; None for a kind that computes them."""
+    return found if isinstance(found, LRNN) else None
+
+
+def table_of(found: Realisation, why: str) -> LRNN:
+    """A realisation as the table of all its letters; `InputError` with the reason `why` for a kind that has none."""
+    if isinstance(found, LRNN):
+        return found
+    raise found.no_table(why)
+
+
+def _factor_counts(head: Head) -> list[int]:
+    """The number of factors of each letter of the layer."""
+    counts = np.array([len(t.factors) for t in head.transitions], dtype=np.int64)
+    return list(counts.tolist() if head.actions is None else counts[head.actions].tolist())
+
+
+def dense_matrix(transition: Transition, n: int) -> Matrix:
+    """A of a letter, gate included, as a dense n × n matrix."""
+    if transition.matrix is not None:
+        return tuple(tuple(row) for row in dense(transition.matrix, n, n))
+    A = product_of(transition.factors, n)
+    return A if transition.gate == 1 else scaled(transition.gate, A)
 
 
 def sparse(rows: list[list[Number]] | tuple[tuple[Number, ...], ...]) -> Sparse:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mirrormata import automaton_from_spec, check, construct, plan, random_words, run
-from mirrormata.theory.running._refutation import refute_printed
+from mirrormata.theory import refute_printed
 
 # no 000 anywhere: aperiodic, but its letters merge states, so no group and no single layer here
 automaton = automaton_from_spec("tomita:4")

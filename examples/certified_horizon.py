@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mirrormata import construct, random_words, run
-from mirrormata.theory._horizon import horizons
+from mirrormata.theory import horizons
 
 rotation = construct("mod:60")
 integer = construct("mod:60", exactness="integer")

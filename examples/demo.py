@@ -14,8 +14,7 @@ from mirrormata import (
     run,
     write_certificate,
 )
-from mirrormata.theory.impossibility._certificate import parity_impossibility
-from mirrormata.theory.pictures._mirrors import draw_mirrors
+from mirrormata.theory import certify_parity_impossibility, draw_mirrors
 
 
 def main(folder: str = "demo") -> None:
@@ -54,7 +53,7 @@ def main(folder: str = "demo") -> None:
         f" 8  Z_60 as a rotation: certified for {limits['bf16']} tokens in bf16, {limits['fp32']:,} in fp32; "
         f"the first error in bf16 is at {rough.first_error}."
     )
-    impossible = parity_impossibility()
+    impossible = certify_parity_impossibility()
     write_certificate(impossible, out / "parity-impossible.json")
     refused, words = check(out / "parity-impossible.json"), impossible["words"]
     print(

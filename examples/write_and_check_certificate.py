@@ -8,13 +8,15 @@ import sys
 import tempfile
 from pathlib import Path
 
+import mirrormata
 from mirrormata import construct, full_certificate, write_certificate
-from mirrormata.theory.checker import table
+
+CHECKER = Path(mirrormata.__file__).parent / "theory" / "checker" / "table.py"
 
 
 def verdict(path: Path) -> str:
     """What the stand-alone checker prints."""
-    command = [sys.executable, "-I", table.__file__, str(path)]
+    command = [sys.executable, "-I", str(CHECKER), str(path)]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 

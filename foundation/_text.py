@@ -28,10 +28,10 @@ CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u061
 
 def printable(text: str) -> str:
     r"""The text with control characters as `\x1b` or `\u202e`; tabs and line feeds stay."""
-    return CONTROLS.sub(lambda found: _escaped(found[0]), text)
+    return CONTROLS.sub(lambda found: _escape(found[0]), text)
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 

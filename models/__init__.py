@@ -1,1 +1,5 @@
-"""Torch layers, tasks, training and comparison."""
+"""Layers and models that can be trained, tasks, training, comparison, checkpoints and reports; loaded on first use."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

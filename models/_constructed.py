@@ -171,7 +171,7 @@ def _fill_head(model: Model, lrnn: LRNN) -> None:
     """The read-out: of one layer the nearest joint code, else the state that the last table names, or none."""
     weight, bias = model.head.weight[0], model.head.bias
     assert bias is not None
-    if len(lrnn.layers) > 1:
+    if lrnn.is_layered:
         states = len(lrnn.automaton.states)
         weight[range(states), range(states)] = 1
         bias[0, states] = 0.5  # wins where no state is told
@@ -202,7 +202,7 @@ def _check_sizes(name: str, limit: int, sizes: dict[str, int]) -> None:
     what, most = max(sizes.items(), key=lambda item: item[1])
     if most > limit:
         raise LimitError(
-            f"{name}: the model's {what} has {most:,} weights, more than {limit:,}: raise --max-entries"
+            f"{name}: the model's {what} has {most:,} weights, more than {limit:,}: raise `max_entries`"
         )
 
 

@@ -68,7 +68,7 @@ class ShortMemory(nn.Module):
 def with_short_memory(model: Model, layers: Sequence[int], letters: int) -> Model:
     """A copy whose mixers of these layers, from 0, have a `ShortMemory`; `InputError` for no letters."""
     if letters < 1:
-        raise InputError(f"--memory {letters}: give the letters that layers may remember, at least 1")
+        raise InputError(f"`memory` {letters}: give the letters that layers may remember, at least 1")
     copied = copy.deepcopy(model)
     for i in layers:
         block = copied.blocks[i]
@@ -216,7 +216,7 @@ def _text(task: LanguageTask, contract: TaskContract, data: str | None) -> Langu
     if data is not None:
         return LanguageTask(msgspec.structs.replace(task.settings, spec=f"text:{data}"), whole=True)
     if (now := task.contract(contract.train_lengths, contract.test_lengths).words) != contract.words:
-        raise InputError(f"{contract.task}: its text is another here ({now}); give a text by --data")
+        raise InputError(f"{contract.task}: its text is another here ({now}); give a text by `data`")
     return task
 
 

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
-from ..constructions._realisations import Realisation
+from ..constructions._document import FORMAT, read_document
+from ..constructions._lrnn import as_table
+from ..constructions._realisation import Realisation, realisation_from_certificate
 from ..constructions.automata._automaton import Automaton
 from ..constructions.automata._labels import label_text
-from ..constructions.certificates._delay import block_delay_from_certificate
-from ..constructions.certificates._parts import FORMAT
-from ..constructions.certificates._table import lrnn_from_certificate, read_document
 from ..foundation._errors import InputError
 from ..theory._check import check
 from ..theory._run_file import realisation_of, require_there
@@ -26,7 +25,7 @@ from ..theory.arithmetic._arithmetic import Kernel, parse_arithmetic
 from ..theory.proofs._answers import Answers, answers_of, output_answers, same_letters
 from ..theory.proofs._npz_model import NpzModel, load_npz_matrices, load_npz_model
 from ..theory.proofs._proof import Proof
-from ..theory.proofs._prove import Limits, prove
+from ..theory.proofs._prove import ProofLimits, prove
 from ..theory.running._stepper import Stepper
 from ..theory.spectra._model import ModelSpectrum, model_spectrum
 from .fla._model import is_fla
@@ -126,15 +125,14 @@ def _constructed_by(certificate: dict[str, Any], argument: str) -> Realisation:
         )
     if (result := check(certificate)).verdict != "valid":
         raise InputError(f"`{argument}` is an invalid certificate ({result.reason}): construct it again")
-    make = block_delay_from_certificate if certificate["kind"] == "delay" else lrnn_from_certificate
-    return make(certificate, argument)
+    return realisation_from_certificate(certificate, argument)
 
 
 def prove_model(
     model: ModelSource,
     automaton: Automaton,
     arithmetic: str | None = None,
-    **limits: Unpack[Limits],
+    **limits: Unpack[ProofLimits],
 ) -> Proof:
     """`prove` for anything that is a model.
 
@@ -258,9 +256,10 @@ def spectrum_of_model(
             f"{source.name}: it gives no exact matrices of its letters; `compare` shows the eigenvalues of its heads"
         )
     held = load_npz_matrices(source.value) if isinstance(source.value, str) else source.value
-    if source.kind == "realisation" and not hasattr(held, "all_heads"):
+    if source.kind == "realisation" and (held := as_table(source.value)) is None:
         raise InputError(
-            f"{source.name}: a certificate of kind delay holds no table of a linear RNN; one of kind table or horizon does"
+            f"{source.name}: a certificate of kind {source.value.kind} holds no table of a linear RNN; one of kind table or "
+            "horizon does"
         )
     return model_spectrum(
         held,

@@ -1,6 +1,6 @@
 """Triton's kernels in its interpreter, unless TRITON_INTERPRET=0 says that they are to run on a GPU; Hypothesis without
 deadlines, since tests run side by side, in continuous integration the same examples each time; and the fixtures `call`, the
-command line, `certificates`, a folder of them for it, and `poisoned_buffers`, for kernels.
+command line, `certificates`, a folder of them for it, and `poisoned_buffers`, for kernels. Slow tests get more time.
 """
 
 from __future__ import annotations
@@ -21,6 +21,17 @@ from mirrormata.tests.cli.command_line import Outcome, caller
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+SECONDS = {"install": 1800, "long": 3600}
+"""How many seconds a test with one of these marks may take; all others have the `timeout` of pyproject.toml."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give tests that are marked as slow their own time, unless they state one."""
+    for item in items:
+        seconds = [SECONDS[mark.name] for mark in item.iter_markers() if mark.name in SECONDS]
+        if seconds and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(max(seconds)))
 
 
 @pytest.fixture
@@ -46,7 +57,7 @@ def poisoned_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with certificates of several kinds, for the tests of the command line; `broken.json` is invalid."""
-    from mirrormata.constructions.certificates._table import write_certificate
+    from mirrormata.constructions._document import write_certificate
     from mirrormata.tests.theory.certified import document
 
     made = tmp_path_factory.mktemp("certificates")

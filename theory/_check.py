@@ -7,28 +7,29 @@ their reachable states correspond one to one, start to start, such that letters 
 states and outputs have the same text. The names of states are texts for people and need not agree. A certificate of kind
 `bound` has neither start nor outputs: its states are matched by their names, and all of them count.
 
-The certificate of whatever was constructed, with horizons where rounding matters.
-
 What the stand-alone checker accepts of a construction: its certificate, and its horizons.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import pkgutil
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..constructions._delay import BlockDelay
+from ..constructions._conversions import AutomatonLike, as_automaton
+from ..constructions._document import write_certificate
 from ..constructions._lrnn import LRNN
-from ..constructions._realisations import Realisation
+from ..constructions._realisation import Realisation
 from ..constructions.automata._automaton import Automaton
 from ..constructions.automata._labels import distinct_texts, label_text, output_texts
-from ..constructions.certificates._table import write_certificate
 from ..foundation._errors import DisagreementError, InputError
+from . import checker
 from ._horizon import full_certificate
-from .checker import bound, delay, equivalent, horizon, impossible, table
 from .checker._exact import Invalid, load, parse, shown
 
 MAX_PAIRS = 1_000_000
@@ -177,14 +178,12 @@ def _listed(texts: list[str]) -> str:
     return ", ".join(texts[:8]) + ", ..." * (len(texts) > 8)
 
 
-CHECKERS = {
-    "table": table.check,
-    "horizon": horizon.check,
-    "delay": delay.check,
-    "bound": bound.check,
-    "equivalent": equivalent.check,
-    "impossible": impossible.check,
-}
+@cache
+def all_checkers() -> dict[str, Callable[[Any], str]]:
+    """The checkers by the kinds of their certificates: the files of `checker/` without an underscore."""
+    names = sorted(module.name for module in pkgutil.iter_modules(checker.__path__))
+    kinds = [name for name in names if not name.startswith("_")]
+    return {kind: import_module(f"{checker.__name__}.{kind}").check for kind in kinds}
 
 
 @dataclass(frozen=True)
@@ -210,15 +209,16 @@ class CheckResult:
 
 
 def check(
-    certificate: str | Path | Mapping[str, Any] | Realisation, automaton: Automaton | None = None
+    certificate: str | Path | Mapping[str, Any] | Realisation, automaton: AutomatonLike | None = None
 ) -> CheckResult:
     """Check a certificate file, its JSON document, or a construction (through its certificate).
 
-    `automaton`: the one that the certificate is to be about. Its reachable states must correspond to those of the
+    `automaton`: the one that the certificate is to be about, in any form that `as_automaton` takes. Its reachable states must correspond to those of the
     certificate's automaton, letters and outputs matched by their texts (see `about`); else the verdict is `other`.
     Malformed and wrong certificates are `invalid` with the reason; a file that cannot be read is an `InputError`, and so is
     an automaton with two letters or outputs (for a bound: two states) of the same text.
     """
+    automaton = None if automaton is None else as_automaton(automaton)
     document, result = _checked(certificate)
     if automaton is None:
         return result
@@ -233,8 +233,8 @@ def check(
 
 def _checked(certificate: str | Path | Mapping[str, Any] | Realisation) -> tuple[Any, CheckResult]:
     """The certificate's document, and the verdict of its kind's checker."""
-    if isinstance(certificate, LRNN | BlockDelay):
-        certificate = certify(certificate)
+    if isinstance(certificate, Realisation):
+        certificate = full_certificate(certificate)
     try:
         if isinstance(certificate, str | Path):
             if Path(certificate).is_file() and Path(certificate).stat().st_size == 0:
@@ -253,8 +253,8 @@ def _checked(certificate: str | Path | Mapping[str, Any] | Realisation) -> tuple
             raise InputError(f"{str(certificate)!r}: cannot be read ({error})") from None
         return None, CheckResult("invalid", None, f"not JSON: {error}")
     kind = document.get("kind") if isinstance(document, dict) else None
-    checker = CHECKERS.get(kind) if isinstance(kind, str) else None
-    if checker is None:
+    proves = all_checkers().get(kind) if isinstance(kind, str) else None
+    if proves is None:
         what = (
             "no certificate: an object with a kind is needed"
             if kind is None
@@ -262,21 +262,14 @@ def _checked(certificate: str | Path | Mapping[str, Any] | Realisation) -> tuple
         )
         return None, CheckResult("invalid", None, what)
     try:
-        return document, CheckResult("valid", kind, checker(document))
+        return document, CheckResult("valid", kind, proves(document))
     except Invalid as reason:
         return None, CheckResult("invalid", kind, str(reason))
 
 
-def certify(found: Realisation, *, max_group: int = 5_000) -> dict[str, Any]:
-    """Of kind `delay` for a block delay (of a group with at most `max_group` elements), else `table` or `horizon`."""
-    if isinstance(found, BlockDelay):
-        return found.certificate(max_group)
-    return full_certificate(found)
-
-
 def accepted(found: Realisation, *, max_group: int = 5_000) -> dict[str, Any]:
     """The certificate of a construction, once its checker has accepted it; `DisagreementError` where it does not."""
-    document = certify(found, max_group=max_group)
+    document = full_certificate(found, max_group=max_group)
     result = check(document)
     if result.verdict != "valid":
         raise DisagreementError(

@@ -47,12 +47,12 @@ def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) 
     Raises `InputError` for more layers or heads, `LimitError` beyond `max_entries` entries of one array.
     """
     name = lrnn.automaton.name
-    if len(lrnn.layers) != 1 or lrnn.heads != 1:
+    if lrnn.is_layered or lrnn.heads != 1:
         heads = f"up to {_count(lrnn.heads, 'head')}"
-        if len(lrnn.layers) > 1:
+        if lrnn.is_layered:
             heads = f"{_count(len(lrnn.all_heads), 'head')} in all"
         raise InputError(
-            f"{name}: the .npz format holds one layer with one head, this LRNN has {_count(len(lrnn.layers), 'layer')} "
+            f"{name}: the .npz format holds one layer with one head, this LRNN has {_count(lrnn.depth, 'layer')} "
             f"with {heads}: export it as .safetensors"
         )
     head = lrnn.layers[0].heads[0]
@@ -103,7 +103,7 @@ def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_E
 
     automaton = lrnn.automaton
     tensors: dict[str, NDArray[Any]] = {}
-    several = len(lrnn.layers) > 1
+    several = lrnn.is_layered
     for i, layer in enumerate(lrnn.layers):
         for j, head in enumerate(layer.heads):
             arrays = head_arrays(head, automaton.name, max_entries)
@@ -112,7 +112,7 @@ def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_E
                 if (entries := head.code_transitions.size) > max_entries:
                     raise LimitError(
                         f"{automaton.name}: the points before the token have {entries:,} entries, more than "
-                        f"{max_entries:,}: raise --max-entries"
+                        f"{max_entries:,}: raise `max_entries`"
                     )
                 arrays["actions"] = head.action_of(np.arange(head.letters))
                 arrays["point_of"] = head.point_of
@@ -157,7 +157,7 @@ def head_arrays(head: Head, name: str, max_entries: int) -> dict[str, NDArray[An
     if letters * most * head.dim > max_entries:
         raise LimitError(
             f"{name}: the factors' vectors have {letters * most * head.dim:,} entries, more than {max_entries:,}: "
-            "raise --max-entries"
+            "raise `max_entries`"
         )
     rounding = Rounding(float_format("fp64"))
     beta: Floats = np.zeros((letters, most))

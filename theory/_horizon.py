@@ -21,15 +21,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..constructions._lrnn import INTEGER_RANGES, LRNN, Head, Sparse, Transition, head_bound
+from ..constructions._lrnn import LRNN, Head, head_bound
+from ..constructions._realisation import INTEGER_RANGES, Realisation, Sparse, Transition
 from ..constructions.algebra._cyclotomic import Number, enclosure, is_integer, simplest
 from ..constructions.algebra._householder import GHFactor, product_of
 from ..constructions.algebra._matrices import Matrix, divide
 from ..constructions.automata._automaton import breadth_first
-from ..constructions.certificates._table import certificate
 from ..foundation._errors import InputError
+from ._kinds import kind_of
 from .arithmetic._rounding import FORMATS, FloatFormat, float_format, round_number
-from .running._stepper import LRNNStepper, only_layer
+from .running._stepper import LRNNStepper
 from .running._words import random_words
 
 ARITHMETIC = "per_step, nearest even, weights and initial state rounded once"
@@ -39,13 +40,26 @@ LARGEST_LOAD = 2**1000
 """Of (K + 1) S: above it squares in the decoder's float64 could overflow."""
 
 
-def full_certificate(lrnn: LRNN) -> dict[str, Any]:
-    """The certificate of a construction: of kind `table`, or `horizon` where it is not bit-exact.
+def full_certificate(found: Realisation, *, max_group: int = 5_000) -> dict[str, Any]:
+    """The certificate of a realisation, with certified lengths for each dtype where its numbers are rounded.
 
-    The latter has the table and beside it `horizon`: the arithmetic, and a length for each dtype. There is none
-    for letters with additive terms or with matrices that are no products of factors.
+    Of an `LRNN` it is of kind `table`, or `horizon` where it is not bit-exact; that has the table and beside it
+    `horizon`: the arithmetic, and a length for each dtype. There is none for letters with additive terms or with
+    matrices that are no products of factors. Of a block delay it is of kind `delay`.
+
+    Args:
+        found: what `construct` returned.
+        max_group: largest group whose elements a certificate of kind `delay` lists.
+
+    Raises:
+        InputError: two labels have the same text, or a Mealy machine's output cannot be told from the state after.
+        LimitError: a number field, or a group, is beyond the limit.
     """
-    document = certificate(lrnn)
+    return kind_of(found).complete(found, found.certificate(max_group=max_group))
+
+
+def add_horizons(lrnn: LRNN, document: dict[str, Any]) -> dict[str, Any]:
+    """A table's certificate, of kind `horizon` where the table is not bit-exact but has certified lengths."""
     if not has_horizon(lrnn):
         return document
     return {**document, "kind": "horizon", "horizon": {"arithmetic": ARITHMETIC, "lengths": horizons(lrnn)}}
@@ -225,14 +239,14 @@ def scaled(lrnn: LRNN, size: Fraction) -> LRNN:
     """
     heads = tuple(
         replace(head, transitions=tuple(_scaled(lrnn, t, size) for t in head.transitions))
-        for head in only_layer(lrnn)
+        for head in lrnn.only_layer.heads
     )
     return replace(lrnn, layers=(replace(lrnn.layers[0], heads=heads),))
 
 
 def beta_horizons(lrnn: LRNN, size: Fraction) -> dict[str, int | None]:
     """Lengths up to which decoding is provably right: in `exact` numbers and per step in each dtype; None: no limit."""
-    heads = list(zip(only_layer(lrnn), only_layer(scaled(lrnn, size)), strict=True))
+    heads = list(zip(lrnn.only_layer.heads, scaled(lrnn, size).only_layer.heads, strict=True))
     starts = lrnn.decode[0, 1:].tolist()
     extents = [extent(head) for head, _ in heads]
     load = decoder_load([(h, R, m) for (h, _), (R, m) in zip(heads, extents, strict=True)])

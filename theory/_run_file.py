@@ -13,17 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..constructions._delay import BlockDelay
-from ..constructions._lrnn import LRNN
-from ..constructions._realisations import Realisation
+from ..constructions._document import read_document
+from ..constructions._lrnn import LRNN, as_table
+from ..constructions._realisation import Realisation, realisation_from_certificate
 from ..constructions.automata._automaton import Automaton, Indices
-from ..constructions.certificates._delay import block_delay_from_certificate
-from ..constructions.certificates._table import lrnn_from_certificate, read_document
 from ..foundation._errors import InputError
 from ._check import check
+from ._kinds import kind_of
 from .arithmetic._rounding import Floats, float_format
 from .running._block_run import follow
-from .running._delay import run_delay
 from .running._report import RunReport
 from .running._run import run
 from .running._stepper import LRNNStepper
@@ -84,26 +82,18 @@ def lrnn_of(path: str) -> LRNN:
 
     `InputError` for a certificate without one, and for an invalid one.
     """
-    return _lrnn_of(path, _constructed(path))
-
-
-def _lrnn_of(path: str, document: dict[str, Any]) -> LRNN:
-    if document["kind"] == "delay":
+    found = realisation_of(path)
+    table = as_table(found)
+    if table is None:
         raise InputError(
-            f"{path}: a certificate of kind delay holds no table of a linear RNN; one of kind table or horizon does"
+            f"{path}: a certificate of kind {found.kind} holds no table of a linear RNN; one of kind table or horizon does"
         )
-    return lrnn_from_certificate(document, path)
+    return table
 
 
 def realisation_of(path: str) -> Realisation:
-    """What a certificate file constructs: as `lrnn_of`, or the block delay of one of kind delay."""
-    return _realisation_of(path, _constructed(path))
-
-
-def _realisation_of(path: str, document: dict[str, Any]) -> Realisation:
-    if document["kind"] == "delay":
-        return block_delay_from_certificate(document, path)
-    return _lrnn_of(path, document)
+    """What a certificate file constructs, whichever kind of realisation it is; errors as for `lrnn_of`."""
+    return realisation_from_certificate(_constructed(path), path)
 
 
 def _constructed(path: str) -> dict[str, Any]:
@@ -190,21 +180,22 @@ def run_file(
     `length`, `seed`: of random words only, by default 1,000 and 0.
     """
     if (word is None) == (random is None):
-        raise InputError("run: give --word WORD, or --random N with --length T")
+        raise InputError("run: give `word`, or `random` with `length`")
     if word is not None and (length is not None or seed is not None):
         raise InputError(
-            f"run: {'--length' if length is not None else '--seed'} is of random words (--random); with --word leave it out"
+            f"run: `{'length' if length is not None else 'seed'}` is of random words (`random`); with `word` leave it out"
         )
     if random == 0 or length == 0:
         raise InputError(
-            f"run: {'--random' if random == 0 else '--length'} 0 runs nothing: give a number from 1 on"
+            f"run: `{'random' if random == 0 else 'length'}` 0 runs nothing: give a number from 1 on"
         )
     if dtype != "exact":
         dtype = float_format(dtype).name
     document = _constructed(path)
-    found = _realisation_of(path, document)
-    if isinstance(found, BlockDelay):
-        _require_plain(path, dtype, start, picture)
+    found = realisation_from_certificate(document, path)
+    margins = kind_of(found).margins
+    if picture is not None and margins is None:
+        raise found.no_table("no margin is followed along its run; leave `picture` out")
     automaton = found.automaton
     first = None if start is None else automaton.state_index(start)
     letters = (
@@ -212,35 +203,19 @@ def run_file(
         if random is not None
         else automaton.word(_letters(automaton, word or ""))[None, :]
     )
-    if isinstance(found, BlockDelay):
-        report = run_delay(found, letters, dtype=dtype, sequential=sequential, progress=progress)
-    else:
-        report = run(found, letters, dtype=dtype, start=first, sequential=sequential, progress=progress)
+    report = run(found, letters, dtype=dtype, start=first, sequential=sequential, progress=progress)
     lengths = document.get("horizon", {}).get("lengths", {})
     certified = first in (None, automaton.start)  # the proof counts the rounding of that initial state
     outcome = Outcome(automaton.name, report, lengths.get(dtype) if certified else None)
     if word is not None:
         state, output = _end(automaton, automaton.word(_letters(automaton, word)).tolist(), first)
         outcome = replace(outcome, state=state, output=output)
-    if picture is not None and isinstance(found, LRNN):
-        if len(found.layers) > 1:
-            raise InputError(
-                f"{path}: --picture draws the margin of one layer, this linear RNN has {len(found.layers)}: leave it "
-                "out"
-            )
+    if picture is not None and margins is not None:
         from .pictures._run import draw_run
 
-        series = margin_series(found, letters, dtype, first)
+        series = margins(found, letters, dtype, first)
         draw_run({dtype: series}, {dtype: outcome.horizon}, {dtype: report.first_error}, picture)
     return outcome
-
-
-def _require_plain(path: str, dtype: str, start: str | None, picture: str | None) -> None:
-    """A block delay runs from its start, in a float format, without a picture."""
-    wrong = ["--dtype exact"] * (dtype == "exact") + ["--start"] * (start is not None)
-    wrong += ["--picture"] * (picture is not None)
-    if wrong:
-        raise InputError(f"{path}: a block delay (kind delay) has no {' nor '.join(wrong)}: leave it out")
 
 
 MAX_TOKENS = 20_000
@@ -255,6 +230,11 @@ def margin_series(
     `letters` as for `run`; only the first `max_tokens` of each sequence are followed. The margin is that of
     `Readout`: negative where some sequence decodes to a wrong state.
     """
+    if lrnn.is_layered:
+        raise InputError(
+            f"{lrnn.automaton.name}: `picture` draws the margin of one layer, this linear RNN has {lrnn.depth}: leave it "
+            "out"
+        )
     words = words_of(letters, lrnn.automaton)
     part: NDArray[Any] = words.part(0, min(words.length, max_tokens))
     stepper = LRNNStepper(lrnn, dtype, start)

@@ -245,6 +245,7 @@ class Algebraic:
 
 
 Number: TypeAlias = int | Fraction | Algebraic
+"""An exact real number."""
 
 
 def conductor_of(numbers: Iterable[Number]) -> int:

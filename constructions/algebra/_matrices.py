@@ -9,6 +9,7 @@ from typing import TypeAlias
 from ._cyclotomic import Number, sign, simplest
 
 Matrix: TypeAlias = tuple[tuple[Number, ...], ...]
+"""An exact matrix by rows, `[rows][columns]`."""
 
 
 def matrix(rows: Sequence[Sequence[Number]]) -> Matrix:

@@ -44,7 +44,7 @@ class Acceptor:
     def automaton(self, name: str, track: Track | None = None, max_states: int = MAX_STATES) -> Automaton:
         """The complete automaton; `track` defaults to `state` if deterministic, else to `output`."""
         if not self.is_deterministic:
-            return self.determinised(name, track or "output", max_states)
+            return self.determinise(name, track or "output", max_states)
         transitions: dict[Label, dict[Label, Label]] = {q: {} for q in self.states}
         for q, x, r in self.arcs:
             transitions[self.states[q]][self.letters[x]] = self.states[r]
@@ -58,7 +58,7 @@ class Acceptor:
             track=track or "state",
         )
 
-    def determinised(self, name: str, track: Track = "output", max_states: int = MAX_STATES) -> Automaton:
+    def determinise(self, name: str, track: Track = "output", max_states: int = MAX_STATES) -> Automaton:
         """The subset construction, breadth first by letters in their order; the empty subset is the sink.
 
         A state is the tuple of the labels it stands for. `LimitError` beyond `max_states` subsets.
@@ -77,7 +77,7 @@ class Acceptor:
                     if len(order) >= max_states:
                         raise LimitError(
                             f"{name}: determinising reached {len(order) + 1} states, the limit is {max_states}; "
-                            "raise it with --max-states"
+                            "raise it with `max_states`"
                         )
                     subsets[image] = len(order)
                     order.append(image)
@@ -139,6 +139,12 @@ def start_index(states: Sequence[str], start: str, name: str) -> int:
         return list(states).index(start)
     shown = ", ".join(map(repr, states[:20])) + (", ..." if len(states) > 20 else "")
     raise InputError(f"{name}: start state {start!r} does not exist; the states are {shown}")
+
+
+def with_start_text(automaton: Automaton, start: str, name: str) -> Automaton:
+    """The automaton from the state whose label has the text `start`; `name` stands before the error."""
+    texts = [str(q) for q in automaton.states]
+    return automaton.with_start(automaton.states[start_index(texts, start, name)])
 
 
 def _bits(mask: int) -> list[int]:

@@ -14,6 +14,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...foundation._errors import InputError
 
 Label = Hashable
+"""The name of a state or a letter: any hashable value that equals itself."""
 Indices = NDArray[np.int64]
 Outputs = NDArray[np.object_]
 Track = Literal["state", "output"]
@@ -57,7 +60,7 @@ def object_array(values: Iterable[Any]) -> Outputs:
     return array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Automaton:
     """A complete deterministic automaton with outputs.
 
@@ -134,8 +137,15 @@ class Automaton:
         name: str = "automaton",
         track: Track = "state",
     ) -> Automaton:
-        """From `{state: {letter: next state}}`, possibly partial; see `building.build` for the rules."""
+        """The complete automaton of `{state: {letter: next state}}`, possibly partial.
 
+        The arguments, errors and rules are those of `build`.
+
+        Examples:
+            >>> rows = {"even": {"a": "odd"}, "odd": {"a": "even"}}
+            >>> Automaton.from_transitions(rows, start="even", name="parity")
+            <Automaton 'parity': 2 states, 1 letter, start 'even'>
+        """
         return build(
             transitions,
             start=start,
@@ -146,6 +156,15 @@ class Automaton:
             mealy=mealy,
             name=name,
             track=track,
+        )
+
+    def __repr__(self) -> str:
+        """One line: the name, the sizes and the kind of outputs."""
+        kind = ", Mealy outputs" if self.is_mealy else ""
+        states = f"{len(self.states):,} state{'s' * (len(self.states) != 1)}"
+        letters = f"{len(self.letters):,} letter{'s' * (len(self.letters) != 1)}"
+        return (
+            f"<Automaton {self.name!r:.60}: {states}, {letters}, start {self.states[self.start]!r:.40}{kind}>"
         )
 
     @property
@@ -185,9 +204,17 @@ class Automaton:
         return _index_of(state, self._state_indices, self.name, "state")
 
     def word(self, word: str | Iterable[Label]) -> Indices:
-        """Letter indices of a word: a sequence of letters, or a string.
+        """Letter indices of a word.
 
-        A string is read character by character if all letters are single characters, else split at white space.
+        Args:
+            word: a sequence of T letters; or a string, which is read character by character where all letters are single
+                characters, and is split at white space otherwise.
+
+        Returns:
+            An int array `[T]` of indices into `letters`.
+
+        Raises:
+            InputError: something in the word is not a letter.
         """
         if isinstance(word, str) and not all(isinstance(x, str) and len(x) == 1 for x in self.letters):
             by_text = {str(letter): letter for letter in self.letters}
@@ -202,7 +229,15 @@ class Automaton:
         return np.array([self.letter_index(x) for x in word], dtype=np.int64)
 
     def trace(self, letters: ArrayLike, start: int | None = None) -> Indices:
-        """States after each letter: letter indices `[..., T]` to state indices `[..., T]`, vectorised over `...`."""
+        """The states after each letter, for many words at once.
+
+        Args:
+            letters: ints `[..., T]`, indices into `self.letters`; not checked.
+            start: index of the state before the first letter, by default the start state.
+
+        Returns:
+            Ints `[..., T]`: the index of the state after each letter.
+        """
         letters = np.asarray(letters, dtype=np.int64)
         states = np.empty_like(letters)
         current = np.full(letters.shape[:-1], self.start if start is None else start, dtype=np.int64)
@@ -212,14 +247,28 @@ class Automaton:
         return states
 
     def after(self, word: str | Iterable[Label]) -> Label:
-        """The state reached from the start by a word (see `word` for its forms)."""
+        """The state, by its label, that a word reaches from the start; `run` gives those on the way as well.
+
+        Args:
+            word: a sequence of letters, or a string, see `word`.
+
+        Raises:
+            InputError: something in the word is not a letter.
+        """
         current = self.start
         for x in self.word(word):
             current = int(self.transitions[x, current])
         return self.states[current]
 
-    def output_of(self, word: str | Iterable[Label]) -> Any:
-        """Output after a word; for a Mealy machine that of its last letter (None for the empty word)."""
+    def output(self, word: str | Iterable[Label]) -> Any:
+        """The output after a word; for a Mealy machine the output of its last letter, None for the empty word.
+
+        Args:
+            word: a sequence of letters, or a string, see `word`.
+
+        Raises:
+            InputError: something in the word is not a letter.
+        """
         indices = self.word(word)
         before, current = self.start, self.start
         for x in indices:
@@ -232,8 +281,55 @@ class Automaton:
         """States reachable from the start, breadth first by letters in their order."""
         return breadth_first(self.transitions, self.start)
 
+    def accepts(self, word: str | Iterable[Label]) -> bool:
+        """Whether the automaton accepts a word: its output after the word is True.
+
+        Args:
+            word: a sequence of letters, or a string, see `word`.
+
+        Raises:
+            InputError: the outputs are not acceptance (`output` gives them), or the word has what is no letter.
+
+        Examples:
+            >>> rows = {"even": {"a": "odd"}, "odd": {"a": "even"}}
+            >>> Automaton.from_transitions(rows, start="even", accepting=["even"]).accepts("aa")
+            True
+        """
+        if self.is_mealy or not all(isinstance(v, bool | np.bool_) for v in self.outputs):
+            raise InputError(
+                f"{self.name}: its outputs are not acceptance; `output(word)` gives the output after a word"
+            )
+        return bool(self.output(word))
+
+    def run(self, word: str | Iterable[Label]) -> tuple[Label, ...]:
+        """The states on the way through a word: one after each prefix, from the empty one to the whole word.
+
+        Args:
+            word: T letters, or a string, see `word`.
+
+        Returns:
+            T + 1 states, the start first.
+
+        Raises:
+            InputError: the word has what is no letter.
+
+        Examples:
+            >>> rows = {"even": {"a": "odd"}, "odd": {"a": "even"}}
+            >>> Automaton.from_transitions(rows, start="even").run("aaa")
+            ('even', 'odd', 'even', 'odd')
+        """
+        indices = [self.start, *self.trace(self.word(word)).tolist()]
+        return tuple(self.states[q] for q in indices)
+
     def with_start(self, start: Label) -> Automaton:
-        """The same automaton from another start state (its label); unreachable states are dropped unless kept."""
+        """The same automaton from another start state; states that it does not reach are dropped, unless they are kept.
+
+        Args:
+            start: label of the new start state.
+
+        Raises:
+            InputError: there is no such state.
+        """
         moved = replace(self, start=self.state_index(start))
         return moved if self.keeps_points else moved.trimmed()
 
@@ -262,6 +358,24 @@ class Automaton:
         """The same automaton with further notes."""
         return replace(self, notes=(*self.notes, *notes))
 
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the automaton in the format of the path's extension, such as .json, .dot, .mata, .att or .txt.
+
+        The text is read again before it reaches the disk, so a file that is written gives the same automaton.
+
+        Args:
+            path: the file; one that is there is replaced.
+
+        Raises:
+            InputError: no format with that extension is written; the format cannot hold the automaton, and the message
+                says what would be lost; or the file cannot be written.
+        """
+        from ._format import format_to_write
+
+        write = format_to_write(fspath(path)).write
+        assert write is not None
+        write(self, path if isinstance(path, Path) else fspath(path))
+
     def _repr_html_(self) -> str:
         """The transition table, for notebooks."""
         head = "".join(f"<th>{escape(repr(x))}</th>" for x in self.letters)
@@ -287,7 +401,12 @@ def _index_of(label: Label, indices: Mapping[Label, int], name: str, kind: str) 
 
 
 def breadth_first(transitions: Indices, start: int) -> list[int]:
-    """Points reachable from `start` under maps `[maps, points]`, breadth first, maps in their order."""
+    """The points that maps reach from a point, breadth first, maps in their order.
+
+    Args:
+        transitions: ints `[maps, points]`; the entries are points.
+        start: the first point, 0 to points - 1.
+    """
     seen = np.zeros(transitions.shape[1], dtype=bool)
     seen[start] = True
     order = [start]
@@ -313,7 +432,11 @@ def _typed(value: object) -> Hashable:
 
 
 def output_classes(automaton: Automaton) -> Indices:
-    """Coarsest partition of the states that respects outputs and letters: class number of each state."""
+    """The coarsest partition of the states that respects outputs and letters (Moore's refinement).
+
+    Returns:
+        Ints `[states]`: the class of each state, numbered by first appearance.
+    """
     columns = np.atleast_2d(automaton.outputs)
     classes = _classes(tuple(_typed(v) for v in columns[:, q]) for q in range(len(automaton.states)))
     count = int(classes.max()) + 1
@@ -328,7 +451,14 @@ def output_classes(automaton: Automaton) -> Indices:
 
 
 def minimise(automaton: Automaton) -> Automaton:
-    """The quotient by `output_classes` on the reachable part; each state keeps its first member's label."""
+    """The smallest automaton with the same outputs on all words; `notes` says how many states were merged.
+
+    Args:
+        automaton: any; states that its start does not reach are dropped, also where they were kept on purpose.
+
+    Returns:
+        The quotient by `output_classes`. A class has the label of its first state.
+    """
     automaton = automaton.trimmed()
     classes = output_classes(automaton)
     count = int(classes.max()) + 1
@@ -351,9 +481,18 @@ def minimise(automaton: Automaton) -> Automaton:
 
 
 def separating_word(first: Automaton, second: Automaton) -> list[Label] | None:
-    """A shortest word with different outputs in the two automata, or None where they agree on all words.
+    """A shortest word with different outputs in two automata, or None where they agree on all words.
 
-    For Mealy machines the output is that of the last letter. `InputError` if the alphabets differ as sets.
+    Args:
+        first: an automaton.
+        second: one with the same letters, in any order, and outputs of the same kind.
+
+    Returns:
+        The letters of the word, the empty list where the starts differ already; for Mealy machines the output is that of
+        the last letter.
+
+    Raises:
+        InputError: the alphabets differ as sets, or only one of the two is a Mealy machine.
     """
     if set(first.letters) != set(second.letters):
         raise InputError(f"{first.name} and {second.name} have different alphabets")
@@ -399,13 +538,25 @@ def build(
     track: Track = "state",
     keep_points: bool = False,
 ) -> Automaton:
-    """A complete automaton from `{state: {letter: next state}}`.
+    """A complete automaton from `{state: {letter: next state}}`; what is changed on the way is said in its `notes`.
 
-    Orders: `states` and `letters` as given, else by first appearance in `transitions`.
-    Missing transitions go to one fresh, rejecting sink (output None). At most one of `accepting` (labels),
-    `outputs` (Moore: per state) and `mealy` (`{state: {letter: output}}`) may be given; without any, each state
-    is its own output. Unreachable states are dropped unless `keep_points`. `track="output"` minimises by outputs.
-    What was changed is said in `notes`. Raises `InputError` with all problems, `name` in front.
+    Args:
+        transitions: the next state by state and letter. Missing ones go to one fresh state, a sink that rejects (or has
+            the output None).
+        start: label of the start state.
+        letters: the alphabet in its order, by default the letters as they first appear in `transitions`.
+        states: the states in their order, by default as they first appear in `transitions`.
+        accepting: labels of the accepting states: outputs are then True and False. At most one of `accepting`, `outputs`
+            and `mealy` is given; without any, each state is its own output.
+        outputs: the output of each state, None where it is missing (a Moore machine).
+        mealy: the output by state and letter (a Mealy machine).
+        name: the automaton's name, which stands before every error.
+        track: `state` keeps every reachable state, `output` minimises by outputs.
+        keep_points: keep states that the start does not reach.
+
+    Raises:
+        InputError: with everything that is wrong at once: states that do not exist, letters outside the alphabet, labels
+            that are not hashable or equal to each other.
     """
     if states is None:
         sources = list(transitions)

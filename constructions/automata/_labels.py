@@ -66,7 +66,7 @@ def output_texts(automaton: Automaton, name: str) -> list[str]:
     for value in values:
         text = distinct_texts([value], "output", name)[0]
         first = owner.setdefault(text, value)
-        if typed(first) != typed(value):
+        if type_and_value(first) != type_and_value(value):
             raise InputError(
                 f"{name}: outputs {first!r} and {value!r} have the same text: rename one of them"
             )
@@ -74,6 +74,6 @@ def output_texts(automaton: Automaton, name: str) -> list[str]:
     return texts
 
 
-def typed(value: Any) -> tuple[str, Any]:
+def type_and_value(value: Any) -> tuple[str, Any]:
     """A key that keeps `1`, `1.0` and `True` apart."""
     return type(value).__name__, value

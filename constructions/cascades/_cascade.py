@@ -285,7 +285,7 @@ def cascade_of_all_maps(
     if 2**n - 1 > max_image_sets:
         raise LimitError(
             f"{automaton.name}: all maps of {n} states have 2^{n} - 1 image sets; the limit is {max_image_sets:,}: "
-            "raise --max-image-sets"
+            "raise `max_image_sets`"
         )
     points = np.arange(n)
     swap, merging = points.copy(), points.copy()
@@ -299,7 +299,7 @@ def cascade_of_all_maps(
 def _require_few(name: str, letters: int, level: str, limit: int) -> None:
     if letters > limit:
         raise LimitError(
-            f"{name}: {letters:,} letters on {level} of the cascade; the limit is {limit:,}: raise --max-level-letters"
+            f"{name}: {letters:,} letters on {level} of the cascade; the limit is {limit:,}: raise `max_level_letters`"
         )
 
 

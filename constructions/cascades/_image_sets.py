@@ -67,13 +67,13 @@ def image_sets(
         if (len(moves) + 1) * letters > max_set_moves:
             raise LimitError(
                 f"holonomy: {len(masks):,} image sets under {letters:,} letters and not done; the limit is "
-                f"{max_set_moves:,} moves of sets by letters: raise --max-set-moves"
+                f"{max_set_moves:,} moves of sets by letters: raise `max_set_moves`"
             )
         moves.append(_indices(_images(mask, table), index, masks))
         if len(masks) > max_image_sets:
             raise LimitError(
                 f"holonomy: {len(masks):,} image sets of the {n} points and not done; "
-                f"the limit is {max_image_sets:,}: raise --max-image-sets"
+                f"the limit is {max_image_sets:,}: raise `max_image_sets`"
             )
     images = len(masks)
     singletons = _indices([1 << q for q in range(n)], index, masks)

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...foundation._errors import LimitError
-from .._delay import BlockDelay
+from .._delay import BlockDelay, Counter, CounterHead, CounterLayer, counter_head
+from .._document import FORMAT
 from ..automata._automaton import Indices
-from ..theorems._block_delay import Counter, CounterHead, CounterLayer, counter_head
 from ._parts import (
-    FORMAT,
     MAX_CONDUCTOR,
     factors_json,
     machine_json,
@@ -35,13 +34,13 @@ def delay_certificate(form: BlockDelay, max_group: int = 5_000) -> dict[str, Any
         count = "more" if form.elements is None else f"{len(form.elements):,} elements, more"
         raise LimitError(
             f"{automaton.name}: the transition group has {count} than {max_group:,}, and a certificate of block delay "
-            "lists all: raise --max-group"
+            "lists all: raise `max_group`"
         )
     field = max(head.field for head in form.counter.heads)
     if field > MAX_CONDUCTOR:
         raise LimitError(
             f"the counter's numbers lie in Q(2cos 2π/{field}), and certificates hold fields up to "
-            f"N = {MAX_CONDUCTOR:,}: use --counter ripple"
+            f"N = {MAX_CONDUCTOR:,}: use `counter` ripple"
         )
     machine = machine_json(automaton, form.construction, form.theorem)
     outputs = np.array(machine["automaton"]["outputs"])

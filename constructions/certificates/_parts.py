@@ -19,7 +19,6 @@ from ..algebra._householder import GHFactor
 from ..automata._automaton import Automaton, Indices, object_array
 from ..automata._labels import distinct_texts, output_texts
 
-FORMAT = "mirrormata-certificate/1"
 MAX_CONDUCTOR = 2_000
 """The largest N of a field that the checkers take."""
 

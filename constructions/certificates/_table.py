@@ -5,30 +5,17 @@ What each entry means: docs/certificates.md.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...foundation._errors import InputError, LimitError
-from ...foundation._files import parse_json, read_text, write_text
-from .._lrnn import (
-    LRNN,
-    Covering,
-    Head,
-    Layer,
-    Sparse,
-    Transition,
-    apply_transition,
-    codes_of,
-    padded_rows,
-    stacked,
-)
+from .._document import FORMAT
+from .._lrnn import LRNN, Covering, Head, Layer, apply_transition, codes_of, padded_rows, stacked
+from .._realisation import Sparse, Transition
 from ._parts import (
-    FORMAT,
     MAX_CONDUCTOR,
     factors_json,
     machine_json,
@@ -49,7 +36,7 @@ def certificate(lrnn: LRNN) -> dict[str, Any]:
     automaton = lrnn.automaton
     machine = machine_json(automaton, lrnn.construction, lrnn.theorem)
     outputs = machine["automaton"]["outputs"]
-    layered = len(lrnn.layers) > 1
+    layered = lrnn.is_layered
     codes: list[Any]
     if automaton.is_mealy:
         codes = _mealy_outputs(lrnn, outputs)
@@ -91,7 +78,7 @@ def _mealy_outputs(lrnn: LRNN, outputs: list[list[int]]) -> list[list[int | None
     In place of codes there are states where the LRNN has several layers, whose last read-out names the state.
     """
     heads, automaton = lrnn.layers[-1].heads, lrnn.automaton
-    layered = len(lrnn.layers) > 1
+    layered = lrnn.is_layered
     rows = [[q, q] for q in range(len(automaton.states))] if layered else lrnn.decode.tolist()
     place = {tuple(row[1:]): r for r, row in enumerate(rows)}
     table: list[list[int | None]] = []
@@ -117,7 +104,7 @@ def _head(head: Head) -> dict[str, Any]:
     if head.field > MAX_CONDUCTOR:
         raise LimitError(
             f"a head's numbers lie in Q(2cos 2π/{head.field}), and certificates hold fields up to N = {MAX_CONDUCTOR:,}: "
-            "construct with a smaller --max-degree"
+            "construct with a smaller `max_degree`"
         )
     codes = [_sparse(code) for code in head.codes]
     layered: dict[str, Any] = {}
@@ -151,43 +138,6 @@ def _transition(t: Transition) -> dict[str, Any]:
     if t.additive:
         result["additive"] = _sparse(t.additive)
     return result
-
-
-def write_certificate(document: Mapping[str, Any], path: str | Path) -> None:
-    """Write a certificate whole, one line for each letter, code and state so that it can be read and compared."""
-    write_text(path, certificate_text(document))
-
-
-def certificate_text(document: Mapping[str, Any]) -> str:
-    """JSON with short lists on one line each."""
-    return _layout(document, 0) + "\n"
-
-
-def _layout(value: Any, depth: int) -> str:
-    flat = json.dumps(value, ensure_ascii=False)
-    if len(flat) <= 100 or not isinstance(value, dict | list):
-        return flat
-    inner, outer = "  " * (depth + 1), "  " * depth
-    if isinstance(value, dict):
-        items = [f"{json.dumps(k)}: {_layout(v, depth + 1)}" for k, v in value.items()]
-        return "{\n" + inner + f",\n{inner}".join(items) + f"\n{outer}}}"
-    if all(not isinstance(v, dict | list) for v in value):
-        return flat
-    return "[\n" + inner + f",\n{inner}".join(_layout(v, depth + 1) for v in value) + f"\n{outer}]"
-
-
-def read_document(path: str | Path) -> dict[str, Any]:
-    """The JSON object in a certificate file; `InputError` where it is none of ours. Nothing is proved by this."""
-    if Path(path).suffix == ".safetensors" and Path(path).is_file():
-        raise InputError(f"{path}: weights alone; give the folder that they lie in, with its config.json")
-    text = read_text(path)
-    try:
-        document = parse_json(text, str(path))
-    except InputError as error:
-        raise InputError(f"{error}; a certificate is written by `mirrormata construct -o`") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise InputError(f'{path}: not a mirrormata certificate (its "format" must be "{FORMAT}")')
-    return document
 
 
 def lrnn_from_certificate(document: Mapping[str, Any], name: str = "certificate") -> LRNN:

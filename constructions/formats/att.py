@@ -12,6 +12,7 @@ from ...foundation._files import read_text
 from ...foundation._text import refusal
 from ..automata._acceptor import EPSILON, MAX_STATES, Acceptor, start_index
 from ..automata._automaton import Automaton, Track, build
+from ..automata._format import Format
 from ..automata._labels import distinct_texts, output_kind, output_texts
 from ._writing import write_verified
 
@@ -156,7 +157,7 @@ def _mealy(found: _Arcs, start: str, name: str, track: Track) -> Automaton:
 def write_att(automaton: Automaton, path: str | Path) -> None:
     """Write an `.att` file, the start state first; acceptance or Mealy outputs only, names without blanks.
 
-    State names are written as they are: OpenFst reads names other than numbers with `--ssymbols`.
+    State names are written as they are: OpenFst reads names other than numbers with a symbol table of states only.
     """
     name, kind = str(path), output_kind(automaton)
     if kind not in ("acceptor", "mealy"):
@@ -184,3 +185,12 @@ def write_att(automaton: Automaton, path: str | Path) -> None:
     lines += [states[q] for q in order if kind == "mealy" or automaton.outputs[q]]
     text = "".join(f"{line}\n" for line in lines)
     write_verified(automaton, path, text, lambda again: parse_att(again, name))
+
+
+FORMAT = Format(
+    name="OpenFst text",
+    extensions=(".att",),
+    read=read_att,
+    write=write_att,
+    example="even odd a\nodd even a\neven\n",
+)

@@ -18,6 +18,7 @@ from ...foundation._errors import InputError
 from ...foundation._files import read_text
 from ..automata._acceptor import MAX_STATES, Acceptor, start_index
 from ..automata._automaton import Automaton, Track, build, fresh_name
+from ..automata._format import Format
 from ..automata._labels import OutputKind, distinct_texts, output_kind, output_texts
 from ._dot_language import KEYWORDS, DotEdge, DotGraph, HtmlText, parse_dot_graph
 from ._writing import quote, write_verified
@@ -50,10 +51,10 @@ def split(text: Characters, separator: str) -> list[Characters]:
             pieces.append([])
         else:
             pieces[-1].append(item)
-    return [stripped(piece) for piece in pieces]
+    return [strip_blanks(piece) for piece in pieces]
 
 
-def stripped(text: Characters) -> Characters:
+def strip_blanks(text: Characters) -> Characters:
     """Without unescaped blanks at the ends."""
     first, last = 0, len(text)
     while first < last and _is_blank(text[first]):
@@ -89,19 +90,19 @@ def input_and_output(text: Characters) -> tuple[str, str] | None:
     ]
     if len(spaced) != 1:
         return None
-    return plain(stripped(text[: spaced[0]])), plain(stripped(text[spaced[0] + 1 :]))
+    return plain(strip_blanks(text[: spaced[0]])), plain(strip_blanks(text[spaced[0] + 1 :]))
 
 
 def record_output(label: str) -> str | None:
     """The output in a record label `{ name | output }` or `name|output`; None if it has not two fields."""
-    text = stripped(characters(label))
+    text = strip_blanks(characters(label))
     if text[:1] == [("{", False)] and text[-1:] == [("}", False)]:
         text = text[1:-1]
     fields = split(text, "|")
     return plain(fields[1]) if len(fields) == 2 else None
 
 
-def escaped(text: str, signs: str) -> str:
+def escape_label(text: str, signs: str) -> str:
     r"""A label's text: backslashes, the given signs, and blanks at the ends escaped."""
     first = len(text) - len(text.lstrip())
     last = len(text.rstrip())
@@ -204,7 +205,7 @@ class _Machine:
         if not starts:
             raise InputError(
                 f'{name}: no start state: add `__start0 [shape=none, label=""]; __start0 -> {states[0]}`, '
-                "or name a state with --start"
+                "or name a state with `start`"
             )
         note = graph.attributes.get("comment", "")
         declared = note.removeprefix(MARK).removesuffix(KEPT) if note.startswith(MARK) else None
@@ -288,7 +289,7 @@ class _Machine:
         if len(self.starts) > 1:
             shown = ", ".join(repr(q) for q in self.starts[:5])
             raise InputError(
-                f"{self.name}: several start states ({shown}): keep one, or name one with --start"
+                f"{self.name}: several start states ({shown}): keep one, or name one with `start`"
             )
         known: dict[tuple[str, str], _Arc] = {}
         for arc in self.arcs:
@@ -384,7 +385,7 @@ def dot_text(automaton: Automaton, name: str) -> str:
     """The DOT text of an automaton; `name` stands before every error."""
     kind = output_kind(automaton)
     texts = distinct_texts(automaton.states, "state", name)
-    letters = [escaped(x, "/,") for x in distinct_texts(automaton.letters, "letter", name)]
+    letters = [escape_label(x, "/,") for x in distinct_texts(automaton.letters, "letter", name)]
     states = [quote(q, "state", name, KEYWORDS) for q in texts]
     outputs = output_texts(automaton, name)
     marker = fresh_name("__start0", texts)
@@ -396,9 +397,9 @@ def dot_text(automaton: Automaton, name: str) -> str:
     ]
     for q, state in enumerate(states):
         if kind == "moore":
-            output = escaped(outputs[q], "{}|<>")
+            output = escape_label(outputs[q], "{}|<>")
             lines.append(
-                f'  {state} [shape=record, label="{_quoted("{ " + escaped(texts[q], "{}|<>") + " | " + output + " }")}"];'
+                f'  {state} [shape=record, label="{_quoted("{ " + escape_label(texts[q], "{}|<>") + " | " + output + " }")}"];'
             )
         else:
             accepted = kind == "acceptor" and automaton.outputs[q]
@@ -408,10 +409,24 @@ def dot_text(automaton: Automaton, name: str) -> str:
         for x, letter in enumerate(letters):
             label = letter
             if kind == "mealy":
-                label += "/" + escaped(outputs[x * len(states) + q], "/,")
+                label += "/" + escape_label(outputs[x * len(states) + q], "/,")
             lines.append(f'  {state} -> {states[automaton.transitions[x, q]]} [label="{_quoted(label)}"];')
     return "\n".join([*lines, "}"]) + "\n"
 
 
 def _quoted(label: str) -> str:
     return label.replace('"', '\\"')
+
+
+FORMAT = Format(
+    name="Automata-Wiki, AALpy, graphviz",
+    extensions=(".dot",),
+    read=read_dot,
+    write=write_dot,
+    example="""digraph parity {
+  __start0 [shape=none, label=""]; __start0 -> even
+  even [shape=doublecircle]; odd [shape=circle]
+  even -> odd [label="a"]; odd -> even [label="a"]
+}
+""",
+)

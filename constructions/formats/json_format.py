@@ -14,10 +14,11 @@ from ...foundation._errors import InputError
 from ...foundation._files import read_text
 from ...foundation._text import refusal
 from ..automata._automaton import Automaton, Track, build
-from ..automata._labels import distinct_texts, label_text, output_kind, typed
+from ..automata._format import Format
+from ..automata._labels import distinct_texts, label_text, output_kind, type_and_value
 from ._writing import write_verified
 
-FORMAT = "mirrormata-automaton/1"
+VERSION = "mirrormata-automaton/1"
 
 _FIELDS: dict[str, Any] = {
     "format": str,
@@ -129,8 +130,8 @@ def _fields(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
             fields[key] = msgspec.convert(value, _FIELDS[key], strict=True)
         except msgspec.ValidationError as error:
             problems.append(f"key {key!r}: {error}")
-    if fields.get("format", FORMAT) != FORMAT:
-        problems.append(f"format {fields['format']!r} is unknown (known: {FORMAT!r})")
+    if fields.get("format", VERSION) != VERSION:
+        problems.append(f"format {fields['format']!r} is unknown (known: {VERSION!r})")
     return fields, problems
 
 
@@ -169,7 +170,7 @@ def json_text(automaton: Automaton, name: str) -> str:
     letters = distinct_texts(automaton.letters, "letter", name)
     table, kind = automaton.transitions, output_kind(automaton)
     data: dict[str, Any] = {
-        "format": FORMAT,
+        "format": VERSION,
         "name": distinct_texts([automaton.name], "name", name)[0],
         "states": states,
         "letters": letters,
@@ -202,10 +203,21 @@ def _json_outputs(values: list[Any], name: str) -> list[Any]:
             raise InputError(f"{name}: output {value!r} is not a JSON number: rename it")
         as_json = value if scalar else label_text(value)
         distinct_texts([as_json], "output", name)
-        first = owner.setdefault(typed(as_json), value)
-        if typed(first) != typed(value):
+        first = owner.setdefault(type_and_value(as_json), value)
+        if type_and_value(first) != type_and_value(value):
             raise InputError(
                 f"{name}: outputs {first!r} and {value!r} have the same text: rename one of them"
             )
         written.append(as_json)
     return written
+
+
+FORMAT = Format(
+    name="our own format",
+    extensions=(".json",),
+    read=read_json,
+    write=write_json,
+    example="""{"states": ["even", "odd"], "letters": ["a"], "start": "even", "accepting": ["even"],
+ "transitions": {"even": {"a": "odd"}, "odd": {"a": "even"}}}
+""",
+)

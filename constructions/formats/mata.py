@@ -12,6 +12,7 @@ from ...foundation._files import read_text
 from ...foundation._text import refusal
 from ..automata._acceptor import EPSILON, MAX_STATES, Acceptor, start_index
 from ..automata._automaton import Automaton, Track
+from ..automata._format import Format
 from ..automata._labels import distinct_texts, output_kind
 from ._writing import quote, unquote, write_verified
 
@@ -169,3 +170,12 @@ def write_mata(automaton: Automaton, path: str | Path) -> None:
         lines += [f"{state} {x} {states[automaton.transitions[i, q]]}" for i, x in enumerate(letters)]
     text = "\n".join(lines) + "\n"
     write_verified(automaton, path, text, lambda again: parse_mata(again, name))
+
+
+FORMAT = Format(
+    name="@NFA-explicit",
+    extensions=(".mata",),
+    read=read_mata,
+    write=write_mata,
+    example="@NFA-explicit\n%Initial even\n%Final even\neven a odd\nodd a even\n",
+)

@@ -18,6 +18,7 @@ from ...foundation._errors import InputError, LimitError
 from ...foundation._text import refusal
 from ..automata._acceptor import EPSILON, MAX_STATES, Acceptor
 from ..automata._automaton import Automaton, Indices, Track, label_problems
+from ..automata._format import Format
 
 OPERATORS = "|*+?()"
 _FIRST_STAND_IN = 0x4E00
@@ -38,7 +39,7 @@ def stand_in(letter_index: int) -> str:
 
 
 class PatternReader:
-    """Reads one pattern over an alphabet of single characters; `translated()` gives automata-lib's form."""
+    """Reads one pattern over an alphabet of single characters; `translate()` gives automata-lib's form."""
 
     def __init__(self, pattern: str, letters: Sequence[str], name: str, max_letters: int) -> None:
         self.pattern, self.name, self.max_letters = pattern, name, max_letters
@@ -54,7 +55,7 @@ class PatternReader:
         """An error at a place in the pattern, counted from 1."""
         return InputError(f"{self.name}: position {position + 1}: {what}")
 
-    def translated(self) -> str:
+    def translate(self) -> str:
         """The pattern for automata-lib; `InputError` with the position, `LimitError` if repetitions unfold too far."""
         while self.at < len(self.pattern):
             self._step()
@@ -118,7 +119,7 @@ class PatternReader:
         if self.sizes and self.sizes[-1] > self.max_letters:
             raise LimitError(
                 f"{self.name}: the pattern unfolds to {self.sizes[-1]} letters, the limit is {self.max_letters}; "
-                "raise it with --max-states"
+                "raise it with `max_states`"
             )
 
     def _letter(self, character: str, position: int) -> None:
@@ -210,7 +211,7 @@ def from_regex(
     """
     name = name or f"regex:{pattern}"
     letters = _alphabet(pattern, alphabet, name)
-    automaton = pattern_acceptor(pattern, letters, name, max_states).determinised(name, track, max_states)
+    automaton = pattern_acceptor(pattern, letters, name, max_states).determinise(name, track, max_states)
     return _numbered(automaton, "minimal complete DFA" if track == "output" else "complete DFA")
 
 
@@ -221,7 +222,7 @@ def pattern_acceptor(
     from automata.base.exceptions import AutomatonException
     from automata.fa.nfa import NFA
 
-    translated = PatternReader(pattern, letters, name, max_states).translated()
+    translated = PatternReader(pattern, letters, name, max_states).translate()
     index = {stand_in(i): i for i in range(len(letters))}
     try:
         nfa = NFA.from_regex(translated, input_symbols=set(index))
@@ -247,11 +248,11 @@ def _alphabet(pattern: str, alphabet: Sequence[str] | None, name: str) -> list[s
             if not character.isalnum() and character not in OPERATORS:
                 raise InputError(
                     f"{name}: position {position + 1}: with {character!r} the letters are not clear: state them, "
-                    "single characters, with --alphabet"
+                    "single characters, with `alphabet`"
                 )
         letters = sorted(dict.fromkeys(c for c in pattern if c not in OPERATORS))
         if not letters:
-            raise InputError(f"{name}: no letter occurs in the pattern: state the alphabet with --alphabet")
+            raise InputError(f"{name}: no letter occurs in the pattern: state the alphabet with `alphabet`")
         return letters
     letters = list(alphabet)
     problems = label_problems(letters, "letter")
@@ -291,3 +292,14 @@ def _numbered(automaton: Automaton, what: str) -> Automaton:
         outputs=outputs,
         notes=(f"{what} of the pattern: {len(order)} state{'s' * (len(order) > 1)}{sink}",),
     )
+
+
+def read_pattern(
+    spec: str, *, alphabet: str | None = None, track: Track | None = None, max_states: int = MAX_STATES
+) -> Automaton:
+    """The automaton of a SPEC `regex:PATTERN`, see `from_regex`."""
+    pattern = spec.removeprefix(FORMAT.prefix)
+    return from_regex(pattern, alphabet, track=track or "output", name=spec, max_states=max_states)
+
+
+FORMAT = Format(name="regular expression", prefix="regex:", read=read_pattern, example="(aa)*")

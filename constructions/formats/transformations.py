@@ -14,6 +14,7 @@ from ...foundation._files import read_text
 from ...foundation._text import refusal
 from ..automata._acceptor import start_index
 from ..automata._automaton import Automaton, object_array
+from ..automata._format import Format
 from ._writing import write_verified
 
 _INTEGER = re.compile(r"[0-9]+")
@@ -75,13 +76,13 @@ def write_transformations(automaton: Automaton, path: str | Path) -> None:
     """Write a `.txt` file of image lists.
 
     It holds no names: `InputError` unless the states are 1..n, each its own output, all kept, the first the start,
-    and the letters are named as `read_transformations` names them (`numbered` gives such an automaton).
+    and the letters are named as `read_transformations` names them (`number_points` gives such an automaton).
     """
     text = "".join(" ".join(str(q + 1) for q in row) + "\n" for row in automaton.transitions.tolist())
     write_verified(automaton, path, text, lambda again: parse_transformations(again, str(path)))
 
 
-def numbered(automaton: Automaton) -> Automaton:
+def number_points(automaton: Automaton) -> Automaton:
     """Only the transformations: states renamed 1..n and letters a, b, ...; the start is the first state."""
     points = range(1, len(automaton.states) + 1)
     return replace(
@@ -92,3 +93,12 @@ def numbered(automaton: Automaton) -> Automaton:
         outputs=object_array(points),
         keeps_points=True,
     )
+
+
+FORMAT = Format(
+    name="image lists, 1-based",
+    extensions=(".txt",),
+    read=read_transformations,
+    write=write_transformations,
+    example="2 1\n",
+)

@@ -13,7 +13,9 @@ from ...foundation._errors import InputError
 from ...foundation._files import read_text
 from ...foundation._text import refusal
 from ..algebra.groups._finite_group import FiniteGroup, Product
+from ..automata._acceptor import with_start_text
 from ..automata._automaton import Automaton, Indices
+from ..automata._format import Format
 
 _COLUMNS = ("seed", "input", "target")
 _NUMBERS = re.compile(r"[0-9 ]*")
@@ -50,7 +52,7 @@ def read_word_problem(path: str | Path, *, group: str | None = None) -> WordProb
         match = _FILE_NAME.fullmatch(Path(path).name)
         if match is None:
             raise InputError(
-                f"{name}: the file name does not name the group (as `S3=6.csv` does); give it with --group"
+                f"{name}: the file name does not name the group (as `S3=6.csv` does); give it with `group`"
             )
         group_name = match[1]
     from ..library._groups import group_by_name
@@ -83,12 +85,7 @@ def read_word_problem_csv(
 ) -> Automaton:
     """The automaton of `read_word_problem`, from another start state if `start` names one by its text."""
     automaton = read_word_problem(path, group=group).automaton
-    if start is None:
-        return automaton
-    from ..automata._acceptor import start_index
-
-    texts = [str(q) for q in automaton.states]
-    return automaton.with_start(automaton.states[start_index(texts, start, str(path))])
+    return automaton if start is None else with_start_text(automaton, start, str(path))
 
 
 def _rows(text: str, name: str, order: int, group: str) -> tuple[list[int], list[Indices], list[Indices]]:
@@ -163,3 +160,12 @@ def _first_failure(
         return None
     number, what = min(failures)
     return f"line {number} ({what})"
+
+
+FORMAT = Format(
+    name="word problem, seed,input,target",
+    extensions=(".csv",),
+    read=read_word_problem_csv,
+    example="seed,input,target\n0,1 1 0,1 0 0\n",
+    example_file="Z2=3.csv",
+)

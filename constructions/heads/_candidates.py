@@ -20,11 +20,35 @@ from typing import TypeAlias
 
 from ..algebra._cyclotomic import Algebraic, Number, conductor_of
 from ..algebra._matrices import Matrix
-from ..algebra.groups._actions import TransitiveAction
+from ..algebra.groups._abelian import abelianised
+from ..algebra.groups._actions import BlockSystem, TransitiveAction, block_systems
 from ..automata._automaton import Indices
 from ._representations import HeadPlan, MatrixPlan, SignedPermutationPlan
 
+MAX_DEGREE = 100
+"""Largest degree of a number field, unless another is asked for."""
 Marks: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class HeadSearch:
+    """A group for which heads are sought, and what several theorems need of it, found once and only if asked for.
+
+    `action`: the transition group on its points. `max_degree`: largest degree of a number field.
+    """
+
+    action: TransitiveAction
+    max_degree: int = MAX_DEGREE
+
+    @cached_property
+    def systems(self) -> list[BlockSystem]:
+        """The smaller actions: the block systems of the group."""
+        return block_systems(self.action)
+
+    @cached_property
+    def abelian(self) -> tuple[Indices, Indices] | None:
+        """The regular action of G/G′ and the class of each point; None where the group is too large to say."""
+        return abelianised(self.action)
 
 
 @dataclass(frozen=True, eq=False)

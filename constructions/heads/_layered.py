@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...foundation._errors import LimitError, MirrormataError
-from .._lrnn import LRNN, Head, Layer, Sparse, Transition, image_of, padded_rows
+from .._lrnn import LRNN, Head, Layer, image_of, padded_rows
+from .._realisation import Sparse, Transition
 from ..automata._automaton import Automaton
 
 MAX_JOINT = 200_000
@@ -116,7 +117,7 @@ class _Search:
                 if after not in seen:
                     if len(seen) >= self.max_joint:
                         raise LimitError(
-                            f"{self.automaton.name}: more than {self.max_joint:,} joint states; leave --theorem out"
+                            f"{self.automaton.name}: more than {self.max_joint:,} joint states; leave `theorem` out"
                         )
                     seen[after] = target
                     queue.append(after)

@@ -13,7 +13,8 @@ from typing import Protocol
 import numpy as np
 
 from ...foundation._errors import LimitError
-from .._lrnn import Head, Sparse, Transition, sparse
+from .._lrnn import Head, sparse
+from .._realisation import Sparse, Transition
 from ..algebra._cyclotomic import Number
 from ..algebra._householder import GHFactor, gh_factor, orthogonal_factors, permutation_factors
 from ..algebra._matrices import Matrix, matrix, product

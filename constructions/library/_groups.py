@@ -39,7 +39,7 @@ def group_by_name(name: str, max_elements: int = 100_000) -> FiniteGroup:
     order, build = _blueprint(name)
     if order > max_elements:
         raise LimitError(
-            f"{name}: {figure(order)} elements; the limit is {max_elements:,} (raise it with --max-elements)"
+            f"{name}: {figure(order)} elements; the limit is {max_elements:,} (raise it with `max_elements`)"
         )
     return build()
 
@@ -243,9 +243,9 @@ def letters_of(group: FiniteGroup, alphabet: str, name: str) -> Indices:
         square_to_one = group.multiply(everything, everything) == group.identity
         chosen = np.flatnonzero(square_to_one & (everything != group.identity))
     elif alphabet == "transpositions":
-        chosen = np.flatnonzero(_moved(group, name) == 2)
+        chosen = np.flatnonzero(_moved_points(group, name) == 2)
     elif up_to:
-        moved = _moved(group, name)
+        moved = _moved_points(group, name)
         points = 0 if group.images is None else group.images.shape[1]
         (k,) = whole_numbers(name, up_to[1], [Parameter("k", 0, points)])
         chosen = np.flatnonzero(moved <= k)
@@ -274,7 +274,7 @@ def in_k_tokens(group: FiniteGroup, digits: str, product: Product, name: str, li
     return replace(plain, letters=(*plain.letters, BLANK), transitions=rows)
 
 
-def _moved(group: FiniteGroup, name: str) -> Indices:
+def _moved_points(group: FiniteGroup, name: str) -> Indices:
     """How many points each element moves."""
     if group.images is None:
         raise InputError(

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...foundation._errors import InputError
 from ..automata._automaton import Automaton, Label, fresh_name, object_array
-from ._parameters import Limits, Parameter, explored, no_parameters, whole_numbers
+from ._parameters import Limits, Parameter, explore_states, no_parameters, whole_numbers
 
 _PAIRS = ("()", "[]", "{}", "<>")
 _SINK = "sink"
@@ -68,7 +68,7 @@ def dyck(name: str, text: str, limits: Limits) -> Automaton:
         return state[:-1] if state and state[-1] == left else None
 
     start: tuple[str, ...] | None = ()
-    return explored(
+    return explore_states(
         name,
         letters,
         start=start,
@@ -252,7 +252,7 @@ def mod_arith(name: str, text: str, limits: Limits) -> Automaton:
         return value
 
     start: _State = ((_FRESH,), True)
-    return explored(name, letters, start=start, step=step, output=output, label=_label)
+    return explore_states(name, letters, start=start, step=step, output=output, label=_label)
 
 
 def _label(state: _State) -> str:

@@ -1,7 +1,4 @@
-"""`automaton_by_name`: the table of named automata, and `library`, its rows for `inspect --library`.
-
-The table of named automata with their sizes, for `inspect --library`.
-"""
+"""`automaton_by_name`, `library`, the table of named automata, and `library_rows`, that table with their sizes."""
 
 from __future__ import annotations
 
@@ -118,12 +115,18 @@ def automaton_by_name(
     max_states: int = Limits.states,
     max_transitions: int = Limits.transitions,
 ) -> Automaton:
-    """The automaton of a name in `library()`; a state is its own output, or acceptance for a language.
+    """The automaton of a name; a state is its own output, or for a language whether it accepts.
 
-    `product` is the order of group word problems (left: the state y becomes x·y on letter x; right: y·x); other
-    automata do not depend on it. `InputError` for an unknown name, with the nearest ones, and for numbers out of
-    range, with the range; `LimitError` above `max_states` or `max_transitions` (letters times states), before
-    the work.
+    Args:
+        name: one that a pattern of `library()` covers, such as `S5`, `mod:7` or `dyck:2,3`.
+        product: order of the product in the word problem of a group: `left` (the state y becomes x·y on letter x) or
+            `right` (y·x). Other automata do not depend on it.
+        max_states: the most states.
+        max_transitions: the most transitions, letters times states.
+
+    Raises:
+        InputError: for an unknown name, with the nearest ones, and for a number out of range, with the range.
+        LimitError: it would be larger than `max_states` or `max_transitions`; said before the work.
     """
     limits = Limits(max_states, max_transitions)
     if product not in ("left", "right"):

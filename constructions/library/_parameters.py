@@ -40,12 +40,12 @@ class Limits:
         """`LimitError` with the figure and the option that raises the limit."""
         if states > self.states:
             raise LimitError(
-                f"{name}: {figure(states)} states; the limit is {self.states:,} (raise it with --max-states)"
+                f"{name}: {figure(states)} states; the limit is {self.states:,} (raise it with `max_states`)"
             )
         if states * letters > self.transitions:
             raise LimitError(
                 f"{name}: {figure(letters)} letters times {figure(states)} states; the limit is "
-                f"{self.transitions:,} transitions (raise it with --max-transitions)"
+                f"{self.transitions:,} transitions (raise it with `max_transitions`)"
             )
 
 
@@ -93,7 +93,7 @@ def no_parameters(name: str, text: str) -> None:
 State = TypeVar("State", bound=Hashable)
 
 
-def explored(
+def explore_states(
     name: str,
     letters: Sequence[Label],
     *,

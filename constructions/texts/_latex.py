@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from .._lrnn import LRNN, Head, Sparse, Transition, dense
+from .._lrnn import LRNN, Head, dense, dense_matrix
+from .._realisation import Sparse, Transition
 from ..algebra._closed_forms import closed_form
 from ..algebra._cyclotomic import Algebraic, Number, simplest
 from ..algebra._matrices import identity
@@ -22,7 +23,6 @@ from ._show import (
     LayerLetters,
     check_max_letters,
     counted,
-    dense_matrix,
     distinct_transitions,
     head_text,
     heads_read,
@@ -81,12 +81,12 @@ def latex(lrnn: LRNN, *, standalone: bool = True, max_letters: int | None = None
         factors = f"at most {counted(lrnn.householders, 'factor')} a letter"
         proof = r" A factor has norm at most~$1$ because $0 \le \beta_j \lVert v_j\rVert^2 \le 2$."
         proof += COPIES * lrnn.norm.startswith("at most √2")
-    several = len(lrnn.layers) > 1
+    several = lrnn.is_layered
     heads = f"{counted(len(lrnn.all_heads), 'head')} in all" if several else counted(lrnn.heads, "head")
     parts = [
         rf"\section*{{{text(name)}: {text(lrnn.construction)}}}",
         f"Source: {text(lrnn.theorem)}. The automaton has {counted(n, 'state')} and {counted(k, 'letter')}; "
-        f"the linear RNN has {counted(len(lrnn.layers), 'layer')}, {heads}, {factors} and "
+        f"the linear RNN has {counted(lrnn.depth, 'layer')}, {heads}, {factors} and "
         f"dimension {lrnn.dim}, and is {lrnn.exactness}. "
         r"A letter~$x$ acts by $H \leftarrow A(x)\,H$, $A(x) = C_k \cdots C_1$ with $C_1$ applied first and "
         r"$C_j = I - \beta_j v_j v_j^\top$; $e_1, e_2, \dots$ are the unit vectors." + proof,
@@ -101,7 +101,7 @@ def latex(lrnn: LRNN, *, standalone: bool = True, max_letters: int | None = None
             parts.append(transition_latex(rf"A(\text{{\ttfamily {text(label)}}})", transition, head))
         if shown < len(labels):
             more = counted(len(labels) - shown, "more letter")
-            parts.append(rf"\dots\ {more}: \texttt{{{text(f'--max-letters {len(labels)}')}}} shows all.")
+            parts.append(rf"\dots\ {more}: \texttt{{{text(f'max_letters {len(labels)}')}}} shows all.")
     body = "\n\n".join(parts) + "\n"
     return f"{PREAMBLE}{body}\\end{{document}}\n" if standalone else body
 
@@ -289,7 +289,7 @@ def _point_code(head: Head, code: Sparse) -> str:
 
 def _read_out_parts(lrnn: LRNN, i: int, letters: Sequence[LayerLetters], max_letters: int) -> list[str]:
     layer, own = lrnn.layers[i], letters[i]
-    last = i == len(lrnn.layers) - 1
+    last = i == lrnn.depth - 1
     aim = "the automaton's state" if last else f"the letter of layer {i + 2}"
     lines = []
     for x in range(min(own.count, max_letters)):
@@ -314,4 +314,4 @@ def _tt(label: str) -> str:
 def _cut(count: int, most: int, noun: str) -> str:
     if count <= most:
         return ""
-    return rf"; \dots\ {counted(count - most, f'more {noun}')}: \texttt{{{text(f'--max-letters {count}')}}} shows all"
+    return rf"; \dots\ {counted(count - most, f'more {noun}')}: \texttt{{{text(f'max_letters {count}')}}} shows all"

@@ -22,11 +22,13 @@ from math import prod
 import numpy as np
 
 from ...foundation._errors import InputError
-from .._lrnn import LRNN, Head, Layer, Sparse, Transition, dense
+from .._delay import BlockDelay
+from .._lrnn import LRNN, Head, Layer, dense, dense_matrix
+from .._realisation import Sparse, Transition
 from ..algebra._closed_forms import closed_form, number_text
 from ..algebra._cyclotomic import Algebraic, Number, simplest
-from ..algebra._householder import GHFactor, product_of
-from ..algebra._matrices import Matrix, identity, scaled
+from ..algebra._householder import GHFactor
+from ..algebra._matrices import identity
 from ..automata._automaton import Indices
 
 MAX_MATRIX = 12
@@ -50,13 +52,13 @@ def show(lrnn: LRNN, *, max_letters: int = 30) -> str:
     automaton, figures = lrnn.automaton, lrnn.summary()
     factors = "no GH factors" if lrnn.householders is None else counted(lrnn.householders, "factor")
     bound = f" with bound {figures['integer_bound']}" if figures["integer_bound"] is not None else ""
-    several = len(lrnn.layers) > 1
+    several = lrnn.is_layered
     heads = f"{counted(len(lrnn.all_heads), 'head')} in all" if several else counted(lrnn.heads, "head")
     exact_in = f"bit-exact in {' '.join(lrnn.formats)}" if lrnn.formats else "rounded in every float format"
     lines = [
         f"{label_text(automaton.name)}: {lrnn.construction} ({lrnn.theorem})",
         f"{counted(len(automaton.states), 'state')}, {counted(len(automaton.letters), 'letter')}; "
-        f"{counted(len(lrnn.layers), 'layer')}, {heads}, {factors}, dimension {lrnn.dim}; "
+        f"{counted(lrnn.depth, 'layer')}, {heads}, {factors}, dimension {lrnn.dim}; "
         f"{lrnn.exactness}{bound}, {exact_in}",
         CONVENTION,
         "0 ≤ β‖v‖² ≤ 2 proves ‖C‖ ≤ 1: the eigenvalue of C on v is 1 - β‖v‖², all others are 1",
@@ -75,14 +77,42 @@ def show(lrnn: LRNN, *, max_letters: int = 30) -> str:
             lines += ["", *transition_lines(f"letter {label}", transition, head)]
         if len(labels) > max_letters:
             more = counted(len(labels) - max_letters, "more letter")
-            lines += ["", f"... {more}: --max-letters {len(labels)} shows all"]
+            lines += ["", f"... {more}: `max_letters` {len(labels)} shows all"]
+    return "\n".join(lines) + "\n"
+
+
+def show_delay(form: BlockDelay, *, max_letters: int = 30) -> str:
+    """A block delay as plain text: figures, its layers, and the permutation of points of each letter with its swaps.
+
+    `max_letters`: letters written out; a last line says how many more there are. `InputError` where it is below 1.
+    """
+    check_max_letters(max_letters)
+    automaton, letters = form.automaton, form.automaton.letters
+    bound = "" if form.integer_bound is None else f" with bound {form.integer_bound}"
+    exact_in = f"bit-exact in {' '.join(form.formats)}" if form.formats else "rounded in every float format"
+    lines = [
+        f"{label_text(automaton.name)}: {form.construction} ({form.theorem})",
+        f"{counted(len(automaton.states), 'state')}, {counted(len(letters), 'letter')}; "
+        f"{counted(form.depth, 'layer')}, {counted(form.heads, 'head')}, {counted(form.householders, 'factor')}, "
+        f"dimension {form.dim}; {form.exactness}{bound}, {exact_in}",
+        f"layers 1 to {form.depth - 2}: the {form.counter.kind} counter of the tokens modulo {2 * form.block}; layer "
+        f"{form.depth - 1}: the last {2 * form.block} tokens; layer {form.depth}: the product of the block before, "
+        f"{counted(form.budget, 'swap')} a token at most, on H_0 with 1, 2, ... at the points {list(form.marks)}",
+        *(f"note: {note}" for note in form.notes),
+        "",
+    ]
+    for letter, image in list(zip(letters, form.points.tolist(), strict=True))[:max_letters]:
+        lines.append(f"letter {label_text(letter)}: the points 0, 1, ... go to {image}")
+    if len(letters) > max_letters:
+        more = counted(len(letters) - max_letters, "more letter")
+        lines.append(f"... {more}: `max_letters` {len(letters)} shows all")
     return "\n".join(lines) + "\n"
 
 
 def check_max_letters(max_letters: int) -> None:
     """`InputError` unless at least one letter is wanted."""
     if max_letters < 1:
-        raise InputError(f"--max-letters {max_letters}: at least one letter is needed")
+        raise InputError(f"`max_letters` {max_letters}: at least one letter is needed")
 
 
 def counted(number: int, noun: str, plural: str = "s") -> str:
@@ -100,14 +130,6 @@ def titled_heads(lrnn: LRNN) -> list[tuple[str, Head, list[str]]]:
     """Every head of an LRNN of one layer in order, with its title and its letters' labels."""
     labels = [label_text(x) for x in lrnn.automaton.letters]
     return [(f"Head {j + 1}", head, labels) for j, head in enumerate(lrnn.layers[0].heads)]
-
-
-def dense_matrix(transition: Transition, n: int) -> Matrix:
-    """A of a letter, gate included, as a dense n × n matrix."""
-    if transition.matrix is not None:
-        return tuple(tuple(row) for row in dense(transition.matrix, n, n))
-    A = product_of(transition.factors, n)
-    return A if transition.gate == 1 else scaled(transition.gate, A)
 
 
 def field_lines(head: Head) -> list[str]:
@@ -428,7 +450,7 @@ def cut_lines(count: int, most: int, noun: str) -> list[str]:
     """A line that says how many more there are."""
     if count <= most:
         return []
-    return [f"  ... {counted(count - most, f'more {noun}')}: --max-letters {count} shows all"]
+    return [f"  ... {counted(count - most, f'more {noun}')}: `max_letters` {count} shows all"]
 
 
 def short_list(names: Sequence[str], most: int = SHORT_LIST) -> str:
@@ -501,7 +523,7 @@ def _code_text(head: Head, code: Sparse) -> str:
 
 def _read_out_lines(lrnn: LRNN, i: int, letters: Sequence[LayerLetters], max_letters: int) -> list[str]:
     layer, own = lrnn.layers[i], letters[i]
-    last = i == len(lrnn.layers) - 1
+    last = i == lrnn.depth - 1
     aim = "the automaton's state" if last else f"the letter of layer {i + 2}"
     lines = [f"Layer {i + 1}, read-out: {aim}"]
     for x in range(min(own.count, max_letters)):

@@ -7,89 +7,15 @@ included (`reads`); the codes of its heads, taken together over all layers, tell
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from math import lcm
-from typing import Any, TypeAlias, cast
 
-from ..algebra._cyclotomic import Number, conductor_degree, conductor_of, is_integer, simplest
-from ..algebra._householder import GHFactor, gh_factor, orthogonal_factors, permutation_factors
+from .._delay import Counter, CounterLayer, Factors, Vector, counter_head
+from ..algebra._cyclotomic import conductor_degree
+from ..algebra._householder import gh_factor, orthogonal_factors, permutation_factors
 from ..algebra._matrices import matrix
 from ..algebra.groups._abelian import prime_powers
-from ._rotations import MAX_DEGREE, reflection, rotation
-
-Factors: TypeAlias = tuple[GHFactor, ...]
-Vector: TypeAlias = tuple[Number, ...]
-
-
-@dataclass(frozen=True)
-class CounterHead:
-    """One head with a vector for its state, `[dim, 1]`.
-
-    `transitions`: the factors of each. `codes`: its states in the order of their first appearance from phase 0.
-    `code_at`: index of the code at each phase.
-    """
-
-    dim: int
-    transitions: tuple[Factors, ...]
-    codes: tuple[Vector, ...]
-    code_at: tuple[int, ...]
-
-    @property
-    def numbers(self) -> list[Number]:
-        """Every stored number and every entry of a state."""
-        factors = [f for factors in self.transitions for f in factors]
-        weights = [x for f in factors for x in (f.beta, *(v for _, v in f.vector))]
-        return [simplest(x) for x in (*weights, *(x for code in self.codes for x in code))]
-
-    @cached_property
-    def field(self) -> int:
-        """N where the numbers lie in Q(2cos 2π/N); 1 for rationals."""
-        return conductor_of(self.numbers)
-
-    @property
-    def bound(self) -> int:
-        """Largest absolute value of any weight, entry, product or partial sum (integer heads only)."""
-        bound = max(abs(cast("int", x)) for code in self.codes for x in code)
-        for factors in self.transitions:
-            for code in self.codes:
-                x = list(cast("tuple[int, ...]", code))
-                for factor in factors:
-                    bound = max(bound, _apply(cast("Any", factor), x))
-        return max(bound, 1)
-
-
-@dataclass(frozen=True)
-class CounterLayer:
-    """Heads side by side. `reads`: index of the transition that leads to each phase, one for all heads."""
-
-    reads: tuple[int, ...]
-    heads: tuple[CounterHead, ...]
-
-
-@dataclass(frozen=True)
-class Counter:
-    """Counts tokens modulo `period`; `kind` and `theorem` say how."""
-
-    kind: str
-    theorem: str
-    period: int
-    layers: tuple[CounterLayer, ...]
-
-    @property
-    def heads(self) -> list[CounterHead]:
-        """All heads, layer by layer."""
-        return [head for layer in self.layers for head in layer.heads]
-
-    @property
-    def householders(self) -> int:
-        """Most factors of a token in one head."""
-        return max(len(factors) for head in self.heads for factors in head.transitions)
-
-    @property
-    def integer(self) -> bool:
-        """True where every number is an integer."""
-        return all(is_integer(x) for head in self.heads for x in head.numbers)
+from ..heads._candidates import MAX_DEGREE
+from ._rotations import reflection, rotation
 
 
 def ripple_counter(period: int) -> Counter:
@@ -180,27 +106,3 @@ def choose_counter(
 
 def _layer(reads: tuple[int, ...], heads: Sequence[tuple[tuple[Factors, ...], Vector]]) -> CounterLayer:
     return CounterLayer(reads, tuple(counter_head(transitions, start, reads) for transitions, start in heads))
-
-
-def counter_head(transitions: tuple[Factors, ...], start: Vector, reads: Sequence[int]) -> CounterHead:
-    """The head that starts at a vector; its codes are found by walking once through all phases."""
-    codes = {start: 0}
-    code_at = [0]
-    current = start
-    for read in reads[1:]:
-        for factor in transitions[read]:
-            current = tuple(simplest(x) for (x,) in factor.apply([(x,) for x in current]))
-        code_at.append(codes.setdefault(current, len(codes)))
-    return CounterHead(len(start), transitions, tuple(codes), tuple(code_at))
-
-
-def _apply(factor: Any, x: list[int]) -> int:
-    """Apply a factor to an integer vector in place; the largest number met, whatever the order of the sum."""
-    terms = [v * x[i] for i, v in factor.vector]
-    positive, total = sum(t for t in terms if t > 0), sum(terms)
-    sums = max(positive, positive - total, abs(total)) if len(terms) > 2 else abs(total)
-    met = [factor.beta, sums, factor.beta * abs(total), *map(abs, terms)]
-    for i, v in factor.vector:
-        x[i] -= v * factor.beta * total
-        met += [abs(v), factor.beta * abs(v), factor.beta * abs(v * total), abs(x[i])]
-    return int(max(met))

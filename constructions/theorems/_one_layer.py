@@ -11,19 +11,14 @@ from dataclasses import replace
 
 from ...foundation._errors import MirrormataError, NotRealisableError
 from .._lrnn import LRNN
-from ..algebra.groups._actions import TransitiveAction, block_systems, transitive_action
+from ..algebra.groups._actions import TransitiveAction, transitive_action
 from ..automata._automaton import Automaton
 from ..heads._assembly import assemble
-from ..heads._candidates import HeadCandidate, cheapest
+from ..heads._candidates import MAX_DEGREE, HeadCandidate, HeadSearch, cheapest
 from ..heads._selection import choose_marks, select, smaller_initial_states
-from ._rotations import (
-    MAX_DEGREE,
-    cyclic_candidates,
-    dihedral_candidates,
-    icosahedral_candidates,
-    skipped_fields,
-)
-from ._swaps import lifted_candidate, orbit_heads, permutation_candidates, signed_candidates
+from ._construction import Construction
+from ._registry import all_constructions
+from .g_t3 import orbit_heads
 
 
 def group_lrnn(
@@ -36,19 +31,20 @@ def group_lrnn(
 ) -> LRNN:
     """The one-layer LRNN of a group automaton with the fewest factors, then integers, then the smallest dimension.
 
-    `theorem`: only heads of G.T3, DP.T4 or H.A5inv. Raises `NotRealisableError` with the letter and the two states
+    `theorem`: only heads of this source, one that offers candidates, such as G.T3. Raises `NotRealisableError` with the letter and the two states
     that it merges where the automaton is no group automaton, and where no heads do.
     """
     if (merged := automaton.merged_pair()) is not None:
         x, p, q = merged
         raise NotRealisableError(
             f"{automaton.name}: letter {automaton.letters[x]!r} merges states {automaton.states[p]!r} and "
-            f"{automaton.states[q]!r}, so this is no group automaton; leave --theorem out: a cascade (G.T4) realises it"
+            f"{automaton.states[q]!r}, so this is no group automaton; leave `theorem` out: a cascade (G.T4) realises it"
         )
     if len(automaton.reachable()) < len(automaton.states):
         return _by_orbits(automaton, theorem)
     action = transitive_action(automaton, max_group)
-    candidates = head_candidates(action, max_degree)
+    search = HeadSearch(action, max_degree)
+    candidates = _all_candidates(search)
     if theorem is not None:
         candidates = [c for c in candidates if c.theorem == theorem]
     if exactness == "integer":
@@ -58,33 +54,39 @@ def group_lrnn(
     if lrnn is None and heads is not None:
         lrnn = _by_selection(automaton, action, heads)
     if lrnn is None:
-        wanted = [f"--theorem {theorem}"] * bool(theorem) + ["--exactness integer"] * (exactness == "integer")
+        wanted = [f"`theorem` {theorem}"] * bool(theorem) + ["`exactness` integer"] * (exactness == "integer")
         if not wanted:
             raise MirrormataError(
                 f"{automaton.name}: a defect of this program, please report it: the chosen heads do not keep the states"
             )
-        options = " ".join(wanted)
+        asked = " and ".join(wanted)
         raise NotRealisableError(
-            f"{automaton.name}: no construction with {options} was found for its transition group; leave "
+            f"{automaton.name}: no construction with {asked} was found for its transition group; leave "
             f"{'one of the two' if len(wanted) > 1 else 'it'} out"
         )
-    if exactness == "any" and theorem in (None, "DP.T4") and (lrnn.householders or 0) > 2:
-        lrnn = replace(lrnn, notes=(*lrnn.notes, *skipped_fields(action, max_degree)))
+    if exactness == "any" and (lrnn.householders or 0) > 2:
+        asked_for = [c for c in _with_candidates() if theorem in (None, c.source)]
+        left_out = [note for c in asked_for if c.left_out is not None for note in c.left_out(search)]
+        lrnn = replace(lrnn, notes=(*lrnn.notes, *left_out))
     return lrnn
 
 
 def head_candidates(action: TransitiveAction, max_degree: int = MAX_DEGREE) -> list[HeadCandidate]:
     """Every head on offer for the group, cheapest first."""
-    systems = block_systems(action)
-    candidates = [
-        *permutation_candidates(systems),
-        *signed_candidates(systems),
-        *cyclic_candidates(action, max_degree),
-        *dihedral_candidates(systems, max_degree),
-        *icosahedral_candidates(systems),
-    ]
-    lifted = [lifted_candidate(c) for c in candidates if not c.lifted]
-    return cheapest([*candidates, *(c for c in lifted if c is not None)])
+    return _all_candidates(HeadSearch(action, max_degree))
+
+
+def _all_candidates(search: HeadSearch) -> list[HeadCandidate]:
+    found: list[HeadCandidate] = []
+    for construction in _with_candidates():
+        assert construction.candidates is not None
+        found += construction.candidates(search, found)
+    return cheapest(found)
+
+
+def _with_candidates() -> list[Construction]:
+    """The theorems that offer heads."""
+    return [c for c in all_constructions().values() if c.candidates is not None]
 
 
 def _plain_heads(action: TransitiveAction, candidates: Sequence[HeadCandidate]) -> list[HeadCandidate] | None:
@@ -137,7 +139,7 @@ def _with_lifts(
 def _by_orbits(automaton: Automaton, theorem: str | None) -> LRNN:
     if theorem not in (None, "G.T3"):
         raise NotRealisableError(
-            f"{automaton.name}: --theorem {theorem} needs every state to be reachable from the start"
+            f"{automaton.name}: `theorem` {theorem} needs every state to be reachable from the start"
         )
     plans, seeds = orbit_heads(automaton)
     lrnn = assemble(

@@ -9,6 +9,7 @@ Q(√5) is the field Q(2cos 2π/5). A half-turn R becomes the single reflection 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from math import lcm
@@ -24,14 +25,11 @@ from ..algebra.groups._actions import (
     TransitiveAction,
     block_systems,
     first_appearance,
-    subgroup,
 )
-from ..algebra.groups._permutations import cycle_counts, cycle_lengths, orbits
+from ..algebra.groups._permutations import cycle_counts, cycle_lengths
 from ..automata._automaton import Indices
-from ..heads._candidates import HeadCandidate, undivided
+from ..heads._candidates import MAX_DEGREE, HeadCandidate, HeadSearch, undivided
 from ..heads._representations import MatrixPlan, SignedPermutationPlan, vector
-
-MAX_DEGREE = 100
 
 
 def rotation(k: int, m: int) -> Matrix:
@@ -50,70 +48,44 @@ def reflection(k: int, m: int) -> Matrix:
     return matrix([[c, s], [s, -c]])
 
 
-def cyclic_candidates(action: TransitiveAction, max_degree: int = MAX_DEGREE) -> list[HeadCandidate]:
-    """For each cyclic quotient of the abelianised group: rotations, signs, cycles and negative cycles."""
-    abelian = abelianised(action)
-    if abelian is None:
+def rotation_candidates(search: HeadSearch) -> list[HeadCandidate]:
+    """For each cyclic quotient of the abelianised group: rotations of it and of its parts of prime power order."""
+    if search.abelian is None:
         return []
-    letters, labels = abelian
+    letters, labels = search.abelian
     candidates = []
     for factor in cyclic_factors(letters):
-        parts = [factor.part(power) for power in prime_powers(factor.order)]
-        for part in [factor] if len(parts) > 1 else []:
-            candidates += _rotations(part, labels, max_degree)
-        for part in parts:
-            candidates += _rotations(part, labels, max_degree) + _cycles(part, labels)
+        parts = prime_parts(factor)
+        for part in [*([factor] if len(parts) > 1 else []), *parts]:
+            candidates += _rotations(part, labels, search.max_degree)
     return candidates
 
 
-def skipped_fields(action: TransitiveAction, max_degree: int) -> list[str]:
+def cycle_candidates(search: HeadSearch) -> list[HeadCandidate]:
+    """For each part of prime power order of the cyclic quotients: a cycle, and a sign or a negative cycle."""
+    if search.abelian is None:
+        return []
+    letters, labels = search.abelian
+    parts = [part for factor in cyclic_factors(letters) for part in prime_parts(factor)]
+    return [candidate for part in parts for candidate in _cycles(part, labels)]
+
+
+def prime_parts(factor: CyclicFactor) -> list[CyclicFactor]:
+    """The quotients of a cyclic group by whose prime power orders it is a product."""
+    return [factor.part(power) for power in prime_powers(factor.order)]
+
+
+def skipped_fields(search: HeadSearch) -> list[str]:
     """A sentence for each cyclic quotient whose rotations lie in a field above `max_degree`."""
-    abelian = abelianised(action)
-    factors = [] if abelian is None else cyclic_factors(abelian[0])
+    factors = [] if search.abelian is None else cyclic_factors(search.abelian[0])
     orders = dict.fromkeys(power for factor in factors for power in prime_powers(factor.order))
     degrees = {m: conductor_degree(lcm(4, m)) for m in orders}
     return [
         f"rotations by multiples of 2π/{m} were left out: their number field has degree {degree:,}, the limit is "
-        f"{max_degree} (raise it with --max-degree)"
+        f"{search.max_degree} (raise it with `max_degree`)"
         for m, degree in degrees.items()
-        if degree > max_degree
+        if degree > search.max_degree
     ]
-
-
-def abelianised(action: TransitiveAction) -> tuple[Indices, Indices] | None:
-    """The regular action of G/G′ and the class of each point; None where the group is too large to say."""
-    if not action.regular:
-        return None
-    letters = action.letters
-    points = letters[:, 0]
-    generators = _generating_letters(action)
-    products = letters[generators][:, points[generators]]
-    if (products == products.T).all():
-        return letters, np.arange(action.size)
-    if action.size > MAX_TABLE:
-        return None
-    table = action.table
-    inverse = np.argmax(table == 0, axis=1)
-    # the commutators of all elements with the letters generate G′ together with their conjugates
-    g, x = np.arange(action.size)[:, None], points[None, :]
-    commutators = np.unique(table[table[g, x], table[inverse[g], inverse[x]]])
-    derived = subgroup(table.tolist(), tuple(int(c) for c in commutators), 2 * action.size)
-    labels = first_appearance(orbits(np.array([table[:, k] for k in sorted(derived or {0})])))
-    representatives = np.unique(labels, return_index=True)[1]
-    if len(representatives) == 1:
-        return None
-    return labels[letters[:, representatives]], labels
-
-
-def _generating_letters(action: TransitiveAction) -> list[int]:
-    """A few letters that generate the group of a regular action: none lies in the subgroup of those before it."""
-    chosen: list[int] = []
-    subgroup_label = np.arange(action.size)
-    for x, point in enumerate(action.letters[:, 0].tolist()):
-        if subgroup_label[point] != 0:
-            chosen.append(x)
-            subgroup_label = orbits(action.letters[chosen])
-    return chosen
 
 
 def _rotations(part: CyclicFactor, labels: Indices, max_degree: int) -> list[HeadCandidate]:
@@ -269,23 +241,37 @@ def _generating_pair() -> tuple[Permutation, Permutation]:
 
 
 def icosahedral_candidates(systems: list[BlockSystem]) -> list[HeadCandidate]:
-    """A_5 wherever the group acts on five blocks as A_5; a second one with signs if that saves factors."""
-    candidates: list[HeadCandidate] = []
+    """DP.T4: A_5 wherever the group acts on five blocks as A_5."""
+    candidates = []
+    for system, letters in _icosahedral_letters(systems):
+        cost = 0 if all(identity(3) == A for A in letters) else 2
+        candidates.append(_candidate(system, "DP.T4", ICOSAHEDRON, cost, letters))
+    return candidates
+
+
+def turned_icosahedral_candidates(systems: list[BlockSystem]) -> list[HeadCandidate]:
+    """H.A5inv: the same with signs, where that saves factors."""
+    candidates = []
+    for system, letters in _icosahedral_letters(systems):
+        lifted, cost = _lifted(letters, system.letters)
+        if cost < 2:
+            name = f"{ICOSAHEDRON}, half-turns R as reflections -R"
+            candidates.append(_candidate(system, "H.A5inv", name, cost, lifted))
+    return candidates
+
+
+ICOSAHEDRON = "rotations of the icosahedron"
+
+
+def _icosahedral_letters(systems: list[BlockSystem]) -> Iterator[tuple[BlockSystem, list[Matrix]]]:
+    """The systems of five blocks on which the group acts as A_5, with the letters as rotations."""
     for system in systems:
         if system.count != 5 or not system.action.regular or system.action.size > MAX_TABLE:
             continue
         if int(system.kernel_classes.max()) + 1 != 60:
             continue
         rotations = icosahedral_rotations()
-        letters = [rotations[tuple(row)] for row in system.letters.tolist()]
-        cost = 0 if all(identity(3) == A for A in letters) else 2
-        name = "rotations of the icosahedron"
-        candidates.append(_candidate(system, "DP.T4", name, cost, letters))
-        lifted, cost = _lifted(letters, system.letters)
-        if cost < 2:
-            name = f"{name}, half-turns R as reflections -R"
-            candidates.append(_candidate(system, "H.A5inv", name, cost, lifted))
-    return candidates
+        yield system, [rotations[tuple(row)] for row in system.letters.tolist()]
 
 
 def _candidate(

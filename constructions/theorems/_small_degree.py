@@ -6,13 +6,13 @@ from functools import reduce
 
 import numpy as np
 
-from ..algebra.groups._actions import block_systems, transitive_action
+from ..algebra.groups._actions import transitive_action
 from ..automata._automaton import Automaton, Indices
-from ..heads._candidates import HeadCandidate
+from ..heads._candidates import HeadCandidate, HeadSearch
 from ..heads._representations import SignedPermutationPlan
 from ..heads._selection import determines, joined
-from ._rotations import cyclic_candidates
-from ._swaps import permutation_candidates
+from ._rotations import cycle_candidates
+from .g_t3 import permutation_candidates
 
 
 def small_permutation_representation(automaton: Automaton, max_group: int = 5_000) -> Indices:
@@ -24,7 +24,8 @@ def small_permutation_representation(automaton: Automaton, max_group: int = 5_00
     action = transitive_action(automaton, max_group)
     if not action.regular:
         return np.asarray(automaton.transitions, dtype=np.int64)
-    candidates = [*permutation_candidates(block_systems(action)), *cyclic_candidates(action)]
+    search = HeadSearch(action)
+    candidates = [*permutation_candidates(search.systems), *cycle_candidates(search)]
     candidates = sorted((c for c in candidates if c.moved is not None or c.name == "a sign"), key=_points)
     every = np.arange(action.size)
     faithful = [c for c in candidates if determines(c.classes, every)]

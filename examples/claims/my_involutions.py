@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mirrormata.constructions.algebra._householder import permutation_factors
-from mirrormata.theory._verdict import Verdict
-from mirrormata.theory.verifying._claim import QUICK, Claim, Effort
-from mirrormata.theory.verifying._evidence import supported
+from mirrormata.constructions import permutation_factors
+from mirrormata.theory import QUICK, Claim, Effort, Verdict, supported
 
 CLAIM = Claim(
     "my.involutions",

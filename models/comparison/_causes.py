@@ -23,7 +23,7 @@ from ...theory._check import accepted_horizons
 from ...theory._horizon import beta_horizons
 from ...theory.arithmetic._arithmetic import PerOp, PerStep, parse_arithmetic
 from ...theory.arithmetic._rounding import Floats
-from ...theory.impossibility._certificate import impossibility
+from ...theory.impossibility._certificate import certify_impossibility
 from ...theory.impossibility._orbits import AffineHead, AffineModel
 from ...theory.running._words import random_words
 from ..learned._learned import AffineStepper, Learned
@@ -84,7 +84,7 @@ def why_it_fails(
     model = parse_arithmetic(arithmetic)
     if not isinstance(model, PerStep) or isinstance(model, PerOp):
         raise InputError(
-            f"--arithmetic {arithmetic}: `compare -o` writes them for per_step only; for cast call `cast_impossibility` in Python"
+            f"`arithmetic` {arithmetic}: certificates are written for per_step only; for cast call `certify_cast_impossibility` in Python"
         )
     heads = []
     for head in learned.heads:
@@ -94,7 +94,7 @@ def why_it_fails(
     tried = []
     for loop in loops or [(x,) for x in range(len(learned.letters))]:
         try:
-            found = impossibility(affine, learned.target.automaton, loop, max_steps=max_steps)
+            found = certify_impossibility(affine, learned.target.automaton, loop, max_steps=max_steps)
         except LimitError as error:
             tried.append(f"on {' '.join(learned.letters[x] for x in loop)}: {error}")
             continue

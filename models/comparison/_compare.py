@@ -10,12 +10,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ...constructions._construct import construct
-from ...constructions._realisations import Realisation
-from ...constructions._spec import automaton_from_spec
+from ...constructions._conversions import AutomatonLike, as_automaton
+from ...constructions._document import FORMAT, read_document
+from ...constructions._lrnn import table_of
+from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._labels import label_text
-from ...constructions.certificates._parts import FORMAT
-from ...constructions.certificates._table import read_document
 from ...foundation._errors import InputError, LimitError, MirrormataError
 from .._sources import ModelSource, open_source
 from ..learned._learned import Learned, LearnedHead
@@ -25,18 +25,19 @@ from ._procrustes import align_letters, disparity
 from ._representations import CharacterTable, TransitionGroup, character_table, representation_of
 from ._result import Comparison, HeadComparison, Tolerances, restrict_to_subspace
 from ._snap import Snapped, snap
-from ._sources import learned_of, learned_from_lrnn, one_table
+from ._sources import learned_from_lrnn, learned_of
 from ._spectra import LetterFacts, letter_facts
 from ._states import ClassGeometry, Sampling, Trace, class_geometry, follow_words
 
-Target: TypeAlias = Realisation | Automaton | Mapping[str, Any] | str | Path | None
+Beside: TypeAlias = Realisation | AutomatonLike | Mapping[str, Any] | Path | None
+"""What a model may be compared with: a construction, a certificate, or anything that is an automaton."""
 FOLLOWED, FOUND = 0.4, 0.75
 """Shares of the time, about, at which the model has run on all words, and the causal check begins."""
 
 
 def compare(
     learned: ModelSource,
-    constructed: Target = None,
+    constructed: Beside = None,
     *,
     sampling: Sampling | None = None,
     tolerances: Tolerances | None = None,
@@ -137,19 +138,17 @@ def _within(
     return None if progress is None else lambda share: progress(begin + (end - begin) * share)
 
 
-def _target(given: Target) -> tuple[Realisation | None, Automaton | None]:
+def _target(given: Beside) -> tuple[Realisation | None, Automaton | None]:
     """The construction that was given, if one was, and the automaton."""
-    if given is None or isinstance(given, Automaton):
-        return None, given
-    is_file = isinstance(given, str | Path) and Path(given).suffix == ".json" and Path(given).is_file()
-    if isinstance(given, str | Path) and not (is_file and read_document(given).get("format") == FORMAT):
-        return None, automaton_from_spec(str(given))
-    source = open_source(given, "constructed")
-    if source.kind != "realisation":
-        raise InputError(
-            f"`constructed` is of the type {type(given).__name__}: give a construction, a certificate, an automaton or a SPEC"
-        )
-    return source.value, source.value.automaton
+    if given is None:
+        return None, None
+    file = Path(given) if isinstance(given, str | Path) else None
+    is_file = file is not None and file.suffix == ".json" and file.is_file()
+    is_certificate = isinstance(given, Mapping) and given.get("format") == FORMAT
+    if is_certificate or isinstance(given, Realisation) or (is_file and read_document(str(file)).get("format") == FORMAT):
+        found = open_source(given, "constructed").value
+        return found, found.automaton
+    return None, as_automaton(str(given) if isinstance(given, Path) else given)
 
 
 def _construct_beside(learned: Learned, given: Realisation | None, notes: list[str]) -> Learned | None:
@@ -161,7 +160,7 @@ def _construct_beside(learned: Learned, given: Realisation | None, notes: list[s
                 f"{given.construction}: it realises {given.automaton.name}, and {learned.name} is held against "
                 f"{automaton.name}: give a construction of that one"
             )
-        return learned_from_lrnn(one_table(found, found.construction))
+        return learned_from_lrnn(table_of(found, "it has no letters to compare"))
     except MirrormataError as error:
         if given is not None:
             raise

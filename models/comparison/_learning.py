@@ -151,7 +151,7 @@ def learn_machine(
     except _EnoughError as enough:
         if oracle.last is None:
             raise LimitError(
-                f"{answering.learned.name}: no hypothesis within {enough}: raise --max-queries"
+                f"{answering.learned.name}: no hypothesis within {enough}: raise `max_queries`"
             ) from None
         strength = f"stopped after {enough}; contradicted on {tried}"
     assert oracle.last is not None

@@ -40,7 +40,7 @@ class TransitionGroup:
         monoid = TransitionMonoid.of(automaton, max_size=1_000_000)
         if monoid.size > max_group:
             raise LimitError(
-                f"{automaton.name}: its group has {monoid.size:,} elements, more than {max_group:,}: raise --max-group"
+                f"{automaton.name}: its group has {monoid.size:,} elements, more than {max_group:,}: raise `max_group`"
             )
         everything = np.arange(monoid.size)
         return cls(monoid, np.stack([monoid.product(i, everything) for i in range(monoid.size)]))
@@ -140,7 +140,7 @@ def character_table(group: TransitionGroup, seed: int = 0) -> CharacterTable:
     residual = max(float(np.abs(gram - np.eye(count)).max()), float(np.abs(degrees - np.rint(degrees)).max()))
     if not residual < 1e-6:
         raise ArithmeticError(
-            f"the character table is orthonormal to {residual:.1g} only: try another --seed"
+            f"the character table is orthonormal to {residual:.1g} only: try another `seed`"
         )
     representative = [int(np.flatnonzero(classes == c)[0]) for c in range(count)]
     powers = [group.power(k) for k in range(int(_orders(group).max()))]

@@ -290,7 +290,7 @@ def _letters(c: Comparison, h: HeadComparison) -> list[list[str]]:
         for f in h.facts[:MOST_LETTERS]
     ]
     if len(h.facts) > MOST_LETTERS:
-        rows.append([f"and {len(h.facts) - MOST_LETTERS} more: --json", *[""] * 5])
+        rows.append([f"and {len(h.facts) - MOST_LETTERS} more, which its JSON has", *[""] * 5])
     return rows
 
 

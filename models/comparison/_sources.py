@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...constructions._lrnn import LRNN, Head
+from ...constructions._lrnn import LRNN, Head, table_of
 from ...constructions.algebra._matrices import Matrix
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._labels import label_text
@@ -25,7 +25,7 @@ from .._model_file import automaton_model
 from .._sources import ModelSource, open_source
 from ..fla._learned import load_fla_learned
 from ..learned._learned import AffineStepper, Factors, Learned, LearnedHead, output_target, state_target
-from ..learned._model import load_learned_model, learned_from_model
+from ..learned._model import learned_from_model, load_learned_model
 
 
 def learned_from_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton | None = None) -> Learned:
@@ -46,10 +46,10 @@ def learned_from_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton 
             f"{name or lrnn.construction}: it answers {label_text(lrnn.automaton.outputs[0])} and the like, and none of its "
             f"answers is one of {answers.automaton.name}: compare it with an automaton that has its outputs"
         )
-    if len(lrnn.layers) != 1:
+    if lrnn.is_layered:
         raise InputError(
-            f"{lrnn.automaton.name}: the linear RNN has {len(lrnn.layers)} layers; heads are compared in one layer: "
-            "construct it with --max-layers 1"
+            f"{lrnn.automaton.name}: the linear RNN has {lrnn.depth} layers; heads are compared in one layer: "
+            "construct it with `max_layers` 1"
         )
     heads, exact = lrnn.layers[0].heads, lrnn_heads(lrnn)
     start = lrnn.decode[0, 1:].tolist()
@@ -193,7 +193,7 @@ def learned_of(model: ModelSource, automaton: Automaton | None = None, argument:
     if source.kind == "learned":
         return source.value  # type: ignore[no-any-return]
     if source.kind == "realisation":
-        return learned_from_lrnn(one_table(source.value, source.name), source.name, automaton)
+        return learned_from_lrnn(table_of(source.value, "it has no letters to compare"), source.name, automaton)
     if automaton is None:
         if source.kind != "folder":
             raise InputError(
@@ -216,15 +216,6 @@ def learned_of(model: ModelSource, automaton: Automaton | None = None, argument:
 def load_learned(path: str | Path, automaton: Automaton) -> Learned:
     """`learned_of` for a path: a model folder, an FLA checkpoint, an `.npz` or a certificate."""
     return learned_of(str(path), automaton)
-
-
-def one_table(realisation: Any, name: str) -> LRNN:
-    """A construction by tables of letters; `InputError` for a block delay, whose letters have no matrices to compare."""
-    if not hasattr(realisation, "all_heads"):
-        raise InputError(
-            f"{name}: a block delay has no letters to compare; give a construction of kind table"
-        )
-    return realisation  # type: ignore[no-any-return]
 
 
 def _reach_states(A: Floats, B: Floats, start: Floats, automaton: Automaton) -> Floats:

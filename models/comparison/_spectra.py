@@ -36,7 +36,7 @@ class LetterFacts:
     def text(self) -> str:
         """The eigenvalues in one line."""
         if self.spectrum is None:
-            return "not computed (dimension beyond --max-dim)"
+            return "not computed (dimension beyond `max_dim`)"
         more = f"; {self.gate:.6g} ×{self.others} more" if self.others else ""
         return eigenvalues_text(self.spectrum.eigenvalues, 6) + more
 

@@ -31,7 +31,8 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from ...constructions._lrnn import LRNN, Head, Transition
+from ...constructions._lrnn import LRNN, Head
+from ...constructions._realisation import Transition
 from ...constructions.algebra._householder import GHFactor
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError, LimitError
@@ -331,10 +332,10 @@ def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoi
     beyond `max_entries`.
     """
     name = lrnn.automaton.name
-    if len(lrnn.layers) != 1:
+    if lrnn.is_layered:
         raise InputError(
-            f"{name}: {len(lrnn.layers)} layers: only one is exported to FLA, whose next layer would need a table of codes "
-            "for its MLP; choose --max-layers 1"
+            f"{name}: {lrnn.depth} layers: only one is exported to FLA, whose next layer would need a table of codes "
+            "for its MLP; choose `max_layers` 1"
         )
     places: list[Place] = []
     starts = lrnn.decode[0, 1:].tolist()
@@ -352,7 +353,7 @@ def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoi
     largest = max(D * factors * heads * max(K, V), D * vocabulary)
     if largest > max_entries:
         raise LimitError(
-            f"{name}: an array of the checkpoint has {largest:,} weights, more than {max_entries:,}: raise --max-entries"
+            f"{name}: an array of the checkpoint has {largest:,} weights, more than {max_entries:,}: raise `max_entries`"
         )
     tensors = _mixer(places, letters, factors, heads, K, V, D, gated)
     tensors |= _around(lrnn, places, letters, D, vocabulary)

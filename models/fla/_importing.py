@@ -43,7 +43,7 @@ def fla_heads(
     if entries > max_entries:
         raise LimitError(
             f"the matrices of {letters:,} letters in {sum(map(len, starts))} heads have {entries:,} entries, more than "
-            f"{max_entries:,}: name fewer tokens, or raise --max-entries"
+            f"{max_entries:,}: name fewer tokens, or raise `max_entries`"
         )
     read = [np.arange(letters)] if exact else random_words(letters, words, length, seed)
     states = model.initial(len(read[0]))

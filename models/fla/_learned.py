@@ -14,7 +14,7 @@ from ...foundation._errors import InputError
 from ...theory.arithmetic._rounding import Floats
 from ...theory.proofs._answers import Answers
 from ...theory.proofs._proof import Proof
-from ...theory.proofs._prove import Limits, prove
+from ...theory.proofs._prove import ProofLimits, prove
 from ...theory.spectra._model import ModelSpectrum, model_spectrum
 from ..learned._learned import Learned, output_target
 from ._folder import load_fla
@@ -58,7 +58,7 @@ def prove_fla(
     folder: str,
     automaton: Automaton,
     arithmetic: str | None = None,
-    **limits: Unpack[Limits],
+    **limits: Unpack[ProofLimits],
 ) -> Proof:
     """`prove` for a checkpoint, with its own read-out. `arithmetic`: `fla:naive:DTYPE`, by default bf16.
 
@@ -68,7 +68,7 @@ def prove_fla(
     dtype = name.removeprefix(ARITHMETIC)
     if not name.startswith(ARITHMETIC) or dtype not in DTYPES:
         raise InputError(
-            f"--arithmetic {arithmetic}: an FLA checkpoint runs as FLA's naive functions do; write {ARITHMETIC}bf16 "
+            f"`arithmetic` {arithmetic}: an FLA checkpoint runs as FLA's naive functions do; write {ARITHMETIC}bf16 "
             f"(or {', '.join(d for d in DTYPES if d != 'bf16')})"
         )
     model, answers, _ = _model(folder, automaton, dtype, None)

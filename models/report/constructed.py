@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Realisation
+from ...constructions._lrnn import as_table
+from ...constructions._realisation import Realisation
 from .constructed_automaton import automaton_section
 from .constructed_certificate import certificate_section
 from .constructed_claims import claims_section
@@ -32,16 +32,16 @@ def constructed_sections(
     """
     runs, limits = runs or RandomRuns(), limits or ShownLimits()
     automaton = automaton_section(found.automaton, limits)
-    if not isinstance(found, LRNN):
+    if (table := as_table(found)) is None:
         layers, rounding = delay_sections(found, runs)
         proof = certificate_section(found, certificate, None)
         return automaton, layers, proof, claims_section(found, limits), rounding
-    lengths = certified_horizons(found, limits)
+    lengths = certified_horizons(table, limits)
     return (
         automaton,
-        mirrors_section(found, limits),
-        certificate_section(found, certificate, lengths),
-        claims_section(found, limits),
-        spectra_section(found, limits),
-        rounding_section(found, lengths, runs, limits),
+        mirrors_section(table, limits),
+        certificate_section(table, certificate, lengths),
+        claims_section(table, limits),
+        spectra_section(table, limits),
+        rounding_section(table, lengths, runs, limits),
     )

@@ -72,7 +72,7 @@ def _picture(automaton: Automaton, limits: ShownLimits) -> tuple[Picture | None,
             outputs=automaton.outputs[letters] if automaton.is_mealy else automaton.outputs,
         )
     try:
-        svg = svg_text(part, max_states=limits.states)
+        svg = svg_text(part, max_drawn=limits.states)
     except InputError as error:
         return None, f"It is not drawn: {str(error).removeprefix(f'{automaton.name}: ')}."
     shown = some_of(len(letters), len(automaton.letters), "letter")

@@ -6,13 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Realisation
-from ...constructions.certificates._table import certificate as table_certificate
-from ...constructions.certificates._table import read_document
+from ...constructions._document import read_document
+from ...constructions._realisation import Realisation
 from ...constructions.texts._show import counted
 from ...foundation._errors import InputError, LimitError
-from ...theory._check import CheckResult, certify, check
+from ...theory._check import CheckResult, check
+from ...theory._horizon import full_certificate
 from ...theory.planning._bounds import bounds, reached, reached_bounds
 from .parts import Cell, Section, Table
 
@@ -71,9 +70,7 @@ def certificate_section(
 
 def _made(found: Realisation, horizons: dict[str, int | None] | None) -> dict[str, Any]:
     """Without horizons where they were too costly to be computed."""
-    if isinstance(found, LRNN) and horizons is None:
-        return table_certificate(found)
-    return certify(found)
+    return found.certificate() if horizons is None else full_certificate(found)
 
 
 def same_construction(document: dict[str, Any], made: dict[str, Any]) -> bool:

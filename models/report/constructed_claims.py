@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Realisation
+from ...constructions._lrnn import LRNN, as_table
+from ...constructions._realisation import Realisation
 from ...constructions.texts._show import counted, distinct_transitions
 from ...theory._verdict import Status, status_in_words
 from ...theory.planning._bounds import reached_bounds
 from ...theory.verifying._claim import Subject
 from ...theory.verifying._registry import Entry, Registry, load_claims
-from ...theory.verifying._verify import Outcome, verify_model
+from ...theory.verifying._verify import ClaimOutcome, verify_model
 from .limits import ShownLimits
 from .parts import Cell, Section, Table
 
@@ -76,24 +76,25 @@ def _behind(found: Realisation, registry: Registry) -> list[tuple[Cell, ...]]:
     return rows
 
 
-def _asked(found: Realisation, registry: Registry, limits: ShownLimits) -> tuple[list[Outcome], list[str]]:
+def _asked(
+    found: Realisation, registry: Registry, limits: ShownLimits
+) -> tuple[list[ClaimOutcome], list[str]]:
     """Outcomes of the claims about the model, and sentences that say which were not asked."""
     left_out, entries, name = (
         list[str](),
         [e for e in registry if e.applies is not None],
         found.automaton.name,
     )
-    if not isinstance(found, LRNN):
-        subject = Subject(name, found.automaton, delay=found)
-    elif (count := _matrices(found)) > limits.matrices:
+    table = as_table(found)
+    if table is not None and (count := _matrices(table)) > limits.matrices:
         subject = Subject(name, found.automaton)
         left_out.append(
             f"The claims were asked about the automaton alone: the {count:,} different letter matrices are more than "
             f"{limits.matrices:,}."
         )
     else:
-        subject = Subject(name, found.automaton, lrnn=found)
-    if isinstance(found, LRNN) and found.norm == "at most 1":
+        subject = Subject(name, found.automaton, lrnn=table)
+    if table is not None and found.norm == "at most 1":
         entries = [e for e in entries if e.claim.id != STABLE]
         left_out.append(
             f"{STABLE} was not asked: where all letters have norm at most 1, all products stay bounded."
@@ -111,19 +112,14 @@ def _matrices(lrnn: LRNN) -> int:
 def _no_search(found: Realisation) -> str | None:
     """Why own.LMI is not asked, where it is not."""
     states = len(found.automaton.states)
-    if (
-        isinstance(found, LRNN)
-        and len(found.layers) == 1
-        and found.norm == "at most 1"
-        and len(found.decode) == states
-    ):
+    if found.state_size is not None and found.norm == "at most 1":
         return f"{GRAM} was not asked: this is itself one layer of norm at most 1 with one vector for each of its {states:,} states."
     if states > GRAM_STATES:
         return f"{GRAM} was not asked: {states:,} states are more than {GRAM_STATES}, up to which its search is quick."
     return None
 
 
-def _row(entry: Entry, outcome: Outcome) -> tuple[Cell, ...]:
+def _row(entry: Entry, outcome: ClaimOutcome) -> tuple[Cell, ...]:
     verdict = outcome.verdict
     if "says" in verdict.evidence:
         said = str(verdict.evidence["says"])

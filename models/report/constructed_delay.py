@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...constructions._delay import BlockDelay
-from ...constructions._lrnn import INTEGER_RANGES
+from ...constructions._realisation import INTEGER_RANGES
 from ...constructions.texts._show import counted
-from ...theory.running._delay import run_delay
+from ...theory.running._run import run
 from ...theory.running._words import random_words
 from .limits import RandomRuns
 from .parts import Cell, Section, Table
 
 
-def delay_sections(found: BlockDelay, runs: RandomRuns) -> tuple[Section, ...]:
+def delay_sections(found: Any, runs: RandomRuns) -> tuple[Section, ...]:
     """Its layers as a table, and what was seen in each dtype; it has no letters' matrices to draw and no horizon."""
     return _layers(found), _rounding(found, runs)
 
@@ -28,12 +30,12 @@ def _layers(found: BlockDelay) -> Section:
     ]
     below = [
         (
-            f"layer {found.layers - 1}",
+            f"layer {found.depth - 1}",
             f"ring buffer of the last {2 * found.block} tokens",
             1,
             2 * found.block,
         ),
-        (f"layer {found.layers}", f"swaps of {found.degree} points, {found.budget} a token", 1, found.degree),
+        (f"layer {found.depth}", f"swaps of {found.degree} points, {found.budget} a token", 1, found.degree),
     ]
     rows = tuple((*row, k) for row, k in zip((*counters, *below), found.layer_factors, strict=True))
     text = (
@@ -52,7 +54,7 @@ def _rounding(found: BlockDelay, runs: RandomRuns) -> Section:
     words = random_words(found, runs.words, runs.length, runs.seed)
     rows: list[tuple[Cell, ...]] = []
     for dtype in runs.dtypes:
-        report = run_delay(found, words, dtype=dtype)
+        report = run(found, words, dtype=dtype)
         first: Cell = "none seen" if report.first_error is None else report.first_error
         exact = dtype in found.formats
         rows.append(

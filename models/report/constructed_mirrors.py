@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ...constructions._lrnn import LRNN, Transition
+from ...constructions._lrnn import LRNN
+from ...constructions._realisation import Transition
 from ...constructions.algebra._closed_forms import number_text
 from ...constructions.algebra._cyclotomic import simplest
 from ...constructions.algebra._householder import GHFactor
@@ -25,7 +26,7 @@ from .limits import ShownLimits, some_of
 from .parts import Cell, Picture, Section, Table
 
 LOWER = "Below the first layer, #5 is letter 5 of those that the layer above makes."
-OPTIONS = ("--max-drawn", "--max-wires")
+OPTIONS = ("max_drawn", "max_wires")
 """Of a report, for letters and dimensions that are drawn."""
 COLUMNS = ("head", "letter", "step", "β", "key k", "β‖k‖²", "eigenvalue on k", "what it is")
 

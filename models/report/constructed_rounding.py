@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...constructions._lrnn import INTEGER_RANGES, LRNN
+from ...constructions._lrnn import LRNN
+from ...constructions._realisation import INTEGER_RANGES
 from ...theory._check import accepted_horizons
 from ...theory._horizon import ARITHMETIC, has_horizon
 from ...theory.arithmetic._rounding import FORMATS

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ...constructions._document import FORMAT
 from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Realisation
+from ...constructions._realisation import Realisation, realisation_from_certificate
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._labels import label_text
-from ...constructions.certificates._delay import block_delay_from_certificate
-from ...constructions.certificates._parts import FORMAT
-from ...constructions.certificates._table import lrnn_from_certificate
 from ...foundation._errors import InputError, MirrormataError
 from ...foundation._files import read_json
 from ..fla._model import is_fla
@@ -22,10 +19,8 @@ from ..tasks._contract import TaskContract, read_contract
 
 TRAINING = ("settings.json", "task.json", "metrics.jsonl", "result.json")
 MODEL = ("config.json", "task.json", "model.safetensors")
-READERS: dict[str, Callable[[dict[str, Any], str], Realisation]] = {
-    "table": lrnn_from_certificate, "horizon": lrnn_from_certificate, "delay": block_delay_from_certificate,
-}  # fmt: skip
-"""What reads a certificate of a kind that holds a realisation."""
+HOLD_ONE = ("table", "horizon", "delay")
+"""Kinds of certificates that hold a realisation."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +79,9 @@ class ReportFolder:
     def realisations(self) -> tuple[tuple[Path, Realisation], ...]:
         """What valid certificates realise an automaton by."""
         return tuple(
-            (c.path, READERS[c.document["kind"]](c.document, str(c.path)))
+            (c.path, realisation_from_certificate(c.document, str(c.path)))
             for c in self.certificates
-            if c.verdict == "valid" and c.document["kind"] in READERS
+            if c.verdict == "valid" and c.document["kind"] in HOLD_ONE
         )
 
     def construction(self) -> tuple[LRNN | None, str]:

@@ -73,7 +73,7 @@ def report(
     written = page(f"{place.name}: {place.what}", sections).encode("utf-8")
     if len(written) > max_bytes:
         raise LimitError(
-            f"{target}: the page has {len(written):,} bytes, more than {max_bytes:,}: raise --max-bytes"
+            f"{target}: the page has {len(written):,} bytes, more than {max_bytes:,}: raise `max_bytes`"
         )
     files = [(Path(where) / name, data) for where, name, data in _figures(sections, png, pdf, width)]
     _folders(png, pdf)

@@ -6,7 +6,7 @@ import platform
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 
-from .folder import READERS, ReportFolder
+from .folder import HOLD_ONE, ReportFolder
 from .parts import Cell, Section, Table
 
 PACKAGES = ("numpy", "torch", "matplotlib", "plotly")
@@ -37,7 +37,7 @@ def summary(place: ReportFolder, command: str, reason: str) -> Section:
 
 def certificates(place: ReportFolder) -> tuple[Section, ...]:
     """Certificates that hold no linear RNN, or are invalid, with the checker's verdict; no section where there are none."""
-    rest = [c for c in place.certificates if c.verdict != "valid" or c.document["kind"] not in READERS]
+    rest = [c for c in place.certificates if c.verdict != "valid" or c.document["kind"] not in HOLD_ONE]
     if not rest:
         return ()
     rows = tuple((c.path.name, str(c.document.get("kind")), c.verdict, c.reason or None) for c in rest)

@@ -23,7 +23,7 @@ from ...foundation._files import make_folder, read_json, write_text
 from .._records import without_format
 from ..training._experiment import settings_difference
 from ..training._train import check_minutes, train
-from ._sweep import Cell, Sweep
+from ._sweep import Sweep, SweepCell
 
 CELL_FORMAT = "mirrormata-cell/1"
 Say = Callable[[str], None]
@@ -46,7 +46,7 @@ class SweepFolder:
 
     path: Path
 
-    def result(self, cell: Cell) -> dict[str, Any] | None:
+    def result(self, cell: SweepCell) -> dict[str, Any] | None:
         """A finished cell's result: `{"status": "done" or "failed", ...}`; None for one that is not finished.
 
         `InputError` for a result of other settings.
@@ -63,7 +63,7 @@ class SweepFolder:
             raise InputError(f"{path}: of other settings: {different}; choose another folder or remove it")
         return found
 
-    def claim(self, cell: Cell) -> CellLock | None:
+    def claim(self, cell: SweepCell) -> CellLock | None:
         """This process's lock of the cell; None where another process has it.
 
         `InputError` where the folder's file system has no locks.
@@ -87,7 +87,7 @@ class SweepFolder:
         file.flush()
         return CellLock(file)
 
-    def claimant(self, cell: Cell) -> str | None:
+    def claimant(self, cell: SweepCell) -> str | None:
         """Which machine and process has the cell, and since when; None for none."""
         try:
             with (self.path / "locks" / cell.key).open() as file:
@@ -99,7 +99,7 @@ class SweepFolder:
             return text or "a process that begins"
         return None
 
-    def write(self, cell: Cell, result: dict[str, Any]) -> None:
+    def write(self, cell: SweepCell, result: dict[str, Any]) -> None:
         """The cell's result, whole or not at all."""
         path = self.path / "cells" / f"{cell.key}.json"
         make_folder(path.parent)
@@ -158,7 +158,7 @@ def _one_pass(sweep: Sweep, place: SweepFolder, tried: set[str], deadline: float
     return len(tried) > before
 
 
-def _train(cell: Cell, place: SweepFolder, minutes: float | None, say: Say) -> None:
+def _train(cell: SweepCell, place: SweepFolder, minutes: float | None, say: Say) -> None:
     say(f"{cell.key}: training")
     began = time.monotonic()
     try:
@@ -193,6 +193,6 @@ def describe_machine() -> dict[str, str]:
     }
 
 
-def _settings(cell: Cell) -> dict[str, Any]:
+def _settings(cell: SweepCell) -> dict[str, Any]:
     plain: dict[str, Any] = json.loads(json.dumps(cell.experiment.as_json()))
     return plain

@@ -42,7 +42,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tru
 
 
 @dataclass(frozen=True)
-class Cell:
+class SweepCell:
     """A row's experiment for some of its seeds; `key` names its files."""
 
     key: str
@@ -51,12 +51,12 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class SweepRow:
     """A line of the table: its name, what the source prints for it (or ""), and its seeds' cells."""
 
     name: str
     published: str
-    cells: tuple[Cell, ...]
+    cells: tuple[SweepCell, ...]
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,10 @@ class Sweep:
     caption: str
     measure: str
     good: float
-    rows: tuple[Row, ...]
+    rows: tuple[SweepRow, ...]
 
     @property
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[SweepCell]:
         """The cells of all rows, first seeds first, so that every row is begun before one is finished."""
         longest = max(len(row.cells) for row in self.rows)
         return [row.cells[i] for i in range(longest) for row in self.rows if i < len(row.cells)]
@@ -116,7 +116,7 @@ def read_sweep(path: str | Path) -> Sweep:
     return Sweep(file.name, file.caption, file.measure, file.good, rows)
 
 
-def _rows(file: _File, name: str) -> Iterator[tuple[Row, Budget]]:
+def _rows(file: _File, name: str) -> Iterator[tuple[SweepRow, Budget]]:
     base = {section: getattr(file, section) for section in ("task", "model", "train", "eval")}
     for entries in file.rows or [{}]:
         fixed = dict(entries)
@@ -136,11 +136,11 @@ def _rows(file: _File, name: str) -> Iterator[tuple[Row, Budget]]:
                 raise InputError(f"{where}: {error}") from None
             if file.measure == "bits" and not isinstance(task, LanguageTask):
                 raise InputError(f"{where}: measure bits is for text; choose another")
-            row = Row(label, published, tuple(_cells(experiment, label, file.seeds_a_cell)))
+            row = SweepRow(label, published, tuple(_cells(experiment, label, file.seeds_a_cell)))
             yield row, (experiment.train.steps, experiment.train.batch, experiment.train_lengths(task))
 
 
-def _cells(experiment: Experiment, row: str, seeds_a_cell: int) -> Iterator[Cell]:
+def _cells(experiment: Experiment, row: str, seeds_a_cell: int) -> Iterator[SweepCell]:
     seeds = experiment.train.seeds
     together = seeds_a_cell or len(seeds)
     for i in range(0, len(seeds), together):
@@ -149,7 +149,7 @@ def _cells(experiment: Experiment, row: str, seeds_a_cell: int) -> Iterator[Cell
             experiment, train=msgspec.structs.replace(experiment.train, seeds=some)
         )
         kept = "".join(c if c.isalnum() or c in "-." else "_" for c in row)
-        yield Cell(f"{kept}_seeds_{'_'.join(map(str, some))}", row, part)
+        yield SweepCell(f"{kept}_seeds_{'_'.join(map(str, some))}", row, part)
 
 
 def _set(data: dict[str, Any], entry: str, value: Any, name: str) -> None:

@@ -18,7 +18,7 @@ from .._evaluation import length_text
 from ..report.paper import Format, draw_chart
 from ..report.parts import Chart, Mark, Series
 from ._run import SweepFolder
-from ._sweep import Row, Sweep
+from ._sweep import Sweep, SweepRow
 
 NOT_RUN = "not run"
 
@@ -99,7 +99,7 @@ def _columns(sweep: Sweep) -> list[str]:
 
 
 def _seeds(
-    row: Row, sweep: Sweep, folder: SweepFolder, columns: list[str]
+    row: SweepRow, sweep: Sweep, folder: SweepFolder, columns: list[str]
 ) -> tuple[int, dict[str, list[float]], int, bool]:
     """Seeds of the row, values by column of those that are done, failed seeds, whether one is being trained."""
     values: dict[str, list[float]] = {column: [] for column in columns}
@@ -149,7 +149,7 @@ def picture_format(path: str | Path) -> Format:
     for known in get_args(Format):
         if suffix == known:
             return known  # type: ignore[no-any-return]
-    raise InputError(f"--picture {path}: pictures of sweeps are .png, .pdf or .svg")
+    raise InputError(f"`picture` {path}: pictures of sweeps are .png, .pdf or .svg")
 
 
 def draw_sweep(sweep: Sweep, folder: SweepFolder, path: str | Path) -> bool:
@@ -185,7 +185,7 @@ def curves_chart(
     )  # fmt: skip
 
 
-def _results(row: Row, folder: SweepFolder) -> list[dict[str, Any]]:
+def _results(row: SweepRow, folder: SweepFolder) -> list[dict[str, Any]]:
     cells = [folder.result(cell) for cell in row.cells]
     done = [cell["result"] for cell in cells if cell is not None and cell["status"] == "done"]
     return [result for result in done if "curve" in result]

@@ -128,6 +128,7 @@ PROTOCOLS = {
     ),
     "error_control": Protocol((1, 60), (60, 100, 1000), source="arXiv 2605.07755, error control"),
 }
+"""The protocols of published experiments, by name."""
 RECALL = Protocol((64, 64), (64, 128, 256), bos=False)
 """Lengths of recall; the rest is in its contract."""
 LANGUAGE = Protocol(

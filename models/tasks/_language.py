@@ -64,7 +64,7 @@ def standard_library(most: int = 1 << 28) -> Corpus:
     return _corpus(f"standard library of Python {platform.python_version()}", root, files, most)
 
 
-def corpus_of(place: str, most: int = 1 << 28) -> Corpus:
+def read_corpus(place: str, most: int = 1 << 28) -> Corpus:
     """A text file, or all text files of a folder, in the order of their paths.
 
     Hidden files and folders are left out, and files with a zero byte, which are no text. `InputError` where nothing is
@@ -151,7 +151,7 @@ class LanguageTask:
     def corpus(self) -> Corpus:
         """The bytes, read when they are first asked for."""
         place = self.settings.spec.partition(":")[2]
-        return corpus_of(place) if place else standard_library()
+        return read_corpus(place) if place else standard_library()
 
     @property
     def protocol(self) -> Published:

@@ -88,7 +88,7 @@ def memory_of(device: torch.device) -> int:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrainingOutcome:
     """Where a training stands. `result` is None until it is finished; then it is what `result.json` has."""
 
     folder: Path
@@ -104,7 +104,7 @@ def train(
     *,
     minutes: float | None = None,
     progress: Progress | None = None,
-) -> Outcome:
+) -> TrainingOutcome:
     """Train to the last step, or for so many minutes; called again with the same settings it goes on.
 
     Args:
@@ -140,7 +140,7 @@ def train(
             _claim(place, settings, contract)
         processes.wait()  # the others would see a folder that is half made
         if (done := read_result(place)) is not None:
-            return Outcome(place, steps, steps, contract, done)
+            return TrainingOutcome(place, steps, steps, contract, done)
         deadline = None if minutes is None else started + 60 * minutes
         with _arithmetic(experiment.train):
             run = TrainingRun(experiment, task, config, processes)
@@ -148,7 +148,7 @@ def train(
                 step = run.train(place, run.load(place, settings), settings, deadline, progress)
             result = run.finish(place, contract) if step == steps else None
         del run  # before the processes part
-    return Outcome(place, step, steps, contract, result)
+    return TrainingOutcome(place, step, steps, contract, result)
 
 
 def check_minutes(minutes: float | None) -> None:

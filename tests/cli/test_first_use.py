@@ -250,7 +250,7 @@ def test_an_arithmetic_that_nothing_is_written_in(call: Call) -> None:
     assert "-o FILE" in call("compare", file, "parity", "--arithmetic", "bf17").error
     error = call("compare", file, "parity", "--arithmetic", "cast:bf16", "-o", "x.json").error
     assert "per_step only" in error
-    assert "`cast_impossibility`" in error
+    assert "`certify_cast_impossibility`" in error
 
 
 def test_what_is_cited_about_a_model_is_an_assumption(call: Call) -> None:

@@ -61,9 +61,9 @@ def test_completion_adds_one_sink_that_collides_with_none() -> None:
         {"sink": {"x": "sink_1"}, "sink_1": {"y": "sink"}}, start="sink", accepting=["sink_1"]
     )
     assert automaton.states == ("sink", "sink_1", "sink_2")
-    assert automaton.output_of("x") is True
-    assert automaton.output_of("y") is False
-    assert automaton.output_of("yxyx") is False
+    assert automaton.output("x") is True
+    assert automaton.output("y") is False
+    assert automaton.output("yxyx") is False
     assert "sink_2" in automaton.notes[0]
 
 
@@ -117,7 +117,7 @@ def test_minimal_automata_accept_the_same_words(automaton: Automaton) -> None:
     small = minimise(automaton)
     for length in range(6):
         for word in itertools.product(automaton.letters, repeat=length):
-            assert small.output_of(word) == automaton.output_of(word)
+            assert small.output(word) == automaton.output(word)
     assert separating_word(automaton, small) is None
 
 
@@ -148,10 +148,10 @@ def test_separating_words_are_shortest_and_right(first: Automaton, second: Autom
     word = separating_word(first, second)
     if word is None:
         return
-    assert first.output_of(word) != second.output_of(word)
+    assert first.output(word) != second.output(word)
     for length in range(min(len(word), 5)):
         for shorter in itertools.product(first.letters, repeat=length):
-            assert first.output_of(shorter) == second.output_of(shorter)
+            assert first.output(shorter) == second.output(shorter)
 
 
 def test_outputs_of_different_types_stay_apart() -> None:
@@ -166,4 +166,4 @@ def test_mealy_minimisation_keeps_outputs() -> None:
     )  # fmt: skip
     assert automaton.is_mealy
     assert len(minimise(automaton).states) == 3
-    assert [automaton.output_of("x" * t) for t in range(1, 7)] == [0, 0, 1, 0, 0, 1]
+    assert [automaton.output("x" * t) for t in range(1, 7)] == [0, 0, 1, 0, 0, 1]

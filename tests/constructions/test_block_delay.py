@@ -15,20 +15,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mirrormata.constructions._delay import BlockDelay, RowIndex, block_delay, swap_table
+from mirrormata.constructions._delay import BlockDelay, RowIndex, swap_table
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._householder import permutation_factors
 from mirrormata.constructions.algebra.groups._permutations import cycle_counts
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.certificates._delay import block_delay_from_certificate
 from mirrormata.constructions.theorems._block_delay import choose_counter
+from mirrormata.constructions.theorems.dp_t1 import block_delay
 from mirrormata.foundation._errors import InputError, LimitError, NotRealisableError
 from mirrormata.tests.constructions.random_automata import automaton_of
 from mirrormata.tests.theory.corruption import corrupted, leaves, replaced, structural, value_at
 from mirrormata.theory.checker import delay
 from mirrormata.theory.checker._exact import Invalid, parse
-from mirrormata.theory.running._delay import DelayStepper, run_delay
-from mirrormata.theory.running._run import track
+from mirrormata.theory.running._delay import DelayStepper
+from mirrormata.theory.running._run import run, track
 from mirrormata.theory.running._words import random_stream, random_words
 
 FORMS = [
@@ -66,11 +67,11 @@ def test_figures_of_s5() -> None:
     }
     for (householders, exactness), figures in wanted.items():
         form = block_delay("S5", householders, exactness=exactness)
-        assert (form.layers, form.householders, form.exactness) == figures
+        assert (form.depth, form.householders, form.exactness) == figures
         assert form.block >= -(-4 // householders)
     assert block_delay("S5", 1, exactness="integer").formats[-1] == "fp8_e5m2"
     assert block_delay("S5", 1, exactness="integer").block == 4
-    assert block_delay("S6", 2).layers == 3
+    assert block_delay("S6", 2).depth == 3
     assert block_delay("S6", 2).exactness == "integer"
 
 
@@ -150,7 +151,7 @@ def test_the_wrong_order_is_noticed() -> None:
     assert refused({**document, "automaton": table})
     backwards = replace(form, points=np.argsort(form.points, axis=1))
     assert errors(backwards, left) > 1000
-    report = run_delay(backwards, random_words(left, 4, 200, 0))
+    report = run(backwards, random_words(left, 4, 200, 0))
     assert report.errors > 400
 
 
@@ -206,10 +207,10 @@ def test_groups_too_large_to_list() -> None:
     assert form.elements is None
     assert form.block >= 4
     assert errors(form, automaton, dtype="fp8_e5m2") == 0
-    assert run_delay(form, random_words(automaton, 2, 3000, 0)).errors == 0
-    with pytest.raises(LimitError, match="--max-group"):
+    assert run(form, random_words(automaton, 2, 3000, 0)).errors == 0
+    with pytest.raises(LimitError, match="`max_group`"):
         form.certificate()
-    with pytest.raises(LimitError, match="--max-group"):
+    with pytest.raises(LimitError, match="`max_group`"):
         block_delay("S5", 2).certificate(max_group=100)
 
 
@@ -224,7 +225,7 @@ def test_refusals() -> None:
         with pytest.raises(InputError, match="--"):
             block_delay("S5", 1, **options)  # type: ignore[arg-type]
     for householders in (0, -1, True, 1.5):
-        with pytest.raises(InputError, match="--householders"):
+        with pytest.raises(InputError, match="`householders`"):
             block_delay("S5", householders)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="one layer suffices"):
         block_delay("Z1", 1)
@@ -278,7 +279,7 @@ def test_pieces_side_by_side_and_one_after_another() -> None:
     form = block_delay("S5", 1, exactness="integer")
     for sequences, length in ((1, 5003), (3, 999), (300, 40), (2, 7), (1, 0)):
         words = random_stream(form.automaton, sequences, length, 5)
-        report = run_delay(form, words)
+        report = run(form, words)
         assert (report.errors, report.tokens) == (0, sequences * length)
         assert "pieces" in report.order
     stepper = DelayStepper(form, "bf16")
@@ -293,11 +294,11 @@ def test_pieces_side_by_side_and_one_after_another() -> None:
     assert not states.same_numbers(stepper.after_block(tokens[:, 40:48], codes[:, 44]))
     stepped = stepper.step(exact, tokens[:, 0])
     assert stepped.same_numbers(stepper.step(states, tokens[:, 0]))
-    assert run_delay(form, tokens, sequential=True).order == "token by token"
+    assert run(form, tokens, sequential=True).order == "token by token"
 
 
 def test_an_algebraic_counter_in_a_narrow_format_is_counted_honestly() -> None:
     form = block_delay("S5", 1)
-    report = run_delay(form, random_words(form.automaton, 2, 1000, 0), dtype="fp8_e5m2")
+    report = run(form, random_words(form.automaton, 2, 1000, 0), dtype="fp8_e5m2")
     assert report.errors > 0
-    assert run_delay(form, random_words(form.automaton, 2, 1000, 0), dtype="fp64").errors == 0
+    assert run(form, random_words(form.automaton, 2, 1000, 0), dtype="fp64").errors == 0

@@ -246,10 +246,10 @@ def test_semigroups_too_large_to_list(name: str, letters: int) -> None:
 def test_limits_are_errors_with_the_figure() -> None:
     skeleton = holonomy_of_maps(maps_of("random_9"))
     with pytest.raises(
-        LimitError, match=r"141 letters on level 4 of 10 of the cascade; .* --max-level-letters"
+        LimitError, match=r"141 letters on level 4 of 10 of the cascade; .* `max_level_letters`"
     ):
         cascade(skeleton, max_level_letters=140)
-    with pytest.raises(LimitError, match="--max-image-sets"):
+    with pytest.raises(LimitError, match="`max_image_sets`"):
         cascade(automaton_from_spec("T5"), max_image_sets=10)
     with pytest.raises(LimitError, match="T3: 3 letters on level 1"):
         cascade(automaton_from_spec("T3"), max_level_letters=2)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mirrormata.constructions._lrnn import INTEGER_RANGES, LRNN
+from mirrormata.constructions._lrnn import LRNN
+from mirrormata.constructions._realisation import INTEGER_RANGES
 from mirrormata.constructions.automata._automaton import Automaton, object_array
 from mirrormata.constructions.cascades._cascade import cascade
 from mirrormata.constructions.cascades._layers import (

@@ -15,19 +15,14 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions._construct import construct
+from mirrormata.constructions._document import certificate_text, read_document, write_certificate
 from mirrormata.constructions.algebra._householder import product_of
 from mirrormata.constructions.automata._automaton import Automaton
-from mirrormata.constructions.certificates._table import (
-    certificate,
-    certificate_text,
-    lrnn_from_certificate,
-    read_document,
-    write_certificate,
-)
+from mirrormata.constructions.certificates._table import certificate, lrnn_from_certificate
 from mirrormata.foundation._errors import InputError
 from mirrormata.tests.theory.certified import CONSTRUCTIONS, document, lrnn
 from mirrormata.tests.theory.corruption import corrupted, leaves, other_values, replaced, structural, value_at
-from mirrormata.theory._check import CHECKERS, check
+from mirrormata.theory._check import all_checkers, check
 from mirrormata.theory._horizon import full_certificate
 from mirrormata.theory.checker._exact import Invalid
 
@@ -45,10 +40,10 @@ SLOW = {"S5", "A5", "A5[involutions]", "A4_x_Z5"}
 def reason(changed: Any) -> str | None:
     """Why the checker refuses; None where it does not. Any exception but `Invalid` fails the test."""
     kind = changed.get("kind") if isinstance(changed, dict) else None
-    if not isinstance(kind, str) or kind not in CHECKERS:
+    if not isinstance(kind, str) or kind not in all_checkers():
         return "unknown kind"
     try:
-        CHECKERS[kind](changed)
+        all_checkers()[kind](changed)
     except Invalid as invalid:
         return str(invalid)
     return None
@@ -345,7 +340,8 @@ def test_a_lost_mealy_output_is_refused_when_the_certificate_is_made() -> None:
 HASHED = """
 import numpy as np
 from mirrormata.constructions.automata._automaton import Automaton
-from mirrormata.constructions.certificates._table import certificate, certificate_text
+from mirrormata.constructions._document import certificate_text
+from mirrormata.constructions.certificates._table import certificate
 from mirrormata.constructions._construct import construct
 states = [frozenset("abc"), frozenset(["d", "e"]), None]
 rotation = Automaton(tuple(states), (("x", 1), ""), np.array([[1, 2, 0], [0, 1, 2]]), 0, states, "sets")

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions._construct import construct
+from mirrormata.constructions._conversions import write_automaton
 from mirrormata.constructions._lrnn import LRNN
-from mirrormata.constructions._spec import automaton_from_spec, write_automaton
+from mirrormata.constructions._spec import automaton_from_spec
+from mirrormata.constructions.algebra.groups._abelian import abelianised
 from mirrormata.constructions.algebra.groups._actions import transitive_action
 from mirrormata.constructions.automata._automaton import Automaton, object_array
 from mirrormata.constructions.certificates._table import certificate
-from mirrormata.constructions.formats.transformations import numbered
-from mirrormata.constructions.theorems._rotations import abelianised
+from mirrormata.constructions.formats.transformations import number_points
 from mirrormata.tests.constructions.random_automata import automaton_of, renamed
 from mirrormata.theory._check import check
 
@@ -132,7 +133,7 @@ def test_figures_do_not_depend_on_many_renamings(name: str) -> None:
 def test_figures_are_the_same_from_files(name: str, extension: str, tmp_path: Path) -> None:
     automaton = renamed(automaton_from_spec(name), 1)
     named = replace(automaton, outputs=object_array(automaton.states))
-    written = numbered(named) if extension == "txt" else named
+    written = number_points(named) if extension == "txt" else named
     path = tmp_path / f"again.{extension}"
     write_automaton(written, path)
     lrnn = construct(str(path))

@@ -192,7 +192,7 @@ def test_outputs_of_moore_and_mealy_machines(automaton: Automaton, seed: int) ->
     document = certificate(lrnn)
     word = random_words(automaton, seed, 1, 12)[0].tolist()
     letters = [automaton.letters[x] for x in word]
-    expected = [automaton.output_of(letters[: t + 1]) for t in range(len(word))]
+    expected = [automaton.output(letters[: t + 1]) for t in range(len(word))]
     assert outputs_of(document, lrnn, word) == [v if isinstance(v, str) else repr(v) for v in expected]
     assert check(document).verdict == "valid"
 

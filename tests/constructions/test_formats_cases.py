@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mirrormata.constructions._spec import automaton_from_spec, write_automaton
+from mirrormata.constructions._conversions import write_automaton
+from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton, minimise
 from mirrormata.constructions.formats.regex import from_regex
 from mirrormata.constructions.formats.word_problem_csv import read_word_problem
@@ -84,7 +85,7 @@ def test_partial_dfa_accepts_the_same_words_before_and_after_minimisation() -> N
     assert len(smaller.states) < len(automaton.states)
     for word in words("01", 10):
         expected = partial_accepts(transitions, "3", {"1", "4"}, word)
-        assert automaton.output_of(word) is smaller.output_of(word) is expected
+        assert automaton.output(word) is smaller.output(word) is expected
 
 
 def test_no_accepting_state() -> None:
@@ -97,7 +98,7 @@ def test_no_accepting_state() -> None:
 
 def test_finite_language_has_longest_word_4() -> None:
     for automaton in (read("finite_language.json"), read("finite_language.json", track="output")):
-        assert [w for w in words("abc", 6) if automaton.output_of(w)] == ["ab", "abcb"]
+        assert [w for w in words("abc", 6) if automaton.output(w)] == ["ab", "abcb"]
 
 
 def test_trap_names_do_not_collide_with_the_sink() -> None:
@@ -113,8 +114,8 @@ def test_numeric_ids_is_a_mealy_machine_over_z3() -> None:
     assert automaton.letters == ("a", "b")
     assert automaton.is_mealy
     assert automaton.outputs.tolist() == [["1", "0", "1"], ["0", "0", "0"]]
-    assert automaton.output_of("aaa") == "1"
-    assert automaton.output_of("aa") == "0"
+    assert automaton.output("aaa") == "1"
+    assert automaton.output("aa") == "0"
     assert facts(automaton) == (3, True, False)
 
 
@@ -134,19 +135,19 @@ def test_quoted_names_survive_writing(tmp_path: Path) -> None:
 
 
 def test_no_start_asks_for_one_and_takes_one() -> None:
-    with pytest.raises(InputError, match="--start"):
+    with pytest.raises(InputError, match="`start`"):
         read("no_start.dot")
     automaton = read("no_start.dot", start="s1")
     assert automaton.states[automaton.start] == "s1"
-    assert automaton.output_of("") is True
-    assert automaton.output_of("ab") is False
+    assert automaton.output("") is True
+    assert automaton.output("ab") is False
 
 
 def test_moore_machine_is_parity() -> None:
     automaton = read("moore.dot")
     assert automaton.states == ("s0", "s1")
     for word in words("01", 6):
-        assert automaton.output_of(word) == ("odd" if word.count("1") % 2 else "even")
+        assert automaton.output(word) == ("odd" if word.count("1") % 2 else "even")
 
 
 def test_empty_mata_is_the_empty_language() -> None:
@@ -171,16 +172,16 @@ def test_nondeterministic_mata_is_determinised_and_says_so() -> None:
         current = set("pq")
         for letter in word:
             current = {r for q in current for r in moves.get((q, letter), "")}
-        assert automaton.output_of(word) is ("r" in current)
+        assert automaton.output(word) is ("r" in current)
 
 
 def test_att_acceptor_has_three_states_and_a_sink() -> None:
     automaton = read("acceptor.att")
     assert automaton.states == ("0", "1", "2", "sink")
     assert automaton.outputs.tolist() == [True, False, True, False]
-    assert automaton.output_of("abbb") is True
-    assert automaton.output_of("aba") is True
-    assert automaton.output_of("ba") is False
+    assert automaton.output("abbb") is True
+    assert automaton.output("aba") is True
+    assert automaton.output("ba") is False
 
 
 def test_csv_finds_its_group_and_the_right_product() -> None:
@@ -258,12 +259,12 @@ def test_patterns(pattern: str, alphabet: Any, states: int, size: int, group: An
 
 
 def test_pattern_errors() -> None:
-    with pytest.raises(InputError, match="--alphabet"):
+    with pytest.raises(InputError, match="`alphabet`"):
         automaton_from_spec("regex:a{2,3}")
-    assert from_regex("a{2,3}", "a").output_of("aaa") is True
-    assert from_regex("a|").output_of("") is True
-    assert from_regex("|", "a").output_of("a") is False
-    with pytest.raises(InputError, match="--alphabet"):
+    assert from_regex("a{2,3}", "a").output("aaa") is True
+    assert from_regex("a|").output("") is True
+    assert from_regex("|", "a").output("a") is False
+    with pytest.raises(InputError, match="`alphabet`"):
         automaton_from_spec("regex:|")
 
 
@@ -285,7 +286,7 @@ def test_csv_of_other_groups_in_both_orders(tmp_path: Path, group: Any, product:
     assert read_word_problem(path).product == product
     renamed = tmp_path / "data.csv"
     shutil.copy(path, renamed)
-    with pytest.raises(InputError, match="--group"):
+    with pytest.raises(InputError, match="`group`"):
         read_word_problem(renamed)
     assert read_word_problem(renamed, group=group).product == product
 

@@ -3,7 +3,7 @@
 import pytest
 
 from mirrormata.constructions.formats._dot_language import parse_dot_graph
-from mirrormata.constructions.formats.dot import characters, escaped, parse_dot, plain, split
+from mirrormata.constructions.formats.dot import characters, escape_label, parse_dot, plain, split
 from mirrormata.foundation._errors import InputError
 
 AALPY_MEALY = """digraph "model" {
@@ -48,8 +48,8 @@ strict DiGraph {
 def test_aalpy_mealy() -> None:
     automaton = parse_dot(AALPY_MEALY, "m.dot")
     assert automaton.letters == ("coin", "button")
-    assert automaton.output_of(["coin", "button"]) == "coffee, tea"
-    assert automaton.output_of(["coin"]) == "ok"
+    assert automaton.output(["coin", "button"]) == "coffee, tea"
+    assert automaton.output(["coin"]) == "ok"
 
 
 def test_learnlib_acceptor() -> None:
@@ -62,8 +62,8 @@ def test_hand_written_parity() -> None:
     automaton = parse_dot(HAND_WRITTEN, "m.dot")
     assert automaton.states == ("even", "odd")
     assert automaton.letters == ("1", "0")
-    assert automaton.output_of("1101") is False
-    assert automaton.output_of("11011") is True
+    assert automaton.output("1101") is False
+    assert automaton.output("11011") is True
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_several_letters_on_one_edge(edges: str) -> None:
     automaton = parse_dot(f"digraph {{ q [shape=doublecircle]; start -> p; {edges} }}", "m.dot")
     assert set(automaton.letters) == {"a", "b"}
     assert set(automaton.states) == {"p", "q"}
-    assert all(automaton.output_of(w) is bool(len(w) % 2) for w in ("", "a", "b", "ab", "bba"))
+    assert all(automaton.output(w) is bool(len(w) % 2) for w in ("", "a", "b", "ab", "bba"))
 
 
 def test_commas_that_are_one_letter() -> None:
@@ -101,20 +101,20 @@ def test_acceptors_may_be_nondeterministic_and_mealy_machines_not() -> None:
     text = "digraph { __start0 -> p; __start1 -> q; q [shape=doublecircle]; p -> q [label=a]; p -> p [label=a]; }"
     automaton = parse_dot(text, "m.dot")
     assert any("determinised" in note for note in automaton.notes)
-    assert [automaton.output_of("a" * n) for n in range(3)] == [True, True, True]
+    assert [automaton.output("a" * n) for n in range(3)] == [True, True, True]
     with pytest.raises(InputError, match="several start states"):
         parse_dot(text.replace("[shape=doublecircle]", ""), "m.dot")
 
 
 def test_start_option_overrides_the_marker() -> None:
-    assert parse_dot(LEARNLIB, "m.dot", start="s1").output_of("a") is True
+    assert parse_dot(LEARNLIB, "m.dot", start="s1").output("a") is True
     with pytest.raises(InputError, match="'s9'"):
         parse_dot(LEARNLIB, "m.dot", start="s9")
 
 
 def test_unmarked_states_are_their_own_outputs() -> None:
     automaton = parse_dot(LEARNLIB.replace("doublecircle", "circle"), "m.dot")
-    assert automaton.output_of("a") == "s1"
+    assert automaton.output("a") == "s1"
     assert any("no state is marked" in note for note in automaton.notes)
 
 
@@ -131,5 +131,5 @@ def test_deep_nesting_is_refused() -> None:
 def test_labels_split_at_unescaped_signs_only() -> None:
     assert [plain(p) for p in split(characters(r" a\,b , c\\ ,\ d"), ",")] == ["a,b", "c\\", " d"]
     for text in (" a,b/\\c ", "", "\\", "a  b"):
-        (piece,) = split(characters(escaped(text, ",/")), ",")
+        (piece,) = split(characters(escape_label(text, ",/")), ",")
         assert plain(piece) == text

@@ -23,7 +23,7 @@ from mirrormata.constructions.algebra.groups._actions import (
 from mirrormata.constructions.algebra.groups._permutations import cycle_counts, cycle_lengths, orbits
 from mirrormata.constructions.automata._automaton import Automaton, Indices
 from mirrormata.constructions.library._groups import group_by_name
-from mirrormata.constructions.theorems._swaps import index_two_subgroups
+from mirrormata.constructions.theorems.g_t3 import index_two_subgroups
 from mirrormata.tests.constructions.random_automata import automaton_of, group_actions, permutation_automata
 
 LIMIT = 400

@@ -186,13 +186,13 @@ def test_many_points() -> None:
 
 def test_limits_are_errors_with_the_figure() -> None:
     maps = np.random.default_rng(5).integers(0, 14, size=(3, 14))
-    with pytest.raises(LimitError, match=r"image sets .* --max-image-sets"):
+    with pytest.raises(LimitError, match=r"image sets .* `max_image_sets`"):
         holonomy_of_maps(maps, max_image_sets=50)
-    with pytest.raises(LimitError, match=r"the limit is 40 moves .* --max-set-moves"):
+    with pytest.raises(LimitError, match=r"the limit is 40 moves .* `max_set_moves`"):
         holonomy_of_maps(maps, max_set_moves=40)
     n = holonomy_of_maps(maps).sets.images
     assert holonomy_of_maps(maps, max_image_sets=n, max_set_moves=3 * n).sets.images == n
-    with pytest.raises(LimitError, match="--max-image-sets"):
+    with pytest.raises(LimitError, match="`max_image_sets`"):
         holonomy_of_maps(maps, max_image_sets=n - 1)
 
 

@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 
 from mirrormata.constructions._construct import construct
 from mirrormata.constructions._lrnn import (
-    INTEGER_RANGES,
     LRNN,
     Head,
-    Transition,
     apply_transition,
     codes_of,
     dense,
@@ -25,6 +23,7 @@ from mirrormata.constructions._lrnn import (
     integer_bound,
     stacked,
 )
+from mirrormata.constructions._realisation import INTEGER_RANGES, Transition
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._householder import GHFactor, gh_factor
 from mirrormata.constructions.automata._automaton import Automaton

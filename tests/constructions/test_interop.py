@@ -71,7 +71,7 @@ def test_dfa_keeps_language_and_labels(dfa: DFA) -> None:
     assert len(minimal.states) == len(smaller.states)
     for word in WORDS:
         expected = accepts(dfa, word)
-        assert automaton.output_of(word) is smaller.output_of(word) is expected
+        assert automaton.output(word) is smaller.output(word) is expected
         assert back.accepts_input(word) is expected
 
 
@@ -97,7 +97,7 @@ def test_nfa_and_gnfa_keep_the_language(nfa: NFA) -> None:
     assert any("determinised" in note for note in automaton.notes)
     gnfa = GNFA.from_nfa(nfa)
     through_patterns = from_automata_lib(gnfa)
-    assert [automaton.output_of(w) for w in WORDS] == [nfa.accepts_input(w) for w in WORDS]
+    assert [automaton.output(w) for w in WORDS] == [nfa.accepts_input(w) for w in WORDS]
     assert separating_word(automaton, through_patterns) is None
 
 
@@ -121,8 +121,8 @@ def test_automata_lib_refusals() -> None:
 def test_callable_counts_modulo() -> None:
     automaton = from_callable(lambda q, x: (q + x) % 5, 0, [0, 1, 2], outputs=lambda q: q == 0)
     assert automaton.states == (0, 1, 2, 3, 4)
-    assert automaton.output_of([1, 2, 2]) is True
-    assert automaton.output_of([1, 2]) is False
+    assert automaton.output([1, 2, 2]) is True
+    assert automaton.output([1, 2]) is False
 
 
 def test_labels_that_work() -> None:

@@ -47,7 +47,9 @@ EVERY: list[tuple[str, dict[str, Any]]] = [
 
 def made(name: str, options: dict[str, Any]) -> LRNN:
     if "theorem" in options:
-        return construct(name, **options)
+        found = construct(name, **options)
+        assert isinstance(found, LRNN)
+        return found
     return two_parities() if name == "two parities" else built(name, **options)
 
 
@@ -140,18 +142,18 @@ def test_show_says_every_transition_and_every_read_out(name: str, options: dict[
 @pytest.mark.parametrize("function", [show, latex])
 def test_long_lists_are_cut_and_said(function: Any) -> None:
     lrnn = built("mod_arith:3")
-    text = (
-        function(lrnn, max_letters=3).replace("-{}-", "--").replace(r"\texttt{--max-letters", "--max-letters")
-    )
+    text = function(lrnn, max_letters=3).replace(r"\texttt{max\_letters", "`max_letters`")
     for count, left, noun in (
         (6, 3, "letters"),
         (7, 4, "letters"),
         (11, 8, "letters"),
         (5, 2, "transitions"),
     ):
-        assert f"{left} more {noun}: --max-letters {count}" in text
-    assert "--max-letters" not in function(lrnn)
-    with pytest.raises(InputError, match="--max-letters 0"):
+        assert f"{left} more {noun}: `max_letters` {count}" in text
+    assert "letters` 6" in text
+    assert "max_letters" not in function(lrnn)
+    assert r"max\_letters" not in function(lrnn)
+    with pytest.raises(InputError, match="`max_letters` 0"):
         function(lrnn, max_letters=0)
 
 
@@ -248,7 +250,7 @@ def test_the_npz_refusal_names_the_layers(tmp_path: Path) -> None:
         InputError, match=r"one layer with one head, this LRNN has 5 layers with 6 heads in all: .*safe"
     ):
         export_npz(built("tomita:3"), tmp_path / "x.npz")
-    with pytest.raises(LimitError, match="--max-entries"):
+    with pytest.raises(LimitError, match="`max_entries`"):
         export_safetensors(built("mod_arith:3"), tmp_path / "x", max_entries=20)
     assert not list(tmp_path.iterdir())
 
@@ -281,7 +283,7 @@ def test_left_out_transitions_are_said(tmp_path: Path) -> None:
     draw_mirrors(built("mod_arith:3"), tmp_path / "a.svg", max_letters=2)
     said = " ".join(words(tmp_path / "a.svg"))
     assert "2 of 5 transitions of head 2.1, 2 of 4 transitions of head 3.1" in said
-    assert "--max-letters 5 draws them all" in said
+    assert "max_letters 5 draws them all" in said
 
 
 @pytest.mark.parametrize(("name", "options"), EVERY)

@@ -45,7 +45,7 @@ def test_word_problem_follows_the_product_order(name: str, product: Any) -> None
     for _ in range(50):
         word = [automaton.letters[x] for x in rng.integers(0, len(automaton.letters), size=20)]
         assert automaton.after(word) == fold(word, compose, identity, product)
-        assert automaton.output_of(word) == automaton.after(word)
+        assert automaton.output(word) == automaton.after(word)
 
 
 def test_left_and_right_differ_and_the_name_says_so() -> None:

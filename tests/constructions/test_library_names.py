@@ -175,7 +175,7 @@ def test_limits_are_arguments() -> None:
         automaton_by_name("mod:11", max_states=10)
     with pytest.raises(LimitError, match="limit is 35 transitions"):
         automaton_by_name("S3", max_transitions=35)
-    with pytest.raises(LimitError, match=r"24 elements; the limit is 23 .*--max-elements"):
+    with pytest.raises(LimitError, match=r"24 elements; the limit is 23 .*`max_elements`"):
         group_by_name("S4", max_elements=23)
 
 

@@ -250,7 +250,7 @@ def test_seven_points_in_time() -> None:
 
 @pytest.mark.parametrize("n", [8, 60])
 def test_stops_at_the_limit_with_the_figure(n: int) -> None:
-    with pytest.raises(LimitError, match=r"more than 1,000,000 elements.*--max-monoid"):
+    with pytest.raises(LimitError, match=r"more than 1,000,000 elements.*`max_size`"):
         TransitionMonoid.of(full_transformations(n))
 
 

@@ -13,7 +13,7 @@ from mirrormata import Automaton, NotRealisableError, check, construct, random_w
 from mirrormata.constructions.algebra._householder import product_of
 from mirrormata.constructions.algebra._matrices import identity, matrix, rank, subtract
 from mirrormata.constructions.automata._automaton import object_array
-from mirrormata.constructions.theorems._one_vector import partial_injections, partial_permutation_factors
+from mirrormata.constructions.theorems.own_lmi import partial_injections, partial_permutation_factors
 
 # name, factors, dimension
 FEASIBLE = [
@@ -92,7 +92,7 @@ def test_random_partial_injections_and_resets(automaton: Automaton) -> None:
 
 
 def test_wrong_order_of_erasing_and_moving_is_invalid(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mirrormata.constructions.theorems import _one_vector as module
+    from mirrormata.constructions.theorems import own_lmi as module
 
     genuine = module.partial_permutation_factors
     monkeypatch.setattr(module, "partial_permutation_factors", lambda moved, n: genuine(moved, n)[::-1])

@@ -15,12 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mirrormata.constructions._construct import construct
+from mirrormata.constructions._construct import construct, realisations_of
 from mirrormata.constructions._lrnn import LRNN
-from mirrormata.constructions._realisations import Builder
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.cascades._cascade import cascade
+from mirrormata.constructions.theorems._construction import Problem
+from mirrormata.constructions.theorems.g_t4 import printed_cascade
 from mirrormata.foundation._errors import LimitError
 from mirrormata.tests.constructions.cascade_zoo import automaton_of as points
 from mirrormata.tests.constructions.library_numbers import LIBRARY_NUMBERS
@@ -66,7 +67,7 @@ def realised(a: Automaton, counts: Counts, words: int = 2, length: int = 200) ->
     assert (report.errors, report.tokens) == (0, words * length)
     if len(built.levels) > 1:
         counts.layered += 1
-        outcome = refute(Builder(a).printed())
+        outcome = refute(printed_cascade(Problem(a)))
         assert outcome.word is not None or outcome.search.startswith("all ")
         counts.refuted += holds_up(outcome)
 
@@ -208,7 +209,7 @@ def of_the_table(name: str) -> Automaton:
 
 def full_cascade(name: str) -> tuple[LRNN, float]:
     begun = time.process_time()
-    (made,) = Builder(of_the_table(name)).by_source("G.T4")
+    (made,) = realisations_of(Problem(of_the_table(name)), "G.T4")
     assert isinstance(made, LRNN)
     assert check(full_certificate(made)).verdict == "valid"
     return made, time.process_time() - begun

@@ -1,4 +1,4 @@
-"""Every source of THEOREMS: where it applies it is certified and runs without errors, elsewhere it refuses in one line."""
+"""Every construction: where it applies it is certified and runs without errors, elsewhere it refuses in one line."""
 
 from __future__ import annotations
 
@@ -8,60 +8,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mirrormata.constructions._construct import Request, choose, construct
+from mirrormata.constructions._construct import Request, choose, construct, constructions_for, realisations_of
 from mirrormata.constructions._delay import BlockDelay
 from mirrormata.constructions._inspection import inspect_automaton
 from mirrormata.constructions._lrnn import LRNN
-from mirrormata.constructions._realisations import (
-    BY_REQUEST,
-    THEOREMS,
-    Builder,
-    Limits,
-    Realisation,
-    cost,
-    sources_for,
-)
+from mirrormata.constructions._realisation import Realisation, cost
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._householder import product_of
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.cascades._cascade import cascade, cascade_of_all_maps
+from mirrormata.constructions.theorems._construction import Limits, Problem
+from mirrormata.constructions.theorems._registry import all_constructions
 from mirrormata.foundation._errors import LimitError, NotRealisableError
 from mirrormata.tests.constructions.library_numbers import LIBRARY_NUMBERS
 from mirrormata.tests.constructions.random_automata import random_words
-from mirrormata.theory._check import certify, check
-from mirrormata.theory.running._delay import run_delay
+from mirrormata.theory._check import check
+from mirrormata.theory._horizon import full_certificate
 from mirrormata.theory.running._run import run
 
-APPLIES: dict[str, tuple[str, ...]] = {
-    "G.T3": ("S4", "Q8", "parity", "codeswap:4", "mod:1"),
-    "DP.T4": ("A5[generators]", "mod:9", "dihedral:5", "A4"),
-    "H.A5inv": ("A5[involutions]", "S4[involutions]"),
-    "own.LMI": ("dyck1:4", "flipflop", "gridworld:5", "permreset:3"),
-    "G.T6": ("mod:12", "Z5", "parity", "tomita:6"),
-    "DP.T7": ("dihedral:6", "S3"),
-    "DP.T1": ("S5", "S4", "mod:12"),
-    "own.T2tight": ("mod:8", "Z16", "cycle:4"),
-    "G.T4": ("T3", "mod_arith:3", "tomita:3"),
-    "own.n-1": ("T4", "random:states=4,letters=3,seed=2", "tomita:7"),
-    "S.star-free": ("tomita:4", "flipflop", "even_pairs", "boxes:2,2"),
-    "DP.T2": ("mod_arith:3", "tomita:3", "T3"),
-    "DP.T6": ("T3", "tomita:7", "S4", "mod:1"),
-    "G.A3": ("tomita:3", "T3", "parity"),
-}  # fmt: skip
-REFUSES: dict[str, dict[str, str]] = {
-    "G.T3": {"T3": "letter 'collapse' merges states", "flipflop": "no group automaton"},
-    "DP.T4": {"S5": "--theorem DP.T4", "tomita:4": "no group automaton"},
-    "H.A5inv": {"S5": "--theorem H.A5inv", "mod:7": "--theorem H.A5inv"},
-    "own.LMI": {"T3": "own.LMI: its letters", "tomita:3": "own.LMI: its letters"},
-    "G.T6": {"S3": "needs a cyclic transition group", "T3": "needs a cyclic", "Z2^2": "needs a cyclic"},
-    "DP.T7": {"S4": "DP.T7 needs a dihedral transition group", "mod:7": "DP.T7 needs", "T3": "DP.T7 needs"},
-    "DP.T1": {"T3": "block delay is for group automata", "parity": "in one layer"},
-    "own.T2tight": {"mod:6": "own.T2tight needs a cyclic transition group of order 2", "T3": "own.T2tight needs"},
-    "G.T4": {"mod:1": "one state needs no cascade"},
-    "own.n-1": {"parity": "own.n-1: a group automaton needs one layer only"},
-    "S.star-free": {"tomita:3": "is not aperiodic", "T3": "is not aperiodic", "mod:6": "is not aperiodic"},
-    "DP.T2": {"mod:1": "one state needs no cascade"},
-}  # fmt: skip
+CONSTRUCTIONS = all_constructions()
+EXAMPLES = [(source, name) for source, made in CONSTRUCTIONS.items() for name in made.examples]
+REFUSALS = [(source, name) for source, made in CONSTRUCTIONS.items() for name in made.refusals]
 
 
 @cache
@@ -71,12 +38,12 @@ def automaton(name: str) -> Automaton:
 
 def certified_and_right(found: Realisation, tokens: int = 200) -> None:
     """The certificate is valid; no errors in bf16 where that is exact, none in exact numbers for tables."""
-    result = check(certify(found))
+    result = check(full_certificate(found))
     assert result.verdict == "valid", result.reason
     words = random_words(found.automaton, 7, 4, tokens)
     if isinstance(found, BlockDelay):
         for dtype in found.formats or ("fp64",):
-            assert run_delay(found, words, dtype=dtype).errors == 0
+            assert run(found, words, dtype=dtype).errors == 0
         return
     for dtype in found.formats:
         assert run(found, words, dtype=dtype).errors == 0, dtype
@@ -84,39 +51,43 @@ def certified_and_right(found: Realisation, tokens: int = 200) -> None:
 
 
 def test_every_source_has_its_examples() -> None:
-    assert tuple(APPLIES) == tuple(THEOREMS)
-    assert set(REFUSES) | set(BY_REQUEST) == set(THEOREMS)
+    assert list(CONSTRUCTIONS) == [
+        "G.T3", "DP.T4", "H.A5inv", "own.LMI", "G.T6", "DP.T7", "DP.T1", "own.T2tight", "G.T4", "own.n-1", "S.star-free",
+        "DP.T2", "DP.T6", "G.A3",
+    ]  # fmt: skip
+    for made in CONSTRUCTIONS.values():
+        assert len(made.examples) >= 2, made.source
+        assert made.refusals or made.by_request, made.source
 
 
-@pytest.mark.parametrize(("theorem", "name"), [(t, name) for t, names in APPLIES.items() for name in names])
+@pytest.mark.parametrize(("theorem", "name"), EXAMPLES)
 def test_it_applies(theorem: str, name: str) -> None:
-    found = list(Builder(automaton(name)).by_source(theorem))
+    found = list(realisations_of(Problem(automaton(name)), theorem))
     assert found
     for made in found:
         assert theorem in made.theorem.split(" + ")
-        assert (made.summary()["norm"] == "at most 1") or theorem in BY_REQUEST
+        assert (made.summary()["norm"] == "at most 1") or CONSTRUCTIONS[theorem].by_request
         certified_and_right(made)
-    if theorem != "DP.T1":
-        assert cost(construct(automaton(name), theorem=theorem)) == min(cost(f) for f in found)
+    assert cost(construct(automaton(name), theorem=theorem)) == min(cost(f) for f in found)
     try:
-        integer = list(Builder(automaton(name)).by_source(theorem, "integer"))
+        integer = list(realisations_of(Problem(automaton(name)), theorem, "integer"))
     except NotRealisableError:
         integer = []
     assert all(f.exactness == "integer" for f in integer)
     assert integer or not any(f.exactness == "integer" for f in found)
 
 
-@pytest.mark.parametrize(("theorem", "name"), [(t, name) for t, cases in REFUSES.items() for name in cases])
+@pytest.mark.parametrize(("theorem", "name"), REFUSALS)
 def test_it_refuses(theorem: str, name: str) -> None:
     for attempt in (
-        lambda: list(Builder(automaton(name)).by_source(theorem)),
+        lambda: list(realisations_of(Problem(automaton(name)), theorem)),
         lambda: construct(automaton(name), theorem=theorem),
         lambda: choose(automaton(name), Request(theorem=theorem)),
     ):
         with pytest.raises(NotRealisableError) as refusal:
             attempt()
         text = str(refusal.value)
-        assert REFUSES[theorem][name] in text
+        assert CONSTRUCTIONS[theorem].refusals[name] in text
         assert text.startswith(name)
         assert "\n" not in text
 
@@ -144,7 +115,7 @@ def test_n_minus_1_layers() -> None:
         n = len(drawn.states)
         levels = cascade_of_all_maps(drawn).levels
         assert [max(level.degrees) for level in levels] == list(range(n, 1, -1))
-        made = next(Builder(drawn).by_source("own.n-1"))
+        made = next(realisations_of(Problem(drawn), "own.n-1"))
         assert isinstance(made, LRNN)
         assert (len(made.layers), made.exactness, made.norm) == (n - 1, "integer", "at most 1")
         certified_and_right(made, 15)
@@ -164,7 +135,7 @@ def test_n_minus_1_layers() -> None:
 def test_too_many_image_sets_leave_the_automatons_own_cascade() -> None:
     made = construct("mod_arith:3")
     assert (made.theorem, len(made.layers)) == ("G.T4", 3)
-    with pytest.raises(LimitError, match=r"2\^19 - 1 image sets.*--max-image-sets"):
+    with pytest.raises(LimitError, match=r"2\^19 - 1 image sets.*`max_image_sets`"):
         construct("mod_arith:3", theorem="own.n-1")
     # all maps of 4 states have 15 image sets, the automaton's own letters 14
     name = "random:states=4,letters=3,seed=2"
@@ -191,7 +162,7 @@ def test_swaps_and_copies(name: str) -> None:
     head = made.layers[0].heads[0]
     assert [len(head.transitions[x].factors) for x in range(len(a.letters))] == counts
     assert made.norm == ("at most 1" if a.is_permutation else "at most √2 a factor")
-    document = certify(made)
+    document = full_certificate(made)
     assert document["summary"]["norm"] == made.norm
     assert check(document).verdict == "valid"
     for other in ("at most 1", "at most √2 a factor", "unbounded"):
@@ -213,7 +184,7 @@ def eigenvalues_are_0_and_1(rows: Any) -> bool:
 
 def star_free(a: Automaton) -> LRNN | None:
     try:
-        (made,) = Builder(a).by_source("S.star-free")
+        (made,) = realisations_of(Problem(a), "S.star-free")
     except NotRealisableError:
         return None
     assert isinstance(made, LRNN)
@@ -287,8 +258,8 @@ GATED = (
 @pytest.mark.parametrize("name", GATED)
 def test_gates(name: str) -> None:
     """DP.T2: resets by gate 0, never more factors than the cascade's."""
-    (gated,) = Builder(automaton(name)).by_source("DP.T2")
-    (plain,) = Builder(automaton(name)).by_source("G.T4")
+    (gated,) = realisations_of(Problem(automaton(name)), "DP.T2")
+    (plain,) = realisations_of(Problem(automaton(name)), "G.T4")
     assert isinstance(gated, LRNN)
     assert isinstance(plain, LRNN)
     assert len(gated.layers) == len(plain.layers)
@@ -302,9 +273,9 @@ def test_gates(name: str) -> None:
 
 
 def test_sources_for_group_automata() -> None:
-    assert sources_for(automaton("T3")) == tuple(THEOREMS)
-    rest = sources_for(automaton("S4"))
-    assert set(THEOREMS) - set(rest) == {"own.LMI", "G.T4", "own.n-1", "DP.T2"}
+    assert constructions_for(automaton("T3")) == list(CONSTRUCTIONS.values())
+    rest = {made.source for made in constructions_for(automaton("S4"))}
+    assert set(CONSTRUCTIONS) - rest == {"own.LMI", "G.T4", "own.n-1", "DP.T2"}
 
 
 @pytest.mark.parametrize("name", ["T3", "tomita:3", "dyck1:4", "mod:9", "A4_x_Z5", "gridworld:5", "tomita:4"])

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._lrnn import LRNN, Head, Layer, Transition
+from mirrormata.constructions._lrnn import LRNN, Head, Layer
+from mirrormata.constructions._realisation import Transition
 from mirrormata.constructions.algebra._closed_forms import closed_form, number_text
 from mirrormata.constructions.algebra._cyclotomic import enclosure, real_cyclotomic_field
 from mirrormata.constructions.algebra._householder import gh_factor
@@ -42,7 +43,9 @@ WEIRD = ("a_b", "50%", "{x}", "\\frac", "$1$", "#&~^", "ε", "日本", "a\nb", "
 
 
 def built(name: str, options: dict[str, Any]) -> LRNN:
-    return construct(automaton_by_name(name), **options)
+    found = construct(automaton_by_name(name), **options)
+    assert isinstance(found, LRNN)
+    return found
 
 
 @pytest.mark.parametrize(("name", "options"), CASES)
@@ -107,11 +110,11 @@ def test_long_alphabets_are_cut_and_said() -> None:
     lrnn = built("S4", {})
     shown = show(lrnn, max_letters=5)
     assert shown.count("\nletter ") == 5
-    assert "... 19 more letters: --max-letters 24 shows all" in shown
+    assert "... 19 more letters: `max_letters` 24 shows all" in shown
     assert "more letter" not in show(lrnn, max_letters=24)
     assert r"\dots\ 19 more letters" in latex(lrnn, max_letters=5)
     for function in (show, latex):
-        with pytest.raises(InputError, match="--max-letters 0"):
+        with pytest.raises(InputError, match="`max_letters` 0"):
             function(lrnn, max_letters=0)
 
 

@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
-from mirrormata.constructions._spec import EXTENSIONS, automaton_from_spec, write_automaton
+from mirrormata.constructions._conversions import write_automaton
+from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.automata._format import all_formats
 from mirrormata.foundation._errors import InputError
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
+EXTENSIONS = {extension for entry in all_formats() for extension in entry.extensions}
 
 
 @pytest.mark.parametrize(
@@ -22,9 +25,9 @@ CASES = Path(__file__).parents[1] / "data" / "cases"
         ("model.yaml", {}, ".json"),
         ("a\0.json", {}, "NUL"),
         ("x" * 5000 + ".json", {}, "cannot be read"),
-        ("parity", {"alphabet": "ab"}, "--alphabet"),
-        ("parity", {"group": "S3"}, "--group"),
-        ("regex:a", {"group": "S3"}, "--group"),
+        ("parity", {"alphabet": "ab"}, "`alphabet` is for regex:PATTERN only"),
+        ("parity", {"group": "S3"}, "`group` is for .csv files only"),
+        ("regex:a", {"group": "S3"}, "`group` is for .csv files only"),
         ("parity", {"start": "9"}, "'9'"),
         ("regex:a", {"start": "9"}, "'9'"),
         ("parityy", {}, "parity"),
@@ -84,7 +87,7 @@ def test_product_reaches_the_library() -> None:
 
 
 def test_regex_start() -> None:
-    assert automaton_from_spec("regex:(ab)*", start="1").output_of("b") is True
+    assert automaton_from_spec("regex:(ab)*", start="1").output("b") is True
 
 
 def test_unknown_extension_to_write(tmp_path: Path) -> None:

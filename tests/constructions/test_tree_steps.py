@@ -19,7 +19,7 @@ from mirrormata.constructions.algebra._matrices import identity, matrix, rank, s
 from mirrormata.constructions.algebra.groups._permutations import cycle_lengths
 from mirrormata.constructions.automata._automaton import Automaton, Indices
 from mirrormata.constructions.certificates._table import certificate
-from mirrormata.constructions.theorems._one_vector import (
+from mirrormata.constructions.theorems.own_lmi import (
     StepTrees,
     partial_injections,
     partial_signed_factors,

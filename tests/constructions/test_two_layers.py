@@ -10,19 +10,17 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from mirrormata.constructions._lrnn import INTEGER_RANGES, LRNN, Transition
+from mirrormata.constructions._lrnn import LRNN
+from mirrormata.constructions._realisation import INTEGER_RANGES, Transition
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._cyclotomic import real_cyclotomic_field
 from mirrormata.constructions.algebra._householder import gh_factor
 from mirrormata.constructions.algebra._matrices import divide
 from mirrormata.constructions.certificates._table import lrnn_from_certificate
 from mirrormata.constructions.heads._layered import HeadRule, Label, assemble_layers
-from mirrormata.constructions.theorems._two_layers import (
-    cyclic_corners,
-    cyclic_two_layers,
-    dihedral_two_layers,
-    ripple_counter,
-)
+from mirrormata.constructions.theorems.dp_t7 import dihedral_two_layers
+from mirrormata.constructions.theorems.g_t6 import cyclic_corners, cyclic_two_layers
+from mirrormata.constructions.theorems.own_t2tight import ripple_counter
 from mirrormata.foundation._errors import LimitError, MirrormataError, NotRealisableError
 from mirrormata.tests.constructions.random_automata import random_words
 from mirrormata.tests.constructions.two_layer_oracles import (
@@ -190,7 +188,7 @@ def test_no_cyclic_group(spec: str) -> None:
 
 
 def test_a_field_beyond_the_limit() -> None:
-    with pytest.raises(LimitError, match="--max-degree"):
+    with pytest.raises(LimitError, match="`max_degree`"):
         cyclic_two_layers(automaton_from_spec("mod:211"))
     assert cyclic_corners(automaton_from_spec("mod:211")).householders == 105
 

@@ -9,15 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mirrormata.constructions._document import write_certificate
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.constructions.certificates._table import write_certificate
 from mirrormata.models._config import ModelConfig
 from mirrormata.models._model import Model
 from mirrormata.models._model_file import save_model
 from mirrormata.models.comparison._sources import load_learned
 from mirrormata.models.tasks._kinds import task_from_settings
 from mirrormata.models.tasks._task import TaskSettings
-from mirrormata.theory._check import certify, check
+from mirrormata.theory._check import check
+from mirrormata.theory._horizon import full_certificate
 from mirrormata.theory.impossibility._certificate import positive_delta_layer
 
 from ..cli.command_line import Outcome
@@ -46,7 +47,7 @@ def model_folder(folder: Path, family: str = "deltaproduct", conv: int = 0) -> P
 
 
 def test_certificates_and_npz(tmp_path: Path, call: Call) -> None:
-    write_certificate(certify(lrnn_of("S3")), tmp_path / "s3.json")
+    write_certificate(full_certificate(lrnn_of("S3")), tmp_path / "s3.json")
     assert call("export", "npz", str(tmp_path / "s3.json"), "-o", str(tmp_path / "s3.npz")).status == 0
     for learned in ("s3.json", "s3.npz"):
         for constructed in (str(tmp_path / "s3.json"), "S3"):

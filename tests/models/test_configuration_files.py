@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import asdict, replace
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions.certificates._table import read_document
+from mirrormata.constructions._document import read_document
 from mirrormata.foundation._errors import InputError
 from mirrormata.foundation._files import parse_json, read_json
 from mirrormata.models._config import ModelConfig

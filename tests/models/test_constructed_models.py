@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._lrnn import LRNN, Transition, written_values
+from mirrormata.constructions._lrnn import LRNN, written_values
+from mirrormata.constructions._realisation import Transition
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._householder import GHFactor
 from mirrormata.constructions.automata._automaton import Automaton
@@ -123,7 +124,7 @@ def test_what_no_delta_rule_computes_is_refused() -> None:
         from_construction(lrnn_of("T3", theorem="G.A3"))
     with pytest.raises(InputError, match="RWKV-7"):
         from_construction(lrnn_of("T3", theorem="DP.T6"))
-    with pytest.raises(LimitError, match="raise --max-entries"):
+    with pytest.raises(LimitError, match="raise `max_entries`"):
         from_construction(lrnn_of("S4"), max_entries=100)
 
 

@@ -12,7 +12,8 @@ import torch
 from torch.nn import functional as F
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._lrnn import LRNN, Sparse, Transition
+from mirrormata.constructions._lrnn import LRNN
+from mirrormata.constructions._realisation import Sparse, Transition
 from mirrormata.constructions.algebra._householder import gh_factor
 from mirrormata.constructions.automata._labels import label_text
 from mirrormata.foundation._errors import InputError

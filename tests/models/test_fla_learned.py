@@ -112,7 +112,7 @@ def test_first_layer_of_two_has_letters_of_its_own(tmp_path: Path) -> None:
     config, tensors = load_fla(random_checkpoint(tmp_path / "x", num_hidden_layers=2))
     heads, _ = fla_heads(FlaModel(config, tensors))
     assert [h.spread < 1e-12 for h in heads] == [True, True, False, False]
-    with pytest.raises(LimitError, match="raise --max-entries"):
+    with pytest.raises(LimitError, match="raise `max_entries`"):
         fla_heads(FlaModel(config, tensors), max_entries=100)
 
 

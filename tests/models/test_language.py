@@ -21,7 +21,7 @@ from mirrormata.models.sweeps._run import SweepFolder
 from mirrormata.models.sweeps._sweep import read_sweep
 from mirrormata.models.sweeps._table import sweep_caption, sweep_table
 from mirrormata.models.tasks._kinds import task_from_settings
-from mirrormata.models.tasks._language import BOUNDARY, LanguageTask, corpus_of, standard_library
+from mirrormata.models.tasks._language import BOUNDARY, LanguageTask, read_corpus, standard_library
 from mirrormata.models.tasks._sampling import IGNORED, PIECE
 from mirrormata.models.tasks._task import TaskSettings
 from mirrormata.models.training._experiment import Experiment, experiment_from_dict
@@ -52,7 +52,7 @@ def text_task(place: Path) -> LanguageTask:
 
 
 def test_files_are_divided_in_the_order_of_their_paths(folder: Path) -> None:
-    found = corpus_of(str(folder))
+    found = read_corpus(str(folder))
     paths = sorted(folder.rglob("*.txt"), key=lambda p: p.relative_to(folder).parts)
     parts = {
         name: [x for path in some for x in [*path.read_bytes(), BOUNDARY]]
@@ -61,30 +61,30 @@ def test_files_are_divided_in_the_order_of_their_paths(folder: Path) -> None:
     assert found.test.tolist() == parts["test"]
     assert found.train.tolist() == parts["train"]
     assert (found.train_files, found.test_files) == (10, 2)
-    assert corpus_of(str(folder)).digest == found.digest
+    assert read_corpus(str(folder)).digest == found.digest
     paths[3].write_bytes(paths[3].read_bytes()[::-1])
-    changed = corpus_of(str(folder))
+    changed = read_corpus(str(folder))
     assert changed.digest != found.digest
     paths[3].rename(folder / "renamed.txt")
-    assert corpus_of(str(folder)).digest != changed.digest
+    assert read_corpus(str(folder)).digest != changed.digest
 
 
 def test_the_last_tenth_of_a_single_file_is_for_testing(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_bytes(bytes(range(1, 101)))
-    found = corpus_of(str(file))
+    found = read_corpus(str(file))
     assert found.train.tolist() == [*range(1, 91), BOUNDARY]
     assert found.test.tolist() == [*range(91, 101), BOUNDARY]
 
 
 def test_texts_that_cannot_be_used_are_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file or folder"):
-        corpus_of(str(tmp_path / "nothing"))
+        read_corpus(str(tmp_path / "nothing"))
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="holds no text"):
-        corpus_of(str(tmp_path / "empty"))
+        read_corpus(str(tmp_path / "empty"))
     with pytest.raises(LimitError, match="bytes, more than 1,000"):
-        corpus_of(str(folder), most=1000)
+        read_corpus(str(folder), most=1000)
     task = text_task(folder)
     with pytest.raises(InputError, match="training text, words have 9,999"):
         task.batches([0], 0, 2, 9999)
@@ -244,7 +244,7 @@ def test_another_text_is_refused_and_can_be_tested_on_purpose(folder: Path, trai
     assert result is not None
     assert seen.as_json()["bits"] == result["bits"]
     (folder / "more.txt").write_text("something else")
-    with pytest.raises(InputError, match=r"its text is another here .*give a text by --data"):
+    with pytest.raises(InputError, match=r"its text is another here .*give a text by `data`"):
         evaluate_folder(str(trained), lengths=lengths, words=16, device="cpu")
     small = {"train__steps": 2, "train__lengths": [16, 16], "eval__lengths": [[1, 16], [17, 64]]}
     with pytest.raises(InputError, match="its task is another now: words was"):

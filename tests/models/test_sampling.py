@@ -37,7 +37,7 @@ def test_outputs_of_random_automata(automaton: Automaton) -> None:
     sampler = Sampler(automaton, "output")
     letters, labels = (x[0] for x in sampler.batches([0], 0, 5, 30))
     for word, row in zip(letters, labels, strict=True):
-        outputs = [automaton.output_of([automaton.letters[x] for x in word[: t + 1]]) for t in range(30)]
+        outputs = [automaton.output([automaton.letters[x] for x in word[: t + 1]]) for t in range(30)]
         assert [None if x == IGNORED else sampler.classes[x] for x in row] == outputs
 
 
@@ -47,7 +47,7 @@ def test_a_mealy_output_belongs_to_the_letter_and_the_state_before() -> None:
     letters, labels = (x[0] for x in sampler.batches([0], 0, 20, 12))
     assert (labels == IGNORED).any()
     for word, row in zip(letters, labels, strict=True):
-        outputs = [MEALY.output_of([MEALY.letters[x] for x in word[: t + 1]]) for t in range(12)]
+        outputs = [MEALY.output([MEALY.letters[x] for x in word[: t + 1]]) for t in range(12)]
         assert [None if x == IGNORED else sampler.classes[x] for x in row] == outputs
 
 

@@ -34,7 +34,9 @@ def turned(spec: str, noise: float, seed: int = 0) -> Comparison:
     H0 = np.zeros((n, head.H0.shape[1]))
     H0[: head.dim] = head.H0
     return compare(
-        learned_from_matrices(R @ (A + E) @ R.T, lrnn.automaton, H0=R @ H0), sampling=QUICK, extract=("exact",)
+        learned_from_matrices(R @ (A + E) @ R.T, lrnn.automaton, H0=R @ H0),
+        sampling=QUICK,
+        extract=("exact",),
     )
 
 
@@ -110,7 +112,9 @@ def test_the_distance_is_that_of_the_disturbance() -> None:
     k = np.array([1.0, -1.0, 0.0]) / np.sqrt(2)
     place = next(x for x in range(6) if np.allclose(A[x], np.eye(3) - 2 * np.outer(k, k)))
     A[place] += epsilon * np.outer(k, k)
-    c = compare(learned_from_matrices(R @ A @ R.T, lrnn.automaton, H0=R @ head.H0), sampling=QUICK, extract=())
+    c = compare(
+        learned_from_matrices(R @ A @ R.T, lrnn.automaton, H0=R @ head.H0), sampling=QUICK, extract=()
+    )
     (h,) = c.heads
     assert h.snapped is not None
     assert h.snapped.transitions_moved == pytest.approx(epsilon, rel=0.05)
@@ -140,7 +144,9 @@ def test_a_head_that_tells_only_the_sign_gives_no_linear_rnn() -> None:
     automaton = automaton_from_spec("S3")
     (head,) = learned_from_lrnn(lrnn_of("S3")).heads
     signs = np.rint(np.linalg.det(head.A))[:, None, None]
-    c = compare(learned_from_matrices(signs, automaton, H0=np.ones((1, 1))), sampling=QUICK, extract=("exact",))
+    c = compare(
+        learned_from_matrices(signs, automaton, H0=np.ones((1, 1))), sampling=QUICK, extract=("exact",)
+    )
     (h,) = c.heads
     assert h.geometry.told_apart == 2
     assert h.representation is not None

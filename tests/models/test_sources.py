@@ -13,9 +13,9 @@ import pytest
 import torch
 
 from mirrormata.constructions._construct import construct
+from mirrormata.constructions._document import write_certificate
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.constructions.certificates._table import write_certificate
 from mirrormata.foundation._errors import InputError
 from mirrormata.models._config import ModelConfig
 from mirrormata.models._constructed import from_construction
@@ -221,7 +221,7 @@ def test_certificates_that_are_no_models(forms: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="`constructed` is mod:3"):
         compare(forms["learned"], automaton_from_spec("mod:3"))
     with pytest.raises(InputError, match="`constructed` is of the type int"):
-        compare(forms["learned"], 3)  # type: ignore[arg-type]
+        compare(forms["learned"], 3)
 
 
 def test_the_spectrum_of_a_construction_needs_no_torch() -> None:

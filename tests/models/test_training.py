@@ -320,11 +320,12 @@ def test_files_of_older_versions_have_no_format_and_those_of_later_ones_are_refu
 ) -> None:
     folder = tmp_path / "other"
     shutil.copytree(undisturbed, folder)
-    read: Callable[[], Any] = {
+    readers: dict[str, Callable[[], Any]] = {
         "settings.json": lambda: read_settings(folder / name),
         "metrics.jsonl": lambda: read_metrics(folder / name),
         "result.json": lambda: read_result(folder),
-    }[name]
+    }
+    read = readers[name]
     whole, text = read(), (folder / name).read_text()
     (folder / name).write_text(
         text.replace(f'"format": "{FORMATS[name]}", ', "").replace(f'"format": "{FORMATS[name]}",\n', "")

@@ -1,7 +1,6 @@
 """`python -m mirrormata.tests.project.claim_pages` checks all claims with quick effort and writes what the docs say of them.
 
-That is `docs/claims.json` (each claim's last status), a page a claim, their table, the errata, and their part of the
-navigation in `mkdocs.yml`. With `--pages` nothing is checked: the pages are written from the recorded statuses.
+That is `docs/claims.json` (each claim's last status), a page a claim, their table, and the errata. With `--pages` nothing is checked: the pages are written from the recorded statuses.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from mirrormata.theory.verifying._verify import verify_claims
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORD = ROOT / "docs" / "claims.json"
-START, END = "      # claims: written by tests/project/claim_pages.py\n", "      # end of the claims\n"
 NOTE = "<!-- written by tests/project/claim_pages.py -->\n"
 LONGEST = 900
 
@@ -143,17 +141,6 @@ def errata_page(registry: Registry, by_id: dict[str, dict[str, Any]]) -> str:
     return "\n".join(parts)
 
 
-def navigation(registry: Registry) -> str:
-    """The lines of `mkdocs.yml` for the claims' pages."""
-    return "".join(f"      - {e.claim.id}: claims/{e.claim.file_stem}.md\n" for e in registry)
-
-
-def with_navigation(config: str, registry: Registry) -> str:
-    """`mkdocs.yml` with these lines between their marks."""
-    before, after = config.split(START, maxsplit=1)[0], config.split(END)[1]
-    return before + START + navigation(registry) + END + after
-
-
 def table(head: tuple[str, ...], rows: list[Any]) -> str:
     """A Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
@@ -206,12 +193,8 @@ def main(only_pages: bool) -> None:
     """Write everything that changed."""
     registry = load_claims()
     statuses = read_statuses() if only_pages else record(registry)
-    config = ROOT / "mkdocs.yml"
     texts = {ROOT / "docs" / name: text for name, text in pages(registry, statuses).items()}
-    texts |= {
-        RECORD: statuses_text(statuses),
-        config: with_navigation(config.read_text(encoding="utf-8"), registry),
-    }
+    texts[RECORD] = statuses_text(statuses)
     for path in set((ROOT / "docs" / "claims").glob("*.md")) - set(texts):
         path.unlink()
     for path, text in texts.items():

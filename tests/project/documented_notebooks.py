@@ -38,7 +38,7 @@ def read(path: Path) -> Any:
     return nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
 
 
-def executed(notebook: Any) -> Any:
+def execute_notebook(notebook: Any) -> Any:
     """The notebook with fresh outputs; an error in a cell is raised."""
     notebook = deepcopy(notebook)
     with tempfile.TemporaryDirectory() as place:
@@ -65,10 +65,10 @@ def executed(notebook: Any) -> Any:
         # the interpreter of Triton is for tests of kernels, a user's own settings of IPython are no one else's
         environment = {k: v for k, v in os.environ.items() if k not in ("TRITON_INTERPRET", "MPLBACKEND")}
         client.execute(env=environment | {"IPYTHONDIR": str(Path(place, "ipython"))})
-    return cleaned(notebook)
+    return clean_notebook(notebook)
 
 
-def cleaned(notebook: Any) -> Any:
+def clean_notebook(notebook: Any) -> Any:
     """Without what changes from run to run: of each output its richest form, and plain metadata."""
     notebook.metadata = nbformat.from_dict(  # type: ignore[no-untyped-call]
         {
@@ -80,7 +80,7 @@ def cleaned(notebook: Any) -> Any:
         tags = cell.metadata.get("tags")
         cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})  # type: ignore[no-untyped-call]
         if cell.cell_type == "code":
-            cell.outputs = _joined(cell.outputs)
+            cell.outputs = _join_streams(cell.outputs)
         for output in cell.get("outputs", ()):
             if "data" in output:
                 form = next(form for form in RICHEST if form in output.data)
@@ -90,7 +90,7 @@ def cleaned(notebook: Any) -> Any:
     return notebook
 
 
-def _joined(outputs: list[Any]) -> list[Any]:
+def _join_streams(outputs: list[Any]) -> list[Any]:
     """Pieces of one stream, which arrive as they happen to, as one."""
     joined: list[Any] = []
     for output in outputs:
@@ -101,7 +101,7 @@ def _joined(outputs: list[Any]) -> list[Any]:
     return joined
 
 
-def shown(cell: Any) -> list[str]:
+def output_texts(cell: Any) -> list[str]:
     """What a cell's outputs say: their text, or the kind of picture."""
     texts = []
     for output in cell.get("outputs", ()):
@@ -115,26 +115,26 @@ def shown(cell: Any) -> list[str]:
     return texts
 
 
-def differences(stored: Any, fresh: Any) -> list[str]:
+def find_differences(stored: Any, fresh: Any) -> list[str]:
     """The cells whose outputs are others, as text."""
     return [
-        f"{old.source}\nshown:\n{''.join(shown(old))}\nprinted:\n{''.join(shown(new))}"
+        f"{old.source}\nshown:\n{''.join(output_texts(old))}\nprinted:\n{''.join(output_texts(new))}"
         for old, new in zip(stored.cells, fresh.cells, strict=True)
-        if shown(old) != shown(new)
+        if output_texts(old) != output_texts(new)
     ]
 
 
-def refresh(names: list[str]) -> None:
+def refresh_files(names: list[str]) -> None:
     """Write fresh outputs into the named notebooks, or into all whose text has changed."""
     for path in NOTEBOOKS:
         if names and path.stem not in names:
             continue
         stored = read(path)
-        fresh = executed(stored)
-        if names or differences(stored, fresh):
+        fresh = execute_notebook(stored)
+        if names or find_differences(stored, fresh):
             nbformat.write(fresh, path)  # type: ignore[no-untyped-call]
             print(f"written: {path.name}")
 
 
 if __name__ == "__main__":
-    refresh(sys.argv[1:])
+    refresh_files(sys.argv[1:])

@@ -77,7 +77,7 @@ def blocks(page: str) -> list[Block]:
     return found
 
 
-def documented(page: str, folder: Path) -> Iterator[tuple[Block, str]]:
+def run_page(page: str, folder: Path) -> Iterator[tuple[Block, str]]:
     """Runs a page's blocks in a folder; yields each block that shows output, with the text it should have."""
     namespace: dict[str, Any] = {"__name__": "__page__"}
     printed: str | None = None
@@ -87,16 +87,16 @@ def documented(page: str, folder: Path) -> Iterator[tuple[Block, str]]:
         if language == "text" and printed is not None and block.follows:
             yield block, printed
         elif printed and source is not None:
-            yield unshown(source), printed
+            yield empty_block_behind(source), printed
         printed = None
         title = re.search(r'title="([^"]+)"', block.info)
         if title:
             (folder / title[1]).write_text(block.text, encoding="utf-8")
         elif language == "python":
             name, reached = f"<{block.text.splitlines()[0]}>", set[int]()
-            tree, handlers = with_handlers_marked(block.text)
+            tree, handlers = mark_handlers(block.text)
             namespace[REACHED] = reached.add
-            with within(folder) as output:
+            with work_in(folder) as output:
                 exec(compile(tree, name, "exec"), namespace)
             if missed := sorted(handlers - reached):
                 raise ExpectedErrorError(
@@ -104,20 +104,20 @@ def documented(page: str, folder: Path) -> Iterator[tuple[Block, str]]:
                 )
             printed, source = output.getvalue(), block
         elif language == "console":
-            for command, shown in commands(block):
-                yield shown, printed_by(command, folder)
+            for command, shown in split_commands(block):
+                yield shown, run_command(command, folder)
         elif language == "generated":
             yield block, TABLES[marks[0]]()
     if printed and source is not None:
-        yield unshown(source), printed
+        yield empty_block_behind(source), printed
 
 
-def unshown(source: Block) -> Block:
+def empty_block_behind(source: Block) -> Block:
     """The empty place behind a Python block whose output the page does not show."""
     return Block(UNSHOWN, "", source.end, source.end, follows=True)
 
 
-def with_handlers_marked(text: str) -> tuple[ast.Module, set[int]]:
+def mark_handlers(text: str) -> tuple[ast.Module, set[int]]:
     """The text's tree, in which every `except` says that it was reached; and the lines of them all.
 
     `contextlib.suppress` hides whether an error came, so a page writes `try` and `except`.
@@ -133,18 +133,18 @@ def with_handlers_marked(text: str) -> tuple[ast.Module, set[int]]:
     return ast.fix_missing_locations(tree), {handler.lineno for handler in handlers}
 
 
-def commands(block: Block) -> Iterator[tuple[str, Block]]:
+def split_commands(block: Block) -> Iterator[tuple[str, Block]]:
     """The commands of a console block, each with the lines below it as a block."""
     for match in re.finditer(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block.text, flags=re.MULTILINE):
         start, end = (block.start + place for place in match.span(2))
         yield match[1], Block(block.info, match[2], start, end, follows=True)
 
 
-def printed_by(command: str, folder: Path) -> str:
+def run_command(command: str, folder: Path) -> str:
     """What a command prints in a folder, both streams together, without blanks at the ends of lines."""
     program, *arguments = shlex.split(command)
     if program == "mirrormata":
-        with within(folder) as output, contextlib.suppress(SystemExit):
+        with work_in(folder) as output, contextlib.suppress(SystemExit):
             main(arguments)
         text = output.getvalue()
     elif program == "python3":
@@ -161,7 +161,7 @@ def printed_by(command: str, folder: Path) -> str:
 
 
 @contextlib.contextmanager
-def within(folder: Path) -> Iterator[io.StringIO]:
+def work_in(folder: Path) -> Iterator[io.StringIO]:
     """Work in a folder, with both streams caught and tables 80 characters wide."""
     output, before, width = io.StringIO(), os.getcwd(), os.environ.get("COLUMNS")
     os.chdir(folder)
@@ -189,32 +189,32 @@ def _plain(text: str) -> str:
     return text
 
 
-def refreshed(page: str, folder: Path) -> str:
+def refresh_page(page: str, folder: Path) -> str:
     """The page with what its blocks print; blocks that agree stay as they are, those with "..." are refused."""
     changes: list[tuple[Block, str]] = []
-    for block, printed in documented(page, folder):
+    for block, printed in run_page(page, folder):
         if agrees(block.text, printed):
             continue
         if block.info == UNSHOWN:
             raise ValueError(f"write a text block for what a Python block prints:\n{printed}")
         if re.search(r"^\.\.\.$", block.text, flags=re.MULTILINE):
-            raise ValueError(f"mend this block by hand:\n{block.text}\nIt prints:\n{printed}")
+            raise ValueError(f"fix this block by hand:\n{block.text}\nIt prints:\n{printed}")
         changes.append((block, printed))
     for block, printed in reversed(changes):
         page = page[: block.start] + printed + page[block.end :]
     return page
 
 
-def refresh(paths: list[str], say: Callable[[str], None] = print) -> None:
+def refresh_files(paths: list[str], say: Callable[[str], None] = print) -> None:
     """Write the outputs of pages into them."""
     for path in paths:
         before = Path(path).read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
-            after = refreshed(before, Path(folder))
+            after = refresh_page(before, Path(folder))
         if after != before:
             Path(path).write_text(after, encoding="utf-8")
             say(f"changed: {path}")
 
 
 if __name__ == "__main__":
-    refresh(sys.argv[1:])
+    refresh_files(sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Parts of the pages that are computed: figures of constructions, certified horizons, the library, lists of files."""
+"""Parts of the pages that are computed: figures of constructions, certified horizons, the library, measured times."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,13 @@ from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows
 from mirrormata.benchmarks.layer_kernels import table_rows as layer_rows
 from mirrormata.cli import app
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._realisations import Builder
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.library._names import library_rows
+from mirrormata.constructions.theorems._construction import Problem
 from mirrormata.tests.models.recurrences import RECURRENCES, survey
 from mirrormata.tests.mutations.run import read_results
 from mirrormata.tests.mutations.run import table as of_results
-from mirrormata.theory._check import CHECKERS
+from mirrormata.theory._check import all_checkers
 from mirrormata.theory._horizon import horizons
 from mirrormata.theory.planning._plan import report
 from mirrormata.theory.running._refutation import refute_printed
@@ -39,12 +38,6 @@ CONSTRUCTIONS = (
 HORIZONS = ("A5", "dihedral:7", "cycle:5", "A4_x_Z5", "mod:60", "mod:1000")
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-PACKAGES: list[str] = SETTINGS["tool"]["setuptools"]["packages"]
-"""Every package that is installed."""
-FOLDERS = tuple(
-    package.removeprefix("mirrormata.").replace(".", "/") for package in PACKAGES if package != "mirrormata"
-)
-"""Every package in the root, as a folder."""
 DTYPES = ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")
 
 
@@ -93,18 +86,6 @@ def library_table() -> str:
     return table(("name", "letters; state", "example", "states", "letters", "monoid"), rows, (3, 4, 5))
 
 
-def files_list(folder: str) -> str:
-    """One line a file of a folder: its name and the first sentence of its docstring."""
-    lines = []
-    for path in sorted((ROOT / folder).glob("*.py")):
-        if path.name == "__init__.py":
-            continue
-        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-        sentence = " ".join(text.split("\n\n")[0].split()).split(". ")[0].rstrip(".").replace("*", "\\*")
-        lines.append(f"- `{path.name}`: {sentence}.\n")
-    return "\n" + "".join(lines) + "\n"
-
-
 def files_of_checker(kind: str) -> list[Path]:
     """The program of a kind of certificate, and all files of its folder that it imports, directly or not."""
     folder = ROOT / "theory" / "checker"
@@ -122,11 +103,11 @@ def checkers_table() -> str:
     """One row a kind of certificate: its program, what it proves, and how much has to be believed for it."""
     lines = {
         path: len(path.read_text(encoding="utf-8").splitlines())
-        for kind in CHECKERS
+        for kind in all_checkers()
         for path in files_of_checker(kind)
     }
     rows = []
-    for kind in CHECKERS:
+    for kind in all_checkers():
         program, *others = files_of_checker(kind)
         text = ast.get_docstring(ast.parse(program.read_text(encoding="utf-8"))) or ""
         proves = " ".join(text.split("\n\n")[0].split()).partition(": ")[2].rstrip(".")
@@ -146,7 +127,7 @@ def printed_table() -> str:
     for seed in range(300):
         spec = f"random:states={2 + seed % 5},letters={1 + seed % 3},seed={seed}"
         automaton = automaton_from_spec(spec).trimmed()
-        cascade = Builder(automaton).cascade()
+        cascade = Problem(automaton).cascade()
         if len(cascade.levels) < 2:
             continue
         row = counts.setdefault(len(cascade.levels), [0, 0])
@@ -316,19 +297,19 @@ def sweeps_tables() -> str:
 def commands_table() -> str:
     """Every command with the first sentence of its help, in the order of `mirrormata --help`."""
     rows = []
-    for name, text in program_commands():
+    for name, command in program_commands():
         anchor = name.replace(" ", "-")
-        sentence = " ".join(text.split()).split(". ")[0].split("; ")[0].rstrip(".")
+        sentence = " ".join(command.help.split()).split(". ")[0].split("; ")[0].rstrip(".")
         rows.append((f"[`{name}`](#{anchor})", sentence))
     return table(("command", "what it does"), rows)
 
 
-def program_commands() -> list[tuple[str, str]]:
-    """Name and help of every command of the program, those of groups with the group's name in front."""
+def program_commands() -> list[tuple[str, Any]]:
+    """Every command of the program by its name, those of groups with the group's name in front."""
 
-    def below(prefix: str, command: Any) -> list[tuple[str, str]]:
+    def below(prefix: str, command: Any) -> list[tuple[str, Any]]:
         if not hasattr(command, "commands"):
-            return [(prefix, command.help or "")]
+            return [(prefix, command)]
         return [
             row
             for name, child in command.commands.items()
@@ -357,7 +338,7 @@ def navigation_pages() -> list[tuple[str, str]]:
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     text = text[text.index("\nnav:\n") :]
     found = re.findall(r"^ +- (?:([^:\n]+): )?([\w/-]+\.md)$", text, flags=re.MULTILINE)
-    titles = {"claims/index.md": "Claims", "api/index.md": "Python API"}
+    titles = {"claims/index.md": "Claims", "api/index.md": "Python API", "decisions/index.md": "Decisions"}
     pages = [(titles.get(name, title), name) for title, name in found if "/" not in name or name in titles]
     return [(title, name) for title, name in pages if title]
 
@@ -373,7 +354,7 @@ def page_answers(text: str) -> str:
 
 def certificate_kinds() -> str:
     """The kinds of certificates that `check` knows, in a sentence."""
-    kinds = [f"`{kind}`" for kind in CHECKERS]
+    kinds = [f"`{kind}`" for kind in all_checkers()]
     return f"\nThe kinds are {', '.join(kinds[:-1])} and {kinds[-1]}.\n\n"
 
 
@@ -398,6 +379,5 @@ TABLES: dict[str, Callable[[], str]] = {
     "mutations": mutations_table,
     "kernel-fuzz": kernel_fuzz_table,
     "model-fuzz": model_fuzz_table,
-    **{f"files-{folder.replace('/', '-')}": partial(files_list, folder) for folder in FOLDERS},
 }
 """The function that computes what stands between `<!-- generated: NAME -->` and `<!-- end -->`."""

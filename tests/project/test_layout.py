@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-import shutil
+import re
 import subprocess
 import sys
 import tomllib
@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import mirrormata
+from mirrormata.tests.project.source_files import copy_sources
 
 ROOT = Path(mirrormata.__file__).resolve().parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -55,6 +56,19 @@ def test_no_floats_in_constructions() -> None:
             assert not (isinstance(node, ast.Attribute) and node.attr.startswith(("float", "double"))), place
 
 
+def test_only_the_command_line_names_options() -> None:
+    """The library's texts name arguments, which `cli` prints as options: no `--word` in a string or docstring of it."""
+    option = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {option.search(node.value)[0]}"  # type: ignore[index]
+        for package in ("foundation", "constructions", "kernels", "theory", "models")
+        for path in (ROOT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and option.search(node.value)
+    ]
+    assert found == []
+
+
 def test_checkers_are_short() -> None:
     for path in (ROOT / "theory" / "checker").glob("*.py"):
         assert len(path.read_text().splitlines()) < 300, path
@@ -68,16 +82,7 @@ def test_contracts_are_kept() -> None:
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("copies") / "a-b"
-    tracked = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    ).stdout.splitlines()  # fmt: skip
-    for name in tracked:
-        if (ROOT / name).is_file():
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, target / name)
-    return target
+    return copy_sources(tmp_path_factory.mktemp("copies") / "a-b")
 
 
 @pytest.mark.install

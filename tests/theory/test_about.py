@@ -18,9 +18,10 @@ from mirrormata.constructions.automata._automaton import Automaton, object_array
 from mirrormata.constructions.automata._labels import label_text
 from mirrormata.foundation._errors import InputError
 from mirrormata.models.comparison._compare import compare
-from mirrormata.models.comparison._sources import load_learned, learned_from_lrnn
+from mirrormata.models.comparison._sources import learned_from_lrnn, load_learned
 from mirrormata.models.comparison._states import Sampling, follow_words
-from mirrormata.theory._check import certify, check
+from mirrormata.theory._check import check
+from mirrormata.theory._horizon import full_certificate
 
 from ..cli.command_line import Outcome
 
@@ -123,7 +124,7 @@ def test_the_same_answers_by_fewer_states_is_another_automaton() -> None:
     """No output differs; two words lead to one state here and to two there."""
     mod4 = automaton_from_spec("mod:4")
     outputs = object_array(str(q % 2) for q in range(4))
-    document = certify(construct("parity"))
+    document = full_certificate(construct("parity"))
     found = check(document, replace(mod4, outputs=outputs))
     assert (found.verdict, found.word) == ("other", ("1", "1"))
     assert "lead to one state" in found.reason
@@ -142,7 +143,7 @@ def test_an_automaton_whose_labels_have_one_text_is_refused() -> None:
     plain = construct(Automaton.from_transitions({"q": {"0": "q"}}, start="q"))
     twins = Automaton.from_transitions({"q": {"0": "q", 0: "r"}, "r": {0: "r", "0": "q"}}, start="q")
     with pytest.raises(InputError, match="the letters '0' and 0 have the same text '0'"):
-        check(certify(plain), twins)
+        check(full_certificate(plain), twins)
     s3 = automaton_from_spec("S3")
     states = (1, "1", *s3.states[2:])
     with pytest.raises(InputError, match="the states 1 and '1' have the same text '1'"):

@@ -13,9 +13,10 @@ import pytest
 
 from mirrormata.cli import main
 from mirrormata.constructions._construct import construct
+from mirrormata.constructions._document import read_document
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.constructions.certificates._table import lrnn_from_certificate, read_document
+from mirrormata.constructions.certificates._table import lrnn_from_certificate
 from mirrormata.constructions.formats.word_problem_csv import read_word_problem
 from mirrormata.foundation._errors import InputError, NotRealisableError
 from mirrormata.tests.theory.certified import CASES, case
@@ -207,7 +208,7 @@ def test_mealy_outputs_along_a_word(tmp_path: Path, capsys: pytest.CaptureFixtur
             exact = [stepper.values[h][int(number[0])] for h, number in enumerate(states)]
             code = place[tuple(made.layers[0].heads[h].codes.index(H) for h, H in enumerate(exact))]
             seen.append(certificate["labels"]["outputs"][certificate["outputs"][x][code]])
-        assert seen == [machine.output_of(word[: t + 1]) for t in range(len(word))]
+        assert seen == [machine.output(word[: t + 1]) for t in range(len(word))]
     assert seen == ["1"]
     again = made.automaton
     assert again.is_mealy
@@ -220,7 +221,7 @@ def test_moore_outputs_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[st
     made = lrnn_from_certificate(read_document(path)).automaton
     for word in ("", "1", "11", "0101", "10110"):
         wanted = "odd" if word.count("1") % 2 else "even"
-        assert made.output_of(word) == case("moore.dot").output_of(word) == wanted
+        assert made.output(word) == case("moore.dot").output(word) == wanted
 
 
 def test_quoted_names_survive_the_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from mirrormata.constructions.certificates._table import write_certificate
+from mirrormata.constructions._document import write_certificate
 from mirrormata.tests.theory.certified import document, lrnn
 from mirrormata.tests.theory.corruption import replaced
 from mirrormata.theory import checker

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 import mirrormata
+from mirrormata.constructions._document import write_certificate
 from mirrormata.constructions.cascades._cascade import cascade
 from mirrormata.constructions.cascades._layers import cascade_lrnn
-from mirrormata.constructions.certificates._table import certificate, write_certificate
+from mirrormata.constructions.certificates._table import certificate
 from mirrormata.tests.constructions.cascade_zoo import BY_HAND, OPTIONS, automaton_of, document, drawn, levels
 from mirrormata.tests.theory import cascade_corruption as corruption
 from mirrormata.tests.theory.corruption import corrupted, leaves, other_values, replaced, structural, value_at

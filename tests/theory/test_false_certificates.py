@@ -21,7 +21,8 @@ from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.certificates._table import certificate, lrnn_from_certificate
 from mirrormata.tests.theory.certified import by_hand
 from mirrormata.tests.theory.corruption import corrupted, leaves, replaced, structural, value_at
-from mirrormata.theory._check import certify, check
+from mirrormata.theory._check import check
+from mirrormata.theory._horizon import full_certificate
 from mirrormata.theory.checker import _exact as exact
 from mirrormata.theory.checker._exact import Invalid
 from mirrormata.theory.checker.horizon import FLOATS
@@ -60,7 +61,7 @@ def with_lengths(document: Any) -> Any:
 
 def beside(head: dict[str, Any]) -> Any:
     """The counter modulo 5 by rotations, and one more head with a single code."""
-    document = copied(certify(construct("mod:5", theorem="DP.T4")))
+    document = copied(full_certificate(construct("mod:5", theorem="DP.T4")))
     document["layers"][0]["heads"].append(head)
     document["decode"] = [[*row, 0] for row in document["decode"]]
     return with_lengths(document)
@@ -108,7 +109,7 @@ def test_the_drift_of_a_head_of_one_code_counts() -> None:
     small = {"field": 1, "dim": 2, "value_dim": 1, "transitions": [{"factors": []}, mirror], "codes": code}
     document = beside(small)
     assert check(document).verdict == "valid"
-    alone = certify(construct("mod:5", theorem="DP.T4"))["horizon"]["lengths"]
+    alone = full_certificate(construct("mod:5", theorem="DP.T4"))["horizon"]["lengths"]
     assert all(document["horizon"]["lengths"][d] <= alone[d] for d in FLOATS)
     lrnn = lrnn_from_certificate(document)
     for dtype, length in document["horizon"]["lengths"].items():
@@ -118,7 +119,7 @@ def test_the_drift_of_a_head_of_one_code_counts() -> None:
 
 def scaled(exponent: int) -> Any:
     """The counter modulo 5 with all codes times 2^exponent."""
-    document = copied(certify(construct("mod:5", theorem="DP.T4")))
+    document = copied(full_certificate(construct("mod:5", theorem="DP.T4")))
     factor = Fraction(2) ** exponent
 
     def number(x: Any) -> Any:
@@ -371,22 +372,25 @@ def test_an_impossibility_that_the_checker_refuses_is_not_handed_out(monkeypatch
 
     monkeypatch.setattr(made, "first_pair", lambda *_: (0, 1, []))
     with pytest.raises(DisagreementError, match="the checker refuses"):
-        made.parity_impossibility()
+        made.certify_parity_impossibility()
 
 
 def test_a_dihedral_group_of_reflections_alone_has_a_valid_certificate() -> None:
     """DP.T7 counts rotations and reflections; where no letter is a rotation there is no head that counts them."""
     automaton = automaton_from_spec("random:states=3,letters=2,seed=9216")
     found = construct(automaton, theorem="DP.T7")
-    assert check(certificate(found) if found.exactness == "integer" else certify(found)).verdict == "valid"
+    assert (
+        check(certificate(found) if found.exactness == "integer" else full_certificate(found)).verdict
+        == "valid"
+    )
     assert all(any(head.codes) for head in found.all_heads)
 
 
 def test_by_hand_is_what_the_certificates_of_one_code_are_made_from() -> None:
     """A head of one code that is a fraction and never moves is certified, and its runs are right."""
-    from mirrormata.constructions._lrnn import Transition
+    from mirrormata.constructions._realisation import Transition
 
     found = by_hand([Transition(), Transition()], [((0, 0, Fraction(1, 3)),)], [[0], [0]])
-    document = certify(found)
+    document = full_certificate(found)
     assert document["kind"] == "horizon"
     assert check(document).verdict == "valid"

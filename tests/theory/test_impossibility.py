@@ -22,10 +22,10 @@ from mirrormata.theory.arithmetic._value_sets import value_set
 from mirrormata.theory.checker import impossible
 from mirrormata.theory.checker._exact import Invalid, parse
 from mirrormata.theory.impossibility._certificate import (
-    cast_impossibility,
-    impossibility,
+    certify_cast_impossibility,
+    certify_impossibility,
+    certify_parity_impossibility,
     impossibility_verdict,
-    parity_impossibility,
     positive_delta_layer,
 )
 from mirrormata.theory.impossibility._orbits import AffineHead, AffineModel
@@ -65,14 +65,19 @@ def documents() -> list[tuple[str, dict[str, Any]]]:
         np.array([[5]], dtype=object),
     )
     found = [
-        ("parity", parity_impossibility()),
-        ("two heads, loop of two letters", impossibility(two, parity, [1, 0, 0], [0, 1])),
-        ("mod 3 by a sign", impossibility(AffineModel([ring], "per_step:int:-2..2"), mod3, [1])),
-        ("fixed point", impossibility(positive_layer(2, "per_step:fixed:8:3:tie_low", 5), mod3, [1, 1])),
-        ("cast", cast_impossibility([half], Cast(value_set("fp8_e5m2")), parity)),
+        ("parity", certify_parity_impossibility()),
+        ("two heads, loop of two letters", certify_impossibility(two, parity, [1, 0, 0], [0, 1])),
+        ("mod 3 by a sign", certify_impossibility(AffineModel([ring], "per_step:int:-2..2"), mod3, [1])),
+        (
+            "fixed point",
+            certify_impossibility(positive_layer(2, "per_step:fixed:8:3:tie_low", 5), mod3, [1, 1]),
+        ),
+        ("cast", certify_cast_impossibility([half], Cast(value_set("fp8_e5m2")), parity)),
         (
             "tomita 5",
-            impossibility(positive_layer(2, "per_step:fp8_e5m2", 8), automaton_from_spec("tomita:5"), [1, 0]),
+            certify_impossibility(
+                positive_layer(2, "per_step:fp8_e5m2", 8), automaton_from_spec("tomita:5"), [1, 0]
+            ),
         ),
     ]
     assert all(document is not None for _, document in found)
@@ -105,7 +110,7 @@ def test_any_structure_changed_is_noticed(name: str) -> None:
 
 
 def test_parity_certificate() -> None:
-    document = parity_impossibility()
+    document = certify_parity_impossibility()
     assert document["arithmetic"] == "per_step:bf16"
     words = document["words"]
     assert words["prefix"] == [] == words["suffix"]
@@ -121,12 +126,12 @@ def test_parity_certificate() -> None:
 
 def test_alone_and_by_the_package(tmp_path: Path) -> None:
     file = tmp_path / "certificate.json"
-    file.write_text(json.dumps(parity_impossibility()))
+    file.write_text(json.dumps(certify_parity_impossibility()))
     checker = Path(impossible.__file__)
     done = subprocess.run([sys.executable, "-I", checker, file], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("valid: ")
-    file.write_text(json.dumps({**parity_impossibility(), "arithmetic": "per_step:fp16"}))
+    file.write_text(json.dumps({**certify_parity_impossibility(), "arithmetic": "per_step:fp16"}))
     done = subprocess.run([sys.executable, "-I", checker, file], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout[:9]) == (1, "invalid: ")
 
@@ -136,7 +141,9 @@ def test_alone_and_by_the_package(tmp_path: Path) -> None:
 def test_random_positive_layers(spec: str, seed: int) -> None:
     """Two ways of finding the pair, and the replay, on random layers; some are found by the first words alone."""
     rounding = ["bf16", "fp8_e4m3:tie_low", "fp8_e5m2:rd", "int:-9..9", "fixed:9:4:ru", "fp4_e2m1"][seed]
-    document = impossibility(positive_layer(2, f"per_step:{rounding}", seed), automaton_from_spec(spec))
+    document = certify_impossibility(
+        positive_layer(2, f"per_step:{rounding}", seed), automaton_from_spec(spec)
+    )
     assert document is not None
     assert verdict(document).startswith("valid: "), verdict(document)
 
@@ -144,7 +151,7 @@ def test_random_positive_layers(spec: str, seed: int) -> None:
 def test_what_does_count_has_no_certificate() -> None:
     parity = automaton_from_spec("parity")
     model = AffineModel.of_lrnn(construct(parity), "per_step:bf16")
-    assert impossibility(model, parity) is None
+    assert certify_impossibility(model, parity) is None
     assert impossibility_verdict(model, parity).status == "unknown"
     refuted = impossibility_verdict(positive_delta_layer(), parity)
     assert (refuted.status, refuted.arithmetic) == ("refuted", "per_step:bf16")
@@ -152,7 +159,7 @@ def test_what_does_count_has_no_certificate() -> None:
     flip = AffineHead(
         np.array([[[1]], [[Fraction(-1, 1)]]], dtype=object), None, np.array([[1]], dtype=object)
     )
-    assert cast_impossibility([flip], Cast(value_set("bf16")), parity, max_length=60) is None
+    assert certify_cast_impossibility([flip], Cast(value_set("bf16")), parity, max_length=60) is None
 
 
 def test_verdicts_are_no_bools_and_need_their_evidence() -> None:
@@ -179,7 +186,7 @@ def test_verdicts_are_no_bools_and_need_their_evidence() -> None:
 
 def test_wrong_input() -> None:
     with pytest.raises(InputError, match="letters"):
-        impossibility(positive_layer(3, "per_step:bf16", 0), automaton_from_spec("parity"))
+        certify_impossibility(positive_layer(3, "per_step:bf16", 0), automaton_from_spec("parity"))
     model = AffineModel(positive_layer(2, "per_step:bf16", 0).heads, "per_op:bf16")
     with pytest.raises(InputError, match="per_step"):
-        impossibility(model, automaton_from_spec("parity"))
+        certify_impossibility(model, automaton_from_spec("parity"))

@@ -40,9 +40,9 @@ def test_constructions_turn_with_the_automaton(spec: str, period: int) -> None:
     lrnn = construct(automaton_from_spec(spec))
     letter = len(lrnn.automaton.letters) - 1
     assert orbit(ExactStepper(lrnn), [letter]).period == period
-    of_lrnn, stepper = AffineModel.of_lrnn(lrnn, "per_step:fp8_e5m2"), LRNNStepper(lrnn, "fp8_e5m2")
+    learned_from_lrnn, stepper = AffineModel.of_lrnn(lrnn, "per_step:fp8_e5m2"), LRNNStepper(lrnn, "fp8_e5m2")
     found = orbit(stepper, [letter])
-    assert orbit(of_lrnn, [letter]) == found
+    assert orbit(learned_from_lrnn, [letter]) == found
     if lrnn.exactness == "integer":
         assert (found.preperiod, found.period) == (0, period)
 
@@ -52,7 +52,7 @@ def test_prefix_and_loop() -> None:
     assert (orbit(doubling, [1]).preperiod, orbit(doubling, [1]).period) == (4, 1)
     assert orbit(doubling, [1, 0], [1, 1]).preperiod == 1  # 2, then 4 for good
     assert orbit(doubling, [0]).preperiod == 0
-    with pytest.raises(LimitError, match="--max-steps"):
+    with pytest.raises(LimitError, match="`max_steps`"):
         orbit(doubling, [1], max_steps=3)
     with pytest.raises(InputError, match="empty"):
         orbit(doubling, [])

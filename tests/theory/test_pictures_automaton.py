@@ -74,8 +74,8 @@ def test_other_types_are_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_limits(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--max-drawn"):
-        draw_automaton(PARITY, tmp_path / "a.svg", max_states=1)
+    with pytest.raises(InputError, match="`max_drawn`"):
+        draw_automaton(PARITY, tmp_path / "a.svg", max_drawn=1)
     with pytest.raises(InputError, match="cannot be written"):
         draw_automaton(PARITY, tmp_path / "missing" / "a.svg")
     n = 70

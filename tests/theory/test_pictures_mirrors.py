@@ -37,7 +37,9 @@ CASES: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
 
 
 def built(name: str, options: dict[str, Any]) -> LRNN:
-    return construct(automaton_by_name(name), **options)
+    found = construct(automaton_by_name(name), **options)
+    assert isinstance(found, LRNN)
+    return found
 
 
 def words(path: Path) -> list[str]:
@@ -60,7 +62,7 @@ def test_every_drawn_letter_has_a_panel_on_every_head(
     for x, letter in enumerate(lrnn.automaton.letters):
         assert texts.count(f"letter {letter}") == lrnn.heads * (x in kept)
     assert any(text.startswith(f"{name}: ") for text in texts)
-    said = f"--max-letters {len(lrnn.automaton.letters)}" in " ".join(texts)
+    said = f"max_letters {len(lrnn.automaton.letters)}" in " ".join(texts)
     assert said == (len(kept) < len(lrnn.automaton.letters))
     assert kinds >= len(kept)
 
@@ -160,11 +162,11 @@ def test_errors_name_the_mend(tmp_path: Path) -> None:
     for name, found in (("a.bmp", r"\.bmp"), ("a", "without an extension"), ("a.pdf", r"\.pdf")):
         with pytest.raises(InputError, match=rf"\.svg or \.png, not {found}"):
             draw_mirrors(lrnn, tmp_path / name)
-    with pytest.raises(InputError, match="--max-letters 0"):
+    with pytest.raises(InputError, match="`max_letters` 0"):
         draw_mirrors(lrnn, tmp_path / "a.svg", max_letters=0)
-    with pytest.raises(LimitError, match="--max-drawn-dim 5"):
+    with pytest.raises(LimitError, match="max_dim 5"):
         draw_mirrors(built("S5", {}), tmp_path / "a.svg", max_dim=4)
-    with pytest.raises(LimitError, match=r"720 panels.*--max-letters"):
+    with pytest.raises(LimitError, match=r"720 panels.*max_letters"):
         draw_mirrors(built("S6", {}), tmp_path / "a.svg", max_letters=1000)
     with pytest.raises(InputError, match="cannot be written"):
         draw_mirrors(lrnn, tmp_path / "missing" / "a.svg")

@@ -8,15 +8,18 @@ from typing import Any
 
 import pytest
 
-from mirrormata.constructions._construct import Request, choose, construct
+from mirrormata.constructions._construct import Request, choose, construct, realisations_of
 from mirrormata.constructions._delay import BlockDelay
-from mirrormata.constructions._lrnn import INTEGER_RANGES, LRNN
-from mirrormata.constructions._realisations import BY_REQUEST, THEOREMS, Builder, Limits, Realisation, cost
+from mirrormata.constructions._lrnn import LRNN
+from mirrormata.constructions._realisation import INTEGER_RANGES, Realisation, cost
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.theorems._construction import Limits, Problem
+from mirrormata.constructions.theorems._registry import all_constructions
 from mirrormata.foundation._errors import InputError, LimitError, NotRealisableError
 from mirrormata.tests.constructions.library_numbers import LIBRARY_NUMBERS
-from mirrormata.theory._check import certify, check
+from mirrormata.theory._check import check
+from mirrormata.theory._horizon import full_certificate
 from mirrormata.theory.planning._bounds import bound_certificate
 from mirrormata.theory.planning._plan import Offer, Plan, choose_or_refuse, plan
 
@@ -153,7 +156,7 @@ def consistent(offer: Offer) -> None:
     if offer.found.exactness == "integer":
         assert facts["horizons"] == {d: None for d in INTEGER_RANGES if d in offer.found.formats}
     elif facts["horizons"] is not None:
-        assert facts["horizons"] == certify(offer.found)["horizon"]["lengths"]
+        assert facts["horizons"] == full_certificate(offer.found)["horizon"]["lengths"]
 
 
 SLOW = ("Z60", "S6", "S6[generators]", "S7[transpositions]", "chess", "dyck:2,3", "dyck:3,2", "Z2^5", "Q8_x_Z2^2",
@@ -172,9 +175,9 @@ def test_library(name: str) -> None:
     made = plan(automaton(name))
     assert made.offers
     sound(made)
-    assert all("--max-" in text for text in made.left_out)
+    assert all("--max-" in text or "`max_" in text for text in made.left_out)
     everything = [o.found.theorem.split(" + ")[0] for o in made.offers]
-    assert set(everything) <= set(THEOREMS)
+    assert set(everything) <= set(all_constructions())
     assert everything[-1] == "G.A3"
 
 
@@ -217,7 +220,11 @@ def test_bounded_requests(name: str) -> None:
             for dim in (2, 4, None):
                 request = Request(max_layers=layers, max_householders=factors, max_dim=dim)
                 inside = [o.found for o in full.offers if request.admits(o.found)]
-                tame = [f for f in inside if f.theorem not in BY_REQUEST]
+                tame = [
+                    f
+                    for f in inside
+                    if f.theorem not in all_constructions() or not all_constructions()[f.theorem].by_request
+                ]
                 if request.bounds() == Request().bounds():
                     continue
                 if not inside:
@@ -289,7 +296,7 @@ def test_wrong_requests(arguments: dict[str, Any], text: str) -> None:
 def test_every_offer_is_certified() -> None:
     for name in ("dihedral:6", "tomita:4", "T3"):
         for offer in planned(name).offers:
-            document = certify(offer.found)
+            document = full_certificate(offer.found)
             assert check(document).verdict == "valid"
             if offer.horizons is not None and document["kind"] == "horizon":
                 assert document["horizon"]["lengths"] == offer.horizons
@@ -300,7 +307,7 @@ def test_limits_leave_out_and_say_so() -> None:
     assert [o.found.theorem for o in made.offers] == ["DP.T6", "G.A3"]
     assert len(made.left_out) == 2
     assert all("--max-image-sets" in text for text in made.left_out)
-    with pytest.raises(LimitError, match="--max-image-sets"):
+    with pytest.raises(LimitError, match="`max_image_sets`"):
         choose(automaton("tomita:3"), Request(max_layers=9), Limits(image_sets=3))
 
 
@@ -311,15 +318,17 @@ def test_coordinates() -> None:
     )
     assert few.found.dim <= one_hot.found.dim
     assert "one-hot" in one_hot.found.construction
-    assert check(certify(one_hot.found)).verdict == "valid"
+    assert check(full_certificate(one_hot.found)).verdict == "valid"
 
 
-def test_construct_of_a_block_delay_points_to_it() -> None:
-    with pytest.raises(InputError, match="`block_delay` builds it"):
-        construct("S5", theorem="DP.T1")
-    with pytest.raises(NotRealisableError):
-        construct("S5", max_householders=2)
-    assert isinstance(choose(automaton("S5"), Request(max_householders=2)), BlockDelay)
+def test_construct_gives_a_block_delay() -> None:
+    """Where it is asked for by its theorem, or where nothing else has as few factors; else a table."""
+    assert construct("S5", theorem="DP.T1").kind == "delay"
+    few = construct("S5", max_householders=2)
+    assert isinstance(few, BlockDelay)
+    assert cost(few) == cost(choose(automaton("S5"), Request(max_householders=2)))
+    assert {construct("S5").kind, construct("S5", max_householders=4).kind} == {"table"}
+    assert construct("mod:12", max_householders=1).kind == "table"
 
 
 def weakly_beaten(found: LRNN, offers: tuple[Offer, ...]) -> bool:
@@ -341,7 +350,7 @@ def test_heads_of_two_sources() -> None:
     a = automaton("Q8_x_Z7[generators]")
     made = construct(a)
     assert (made.theorem, made.householders) == ("DP.T4 + G.T3", 4)
-    found = next(iter(Builder(a).by_source("G.T3")))
+    found = next(realisations_of(Problem(a), "G.T3"))
     assert cost(found)[1] == 6
     assert cost(choose(a, Request(max_layers=1)))[:2] == (1, 4)
 
@@ -362,7 +371,7 @@ def test_forms_of_larger_norm_are_not_impossible(theorem: str) -> None:
 
 
 def test_nothing_on_offer_for_a_limit() -> None:
-    with pytest.raises(LimitError, match="--max-image-sets"):
+    with pytest.raises(LimitError, match="`max_image_sets`"):
         plan(automaton("T3"), Request(theorem="G.T4"), Limits(image_sets=2))
 
 

@@ -231,7 +231,7 @@ def test_outputs_are_compared_where_states_differ() -> None:
 
 
 def test_block_delays() -> None:
-    from mirrormata.constructions._delay import block_delay
+    from mirrormata.constructions.theorems.dp_t1 import block_delay
 
     form = block_delay(automaton_from_spec("S3[transpositions]"), 1)
     assert prove(form, form.automaton, "per_step:bf16").method == "delay"

@@ -13,10 +13,10 @@ import pytest
 import torch
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._delay import block_delay
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton, object_array
+from mirrormata.constructions.theorems.dp_t1 import block_delay
 from mirrormata.foundation._errors import DisagreementError, InputError
 from mirrormata.models._config import ModelConfig
 from mirrormata.models._model import Model
@@ -482,7 +482,7 @@ def test_limits_hold_while_a_verdict_is_checked() -> None:
     assert isinstance(lrnn, LRNN)
     proof = prove(lrnn, lrnn.automaton, "kernel:recurrent:fp32", max_seconds=0.0)
     assert proof.verdict == "unknown"
-    assert "--max-seconds 0 reached" in proof.reason
+    assert "`max_seconds` 0 reached" in proof.reason
 
 
 class Form(Side):

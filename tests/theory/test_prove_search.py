@@ -164,4 +164,4 @@ def test_progress_and_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told == sorted(told)
     assert told
     late = prove(lrnn, lrnn.automaton, "per_step:bf16", method="states", max_seconds=5)
-    assert (late.verdict, "--max-seconds 5" in late.reason) == ("unknown", True)
+    assert (late.verdict, "`max_seconds` 5" in late.reason) == ("unknown", True)

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from mirrormata.constructions._construct import Request, choose, construct
-from mirrormata.constructions._delay import BlockDelay
 from mirrormata.constructions._lrnn import LRNN
-from mirrormata.constructions._realisations import Realisation
+from mirrormata.constructions._realisation import Realisation
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._cyclotomic import Number, enclosure
 from mirrormata.theory.claims import h_rank
@@ -48,7 +47,7 @@ def meets(found: Realisation, hypothesis: str) -> bool:
         return found.summary()["layers"] == 1
     if hypothesis.startswith("at most ") and "factor" in hypothesis:
         return found.householders is not None and found.householders <= int(hypothesis.split()[2])
-    transitions = [] if isinstance(found, BlockDelay) else [t for h in found.all_heads for t in h.transitions]
+    transitions = [t for h in found.all_heads for t in h.transitions] if isinstance(found, LRNN) else []
     if "norm of A(x)" in hypothesis or "β‖v‖²" in hypothesis:
         sizes = [value(f.beta * f.norm_squared) for t in transitions for f in t.factors]
         plain = all(f.mask is None for t in transitions for f in t.factors)
@@ -105,8 +104,8 @@ def test_what_is_reached_and_what_is_not() -> None:
 
 def test_the_rank_claim_compares_with_bounds_of_contractions_only() -> None:
     """RWKV-7's copies exceed norm 1, so the bound for norm at most 1 is not held against them."""
-    for options in ({"theorem": "DP.T6"}, {}):
-        lrnn = construct("T3", **options)  # type: ignore[arg-type]
+    for theorem in ("DP.T6", None):
+        lrnn = construct("T3", theorem=theorem)
         assert isinstance(lrnn, LRNN)
         verdict = h_rank.applies(Subject("T3", lrnn.automaton, lrnn=lrnn))
         assert verdict is not None

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mirrormata.constructions._construct import Request
+from mirrormata.constructions._construct import Request, realisations_of
 from mirrormata.constructions._lrnn import LRNN
-from mirrormata.constructions._realisations import Builder, Limits
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.cascades._cascade import cascade
 from mirrormata.constructions.certificates._table import certificate
+from mirrormata.constructions.theorems._construction import Limits, Problem
+from mirrormata.constructions.theorems.g_t4 import printed_cascade
 from mirrormata.foundation._errors import LimitError, NotRealisableError
 from mirrormata.tests.theory.certificate_simulation import CertificateSimulation, automaton_states
 from mirrormata.theory._check import check
@@ -74,8 +75,8 @@ def test_no_shorter_word_refutes(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["T3", "mod_arith:2", "tomita:7", "boxes:2,2", "tomita:4", "even_pairs"])
 def test_the_repaired_wiring_stands(name: str) -> None:
-    built = Builder(automaton_from_spec(name))
-    (made,) = built.by_source("G.T4")
+    built = Problem(automaton_from_spec(name))
+    (made,) = realisations_of(built, "G.T4")
     assert isinstance(made, LRNN)
     outcome = refute(made)
     assert (outcome.word, outcome.to_json()["verdict"]) == (None, "not refuted")
@@ -84,12 +85,12 @@ def test_the_repaired_wiring_stands(name: str) -> None:
 
 
 def test_long_searches_end_with_random_words() -> None:
-    lrnn = Builder(automaton_from_spec("T4")).printed()
+    lrnn = printed_cascade(Problem(automaton_from_spec("T4")))
     shortest = refute(lrnn)
     found = refute(lrnn, max_joint=0)
     assert holds_up(found) or found.word is None
     assert "random words" in found.search or found.search.startswith("breadth first")
-    (sound,) = Builder(automaton_from_spec("T4")).by_source("G.T4")
+    (sound,) = realisations_of(Problem(automaton_from_spec("T4")), "G.T4")
     assert isinstance(sound, LRNN)
     none = refute(sound, max_joint=5)
     assert none.word is None
@@ -114,7 +115,7 @@ def test_nothing_to_refute(name: str, reason: str) -> None:
 
 
 def test_limits() -> None:
-    with pytest.raises(LimitError, match="--max-image-sets"):
+    with pytest.raises(LimitError, match="`max_image_sets`"):
         refute_printed(automaton_from_spec("mod_arith:5"), limits=Limits(image_sets=3))
 
 

@@ -355,7 +355,7 @@ class TestInput:
             eigenvalue_report(A)
 
     def test_the_limit_names_its_option(self) -> None:
-        with pytest.raises(LimitError, match=r"3 × 3.*--max-dim"):
+        with pytest.raises(LimitError, match=r"3 × 3.*`max_dim`"):
             eigenvalue_report([[1, 1, 0], [0, 1, 1], [1, 1, 1]], max_dim=2)
 
     def test_numbers_of_two_fields(self) -> None:

@@ -130,7 +130,7 @@ class TestProducts:
         assert (products.count, products.length, products.asked) == (20, 2, 5)
         assert not products.is_complete
         assert not spectrum.is_decided
-        assert "stopped by --max-products" in products.reach
+        assert "stopped by `max_products`" in products.reach
         complete = only_products(model_spectrum(letters, products=2, max_products=12))
         assert complete.is_complete
         assert not complete.seen_all
@@ -227,11 +227,11 @@ class TestModels:
             model_spectrum(model)
 
     def test_limits(self) -> None:
-        with pytest.raises(LimitError, match="--max-letters"):
+        with pytest.raises(LimitError, match="`max_letters`"):
             model_spectrum(construct("S3"), max_letters=3)
-        with pytest.raises(LimitError, match="--max-dim"):
+        with pytest.raises(LimitError, match="`max_dim`"):
             model_spectrum(np.ones((1, 3, 3)), max_dim=2)
-        with pytest.raises(InputError, match="--products -1"):
+        with pytest.raises(InputError, match="`products` -1"):
             model_spectrum(construct("S3"), products=-1)
 
 

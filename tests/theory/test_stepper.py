@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._lrnn import LRNN, Head, Layer, Transition
+from mirrormata.constructions._lrnn import LRNN, Head, Layer
+from mirrormata.constructions._realisation import Transition
 from mirrormata.constructions.algebra._cyclotomic import Number
 from mirrormata.constructions.algebra._householder import gh_factor, product_of
 from mirrormata.constructions.algebra._matrices import product
@@ -198,7 +199,7 @@ def test_large_permutations_stay_sparse() -> None:
     weights = head_weights(lrnn.layers[0].heads[0], "bf16")
     assert weights.values.size == 4 * lrnn.dim
     assert weights.exact
-    with pytest.raises(LimitError, match="--max-entries"):
+    with pytest.raises(LimitError, match="`max_entries`"):
         weights.dense()
     stepper = LRNNStepper(lrnn, "bf16")
     states, right = stepper.initial(2), np.array([0, 0])

@@ -1,17 +1,14 @@
-"""Arithmetic models as objects: exact, cast, per step, per operation, and a kernel's (run by `kernel_step`).
-
-What their names mean, and how they are read, stands in `arithmetic_names`. An exact zero is +0.
-
-Arithmetic models as objects, with the names that a verdict carries.
+"""Arithmetic models as objects, with the names that a verdict carries.
 
     exact                                   rationals
     cast:VALUES                             products of matrices exact, states cast (nearest, ties toward -∞)
     per_step:VALUES[:MODE][:sat|inf]        h ← Q(A h + b), the sum exact and rounded once
     per_op:VALUES[:ORDER][:MODE][:sat|inf]  each multiplication and addition rounded, in a stated order
-    kernel:MODE:DTYPE[:DEVICE]              what a kernel computes (`kernel_step`), on the CPU without a device
+    kernel:MODE:DTYPE[:DEVICE]              what a kernel computes (`theory/proofs/_kernel_step.py`), on the CPU
+                                            where no device is named
 
-VALUES: a format, `int:-4..4`, `fixed:BITS:FRACTION`, or a list of numbers (`value_sets.value_set`). MODE: `rne` (the
-default; `tie_low` for a list, and always in `cast`), `tie_low`, `rz`, `ru`, `rd`. An exact zero is +0.
+VALUES: a format, `int:-4..4`, `fixed:BITS:FRACTION`, or a list of numbers (`value_set`). MODE: `rne` (the default;
+`tie_low` for a list, and always in `cast`), `tie_low`, `rz`, `ru`, `rd`. An exact zero is +0.
 """
 
 from __future__ import annotations
@@ -217,6 +214,7 @@ class Kernel:
 
 
 Arithmetic: TypeAlias = Exact | Cast | PerStep | PerOp | Kernel
+"""In what numbers a model is run, and when they are rounded."""
 Rounded: TypeAlias = PerStep | PerOp
 
 

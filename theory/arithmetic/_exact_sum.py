@@ -6,9 +6,8 @@ until nothing moves (Priest, Ogita–Rump–Oishi); the list is then an expansio
 folded in by rounding to odd (Boldo–Melquiond), after which one rounding to the format is the rounding of the
 exact sum. An exact zero is +0.0; inf and nan among the terms act as in IEEE arithmetic.
 
-Sums of products of float64 numbers, computed exactly and rounded once to any set of values in any mode.
-
-`exact_sum` does it for float formats and nearest even; here the sum is first rounded to odd in float64.
+`exact_sum` rounds to a float format, to nearest even. `rounded_product_sum` rounds to any set of values in any mode: its sum
+is first rounded to odd in float64.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Stored numbers are Python or numpy float64 values that lie in the format: each is a subset of float64, so a value of
 a narrow format needs no type of its own. Overflow goes to ±inf where the format has an infinity; `fp8_e4m3` (the
 "fn" variant) has none and saturates at ±448, so that no number ever becomes nan; so do the OCP formats of six and four
-bits. Rounding modes are in `MODES`; without one it is to nearest even. Grids and finite sets: `value_sets`.
+bits. Rounding modes are in `MODES`; without one it is to nearest even. Grids and finite sets: `_value_sets.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """True certificates of every kind, which the checkers must accept, and false ones, which they must refuse.
 
 A false one is not malformed: it is a true one changed in what it says, and in all else that follows from the change, so that
-a checker that leaves out one step of the proof would take it. `equivalences.py` has those about rounding arithmetics;
+a checker that leaves out one step of the proof would take it. `_equivalences.py` has those about rounding arithmetics;
 certificates of bounds and impossibility are in `bounds.py` and `impossibility.py`.
 """
 
@@ -14,7 +14,6 @@ from functools import cache
 from typing import Any
 
 from ...constructions._construct import Request, choose
-from ...constructions._delay import BlockDelay
 from ...constructions._spec import automaton_from_spec
 from .._check import check
 from .._horizon import full_certificate
@@ -93,7 +92,7 @@ def refused(document: Document) -> str | None:
 def constructed(spec: str, request: Request) -> Document:
     """The certificate of a construction; not to be changed."""
     found = choose(automaton_from_spec(spec), request)
-    return found.certificate() if isinstance(found, BlockDelay) else full_certificate(found)
+    return full_certificate(found)
 
 
 def leaves_changed(document: Document) -> Iterator[tuple[str, Document]]:

@@ -32,9 +32,9 @@ from ..impossibility._cast_model import (
 from ..impossibility._cast_theorems import alternating_period, reflections, turning_period
 from ..impossibility._certificate import (
     NumberedAutomaton,
-    cast_impossibility,
-    impossibility,
-    parity_impossibility,
+    certify_cast_impossibility,
+    certify_impossibility,
+    certify_parity_impossibility,
     write_impossible,
 )
 from ..impossibility._orbits import AffineHead, AffineModel, diagonal_channels, orbit
@@ -311,7 +311,7 @@ def certificates() -> Case:
         ("a turn of order 3, modulo 3", third, three, [1], [], None),
         ("idle letters", sign, three, [0], [1], None),
     ):
-        document = impossibility(model, language, loop, prefix)
+        document = certify_impossibility(model, language, loop, prefix)
         said = None if document is None else tuple(document["words"][key] for key in ("i", "j", "suffix"))
         yield f"{name}: the words", None if said == words else f"{said}, not {words}"
         if document is not None:
@@ -343,10 +343,10 @@ def certificates() -> Case:
     found = check(wrong)
     yield "a start between the values", None if found.verdict == "invalid" else f"it is false: {found.reason}"
     # 5, 2, 1, 1: 1/3 is cast to 0, and 5/2 + 1/3, 5/4 + 1/3 + 1/6 would be other numbers, were they not cast one by one
-    document = cast_impossibility([half], _cast("cast:int:-8..8"), parity)
+    document = certify_cast_impossibility([half], _cast("cast:int:-8..8"), parity)
     equal = None if document is None else (document["words"]["i"], document["words"]["j"])
     yield "cast: 5, 2, 1, 1", None if equal == (2, 3) else f"{equal}, not (2, 3)"
-    for name, found_document in (("cast", document), ("a positive layer", parity_impossibility())):
+    for name, found_document in (("cast", document), ("a positive layer", certify_parity_impossibility())):
         found = check(found_document or {})
         yield f"{name}: the certificate", None if found.verdict == "valid" else found.reason
     if document is not None:

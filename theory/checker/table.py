@@ -3,7 +3,7 @@
 Standard library only; run it as `python3 -I table.py CERTIFICATE`. What it proves, for every letter x: each code H
 of a head goes to the code A(x) H + B(x); the joint codes reached from the initial one lie over the automaton's
 states as its transitions say. By induction this holds for words of any length. Factors are applied in their order
-and from the left. Several layers: `layers.py`, and for cascades `covering.py`. The summary is recomputed and one
+and from the left. Several layers: `_layers.py`, and for cascades `_covering.py`. The summary is recomputed and one
 canonical form is demanded, so that no number is idle.
 """
 

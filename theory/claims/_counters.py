@@ -1,14 +1,11 @@
 """Small recurrences that count only because numbers are rounded: the witnesses, each in its own arithmetic.
 
-Their eigenvalues are real and not negative, or the hypothesis fails by a hair; in exact numbers none of them counts. Why
-a verdict names its arithmetic: PT.R1 (a key that is too long), own.R3, own.R4, and section 2 of the theory.
+Their eigenvalues are real and not negative, or the hypothesis fails by a hair; in exact numbers none of them counts.
+They are the reason why a verdict names its arithmetic: PT.R1 (a key that is too long), own.R3 and own.R4.
 
-own.R3 and own.R4 as searches: which rounded recurrences count although their eigenvalues are real and in [0, 1].
-
-`projections` finds the small two-factor counters on integer grids, `delta_keys` all one-factor counters of a small format.
-How often random ones count: `rounding_counters_rates`.
-
-Recurrences that count by rounding, as plain values: written down, and replayed from what is written alone.
+`projections` searches integer grids for the small counters of two factors, `delta_keys` a small format for all
+counters of one factor. How often random recurrences count is measured in `_counting_rates.py`. A witness is also
+written as plain values, and replayed from what is written alone.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What several claims of factors share: a proof in named parts, drawn factors, and the matrices of a user's letters.
+"""What the checks of several claims share: proofs in named parts, random factors, constructions held to their automaton.
 
-Checks that many claims share: a construction against its automaton, by the stand-alone checker.
-
-`further`: what a claim's check also establishes beside its cases, number by number.
+A construction is held to its automaton by the stand-alone checker. `further` adds to a verdict, number by number,
+what a check also establishes beside its cases.
 """
 
 from __future__ import annotations
@@ -14,11 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions._delay import BlockDelay
 from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Realisation
+from ...constructions._realisation import Realisation
 from ...constructions.algebra._householder import GHFactor, gh_factor
-from ...constructions.certificates._table import certificate
 from ...foundation._errors import NotRealisableError
 from .._check import check
 from .._verdict import Verdict
@@ -115,7 +112,7 @@ def letter_matrices(subject: Subject) -> list[tuple[str, ExactMatrix]] | None:
 
 def defect(found: Realisation) -> str | None:
     """Why a construction's certificate is invalid; None where the stand-alone checker proves it on all words."""
-    result = check(found.certificate() if isinstance(found, BlockDelay) else certificate(found))
+    result = check(found.certificate())
     return None if result.verdict == "valid" else result.reason
 
 

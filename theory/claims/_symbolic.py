@@ -4,7 +4,7 @@ An `Identity` is two expressions whose difference sympy must reduce to 0. A prod
 identity on the complement of their keys' span, so its other eigenvalues are those of the 2 × 2 matrix in an
 orthonormal basis of a plane that contains both keys: k_1 = (1, 0), k_2 = (c, s) with c² + s² = 1.
 
-Particular products that show where statements end: three projections (G.P1.3), a pair of RWKV-7 (DP.T8); symbolic.
+Particular products show where statements end: three projections (G.P1.3), and a pair of RWKV-7's factors (DP.T8).
 """
 
 from __future__ import annotations

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ...constructions._construct import Request, choose, construct
+from ...constructions._construct import construct
 from ...constructions._spec import automaton_from_spec
 from ...constructions.algebra._householder import product_of
 from .._verdict import Verdict
@@ -61,7 +59,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         },
     )
     others = {"A5": 2, "S4": 2, "S5[transpositions]": 1}
-    deeper = choose(automaton, Request(max_householders=2))
+    deeper = construct(automaton, max_householders=2)
     generator, count = effort.generator(), effort.pick(20, 300)
     return further(
         found,
@@ -72,7 +70,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
             ),
             "others with this bound": ([s for s in others if _has_bound(s)], []),
             "defect of S_5 with two factors and more layers": (defect(deeper), None),
-            "it has more layers": (_layers(deeper) > 1, True),
+            "it has more layers": (deeper.depth > 1, True),
             "most planes turned by 1 to 5 reflections": (
                 [_planes(generator, k, count) for k in range(1, 6)],
                 [0, 1, 1, 2, 2],
@@ -83,10 +81,6 @@ def verify(effort: Effort = QUICK) -> Verdict:
 
 def _has_bound(spec: str) -> bool:
     return any(b.reason == "CK.S5" for b in bounds(automaton_from_spec(spec)))
-
-
-def _layers(found: Any) -> int:
-    return found.layers if isinstance(found.layers, int) else len(found.layers)
 
 
 def _planes(generator: np.random.Generator, k: int, count: int) -> int:

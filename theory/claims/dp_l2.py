@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...constructions._construct import construct
-from ...constructions._lrnn import LRNN
+from ...constructions._lrnn import LRNN, table_of
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import exhaustive
@@ -46,13 +46,17 @@ def verify(effort: Effort = QUICK) -> Verdict:
 
 def counter(d: int, layers: int) -> LRNN:
     """A counter in one layer by rotations, or in two by reflections."""
-    return construct(f"mod:{d}", max_layers=1) if layers == 1 else construct(f"mod:{d}", theorem="G.T6")
+    if layers == 2:
+        return construct(f"mod:{d}", theorem="G.T6")
+    return table_of(construct(f"mod:{d}", max_layers=1), "one layer has a table")
 
 
 def violation(case: tuple[LRNN, int]) -> str | None:
     """Other layers, or more than 2 factors in one and 1 in two; or a certificate that is not valid."""
     lrnn, layers = case
-    if len(lrnn.layers) != layers or (lrnn.householders or 0) > 3 - layers or lrnn.dim > 3:
-        return f"{lrnn.automaton.name}: {len(lrnn.layers)} layers, {lrnn.householders} factors, dimension {lrnn.dim}"
+    if lrnn.depth != layers or (lrnn.householders or 0) > 3 - layers or lrnn.dim > 3:
+        return (
+            f"{lrnn.automaton.name}: {lrnn.depth} layers, {lrnn.householders} factors, dimension {lrnn.dim}"
+        )
     fault = defect(lrnn)
     return None if fault is None else f"{lrnn.automaton.name}: {fault}"

@@ -72,7 +72,7 @@ def violation(lrnn: LRNN) -> str | None:
     """Several layers, a letter of another form, or a certificate that is not valid."""
     n = len(lrnn.automaton.states)
     if len(lrnn.all_heads) != 1:
-        return f"{len(lrnn.layers)} layers, {len(lrnn.all_heads)} heads"
+        return f"{lrnn.depth} layers, {len(lrnn.all_heads)} heads"
     for x, t in enumerate(lrnn.all_heads[0].transitions):
         reset = t.gate == 0 and not t.factors and len(t.additive) == 1
         swaps = t.gate == 1 and not t.additive and len(t.factors) < n

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...constructions._construct import construct
-from ...constructions._delay import BlockDelay, block_delay
-from ...constructions._realisations import Realisation
+from ...constructions._realisation import Realisation
+from ...constructions.theorems.dp_t1 import block_delay
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import exhaustive
@@ -39,8 +39,10 @@ def verify(effort: Effort = QUICK) -> Verdict:
         holds on 5 cases: no violation, as claimed
     """
     largest = effort.pick(4, 5)
-    built = [(n, factors, tracker(n, factors)) for n in range(3, largest + 1) for factors in range(1, n)]
-    delayed = [(n, factors, found) for n, factors, found in built if isinstance(found, BlockDelay)]
+    sizes = [(n, factors) for n in range(3, largest + 1) for factors in range(1, n)]
+    delayed = [(n, factors, block_delay(f"S{n}", factors)) for n, factors in sizes if factors < n - 1]
+    one_layer = [(n, n - 1, construct(f"S{n}", theorem="G.T3")) for n in range(3, largest + 1)]
+    built: list[tuple[int, int, Realisation]] = sorted([*delayed, *one_layer], key=lambda case: case[:2])
     return exhaustive(
         CLAIM,
         cases=built,
@@ -50,17 +52,11 @@ def verify(effort: Effort = QUICK) -> Verdict:
     )
 
 
-def tracker(n: int, factors: int) -> Realisation:
-    """The word problem of S_n with so many factors a token."""
-    return construct(f"S{n}", theorem="G.T3") if factors == n - 1 else block_delay(f"S{n}", factors)
-
-
 def violation(case: tuple[int, int, Realisation]) -> str | None:
     """More layers or factors than the theorem says, or a certificate that is not valid."""
     n, factors, built = case
     most = 1 if factors == n - 1 else 4 if factors == 1 else 3
-    summary = built.summary()
-    layers, used = int(str(summary["layers"])), int(str(summary["householders"]))
-    if layers > most or used > factors:
-        return f"S_{n}: {layers} layers and {used} factors, not {most} and {factors}"
+    used = built.householders
+    if built.depth > most or used is None or used > factors:
+        return f"S_{n}: {built.depth} layers and {used} factors, not {most} and {factors}"
     return defect(built)

@@ -97,6 +97,6 @@ def third_factor(A: Matrix) -> Any:
 def layer_defect(name: str) -> str | None:
     """Why the group's layer is not one layer of at most two factors that follows it; None where it is."""
     lrnn = construct(name, theorem="DP.T4")
-    if len(lrnn.layers) != 1 or (lrnn.householders or 0) > 2:
-        return f"{len(lrnn.layers)} layers, {lrnn.householders} factors"
+    if lrnn.depth != 1 or (lrnn.householders or 0) > 2:
+        return f"{lrnn.depth} layers, {lrnn.householders} factors"
     return defect(lrnn)

@@ -11,7 +11,7 @@ from ...constructions._spec import automaton_from_spec
 from ...constructions.algebra._householder import product_of
 from ...constructions.algebra._matrices import Matrix, identity, matrix, rank, scaled, subtract, transpose
 from ...constructions.algebra._matrices import product as product_of_matrices
-from ...constructions.theorems._swap_copy import swap_copy_factors, swap_copy_form, swap_copy_word
+from ...constructions.theorems.dp_t6 import swap_copy_factors, swap_copy_form, swap_copy_word
 from .._verdict import Verdict
 from ..spectra._norms import norm_at_most_one
 from ..verifying._claim import QUICK, Claim, Effort

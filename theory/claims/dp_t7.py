@@ -6,7 +6,7 @@ from typing import Literal
 
 from ...constructions._lrnn import LRNN
 from ...constructions._spec import automaton_from_spec
-from ...constructions.theorems._two_layers import dihedral_two_layers
+from ...constructions.theorems.dp_t7 import dihedral_two_layers
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import exhaustive
@@ -58,7 +58,7 @@ def dihedral(m: int, side: Side) -> LRNN:
 
 def violation(lrnn: LRNN) -> str | None:
     """Other layers, heads or factors than stated, or a certificate that is not valid."""
-    figures = (len(lrnn.layers), len(lrnn.layers[0].heads), lrnn.householders, lrnn.dim)
+    figures = (lrnn.depth, len(lrnn.layers[0].heads), lrnn.householders, lrnn.dim)
     if figures != (2, 2, 1, 2):
         return f"{lrnn.automaton.name}: layers, heads, factors, dimension are {figures}"
     fault = defect(lrnn)

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ...constructions._construct import construct
-from ...constructions._lrnn import LRNN, Sparse
+from ...constructions._lrnn import LRNN
+from ...constructions._realisation import Sparse
 from ...constructions.algebra._cyclotomic import Number, simplest
 from ...constructions.algebra._matrices import rank
 from ...constructions.texts._show import distinct_transitions

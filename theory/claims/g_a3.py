@@ -9,7 +9,7 @@ import numpy as np
 from ...constructions._spec import automaton_from_spec
 from ...constructions.algebra._matrices import matrix, product, transpose
 from ...constructions.automata._automaton import Automaton
-from ...constructions.theorems._unbounded import unbounded
+from ...constructions.theorems.g_a3 import unbounded
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import supported

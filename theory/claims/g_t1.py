@@ -13,7 +13,7 @@ from .._check import check
 from .._verdict import Verdict
 from ..arithmetic._arithmetic import Cast, parse_arithmetic
 from ..impossibility._cast_theorems import Tally, passed_over, theorem
-from ..impossibility._certificate import cast_impossibility, positive_delta_layer
+from ..impossibility._certificate import certify_cast_impossibility, positive_delta_layer
 from ..impossibility._orbits import AffineHead
 from ..verifying._claim import QUICK, Claim, Effort, Subject
 from ..verifying._evidence import supported
@@ -124,7 +124,7 @@ def confused_words(size: int) -> tuple[tuple[int, int] | None, str]:
     """
     arithmetic = parse_arithmetic("cast:bf16")
     assert isinstance(arithmetic, Cast)
-    document = cast_impossibility(
+    document = certify_cast_impossibility(
         positive_delta_layer().heads if not size else [reflecting_head(Fraction(size))],
         arithmetic,
         automaton_from_spec("parity"),

@@ -87,7 +87,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
 
 def applies(subject: Subject) -> Verdict | None:
     """Which letters of a one-layer model have non-real eigenvalues, and whether its automaton needs one."""
-    if subject.lrnn is not None and len(subject.lrnn.layers) > 1:
+    if subject.lrnn is not None and subject.lrnn.is_layered:
         return None
     return turning_needs(
         CLAIM,

@@ -67,8 +67,8 @@ def violation(automaton: Automaton) -> str | None:
         built = construct(automaton, theorem="G.T3")
     except NotRealisableError as error:
         return str(error)
-    if len(built.layers) != 1:
-        return f"{len(built.layers)} layers"
+    if built.depth != 1:
+        return f"{built.depth} layers"
     return next((fault for head in built.all_heads for fault in faults(head)), None) or defect(built)
 
 

@@ -65,5 +65,5 @@ def changed_states(automaton: Automaton) -> int:
 def replayed(witness: dict[str, Any]) -> bool:
     """Is the construction anew the witness's, and does it follow the automaton?"""
     built = construct(witness["automaton"], theorem="G.T3")
-    figures = (built.dim, built.householders, len(built.layers))
+    figures = (built.dim, built.householders, built.depth)
     return figures == (witness["degree"], witness["factors"], 1) and defect(built) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...constructions._lrnn import LRNN
 from ...constructions._spec import automaton_from_spec
-from ...constructions.theorems._two_layers import cyclic_corners, cyclic_two_layers
+from ...constructions.theorems.g_t6 import cyclic_corners, cyclic_two_layers
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import exhaustive
@@ -53,7 +53,7 @@ def corners(m: int) -> LRNN:
 def violation(case: tuple[LRNN, int]) -> str | None:
     """More than two layers or the allowed factors, or a certificate that is not valid."""
     lrnn, most = case
-    if len(lrnn.layers) != 2 or (lrnn.householders or 0) > most:
-        return f"{lrnn.automaton.name}: {len(lrnn.layers)} layers, {lrnn.householders} factors"
+    if lrnn.depth != 2 or (lrnn.householders or 0) > most:
+        return f"{lrnn.automaton.name}: {lrnn.depth} layers, {lrnn.householders} factors"
     fault = defect(lrnn)
     return None if fault is None else f"{lrnn.automaton.name}: {fault}"

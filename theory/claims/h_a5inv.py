@@ -32,7 +32,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     lrnn = construct("A5[involutions]", theorem="H.A5inv")
     everything = construct("A5", max_layers=1)
     fault = defect(lrnn)
-    figures = (len(lrnn.automaton.letters), len(lrnn.layers), lrnn.householders, lrnn.dim, len(lrnn.decode))
+    figures = (len(lrnn.automaton.letters), lrnn.depth, lrnn.householders, lrnn.dim, len(lrnn.decode))
     return proved(
         CLAIM,
         computed=(*figures, everything.householders) if fault is None else fault,

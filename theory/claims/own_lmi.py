@@ -135,7 +135,7 @@ def gram_of(lrnn: LRNN) -> Matrix:
     for row in lrnn.decode.tolist():
         codes[row[0]] = {(i, j): x for i, j, x in head.codes[row[1]]}
     n = len(lrnn.automaton.states)
-    if len(lrnn.layers) != 1 or len(lrnn.layers[0].heads) != 1 or len(lrnn.decode) != n:
+    if lrnn.depth != 1 or len(lrnn.layers[0].heads) != 1 or len(lrnn.decode) != n:
         raise ValueError("a Gram matrix needs one layer, one head and one code a state")
     places = sorted({place for code in codes.values() for place in code})
     vectors = [[codes[q].get(place, 0) for place in places] for q in range(n)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...constructions._lrnn import LRNN
 from ...constructions._spec import automaton_from_spec
-from ...constructions.theorems._two_layers import ripple_counter
+from ...constructions.theorems.own_t2tight import ripple_counter
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import exhaustive
@@ -42,7 +42,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
 def violation(case: tuple[int, LRNN]) -> str | None:
     """Other layers or dimensions, numbers other than 1 and -1 for a letter, or a certificate that is not valid."""
     depth, lrnn = case
-    if (len(lrnn.layers), lrnn.heads, lrnn.dim) != (depth, 1, 1):
-        return f"{len(lrnn.layers)} layers, {lrnn.heads} heads, dimension {lrnn.dim}"
+    if (lrnn.depth, lrnn.heads, lrnn.dim) != (depth, 1, 1):
+        return f"{lrnn.depth} layers, {lrnn.heads} heads, dimension {lrnn.dim}"
     values = {f.eigenvalue for head in lrnn.all_heads for t in head.transitions for f in t.factors}
     return f"eigenvalues {sorted(map(str, values))}" if values - {-1} else defect(lrnn)

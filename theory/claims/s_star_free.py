@@ -21,7 +21,7 @@ from .._verdict import Verdict
 from ..arithmetic._arithmetic import PerStep, parse_arithmetic
 from ..arithmetic._rounding import Floats
 from ..arithmetic._value_sets import all_values
-from ..impossibility._certificate import impossibility
+from ..impossibility._certificate import certify_impossibility
 from ..impossibility._orbits import AffineHead, AffineModel
 from ..planning._bounds import bounds
 from ..proofs._prove import prove
@@ -282,7 +282,7 @@ def _confusion(automaton: Automaton, word: list[int]) -> str:
         A[x], B[x, :, 0] = np.diag([1 + x % 2, x % 3]), ((x + 1) % 3, -(x % 2))
     model = AffineModel([AffineHead(A, B, np.zeros((2, 1)))], CHANNEL, "diagonal layer")
     cycle = next(b for b in bounds(automaton) if b.reason == "G.T1").data["cycle"]
-    document = impossibility(model, automaton.with_start(automaton.states[cycle[0]]), word)
+    document = certify_impossibility(model, automaton.with_start(automaton.states[cycle[0]]), word)
     return (
         "not confused" if document is None else {"valid": "refuted"}.get(check(document).verdict, "invalid")
     )

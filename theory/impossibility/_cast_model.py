@@ -4,11 +4,10 @@ H_k = cast(Σ_j cast(A(x_k)···A(x_{j+1}) B(x_j)) + cast(A(x_k)···A(x_1) H_
 exact). `cast` is to the nearest value, ties toward -∞, saturating. The entries of A^k y are sequences
 a_k = Σ c_i C(k, m_i) λ_i^{k-m_i} (G.L1). `settled` decides, exactly, whether from some k on cast(a_k) stays for ever.
 
-Layers of dimension 2 in model `cast`, followed on a word u v^∞ and decided for ever.
-
-A(x) = S T(x) S⁻¹, T(x) upper triangular, S one integer matrix a layer. `cast_model.settled` proves from which index on
-each cast sequence stays, all states up to there are computed, and beyond there the sum of the cast terms grows by a
-fixed amount per period, so that the state repeats or saturates.
+Layers of dimension 2 are followed on a word u v^∞ and decided for ever: A(x) = S T(x) S⁻¹, T(x) upper triangular, S one
+integer matrix a layer. `settled` proves from which index on each cast sequence stays, all states up to there are
+computed, and beyond it the sum of the cast terms grows by a fixed amount per period, so that the state repeats or
+saturates.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
 """The papers' theorems in model `cast`, on random instances with exact rational eigenvalues (G.L1, G.T1, G.T2).
 
-Each instance is decided for ever (`cast_layers`).
+Each instance is decided for ever (`_cast_model.py`).
 
-G.T2's other side, in model `cast`: letters of finite order m with a non-real eigenvalue do count modulo m.
-
-A = S R S⁻¹ with an integer R of order m and an integer S of determinant 1, so A^m = I exactly: every cast term repeats
-after m letters, and the sum of the cast terms of B grows by a fixed amount a period, or not at all. Each state is decided
-for ever.
+The other side of G.T2: letters of finite order m with a non-real eigenvalue do count modulo m. A = S R S⁻¹ with an
+integer R of order m and an integer S of determinant 1, so A^m = I exactly: every cast term repeats after m letters, and
+the sum of the cast terms of B grows by a fixed amount a period, or not at all. Each state is decided for ever.
 
 A rotation is the product of two reflections, whose eigenvalues are 1 and -1. So a second layer, which reads one of two
 letters in turn, counts modulo m with real letters: it is their product that has a non-real eigenvalue.

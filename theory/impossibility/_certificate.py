@@ -1,9 +1,8 @@
 """Certificates of impossibility: a model, in its arithmetic, confuses two words that a language separates.
 
 What the certificate says and how it is made canonical stands in `theory/checker/impossible.py`. This file finds the
-words with the orbits of the package's own arithmetic, so that the two hold each other.
-
-The language side of a certificate of impossibility: the automaton in numbers, and the first two words confused.
+words with the orbits of the package's own arithmetic, so that the two hold each other. The language side is the
+automaton in numbers, and the first two words that are confused.
 """
 
 from __future__ import annotations
@@ -15,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from ...constructions._document import FORMAT
 from ...constructions.automata._automaton import Automaton, breadth_first
 from ...constructions.automata._labels import distinct_texts, output_texts
-from ...constructions.certificates._parts import FORMAT, number_json
+from ...constructions.certificates._parts import number_json
 from ...foundation._errors import DisagreementError, InputError, LimitError
 from .._verdict import Verdict
 from ..arithmetic._arithmetic import Cast, PerStep, fractions, parse_arithmetic
@@ -113,7 +113,7 @@ def first_pair(
 CLAIM = "no read-out of the state and the last letter follows the automaton"
 
 
-def impossibility(
+def certify_impossibility(
     model: AffineModel,
     automaton: Automaton,
     loop: Sequence[int] = (1,),
@@ -144,7 +144,7 @@ def impossibility(
     return _accepted(written)
 
 
-def cast_impossibility(
+def certify_cast_impossibility(
     heads: Sequence[AffineHead],
     arithmetic: Cast,
     automaton: Automaton,
@@ -197,14 +197,14 @@ def positive_delta_layer() -> AffineModel:
     return AffineModel([head], "per_step:bf16", "DeltaNet[0,1], one head, key dimension 2")
 
 
-def parity_impossibility() -> dict[str, Any]:
+def certify_parity_impossibility() -> dict[str, Any]:
     """The certificate that a DeltaNet layer with eigenvalues in [0, 1] does not follow parity in bf16.
 
     Its states on 1^k settle (PT.R1), so 1^i and 1^(i+1) reach the same state, bit for bit.
     """
     from ...constructions._spec import automaton_from_spec
 
-    document = impossibility(positive_delta_layer(), automaton_from_spec("parity"))
+    document = certify_impossibility(positive_delta_layer(), automaton_from_spec("parity"))
     if document is None:
         raise AssertionError("the layer's states on 1^k do not settle")
     return document
@@ -212,7 +212,7 @@ def parity_impossibility() -> dict[str, Any]:
 
 def impossibility_verdict(model: AffineModel, automaton: Automaton, loop: Sequence[int] = (1,)) -> Verdict:
     """Whether the model follows the automaton, by the certificate of its orbit on v^k: refuted, or unknown."""
-    document = impossibility(model, automaton, loop)
+    document = certify_impossibility(model, automaton, loop)
     claim = f"{model.name} follows {automaton.name}"
     name = model.arithmetic.name
     if document is None:

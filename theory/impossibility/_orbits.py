@@ -24,7 +24,7 @@ from ...foundation._errors import InputError, LimitError
 from ..arithmetic._arithmetic import Arithmetic, Exact, PerOp, PerStep, fractions, parse_arithmetic
 from ..arithmetic._rounding import FloatFormat
 from ..arithmetic._value_sets import all_values
-from ..running._stepper import ExactStepper, Stepper, only_layer, starting_row
+from ..running._stepper import ExactStepper, Stepper, starting_row
 
 MAX_STEPS = 1_000_000
 
@@ -95,7 +95,7 @@ class AffineModel:
         mode = model.mode if isinstance(model, PerStep | PerOp) else "rne"
         codes = lrnn.decode[starting_row(lrnn, start), 1:].tolist()
         heads = []
-        for head, code in zip(only_layer(lrnn), codes, strict=True):
+        for head, code in zip(lrnn.only_layer.heads, codes, strict=True):
             weights, actions = head_weights(head, fmt, mode), head.action_of(np.arange(head.letters))
             additive = None if weights.additive is None else weights.additive[actions]
             first = Rounding(fmt, mode).dense(head.codes[code], head.dim, head.value_dim)
@@ -143,7 +143,7 @@ def orbit(
         seen[key] = len(seen)
         steps += len(loop)
         if steps > max_steps:
-            raise LimitError(f"no state repeats within {max_steps:,} letters: raise --max-steps")
+            raise LimitError(f"no state repeats within {max_steps:,} letters: raise `max_steps`")
         for x in loop:
             states = stepper.step(states, np.array([x]))
     return Orbit(seen[key], len(seen) - seen[key], tuple(seen))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.automata._automaton import Automaton
 from ...foundation._errors import InputError
 from ...foundation._files import write_bytes
@@ -33,24 +34,24 @@ _SCALES = (1.0, 1.3, 1.7)
 _WIDEST_PIXELS = 6_000
 
 
-def draw_automaton(automaton: Automaton, path: str | Path, *, max_states: int = MAX_DRAWN_STATES) -> None:
+def draw_automaton(automaton: AutomatonLike, path: str | Path, *, max_drawn: int = MAX_DRAWN_STATES) -> None:
     """Write a picture to an `.svg` or `.png` file; the same automaton gives the same bytes.
 
     Accepting states have two rings, the start an arrow from nowhere, Moore outputs stand under the names, Mealy
     labels read `letter/output`, parallel edges share a list of letters. `InputError` for another file type, more
-    than `max_states` states or `MAX_DRAWN_ARROWS` arrows, or a file that cannot be written.
+    than `max_drawn` states or `MAX_DRAWN_ARROWS` arrows, or a file that cannot be written.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in {".svg", ".png"}:
         raise InputError(
             f"{path}: pictures are written as .svg or .png, not {suffix or 'without an extension'}"
         )
-    write_bytes(path, _rendered(automaton, suffix[1:], max_states))
+    write_bytes(path, _rendered(as_automaton(automaton), suffix[1:], max_drawn))
 
 
-def svg_text(automaton: Automaton, *, max_states: int = MAX_DRAWN_STATES) -> str:
+def svg_text(automaton: AutomatonLike, *, max_drawn: int = MAX_DRAWN_STATES) -> str:
     """The picture as SVG text (for notebooks); see `draw_automaton`."""
-    return _rendered(automaton, "svg", max_states).decode("utf-8")
+    return _rendered(as_automaton(automaton), "svg", max_drawn).decode("utf-8")
 
 
 def _rendered(automaton: Automaton, kind: str, max_states: int) -> bytes:
@@ -60,7 +61,7 @@ def _rendered(automaton: Automaton, kind: str, max_states: int) -> bytes:
     if n > max_states:
         raise InputError(
             f"{automaton.name}: {n:,} states are too many for a picture (limit {max_states:,}); "
-            "raise it with --max-drawn"
+            "raise it with `max_drawn`"
         )
     # a font without some sign of a label is no reason to print on standard error
     with warnings.catch_warnings(), mpl.rc_context({"svg.hashsalt": "mirrormata", "svg.fonttype": "none"}):

@@ -98,7 +98,7 @@ def draw_cascade(lrnn: LRNN, path: str | Path, *, max_heads: int = 6, max_layers
     the middle) is said in the picture.
     Raises `InputError` for an LRNN of one layer, for another extension, and for limits below 2.
     """
-    if len(lrnn.layers) < 2:
+    if not lrnn.is_layered:
         raise InputError(f"{path}: this LRNN has one layer; its picture is that of `draw_mirrors`")
     if min(max_heads, max_layers) < 2:
         raise InputError(f"{path}: max_heads and max_layers are 2 or more")
@@ -107,7 +107,7 @@ def draw_cascade(lrnn: LRNN, path: str | Path, *, max_heads: int = 6, max_layers
 
 
 def _figure(lrnn: LRNN, max_heads: int, max_layers: int) -> Figure:
-    depth, letters = len(lrnn.layers), layer_letters(lrnn)
+    depth, letters = lrnn.depth, layer_letters(lrnn)
     rows = list(range(depth))
     if depth > max_layers:
         rows = [*rows[: -(-max_layers // 2)], -1, *rows[depth - max_layers // 2 :]]
@@ -251,7 +251,7 @@ def _figures(lrnn: LRNN) -> str:
     )
     formats = f"bit-exact in {' '.join(lrnn.formats)}" if lrnn.formats else "rounded in every float format"
     parts = [counted(len(lrnn.automaton.states), "state"), counted(len(lrnn.automaton.letters), "letter"),
-             counted(len(lrnn.layers), "layer"), counted(len(lrnn.all_heads), "head"), factors,
+             counted(lrnn.depth, "layer"), counted(len(lrnn.all_heads), "head"), factors,
              f"dimension {lrnn.dim} at most", f"norm {lrnn.norm}", formats, lrnn.theorem]  # fmt: skip
     return " · ".join(parts)
 

@@ -182,7 +182,7 @@ def explanation(
                 )
             if any(factor.mask for head in lrnn.all_heads for t in head.transitions for factor in t.factors):
                 parts.append("A copy leads a wire into another, to which it is added.")
-    if len(lrnn.layers) > 1:
+    if lrnn.is_layered:
         parts.append(
             "Layers act from top to bottom within a token; below the first, #5 is letter 5 that the layer above makes, "
             "and letters with the same transition share a panel."

@@ -155,7 +155,7 @@ def mirror_figure(
 
 def _head_titles(lrnn: LRNN, heads: list[DrawnHead]) -> list[str]:
     names = lrnn.construction.split("; ")
-    if len(lrnn.layers) > 1:
+    if lrnn.is_layered:
         return [head.heading for head in heads]
     if len(names) != len(heads):
         names = [""] * len(heads)
@@ -170,7 +170,7 @@ def _figures(lrnn: LRNN) -> str:
         "no GH factors" if lrnn.householders is None else counted(lrnn.householders, "factor") + " at most"
     )
     parts = [counted(len(lrnn.automaton.states), "state"), counted(len(lrnn.automaton.letters), "letter"),
-             *[counted(len(lrnn.layers), "layer")] * (len(lrnn.layers) > 1),
+             *[counted(lrnn.depth, "layer")] * (lrnn.is_layered),
              counted(len(lrnn.all_heads), "head"), factors, f"dimension {lrnn.dim}", lrnn.theorem]  # fmt: skip
     return " · ".join(parts)
 
@@ -317,13 +317,13 @@ def draw_mirrors(
     max_letters: int = 12,
     max_dim: int = 40,
     max_points: int = 500,
-    options: tuple[str, str] = ("--max-letters", "--max-drawn-dim"),
+    options: tuple[str, str] = ("max_letters", "max_dim"),
 ) -> None:
     """Draw the construction to an `.svg` or `.png` file, whole or not at all.
 
     `max_letters`: with more letters (of several layers: with more transitions in a head) than this, one of each kind
     is drawn (see `kinds_of_letters`), and the picture says so. `max_dim`: widest head drawn as wires. `max_points`:
-    most states drawn as points. `options`: what the caller's user gives for `max_letters` and `max_dim`.
+    most states drawn as points. `options`: what the caller's own user calls `max_letters` and `max_dim`.
     Raises `InputError` for another extension or `max_letters` below 1, `LimitError` for a head too wide or more
     than 400 panels.
     """
@@ -335,7 +335,7 @@ def draw_mirrors(
         raise LimitError(
             f"{path}: a head has dimension {wide}, a picture of wires is drawn to {max_dim}; {options[1]} {wide} draws it"
         )
-    if len(lrnn.layers) == 1:
+    if not lrnn.is_layered:
         picks = [kinds_of_letters(lrnn, heads, max_letters)] * len(heads)
     else:
         picks = [kinds_of_letters(None, [head], max_letters) for head in heads]
@@ -370,7 +370,7 @@ def write_figure(figure: Callable[[], Figure], path: str | Path, kind: str) -> N
 
 def drawn_heads(lrnn: LRNN, max_points: int = 500) -> list[DrawnHead]:
     """Every head in the coordinates of its picture."""
-    if len(lrnn.layers) > 1:
+    if lrnn.is_layered:
         return layered_heads(lrnn, max_points)
     start = lrnn.decode[0].tolist()
     return [

@@ -20,14 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Realisation
+from ...constructions._conversions import AutomatonLike, as_automaton
+from ...constructions._document import FORMAT
+from ...constructions._realisation import Realisation
 from ...constructions.algebra._closed_forms import number_text
-from ...constructions.algebra._cyclotomic import Number, enclosure, sign, simplest
 from ...constructions.algebra.groups._permutations import cycle_lengths
 from ...constructions.automata._automaton import Automaton, Indices, breadth_first
 from ...constructions.automata._labels import distinct_texts
-from ...constructions.certificates._parts import FORMAT
 from ...foundation._errors import DisagreementError, InputError
 from ..checker.bound import FIFTHS, FINITE, PAIRS, RULES, SEARCH
 from ..checker.bound import bounds as checker_bounds
@@ -72,13 +71,14 @@ class Bound:
         return bound_certificate((self,))
 
 
-def bounds(automaton: Automaton) -> tuple[Bound, ...]:
+def bounds(automaton: AutomatonLike) -> tuple[Bound, ...]:
     """All bounds known for an automaton, in a fixed order, each found by the stand-alone checker too; empty if there is none.
 
     Unreachable states do not count, unless they were kept as points. Words are searched to a fixed extent
     (`checker.bound.SEARCH`), so that a bound may be missed on large monoids; none is ever wrong. `DisagreementError` where the
     checker does not find the same.
     """
+    automaton = as_automaton(automaton)
     if not automaton.keeps_points:
         automaton = automaton.trimmed()
     found = _found(automaton)
@@ -372,17 +372,15 @@ def reached_bounds(found: Realisation, lower: Iterable[Bound] | None = None) -> 
 
 def reached(found: Realisation, bound: Bound) -> int | str | None:
     """The construction's figure, where it meets the bound's hypotheses and the figure is a number of it; else None."""
-    one = found.summary()["layers"] == 1
     if bound.figure == "state_size":
-        if isinstance(found, LRNN) and one and len(found.decode) == len(found.automaton.states):
-            return sum(h.dim * h.value_dim for h in found.all_heads)
-        return None
-    if not _contracts(found):
+        return found.state_size
+    if not found.contracts:
         return None
     if bound.figure == "householders":
-        return found.householders if one else None
+        return found.householders if found.depth == 1 else None
     if bound.figure == "beta":
-        return _largest_beta(found)
+        largest = found.largest_beta
+        return largest if isinstance(largest, int) else number_text(largest)
     return None
 
 
@@ -397,35 +395,11 @@ def _reached(found: Realisation, bound: Bound) -> ReachedBound | None:
 
 def _of_layers(found: Realisation, bound: Bound) -> ReachedBound | None:
     """One layer would need `bound.at_least` factors, this has fewer a layer: so it must have two layers."""
-    layers, factors = found.summary()["layers"], found.householders
-    if bound.figure != "householders" or layers == 1 or factors is None or not _contracts(found):
+    layers, factors = found.depth, found.householders
+    if bound.figure != "householders" or layers == 1 or factors is None or not found.contracts:
         return None
     if factors >= bound.at_least:
         return None
     most = f"at most {factors} factor{'s' * (factors != 1)} a letter in each head"
     why = f"one layer needs {bound.at_least}: {bound.why}"
-    return ReachedBound(
-        "layers", 2, int(str(layers)), bound.reason, bound.kind, f"{most}, {BESIDE_ONE_LAYER}", why
-    )
-
-
-def _contracts(found: Realisation) -> bool:
-    """Are all letters products of factors with β‖v‖² in [0, 2] and gates in [0, 1]?"""
-    if found.summary()["norm"] != "at most 1":
-        return False
-    if not isinstance(found, LRNN):
-        return True  # a block delay has no gates
-    return all(sign(t.gate) >= 0 for head in found.all_heads for t in head.transitions)
-
-
-def _largest_beta(found: Realisation) -> int | str:
-    """The largest β‖v‖² of a factor; in a block delay 2, that of its swaps, which its counters do not exceed."""
-    if not isinstance(found, LRNN):
-        return 2
-    sizes: list[Number] = [
-        f.beta * f.norm_squared for head in found.all_heads for t in head.transitions for f in t.factors
-    ]
-    if not sizes:
-        return 0
-    largest = max((simplest(x) for x in sizes), key=lambda x: enclosure(x, 64))
-    return largest if isinstance(largest, int) else number_text(largest)
+    return ReachedBound("layers", 2, layers, bound.reason, bound.kind, f"{most}, {BESIDE_ONE_LAYER}", why)

@@ -9,23 +9,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ...constructions._construct import Request, choose, trimmed
-from ...constructions._delay import BlockDelay
-from ...constructions._lrnn import INTEGER_RANGES, LRNN, Head, Transition
-from ...constructions._realisations import (
-    Builder,
-    Limits,
-    Realisation,
-    all_realisations,
-    cost,
-    of_source,
-    sources_for,
-)
+from ...constructions._construct import Request, choose, realisations_within, trimmed
+from ...constructions._conversions import AutomatonLike, as_automaton
+from ...constructions._realisation import Realisation, cost
 from ...constructions.automata._automaton import Automaton
+from ...constructions.theorems._construction import Limits
 from ...foundation._errors import LimitError, NotRealisableError
 from ...foundation._text import console
-from .._check import accepted_horizons
-from .._horizon import has_horizon
+from .._kinds import kind_of
 from ._bounds import Bound, ReachedBound, bounds, reached_bounds
 
 PLANNED_HORIZON_CODES = 500
@@ -89,7 +80,7 @@ class Plan:
         }
 
 
-def plan(automaton: Automaton, request: Request | None = None, limits: Limits | None = None) -> Plan:
+def plan(automaton: AutomatonLike, request: Request | None = None, limits: Limits | None = None) -> Plan:
     """All realisations within a request, cheapest first (layers, factors, integer, dimension).
 
     Without a `theorem` in the request also those whose norm exceeds 1, last; for group automata not the cascade and
@@ -97,12 +88,8 @@ def plan(automaton: Automaton, request: Request | None = None, limits: Limits | 
     bounds of the request.
     """
     request = request or Request()
-    automaton = trimmed(automaton)
-    builder = Builder(automaton, limits, "one_hot" if request.coordinates == "one_hot" else "few")
-    if request.theorem is None:
-        items = all_realisations(builder, request.exactness, sources_for(automaton))
-    else:
-        items = of_source(builder, request.theorem, request.exactness)
+    automaton = trimmed(as_automaton(automaton))
+    items = realisations_within(request.problem(automaton, limits), request)
     found: list[Realisation] = []
     left_out: list[str] = []
     unfit: NotRealisableError | None = None
@@ -124,7 +111,7 @@ def plan(automaton: Automaton, request: Request | None = None, limits: Limits | 
         if left_out:
             raise LimitError(left_out[0])
         raise unfit or NotRealisableError(
-            f"{automaton.name}: nothing on offer with {request.options() or 'these limits'}"
+            f"{automaton.name}: nothing on offer with {' and '.join(request.asked()) or 'these limits'}"
         )
     found.sort(key=lambda f: (_norm_rank(f), cost(f)))
     merits = [_merits(f) for f in found]
@@ -165,7 +152,7 @@ def forbidden(automaton: Automaton, request: Request, lower: Iterable[Bound]) ->
         )
         if by_factors or by_layers:
             return NotRealisableError(
-                f"{automaton.name}: {request.options()} is impossible under the hypotheses named: {bound.text}"
+                f"{automaton.name}: {' and '.join(request.asked())} is impossible under the hypotheses named: {bound.text}"
             )
     return None
 
@@ -202,7 +189,7 @@ def bounds_json(lower: Iterable[Bound]) -> list[dict[str, Any]]:
 
 
 def _norm_rank(found: Realisation) -> int:
-    return 0 if found.summary()["norm"] == "at most 1" else 1
+    return 0 if found.norm == "at most 1" else 1
 
 
 def _merits(found: Realisation) -> tuple[int, ...]:
@@ -215,45 +202,20 @@ def _beats(other: tuple[int, ...], own: tuple[int, ...]) -> bool:
 
 
 def _offer(found: Realisation, pareto: bool, lower: Iterable[Bound]) -> Offer:
-    met = reached_bounds(found, lower)
-    if isinstance(found, BlockDelay):
-        exact: dict[str, int | None] | None = None
-        if found.exactness == "integer":
-            exact = dict.fromkeys(found.formats)
-        return Offer(found, pareto, None, found.layer_factors, None, exact, met)
-    one = found.layers[0] if len(found.layers) == 1 else None
-    by_letter = None
-    if one is not None and found.householders is not None:
-        by_letter = tuple(
-            max(len(head.transitions[int(head.action_of(x))].factors) for head in one.heads)  # type: ignore[arg-type]
-            for x in range(one.heads[0].letters)
-        )
+    horizons: dict[str, int | None] | None
+    if found.exactness == "integer":
+        horizons = dict.fromkeys(found.formats)
+    else:
+        horizons = kind_of(found).horizons(found, PLANNED_HORIZON_CODES)
     return Offer(
         found,
         pareto,
-        by_letter,
-        None if found.householders is None else _layer_factors(found),
-        sum(_numbers(head, t) for head in found.all_heads for t in head.transitions),
-        _horizons(found),
-        met,
+        found.letter_factors,
+        found.layer_factors,
+        found.parameters,
+        horizons,
+        reached_bounds(found, lower),
     )
-
-
-def _layer_factors(found: LRNN) -> tuple[int, ...]:
-    return tuple(max(head.householders or 0 for head in layer.heads) for layer in found.layers)
-
-
-def _numbers(head: Head, t: Transition) -> int:
-    written = len(t.additive) + (t.gate != 1) + len(t.matrix or ())
-    return written + len(t.factors) * (1 + head.dim)
-
-
-def _horizons(found: LRNN) -> dict[str, int | None] | None:
-    if found.exactness == "integer":
-        return {dtype: None for dtype in INTEGER_RANGES if dtype in found.formats}
-    if not has_horizon(found) or max(len(head.codes) for head in found.all_heads) > PLANNED_HORIZON_CODES:
-        return None
-    return accepted_horizons(found)
 
 
 def print_plan(made: Plan) -> None:

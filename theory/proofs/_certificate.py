@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from ...constructions._lrnn import INTEGER_RANGES, LRNN
+from ...constructions._document import FORMAT
+from ...constructions._lrnn import LRNN
+from ...constructions._realisation import INTEGER_RANGES
 from ...constructions.algebra._cyclotomic import is_integer
-from ...constructions.certificates._parts import FORMAT, machine_json
+from ...constructions.certificates._parts import machine_json
 from ...constructions.certificates._table import certificate
 from ..arithmetic._arithmetic import Arithmetic, Exact, PerStep, Rounded, fractions, parse_arithmetic
 from ..arithmetic._rounding import FloatFormat, Floats

@@ -77,7 +77,7 @@ class CodeMachine:
     def __init__(self, lrnn: LRNN, answers: Answers) -> None:
         self.lrnn, self.answers = lrnn, answers
         self.form = NodeForm(np.dtype(np.uint32), len(lrnn.all_heads))
-        self.layered = len(lrnn.layers) > 1
+        self.layered = lrnn.is_layered
         self.reads_letters = self.layered or answers.by_letter
         self.idle = (False,) * len(answers.automaton.letters)
         if not self.layered:

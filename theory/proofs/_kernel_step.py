@@ -27,7 +27,7 @@ from ...foundation._errors import InputError
 from ..arithmetic._arithmetic import Kernel
 from ..arithmetic._rounding import FloatFormat, Floats, float_format
 from ..running._readout import HeadCodes
-from ..running._stepper import LayeredStepper, only_layer
+from ..running._stepper import LayeredStepper
 from ..running._weights import MAX_ENTRIES, Rounding, dense_codes
 from ._answers import Answers
 from ._codes import codes_are_exact
@@ -219,10 +219,10 @@ def kernel_machine(
         head = model.kernel_head()
         layer = KernelLayer([KernelHead(head, kernel, model.name, backend)], [0], model.own_reader(answers))
         return KernelMachine(layer, answers, model.reader(answers))
-    if len(model.layers) > 1:
+    if model.is_layered:
         return StepperMachine(KernelLayers(model, kernel, backend), answers)
     reader = code_reader(model, answers)
-    heads = [KernelHead(head, kernel, model.automaton.name, backend) for head in only_layer(model)]
+    heads = [KernelHead(head, kernel, model.automaton.name, backend) for head in model.only_layer.heads]
     own = CodeReader(reader.codes, model.decode[:, :1])
     return KernelMachine(KernelLayer(heads, model.decode[0, 1:].tolist(), own), answers, reader)
 

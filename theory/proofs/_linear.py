@@ -2,15 +2,13 @@
 
 States are kept as the bits of a narrow type that holds all values of the format: bfloat16, float16, float32 or
 float64. A zero is always +0: the sums of `per_step` and `per_op` depend on the sign of a zero only in the sign of a
-zero, and so does no distance; so states that differ in it alone have the same future. A letter that only moves entries, whose every row is one
-entry 1 or a constant, moves bits: rounding a value of the format changes nothing.
+zero, and so does no distance; so states that differ in it alone have the same future. A letter that only moves
+entries, whose every row is one entry 1 or a constant, moves bits: rounding a value of the format changes nothing.
 
-The decoder of a proof: the nearest code, decided without any tolerance.
-
-Codes are float64 numbers (exact numbers rounded once). The code nearest to a state has the least exact Frobenius
-distance, over all heads together; ties go to the first row. Float64 arithmetic decides where it provably can: a
-state nearer to a row than half that row's distance to the rows with other answers is read rightly; what is left is
-compared in rational numbers.
+The answer is that of the nearest code, decided without any tolerance. Codes are float64 numbers (exact numbers rounded
+once). The code nearest to a state has the least exact Frobenius distance, over all heads together; ties go to the first
+row. Float64 arithmetic decides where it provably can: a state nearer to a row than half that row's distance to the rows
+with other answers is read rightly; what is left is compared in rational numbers.
 """
 
 from __future__ import annotations
@@ -29,7 +27,6 @@ from ..arithmetic._arithmetic import PerOp, PerStep, Rounded
 from ..arithmetic._exact_sum import exact_product_sum
 from ..arithmetic._rounding import FloatFormat, Floats, float_format
 from ..running._readout import HUGE, TINY, close_rows, nearest_exactly
-from ..running._stepper import only_layer
 from ..running._weights import MAX_ENTRIES, HeadWeights, dense_codes, head_weights
 from ._answers import Answers
 from ._state_search import NodeForm, Rows, guessed_pairs
@@ -349,7 +346,7 @@ def linear_machine(
     lrnn: LRNN, arithmetic: Rounded, answers: Answers, max_entries: int = MAX_ENTRIES
 ) -> LinearMachine:
     """A one-layer LRNN in `per_step` or `per_op`, read by the nearest joint code."""
-    heads = only_layer(lrnn)
+    heads = lrnn.only_layer.heads
     start = lrnn.decode[0, 1:].tolist()
     rounded = [rounded_head(head, code, arithmetic) for head, code in zip(heads, start, strict=True)]
     return LinearMachine(rounded, arithmetic, code_reader(lrnn, answers, max_entries), answers)
@@ -361,7 +358,7 @@ def code_reader(lrnn: LRNN, answers: Answers, max_entries: int = MAX_ENTRIES) ->
         dense_codes(head, float_format("fp64"), max_entries)[lrnn.decode[:, h + 1]].reshape(
             len(lrnn.decode), -1
         )
-        for h, head in enumerate(only_layer(lrnn))
+        for h, head in enumerate(lrnn.only_layer.heads)
     ]
     return CodeReader(np.concatenate(parts, axis=1), answers.of_states(lrnn.decode[:, 0])[:, None])
 

@@ -6,12 +6,14 @@ from typing import Any
 
 from ...constructions._delay import BlockDelay
 from ...constructions._lrnn import LRNN
+from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...foundation._errors import InputError
+from .._kinds import kind_of
 from ..arithmetic._arithmetic import Arithmetic, Exact, Kernel, PerOp, PerStep, Rounded
 from ..arithmetic._rounding import FloatFormat
 from ..running._delay import DelayStepper
-from ..running._stepper import ExactStepper, LayeredStepper
+from ..running._stepper import LayeredStepper, table_stepper
 from ._answers import Answers, answers_of
 from ._exact import ExactNpzStepper
 from ._kernel_step import kernel_machine
@@ -32,24 +34,32 @@ def machine_of(
         if isinstance(arithmetic, Kernel):
             return kernel_machine(model, answers, arithmetic)
         return model.machine(_stepwise(arithmetic), answers)
-    if isinstance(model, LRNN):
-        if isinstance(arithmetic, Exact):
-            exact = ExactStepper(model) if len(model.layers) == 1 else LayeredStepper(model, "exact")
-            return StepperMachine(exact, answers)
-        if isinstance(arithmetic, Kernel):
-            return kernel_machine(model, answers, arithmetic)
-        machine = one_layer(model, answers, _stepwise(arithmetic))
-        return machine or StepperMachine(LayeredStepper(model, _plain_format(arithmetic)), answers)
-    if isinstance(model, BlockDelay):
-        return StepperMachine(DelayStepper(model, _plain_format(arithmetic)), answers)
+    if isinstance(model, Realisation):
+        machine: Machine = kind_of(model).machine(model, answers, arithmetic)
+        return machine
     return StepperMachine(model, answers)
+
+
+def table_machine(lrnn: LRNN, answers: Answers, arithmetic: Any) -> Machine:
+    """A table in exact numbers, on a kernel, or rounded at every token: one layer as matrices, several by a stepper."""
+    if isinstance(arithmetic, Exact):
+        return StepperMachine(table_stepper(lrnn, "exact"), answers)
+    if isinstance(arithmetic, Kernel):
+        return kernel_machine(lrnn, answers, arithmetic)
+    machine = one_layer(lrnn, answers, _stepwise(arithmetic))
+    return machine or StepperMachine(LayeredStepper(lrnn, _plain_format(arithmetic)), answers)
+
+
+def delay_machine(form: BlockDelay, answers: Answers, arithmetic: Any) -> Machine:
+    """A block delay, rounded at every token."""
+    return StepperMachine(DelayStepper(form, _plain_format(arithmetic)), answers)
 
 
 def answers_to(model: Any, automaton: Automaton, of_stepper: Answers | None = None) -> Answers:
     """How a model is held against the automaton; `of_stepper` as in `machine_of`."""
     if isinstance(model, NpzModel):
         return model.answers(automaton)
-    if isinstance(model, LRNN | BlockDelay):
+    if isinstance(model, Realisation):
         return answers_of(automaton, model.automaton, model.automaton.name)
     return of_stepper or answers_of(automaton, None)
 
@@ -58,7 +68,7 @@ def one_layer(model: LRNN | NpzModel, answers: Answers, arithmetic: Rounded) -> 
     """Matrices, or an LRNN of one layer, as a linear machine; None for several layers."""
     if isinstance(model, NpzModel):
         return model.machine(arithmetic, answers)
-    return linear_machine(model, arithmetic, answers) if len(model.layers) == 1 else None
+    return linear_machine(model, arithmetic, answers) if not model.is_layered else None
 
 
 def _stepwise(arithmetic: Any) -> Rounded:

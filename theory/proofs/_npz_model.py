@@ -2,9 +2,7 @@
 
 `A` `[letters, n, n]`, `B` `[letters, n, d]`, `H0` `[n, d]`, `codes` `[codes, n, d]`, `decode` `[codes, letters]`, the
 index of the output where the letter has led to a state whose nearest code this is. The kernels' arithmetic needs the
-factors too (`npz_factors`). Nothing is unpickled.
-
-The factors of an `.npz` model, for the kernels: `beta`, `vector`, `factor_count` and `gate`, as `export npz` writes them.
+factors too: `beta`, `vector`, `factor_count` and `gate`, as `export npz` writes them. Nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -19,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...constructions._lrnn import Head, Sparse, Transition
+from ...constructions._lrnn import Head
+from ...constructions._realisation import Sparse, Transition
 from ...constructions.algebra._householder import GHFactor
 from ...constructions.automata._automaton import Automaton, Indices
 from ...foundation._errors import InputError
@@ -95,7 +94,7 @@ class NpzModel:
     """The arrays as float64, `decode` as indices; `letters`, `outputs`: their texts if they are known.
 
     Without `outputs` output i is the i-th of `numbered_outputs` of the automaton that the model is held against.
-    `factors`: the arrays of `npz_factors`, as far as they are given.
+    `factors`: the arrays of the factors, as far as they are given.
     """
 
     A: Floats

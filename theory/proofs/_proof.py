@@ -1,10 +1,8 @@
-"""`Proof`: what `prove` has found.
+"""`Proof`: what `prove` has found, and a digest that says which proof it is.
 
-Which proof is it: one digest of all that decides a model's steps and answers, and what it is held to.
-
-Two searches have the same digest only where model, automaton (with its labels), arithmetic and the meaning of the
-answers are the same, to the last bit. So a saved search is gone on with for the model that it was begun for, and a
-result names what it is about.
+The digest is that of all that decides a model's steps and answers, and of what it is held to: two searches have the same
+digest only where model, automaton (with its labels), arithmetic and the meaning of the answers are the same, to the
+last bit. So a saved search is gone on with for the model that it was begun for, and a result names what it is about.
 """
 
 from __future__ import annotations
@@ -18,12 +16,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...constructions._delay import BlockDelay
-from ...constructions._lrnn import LRNN
+from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._labels import label_text, output_texts
-from ...constructions.certificates._table import certificate
 from ...foundation._errors import InputError, MirrormataError
+from .._kinds import kind_of
 from ._answers import Answers
 from ._npz_model import NpzModel
 
@@ -176,10 +173,8 @@ def digest_of(parts: Iterable[Part]) -> str:
 
 
 def _model_parts(model: Any) -> list[Part] | None:
-    if isinstance(model, LRNN):
-        return ["lrnn", json.dumps(certificate(model), sort_keys=True)]
-    if isinstance(model, BlockDelay):
-        return ["delay", json.dumps(model.certificate(), sort_keys=True)]
+    if isinstance(model, Realisation):
+        return [kind_of(model).digest, json.dumps(model.certificate(), sort_keys=True)]
     if isinstance(model, NpzModel):
         arrays: list[Part] = ["npz", model.A, model.B, model.H0, model.codes, model.decode]
         labels = json.dumps([model.letters, model.outputs])

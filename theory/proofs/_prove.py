@@ -7,9 +7,9 @@ is by the nearest code, exactly, the first of several.
 
 No model is called equivalent by one program alone: the certificate that would be written must have passed the
 stand-alone checker, or, where none can be written, a second program steps every state found again
-(`second_derivation`).
+(`_second_derivation.py`).
 
-`mirrormata prove`: a certificate's linear RNN, or an `.npz` of matrices, against an automaton.
+`prove_file` proves what a file holds: a certificate's linear RNN, or an `.npz` of matrices.
 """
 
 from __future__ import annotations
@@ -22,10 +22,8 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from ...constructions._delay import BlockDelay
-from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Realisation
-from ...constructions._spec import automaton_from_spec
+from ...constructions._conversions import AutomatonLike, as_automaton
+from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...foundation._errors import DisagreementError, InputError
 from .._check import check
@@ -50,7 +48,7 @@ OWN = "the stepper's own"
 """The arithmetic of a `Stepper` that is given no name."""
 
 
-class Limits(TypedDict, total=False):
+class ProofLimits(TypedDict, total=False):
     """Of the search, as `prove` takes them: for functions in front of it, which hand them on."""
 
     max_states: int
@@ -59,8 +57,8 @@ class Limits(TypedDict, total=False):
 
 
 def prove(
-    model: LRNN | BlockDelay | NpzModel | Stepper | str | Path,
-    automaton: Automaton | str,
+    model: Realisation | NpzModel | Stepper | str | Path,
+    automaton: AutomatonLike,
     arithmetic: str | Arithmetic | None = None,
     *,
     max_states: int = MAX_STATES,
@@ -75,7 +73,7 @@ def prove(
 
     `model`: a constructed LRNN of any layers, a block delay, an `NpzModel` or the path of an `.npz`, or any `Stepper`
     that decodes to the automaton's states by their indices, or to numbers that `answers` gives a meaning; then
-    `arithmetic` is only its name. `automaton`: one, or its SPEC. `arithmetic`: by default `per_step:bf16`; `exact`,
+    `arithmetic` is only its name. `automaton`: whatever `as_automaton` takes, such as a SPEC. `arithmetic`: by default `per_step:bf16`; `exact`,
     `per_step:...`, `per_op:...` or `kernel:recurrent:...` (`parse_arithmetic`); several layers run in `per_step` formats
     or on the kernel, block delays in `per_step` formats. On the kernel an `.npz` needs its factors.
     Answers are compared after each token, not before the first. `resume`: a file to go on from if it exists, written
@@ -84,18 +82,17 @@ def prove(
     """
     began = time.monotonic()
     if method not in ("auto", "states"):
-        raise InputError(f"--method {method}: it is auto or states")
+        raise InputError(f"`method` {method}: it is auto or states")
     if max_states < 1 or (max_seconds is not None and not 0 <= max_seconds < float("inf")):
         raise InputError(
             f"max_states {max_states}, max_seconds {max_seconds}: the first is 1 at least, the second a number that is not "
             "negative"
         )
-    if isinstance(automaton, str):
-        automaton = automaton_from_spec(automaton)
+    automaton = as_automaton(automaton)
     if isinstance(model, str | Path):
         model = load_npz_model(model)
     if arithmetic is None:
-        arithmetic = "per_step:bf16" if isinstance(model, LRNN | BlockDelay | NpzModel) else OWN
+        arithmetic = "per_step:bf16" if isinstance(model, Realisation | NpzModel) else OWN
     name = arithmetic if isinstance(arithmetic, str) else arithmetic.name
     known = _known_model(model)
     parsed = parse_arithmetic(name) if known and isinstance(arithmetic, str) else arithmetic
@@ -115,7 +112,7 @@ def prove(
     except KeyboardInterrupt:
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", INTERRUPTED, 0)
     except OutOfTimeError as late:
-        why = f"--max-seconds {max_seconds:g} reached, {late.done:,} of {late.count:,} steps of codes checked alone"
+        why = f"`max_seconds` {max_seconds:g} reached, {late.done:,} of {late.count:,} steps of codes checked alone"
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", why, 0)
     if accepted is not None:
         return finished(accepted)
@@ -126,8 +123,8 @@ def prove(
         digest = proof_digest(model, automaton, name, machine.answers)
         if digest is None:
             raise InputError(
-                f"--resume {resume}: this model has no digest, so its search cannot be told from another's: give the stepper "
-                "a text `identity` that names its weights, or leave --resume out"
+                f"`resume` {resume}: this model has no digest, so its search cannot be told from another's: give the stepper "
+                "a text `identity` that names its weights, or leave `resume` out"
             )
         if Path(resume).exists():
             resume_search(search, resume, digest)
@@ -158,7 +155,7 @@ def prove(
         accepted = unchecked(f"{INTERRUPTED} while all {place.count:,} states found were being checked")
     except OutOfTimeError as late:
         accepted = unchecked(
-            f"--max-seconds {max_seconds:g} reached, {late.done:,} of all {late.count:,} states found stepped again"
+            f"`max_seconds` {max_seconds:g} reached, {late.done:,} of all {late.count:,} states found stepped again"
         )
     if accepted is None:
         raise DisagreementError(f"{automaton.name}: no second program has checked the verdict")
@@ -197,7 +194,7 @@ def _refuse_values_without_zero(arithmetic: Any) -> None:
 
 
 def _known_model(model: Any) -> bool:
-    if isinstance(model, LRNN | BlockDelay | NpzModel):
+    if isinstance(model, Realisation | NpzModel):
         return True
     if all(callable(getattr(model, part, None)) for part in ("initial", "step", "decode")):
         return False
@@ -239,7 +236,7 @@ def prove_file(
     path: str,
     automaton: Automaton,
     arithmetic: str,
-    **limits: Unpack[Limits],
+    **limits: Unpack[ProofLimits],
 ) -> Proof:
     """See `prove`; certificates are checked first. `InputError` for a file that is neither."""
     model: Realisation | Path = Path(path) if Path(path).suffix == ".npz" else realisation_of(path)

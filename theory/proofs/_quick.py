@@ -11,11 +11,13 @@ import numpy as np
 
 from ...constructions._delay import BlockDelay
 from ...constructions._lrnn import LRNN
+from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._labels import label_text, output_texts
 from ...foundation._errors import MirrormataError
 from .._check import accepted, check
 from .._horizon import full_certificate
+from .._kinds import kind_of
 from ..arithmetic._arithmetic import Arithmetic, Exact, Kernel, PerOp, PerStep, Rounded
 from ..checker.equivalent import MAX_STEPS
 from ._answers import Answers, answers_of
@@ -43,17 +45,23 @@ def quick_proof(
     max_seconds: float | None,
 ) -> Proof | None:
     """A proof by codes or regions, if there is one."""
-    if isinstance(model, LRNN):
-        answers = answers_of(automaton, model.automaton, model.automaton.name)
-        if isinstance(arithmetic, Exact):
-            return _by_table(model, answers)
-        by_codes = _by_codes(model, answers, arithmetic, max_states, max_seconds)
-        return by_codes or _by_regions(model, answers, arithmetic)
-    if isinstance(model, BlockDelay):
-        return _by_delay(model, automaton, arithmetic)
+    if isinstance(model, Realisation):
+        proof: Proof | None = kind_of(model).proof(model, automaton, arithmetic, max_states, max_seconds)
+        return proof
     if isinstance(model, NpzModel):
         return _by_regions(model, model.answers(automaton), arithmetic)
     return None
+
+
+def table_proof(
+    lrnn: LRNN, automaton: Automaton, arithmetic: Any, max_states: int, max_seconds: float | None
+) -> Proof | None:
+    """In exact numbers by the table; else by codes that the arithmetic keeps, or by regions about them."""
+    answers = answers_of(automaton, lrnn.automaton, lrnn.automaton.name)
+    if isinstance(arithmetic, Exact):
+        return _by_table(lrnn, answers)
+    by_codes = _by_codes(lrnn, answers, arithmetic, max_states, max_seconds)
+    return by_codes or _by_regions(lrnn, answers, arithmetic)
 
 
 def _by_codes(
@@ -152,7 +160,7 @@ def _by_regions(model: LRNN | NpzModel, answers: Answers, arithmetic: Any) -> Pr
     )  # fmt: skip
 
 
-def _by_delay(form: BlockDelay, automaton: Automaton, arithmetic: Any) -> Proof | None:
+def delay_proof(form: BlockDelay, automaton: Automaton, arithmetic: Any) -> Proof | None:
     """The delay lemma, proved by its checker; the numbers are integers of the format, so nothing is rounded.
 
     The formats are those that the checker has computed from the tables, not what the construction says of itself.

@@ -7,16 +7,14 @@ Every answer that a word gets is looked at. Where it depends on the pair alone, 
 first leads to it. The first pair is the one that is in the table before any word leads to it, so it is looked at when
 a word comes back to it (`with_start`).
 
-Searching a chain: where one letter moves the state and the others keep it, there is one new state a step.
+What has been seen is kept as nodes in the order found, each with the node and letter that it was found from. A node is
+a row of 64-bit words: the state's bits, and the automaton's state in the last 32 bits. Rows are found again through a
+64-bit hash and then compared word by word, so a collision is noticed; the hash is then changed.
 
-Then nothing can be computed side by side, so the states ahead are guessed by plain float arithmetic, one after
-another, and all guesses are verified side by side by the machine's own step: each guess must be, bit for bit, the
-step of the one before, which proves them by induction. Where one is not, the true state takes its place.
-
-What a state search has seen: nodes in the order found, each with the node and letter that it was found from.
-
-A node is a row of 64-bit words: the state's bits, and the automaton's state in the last 32 bits. Rows are found
-again through a 64-bit hash and then compared word by word, so a collision is noticed; the hash is then changed.
+Where one letter moves the state and the others keep it, there is one new state a step, and nothing can be computed side
+by side. Such a chain is followed by guesses: the states ahead are guessed by plain float arithmetic, one after another,
+and all guesses are verified side by side by the machine's own step. Each guess must be, bit for bit, the step of the one
+before, which proves them by induction. Where one is not, the true state takes its place.
 """
 
 from __future__ import annotations
@@ -356,10 +354,10 @@ class StateSearch:
         try:
             while self.place.done < self.place.count:
                 if self.place.count >= max_states:
-                    return self._stopped(f"--max-states {max_states:,} reached", save)
+                    return self._stopped(f"`max_states` {max_states:,} reached", save)
                 now = time.monotonic()
                 if max_seconds is not None and now - began > max_seconds:
-                    return self._stopped(f"--max-seconds {max_seconds:g} reached", save)
+                    return self._stopped(f"`max_seconds` {max_seconds:g} reached", save)
                 if progress is not None and now - told > 1:
                     progress(self.place.count, self.place.depth)
                     told = now

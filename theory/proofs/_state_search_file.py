@@ -53,7 +53,7 @@ def _content_digest(content: Mapping[str, NDArray[Any]]) -> str:
 
 def resume_search(search: StateSearch, path: str | Path, digest: str) -> None:
     """Bring a fresh search to the place in a file; `InputError` for a file of another search or of no search."""
-    none = InputError(f"{path}: not a saved search; leave --resume out or name another file")
+    none = InputError(f"{path}: not a saved search; leave `resume` out or name another file")
     content = read_npz(path, (*KEYS, "content"), none)
     form = str(content.get("format"))
     if form == OLDER:

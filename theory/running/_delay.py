@@ -5,7 +5,7 @@ once to the dtype, and its state the exact product-sum, rounded once; its code i
 is erased by its projection and written. The last layer's swaps v = e_i - e_j are applied one after another: s = vᵀH,
 H ← H - s·v, exact on integers; they permute numbers of the dtype, so there is nothing to round.
 
-`run_delay`: a block delay on words, in a float format; long words in pieces side by side.
+A block delay on words, in a float format; long words in pieces side by side.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...constructions._delay import BlockDelay, RowIndex, swap_table
+from ...constructions._delay import BlockDelay, CounterHead, RowIndex, swap_table
 from ...constructions.algebra._householder import product_of
 from ...constructions.automata._automaton import Indices
-from ...constructions.theorems._block_delay import CounterHead
+from ...foundation._errors import InputError
 from ..arithmetic._exact_sum import exact_product_sum
 from ..arithmetic._rounding import FloatFormat, Floats, float_format, round_array, round_number
 from ._block_run import follow
 from ._report import RunReport, Tally
 from ._run import CHUNK_TOKENS, Clock, Progress, track
-from ._words import Words, words_of
+from ._words import Words
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,24 +236,35 @@ SIDE_BY_SIDE = 256
 """So many pieces of words are run side by side."""
 
 
+def delay_stepper(form: BlockDelay, dtype: str, start: int | None = None) -> DelayStepper:
+    """The stepper of a block delay; `InputError` for exact numbers and for another state to start from."""
+    wrong = ["`dtype` exact"] * (dtype == "exact") + ["`start`"] * (start not in (None, form.automaton.start))
+    if wrong:
+        raise InputError(
+            f"{form.automaton.name}: a block delay (kind delay) has no {' nor '.join(wrong)}: leave it out"
+        )
+    return DelayStepper(form, dtype)
+
+
 def run_delay(
     form: BlockDelay,
-    letters: Any,
+    words: Words,
     *,
-    dtype: str = "bf16",
-    sequential: bool = False,
-    progress: Progress | None = None,
+    dtype: str,
+    start: int | None,
+    block: int | None,
+    sequential: bool,
+    progress: Progress | None,
 ) -> RunReport:
-    """Runs a block delay over words and counts the tokens after which it is wrong.
+    """`run` of a block delay.
 
-    `letters`: as for `run`. An integer form in a format that holds its integers runs in pieces side by side, each
+    An integer form in a format that holds its integers runs in pieces side by side, each
     from the exact states of all layers where it begins; the end of each piece is compared with the next one's
     beginning bit for bit, so the states are those of the token by token run. A token is wrong where the decoded
     vector differs from the code that belongs there. Else, or with `sequential`, or if any piece ends elsewhere, the
-    run goes token by token, and a token is wrong where the decoded state is.
+    run goes token by token, and a token is wrong where the decoded state is. `block` is of tables alone.
     """
-    words = words_of(letters, form.automaton)
-    stepper = DelayStepper(form, dtype)
+    stepper = delay_stepper(form, dtype, start)
     if stepper.fmt.name in form.formats and not sequential:
         clock, tally = Clock(progress, words.length), Tally()
         if _in_pieces(stepper, words, clock, tally):

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...constructions._construct import Request, trimmed
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._lrnn import LRNN
-from ...constructions._realisations import Builder, Limits
-from ...constructions.automata._automaton import Automaton
+from ...constructions.theorems._construction import Limits
+from ...constructions.theorems.g_t4 import printed_cascade
 from ...foundation._errors import NotRealisableError
 from ._block_run import follow
 from ._stepper import LayeredStepper
@@ -40,7 +41,7 @@ class Refutation:
         return {
             "verdict": "refuted" if self.word is not None else "not refuted",
             "construction": self.lrnn.construction,
-            "layers": len(self.lrnn.layers),
+            "layers": self.lrnn.depth,
             "word": None if self.word is None else [str(letters[x]) for x in self.word],
             "named": None if self.named is None else str(states[self.named]),
             "right": None if self.right is None else str(states[self.right]),
@@ -65,15 +66,16 @@ class Refutation:
 
 
 def refute_printed(
-    automaton: Automaton, request: Request | None = None, limits: Limits | None = None
+    automaton: AutomatonLike, request: Request | None = None, limits: Limits | None = None
 ) -> Refutation:
     """The cascade of G.T4 wired as printed, and a word that refutes it.
 
     Raises `NotRealisableError` where the cascade has fewer than two levels, since the wiring is between levels.
     """
-    one_hot = request is not None and request.coordinates == "one_hot"
-    lrnn = Builder(trimmed(automaton), limits, "one_hot" if one_hot else "few").printed()
-    if len(lrnn.layers) < 2:
+    automaton = trimmed(as_automaton(automaton))
+    problem = (request or Request()).problem(automaton, limits)
+    lrnn = printed_cascade(problem)
+    if not lrnn.is_layered:
         raise NotRealisableError(
             f"{automaton.name}: its cascade has one level, so there is no wiring to refute"
         )

@@ -19,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...constructions._lrnn import LRNN
+from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton, Indices
 from ...foundation._errors import InputError
+from .._kinds import kind_of
 from ..arithmetic._rounding import FloatFormat, Floats, float_format
 from ._block_run import BlockRun, HeadRun, block_length, carrier, follow, joint_transitions, lanes_of
 from ._report import RunReport, Tally
@@ -169,7 +171,7 @@ MARGIN_ENTRIES = 400_000_000
 
 
 def run(
-    lrnn: LRNN,
+    found: Realisation,
     letters: Any,
     *,
     dtype: str = "bf16",
@@ -178,17 +180,45 @@ def run(
     sequential: bool = False,
     progress: Progress | None = None,
 ) -> RunReport:
-    """Runs the LRNN over words and counts the tokens after which its state is wrong.
+    """Runs a realisation over words and counts the tokens after which its state is wrong.
 
-    `letters`: int array `[sequences, T]` of letter indices, or what `random_stream` gives. `dtype`: a float format,
-    in the arithmetic of `LRNNStepper`, or `exact`. `start`: index of the automaton's state to begin with.
-    An integer LRNN in a format that holds its integers is run in blocks of `block` tokens side by side
-    (`BlockRun`), which gives the states of the token by token run; `sequential` runs it one token after another.
-    All other runs go token by token, the sequences side by side. `progress` is called with the finished fraction
-    once the run has lasted a second. Raises `InputError` for a wrong dtype, letter or start.
+    An integer realisation in a format that holds its integers is run in blocks, or in pieces of words, side by side,
+    which gives the states of the token by token run. All other runs go token by token, the sequences side by side.
+
+    Args:
+        found: what `construct` returned.
+        letters: int array `[sequences, T]` of letter indices, or what `random_stream` gives.
+        dtype: a float format, in the arithmetic of `LRNNStepper` and `DelayStepper`; of a table also `exact`.
+        start: of a table the index of the automaton's state to begin with; None for its start.
+        block: of a table the tokens of a block; None for a length that suits the memory.
+        sequential: run one token after another.
+        progress: called with the finished fraction once the run has lasted a second.
+
+    Returns:
+        Counts of errors, the first of them, norms and margins: a `RunReport`.
+
+    Raises:
+        InputError: a wrong dtype, letter or start, or one that this kind of realisation has not.
     """
-    words = words_of(letters, lrnn.automaton)
-    if len(lrnn.layers) > 1:
+    words = words_of(letters, found.automaton)
+    report: RunReport = kind_of(found).run(
+        found, words, dtype=dtype, start=start, block=block, sequential=sequential, progress=progress
+    )
+    return report
+
+
+def run_table(
+    lrnn: LRNN,
+    words: Words,
+    *,
+    dtype: str,
+    start: int | None,
+    block: int | None,
+    sequential: bool,
+    progress: Progress | None,
+) -> RunReport:
+    """`run` of a table: of one layer in blocks of `BlockRun`, of several layer after layer."""
+    if lrnn.is_layered:
         return _several_layers(lrnn, words, dtype, start, block, sequential, progress)
     if dtype == "exact":
         return track(ExactStepper(lrnn, start), lrnn.automaton, words, start=start, progress=progress)
@@ -218,13 +248,13 @@ def _several_layers(
     """
     if any(layer.next_letter is None for layer in lrnn.layers):
         raise InputError(
-            f"{lrnn.automaton.name}: the LRNN has {len(lrnn.layers)} layers, and one is without a read-out"
+            f"{lrnn.automaton.name}: the LRNN has {lrnn.depth} layers, and one is without a read-out"
         )
     row = starting_row(lrnn, start)
     if dtype != "exact":
         fmt = float_format(dtype)
         dtype = fmt.name
-        clock, tally = Clock(progress, words.length * len(lrnn.layers)), Tally()
+        clock, tally = Clock(progress, words.length * lrnn.depth), Tally()
         if dtype in lrnn.formats and run_layers(
             lrnn, fmt, words, row, tally, clock, block=block, sequential=sequential
         ):

@@ -20,9 +20,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...constructions._lrnn import LRNN, Head, Sparse, image_of
+from ...constructions._lrnn import LRNN, Head, image_of
+from ...constructions._realisation import Realisation, Sparse
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError
+from .._kinds import kind_of
 from ..arithmetic._exact_sum import exact_product_sum
 from ..arithmetic._rounding import FloatFormat, Floats, float_format
 from ._readout import HeadCodes, Readout
@@ -128,7 +130,7 @@ class LRNNStepper:
         self.lrnn = lrnn
         self.fmt = float_format(dtype)
         self.start_row = starting_row(lrnn, start)
-        self.heads = only_layer(lrnn)
+        self.heads = lrnn.only_layer.heads
         self.engines = [FloatHead(head, self.fmt) for head in self.heads]
         self.weights: list[HeadWeights] = [engine.weights for engine in self.engines]
         self.readout = Readout(lrnn)
@@ -161,7 +163,7 @@ class ExactStepper:
     def __init__(self, lrnn: LRNN, start: int | None = None) -> None:
         self.lrnn = lrnn
         self.start_row = starting_row(lrnn, start)
-        self.engines = [ExactHead(head) for head in only_layer(lrnn)]
+        self.engines = [ExactHead(head) for head in lrnn.only_layer.heads]
         self._states = {tuple(row[1:]): row[0] for row in lrnn.decode.tolist()}
 
     def again(self) -> ExactStepper:
@@ -188,13 +190,6 @@ class ExactStepper:
         codes = [engine.codes(numbers) for engine, numbers in zip(self.engines, states, strict=True)]
         joint = zip(*(c.tolist() for c in codes), strict=True)
         return np.array([self._states.get(key, -1) for key in joint], dtype=np.int64)
-
-
-def only_layer(lrnn: LRNN) -> tuple[Head, ...]:
-    """The heads of a one-layer LRNN; `InputError` for more layers."""
-    if len(lrnn.layers) != 1:
-        raise InputError(f"{lrnn.automaton.name}: the LRNN has {len(lrnn.layers)} layers: use LayeredStepper")
-    return lrnn.layers[0].heads
 
 
 def starting_row(lrnn: LRNN, start: int | None) -> int:
@@ -287,3 +282,25 @@ class LayeredStepper:
 
     def _codes(self, columns: slice, states: Sequence[Any]) -> list[Indices]:
         return [e.codes(H) for e, H in zip(self.engines[columns], states, strict=True)]
+
+
+def table_stepper(lrnn: LRNN, dtype: str | FloatFormat, start: int | None = None) -> Stepper:
+    """The stepper of a table in a float format or `exact`, of one layer or of several, from a state's index."""
+    if lrnn.is_layered:
+        return LayeredStepper(lrnn, dtype, starting_row(lrnn, start))
+    return ExactStepper(lrnn, start) if dtype == "exact" else LRNNStepper(lrnn, dtype, start)
+
+
+def stepper_of(found: Realisation, dtype: str, start: int | None = None) -> Stepper:
+    """What runs a realisation one token after another.
+
+    Args:
+        found: what `construct` returned.
+        dtype: a float format, or `exact`.
+        start: index of the automaton's state to begin with; None for its start.
+
+    Raises:
+        InputError: the kind of realisation has no such arithmetic or start.
+    """
+    stepper: Stepper = kind_of(found).stepper(found, dtype, start)
+    return stepper

@@ -12,7 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...constructions._lrnn import Head, Rows, Sparse, Transition, apply_factor, gated
+from ...constructions._lrnn import Head, Rows, apply_factor, gated
+from ...constructions._realisation import Sparse, Transition
 from ...constructions.algebra._cyclotomic import Number
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import LimitError
@@ -51,7 +52,7 @@ class HeadWeights:
         if entries > max_entries:
             raise LimitError(
                 f"{letters} dense matrices of {dim} × {dim} have {entries:,} entries, more than {max_entries:,}: "
-                "raise --max-entries"
+                "raise `max_entries`"
             )
         result = np.zeros((letters, dim, dim))
         x, i = np.indices((letters, dim))
@@ -104,7 +105,7 @@ def dense_codes(
     if entries > max_entries:
         raise LimitError(
             f"{len(head.codes):,} codes of {head.dim} × {head.value_dim} have {entries:,} entries, more than "
-            f"{max_entries:,}: raise --max-entries"
+            f"{max_entries:,}: raise `max_entries`"
         )
     rounding = Rounding(float_format(dtype), mode)
     result = np.zeros((len(head.codes), head.dim, head.value_dim))

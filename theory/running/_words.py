@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...constructions._realisations import Realisation
+from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton, Indices
 from ...foundation._errors import InputError, LimitError
 

@@ -1,9 +1,8 @@
 """`eigenvalue_report`: all eigenvalues of an exact matrix, enclosed, and what they decide; no floats decide anything.
 
 Stable means that the powers A^k stay bounded: spectral radius ≤ 1 and every eigenvalue on the unit circle semisimple.
-(A spectral radius ≤ 1 alone is not enough: [[1, 1], [0, 1]], against DP.B6.)
-
-Eigenvalues, ranges and bounds as short texts for tables and pictures.
+(A spectral radius ≤ 1 alone is not enough: [[1, 1], [0, 1]], against DP.B6.) The short texts for tables and pictures
+stand at the end.
 """
 
 from __future__ import annotations
@@ -118,7 +117,7 @@ def eigenvalue_report(
     matrix = exact_matrix(A, name)
     if matrix.n > max_dim and not (matrix.is_monomial and matrix.is_rational):
         raise LimitError(
-            f"{name}: {matrix.n} × {matrix.n}, eigenvalues are enclosed to dimension {max_dim}: raise --max-dim"
+            f"{name}: {matrix.n} × {matrix.n}, eigenvalues are enclosed to dimension {max_dim}: raise `max_dim`"
         )
     return Spectrum(matrix.n, _enclosed(parts_of(matrix), bits, max_bits))
 

@@ -1,8 +1,7 @@
 """Square or rectangular matrices of exact numbers by their non-zero entries; floats are the dyadic rationals they are.
 
-All numbers of one matrix lie in one field, Q or Q(2cos 2π/N): numbers of several fields are lifted to a common one.
-
-Polynomials over Q(2cos 2π/N), constant first: of a matrix the characteristic and the minimal one, and division.
+All numbers of one matrix lie in one field, Q or Q(2cos 2π/N): numbers of several fields are lifted to a common one. Of a
+matrix the characteristic and the minimal polynomial are computed, as tuples of coefficients, constant first.
 """
 
 from __future__ import annotations

@@ -1,13 +1,9 @@
 """`model_spectrum`: the eigenvalues of every letter of a model, exactly, and of products of its letters.
 
 A model is an exact `LRNN`, an `NpzModel`, an array `[letters, n, n]` of floats or exact numbers (one head), or any
-mapping or sequence of square matrices of one size. Letters with the same matrix are reported once.
-
-Spectra of all products of a head's letters up to a length: what first leaves the reals, the disc, or stability.
-
-The matrices of a model's letters, exactly: of an `LRNN`, an `NpzModel`, or given one by one.
-
-`mirrormata spectrum`: the spectrum of a certificate's linear RNN, or of an `.npz` of matrices.
+mapping or sequence of square matrices of one size. Letters with the same matrix are reported once. Of all products of a
+head's letters up to a length it is said what first leaves the reals, the unit disc, or stability. `spectrum_of_file` does it
+for a certificate's linear RNN or an `.npz`.
 """
 
 from __future__ import annotations
@@ -17,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...constructions._lrnn import LRNN, Head
+from ...constructions._lrnn import LRNN, Head, table_of
+from ...constructions._realisation import Realisation
 from ...constructions.texts._show import distinct_transitions, label_text, layer_letters
 from ...foundation._errors import InputError, LimitError
 from .._run_file import lrnn_of
@@ -82,7 +79,7 @@ class Products:
         """Up to where this holds, in words."""
         if self.seen_all:
             return f"all words: {self.count:,} distinct products"
-        short = "" if self.is_complete else f" (asked: {self.asked}; stopped by --max-products)"
+        short = "" if self.is_complete else f" (asked: {self.asked}; stopped by `max_products`)"
         return f"words to length {self.length}{short}: {self.count:,} distinct products seen"
 
     def to_json(self) -> dict[str, Any]:
@@ -193,7 +190,7 @@ def first_lines(products: Products) -> list[str]:
 def lrnn_heads(lrnn: LRNN) -> list[tuple[str, list[ExactMatrix], list[str]]]:
     """For each head its name, and for each letter of its layer the matrix and the label."""
     letters = layer_letters(lrnn)
-    several = len(lrnn.layers) > 1
+    several = lrnn.is_layered
     heads = []
     for i, layer in enumerate(lrnn.layers):
         for j, head in enumerate(layer.heads):
@@ -389,10 +386,10 @@ def model_spectrum(
     matrices in a head or `max_dim` dimensions; at `max_products` the products stop, and say so.
     """
     if products < 0:
-        raise InputError(f"--products {products}: it is 0 or the length of the longest product")
-    if isinstance(model, LRNN):
+        raise InputError(f"`products` {products}: it is 0 or the length of the longest product")
+    if isinstance(model, Realisation):
         title = name or label_text(model.automaton.name)
-        heads = lrnn_heads(model)
+        heads = lrnn_heads(table_of(model, "its letters have no list of matrices"))
     else:
         title = name or str(getattr(model, "name", "the model"))
         heads = [("head 1", *given_letters(model, labels, title))]
@@ -404,7 +401,7 @@ def model_spectrum(
             grouped.setdefault(matrix, []).append(label)
         if len(grouped) > max_letters:
             raise LimitError(
-                f"{where} has {len(grouped):,} different matrices, more than {max_letters:,}: raise --max-letters"
+                f"{where} has {len(grouped):,} different matrices, more than {max_letters:,}: raise `max_letters`"
             )
         letters = tuple(
             LetterSpectrum(

@@ -67,7 +67,7 @@ def norm_at_most_one(A: Any, *, max_dim: int = MAX_DIM, name: str = "the matrix"
     for block in _blocks(M):
         if len(block) > max_dim:
             raise LimitError(
-                f"{name}: {len(block)} dependent columns, norms are decided up to {max_dim}: raise --max-dim"
+                f"{name}: {len(block)} dependent columns, norms are decided up to {max_dim}: raise `max_dim`"
             )
         dense, scale = _scaled_block(M, block)
         failure = _eliminate(dense, floordiv if M.is_rational else truediv)

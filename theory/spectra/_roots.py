@@ -1,17 +1,15 @@
-"""What is decided of eigenvalues: real or not, their sign, inside, on or outside the unit circle.
-
-The roots of a square-free polynomial are isolated: each ball holds exactly one, and every root is in a ball. Two maps
-send roots to roots: conjugation, as coefficients are real, and, where the polynomial is reciprocal, the inversion
-λ → 1/λ̄ in the unit circle. If the image of a ball meets that ball alone, the image of its root can only be the root
-itself: it is real, or on the circle. If it does not meet it, it is not. In between more bits are taken, up to a
-limit; what is undecided then is `unknown`. No root on the circle is ever taken for one because it is near.
-
-The eigenvalues of an exact matrix as roots of square-free polynomials, with multiplicities and Jordan blocks.
+"""The eigenvalues of an exact matrix as isolated roots, and what is decided of each: real, its sign, its place to the circle.
 
 The characteristic polynomial has the multiplicities, the minimal polynomial the sizes of the largest Jordan blocks:
 the exponent of (x - λ) in it is that of λ. Over Q both are factored into irreducible polynomials. Over Q(2cos 2π/N)
 they are split by greatest common divisors alone, which is enough, since all roots of one part then share both
-figures. Polynomials are tuples of coefficients, constant first.
+figures.
+
+The roots of each square-free part are isolated: each ball holds exactly one, and every root is in a ball. Two maps
+send roots to roots: conjugation, as coefficients are real, and, where the polynomial is reciprocal, the inversion
+λ → 1/λ̄ in the unit circle. If the image of a ball meets that ball alone, the image of its root can only be the root
+itself: it is real, or on the circle. If it does not meet it, it is not. In between more bits are taken, up to a
+limit; what is undecided then is `unknown`. No root on the circle is ever taken for one because it is near.
 """
 
 from __future__ import annotations

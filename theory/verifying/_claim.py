@@ -1,7 +1,4 @@
-"""`Claim`: the record of one statement, and `Effort`: how much work its check may do.
-
-`Subject`: a user's own file, for the claims that say something about it.
-"""
+"""`Claim`, the record of one statement; `Effort`, how much work its check may do; `Subject`, a user's own file to apply it to."""
 
 from __future__ import annotations
 
@@ -12,11 +9,10 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from ...constructions._delay import BlockDelay
-from ...constructions._lrnn import LRNN
+from ...constructions._document import read_document
+from ...constructions._lrnn import LRNN, as_table
 from ...constructions._spec import automaton_from_spec
 from ...constructions.automata._automaton import Automaton
-from ...constructions.certificates._table import read_document
 from .._run_file import realisation_of
 from .._verdict import STATUSES, Status
 from ..proofs._npz_model import NpzModel, load_npz_model
@@ -95,7 +91,9 @@ class Effort:
 
 
 QUICK = Effort("quick")
+"""About a second a claim."""
 FULL = Effort("full")
+"""The whole check, minutes for some claims."""
 
 
 def file_stem(claim: str) -> str:
@@ -105,15 +103,14 @@ def file_stem(claim: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What a file holds: an automaton, and where it is a model one of `lrnn`, `delay`, `npz`.
+    """What a file holds: an automaton, and where it is a model with a list of letters one of `lrnn`, `npz`.
 
-    An `.npz` has no automaton of its own.
+    An `.npz` has no automaton of its own, and a block delay has no list of letters.
     """
 
     name: str
     automaton: Automaton | None = None
     lrnn: LRNN | None = None
-    delay: BlockDelay | None = None
     npz: NpzModel | None = None
 
 
@@ -125,7 +122,5 @@ def subject_of_file(path: str) -> Subject:
         document = read_document(path)
         if document.get("format", "").startswith("mirrormata-certificate"):
             found = realisation_of(path)
-            if isinstance(found, BlockDelay):
-                return Subject(path, found.automaton, delay=found)
-            return Subject(path, found.automaton, lrnn=found)
+            return Subject(path, found.automaton, lrnn=as_table(found))
     return Subject(path, automaton_from_spec(path))

@@ -1,6 +1,6 @@
 """The registry: every claim of the package's `claims` folder and of folders that a user names, found by its file.
 
-What a claim's docstring says, by its parts: read for the docs' pages, for `claims --show` and for the tests.
+A claim's docstring says what it states, in parts that the pages, the command `claims` and the tests read (`claim_text`).
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class Registry:
         found = [entry for entry in self if entry.claim.source.lower() == source.lower()]
         if not found:
             known = sorted({entry.claim.source for entry in self}, key=str.lower)
-            raise InputError(f"--source {source}: no claims; there are {', '.join(known)}")
+            raise InputError(f"`source` {source}: no claims; there are {', '.join(known)}")
         return found
 
     def around(self, claim: str) -> list[Entry]:
@@ -203,7 +203,7 @@ def _others(paths: Sequence[str | Path]) -> Iterator[tuple[str, Path, Callable[[
             sorted(p for p in folder.glob("*.py") if not p.name.startswith("_")) if folder.is_dir() else []
         )
         if not files:
-            raise InputError(f"--path {folder}: no folder with claims (.py files)")
+            raise InputError(f"`path` {folder}: no folder with claims (.py files)")
         for path in files:
             yield str(path), path, lambda path=path: _module_of_file(path)  # type: ignore[misc]
 

@@ -9,13 +9,13 @@ from typing import Any
 from ...foundation._text import console
 from .._verdict import STATUSES, Verdict, plain, status_in_words
 from ._registry import Entry, Registry
-from ._verify import BUDGET_SPENT, Outcome
+from ._verify import BUDGET_SPENT, ClaimOutcome
 
 SHOWN = 200
-"""Longer facts about a model are left to `--json`."""
+"""Longer facts about a model are left to the JSON form."""
 
 
-def summary(outcomes: Sequence[Outcome]) -> str:
+def summary(outcomes: Sequence[ClaimOutcome]) -> str:
     """How many claims of each status, how many not through in the budget, which are not as recorded, in one line."""
     spent = [o for o in outcomes if o.verdict.evidence.get("reason") == BUDGET_SPENT]
     wrong = [o.claim.id for o in outcomes if not o.as_expected and o not in spent]
@@ -39,7 +39,7 @@ def counted_statuses(statuses: Sequence[str], total: int) -> str:
     return f"{named}: {', '.join(parts)}" if parts else named
 
 
-def print_outcomes(outcomes: Sequence[Outcome]) -> None:
+def print_outcomes(outcomes: Sequence[ClaimOutcome]) -> None:
     """A table, a row a claim; `!` marks what is not as recorded."""
     table = _table(("", "claim"), ("status", "found", "arithmetic"))
     for outcome in outcomes:
@@ -59,7 +59,7 @@ def print_claims(entries: Sequence[Entry]) -> None:
     _print(counted_statuses([entry.claim.expected for entry in entries], len(entries)), table)
 
 
-def _found(outcome: Outcome) -> str:
+def _found(outcome: ClaimOutcome) -> str:
     """The value computed, and the one claimed where it is another, and what was looked at; or why there is none."""
     verdict = outcome.verdict
     if verdict.status == "unknown" and "reason" in verdict.evidence:

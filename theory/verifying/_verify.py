@@ -28,7 +28,7 @@ class BudgetSpent(Exception):  # noqa: N818 - no error: the check was told to st
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ClaimOutcome:
     """One claim's verdict; `error`: an exception in place of one (the status is `unknown` then).
 
     `expected`: the status that the claim's record states, None where nothing is expected (a user's model).
@@ -67,8 +67,8 @@ def verify_claims(
     budget: float | None = None,
     jobs: int | None = None,
     fail_fast: bool = False,
-    done: Callable[[Outcome], None] = lambda _: None,
-) -> list[Outcome]:
+    done: Callable[[ClaimOutcome], None] = lambda _: None,
+) -> list[ClaimOutcome]:
     """Each claim's outcome, in the order of `entries`; `done` is called as they come in.
 
     `budget`: seconds for all together; short checks are begun first (`Claim.seconds`), and a claim that is not through by
@@ -79,7 +79,7 @@ def verify_claims(
     deadline = None if budget is None else time.time() + budget
     jobs = min(jobs or cpu_count() or 1, len(entries))
     begun = entries if budget is None else sorted(entries, key=lambda entry: entry.claim.seconds)
-    outcomes: dict[str, Outcome] = {}
+    outcomes: dict[str, ClaimOutcome] = {}
     if jobs <= 1:
         for entry in begun:
             outcome = _finished(verify_one(entry, effort, deadline), done)
@@ -89,7 +89,7 @@ def verify_claims(
         return _in_order(entries, outcomes)
     others = active_children()
     with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_leave_interrupts_to_the_parent) as pool:
-        running: dict[Future[Outcome], Entry] = {
+        running: dict[Future[ClaimOutcome], Entry] = {
             pool.submit(_verify_file, str(entry.path), effort, deadline): entry for entry in begun
         }
         try:
@@ -109,7 +109,7 @@ def verify_claims(
     return _in_order(entries, outcomes)
 
 
-def _in_order(entries: Sequence[Entry], outcomes: Mapping[str, Outcome]) -> list[Outcome]:
+def _in_order(entries: Sequence[Entry], outcomes: Mapping[str, ClaimOutcome]) -> list[ClaimOutcome]:
     return [outcomes[entry.claim.id] for entry in entries if entry.claim.id in outcomes]
 
 
@@ -121,7 +121,7 @@ def _end(pool: ProcessPoolExecutor, others: Sequence[BaseProcess]) -> None:
             process.terminate()
 
 
-def verify_one(entry: Entry, effort: Effort, deadline: float | None = None) -> Outcome:
+def verify_one(entry: Entry, effort: Effort, deadline: float | None = None) -> ClaimOutcome:
     """One claim, in this process; `deadline` as `time.time()` counts."""
     claim, start = entry.claim, time.perf_counter()
     try:
@@ -132,10 +132,10 @@ def verify_one(entry: Entry, effort: Effort, deadline: float | None = None) -> O
         verdict = Verdict(claim.id, "unknown", facts, claim.arithmetic)
     except (Exception, SystemExit) as error:
         return _failed(claim, time.perf_counter() - start, f"{type(error).__name__}: {error}")
-    return Outcome(claim, _portable(verdict), time.perf_counter() - start, claim.expected)
+    return ClaimOutcome(claim, _portable(verdict), time.perf_counter() - start, claim.expected)
 
 
-def verify_model(subject: Subject, entries: Sequence[Entry]) -> list[Outcome]:
+def verify_model(subject: Subject, entries: Sequence[Entry]) -> list[ClaimOutcome]:
     """What the claims say about a user's model or automaton; claims that say nothing of it are left out."""
     outcomes = []
     for entry in entries:
@@ -148,7 +148,7 @@ def verify_model(subject: Subject, entries: Sequence[Entry]) -> list[Outcome]:
             outcomes.append(_failed(entry.claim, 0.0, f"{type(error).__name__}: {error}", None))
             continue
         if verdict is not None:
-            outcomes.append(Outcome(entry.claim, _portable(verdict), time.perf_counter() - start))
+            outcomes.append(ClaimOutcome(entry.claim, _portable(verdict), time.perf_counter() - start))
     return outcomes
 
 
@@ -156,19 +156,19 @@ def _leave_interrupts_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _verify_file(path: str, effort: Effort, deadline: float | None) -> Outcome:
+def _verify_file(path: str, effort: Effort, deadline: float | None) -> ClaimOutcome:
     return verify_one(entry_of_file(Path(path)), effort, deadline)
 
 
-def _finished(outcome: Outcome, done: Callable[[Outcome], None]) -> Outcome:
+def _finished(outcome: ClaimOutcome, done: Callable[[ClaimOutcome], None]) -> ClaimOutcome:
     done(outcome)
     return outcome
 
 
-def _failed(claim: Claim, seconds: float, error: str, expected: str | None = "") -> Outcome:
+def _failed(claim: Claim, seconds: float, error: str, expected: str | None = "") -> ClaimOutcome:
     line = error.replace("\n", " ")
     verdict = Verdict(claim.id, "unknown", {"reason": line}, claim.arithmetic)
-    return Outcome(claim, verdict, seconds, claim.expected if expected == "" else expected, line)
+    return ClaimOutcome(claim, verdict, seconds, claim.expected if expected == "" else expected, line)
 
 
 def _portable(verdict: Verdict) -> Verdict:

@@ -1,4 +1,7 @@
-"""Abelian groups as sums of cyclic ones: coordinates of every element, by the Smith normal form of the relations."""
+"""Abelian groups as sums of cyclic ones: coordinates of every element, by the Smith normal form of the relations.
+
+And the largest abelian quotient G/G′ of a group.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...automata._automaton import Indices
+from ._actions import MAX_TABLE, TransitiveAction, first_appearance, subgroup
+from ._permutations import orbits
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +25,42 @@ class CyclicFactor:
     def part(self, order: int) -> CyclicFactor:
         """The quotient Z_order, order dividing m."""
         return CyclicFactor(order, self.points % order, self.letters % order)
+
+
+def abelianised(action: TransitiveAction) -> tuple[Indices, Indices] | None:
+    """The regular action of G/G′ and the class of each point; None where the group is too large to say."""
+    if not action.regular:
+        return None
+    letters = action.letters
+    points = letters[:, 0]
+    generators = _generating_letters(action)
+    products = letters[generators][:, points[generators]]
+    if (products == products.T).all():
+        return letters, np.arange(action.size)
+    if action.size > MAX_TABLE:
+        return None
+    table = action.table
+    inverse = np.argmax(table == 0, axis=1)
+    # the commutators of all elements with the letters generate G′ together with their conjugates
+    g, x = np.arange(action.size)[:, None], points[None, :]
+    commutators = np.unique(table[table[g, x], table[inverse[g], inverse[x]]])
+    derived = subgroup(table.tolist(), tuple(int(c) for c in commutators), 2 * action.size)
+    labels = first_appearance(orbits(np.array([table[:, k] for k in sorted(derived or {0})])))
+    representatives = np.unique(labels, return_index=True)[1]
+    if len(representatives) == 1:
+        return None
+    return labels[letters[:, representatives]], labels
+
+
+def _generating_letters(action: TransitiveAction) -> list[int]:
+    """A few letters that generate the group of a regular action: none lies in the subgroup of those before it."""
+    chosen: list[int] = []
+    subgroup_label = np.arange(action.size)
+    for x, point in enumerate(action.letters[:, 0].tolist()):
+        if subgroup_label[point] != 0:
+            chosen.append(x)
+            subgroup_label = orbits(action.letters[chosen])
+    return chosen
 
 
 def cyclic_factors(letters: Indices) -> list[CyclicFactor]:

@@ -191,19 +191,19 @@ class TransitionMonoid:
             if why == "elements":
                 return LimitError(
                     f"{automaton.name}: the transition monoid has more than {figure:,} elements, the limit; "
-                    "raise it with --max-monoid"
+                    "raise it with `max_size`"
                 )
             return LimitError(
                 f"{automaton.name}: listing the transition monoid stopped at {figure:,} elements on "
                 f"{len(automaton.states):,} states: they fill the {max_bytes >> 20:,} MiB allowed "
-                "(max_bytes; --max-monoid limits only their number)"
+                "(`max_bytes`; `max_size` limits only their number)"
             )
 
         letters = distinct_maps(automaton.transitions)
         if len(letters) == 1 and monogenic_size(letters[0]) > max_size:
             raise LimitError(
                 f"{automaton.name}: the transition monoid has {monogenic_size(letters[0]):,} elements, more than "
-                f"the limit of {max_size:,}; raise it with --max-monoid"
+                f"the limit of {max_size:,}; raise it with `max_size`"
             )
         base = determining_points(automaton.transitions, automaton.start)
         generated = generate_maps(

@@ -57,7 +57,7 @@ def list_group(generators: Permutations, *, max_order: int, max_bytes: int = _MA
     """All elements of a permutation group; `LimitError` beyond the limits."""
 
     def stop(figure: int, why: str) -> LimitError:
-        return LimitError(f"the group has more than {figure:,} elements ({why}); raise it with --max-monoid")
+        return LimitError(f"the group has more than {figure:,} elements ({why}); raise it with `max_order`")
 
     base = determining_points(generators.astype(np.int64))
     return generate_maps(generators, base, max_size=max_order, max_bytes=max_bytes, stop=stop)

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from mirrormata.constructions._construct import Request, choose
 from mirrormata.constructions._lrnn import LRNN
-from mirrormata.constructions._realisations import Realisation
+from mirrormata.constructions._realisation import Realisation
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.models.report.limits import RandomRuns, ShownLimits
 from mirrormata.models.report.parts import Chart, Section, Series, Table

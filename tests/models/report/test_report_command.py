@@ -15,7 +15,7 @@ import pytest
 
 from mirrormata import construct
 from mirrormata.cli.reporting import report as command
-from mirrormata.constructions.certificates._table import write_certificate
+from mirrormata.constructions._document import write_certificate
 from mirrormata.foundation._errors import LimitError
 from mirrormata.models.report import report as module
 from mirrormata.models.report.folder import open_folder
@@ -26,7 +26,7 @@ from mirrormata.models.report.report import report
 from mirrormata.models.report.summary import provenance
 from mirrormata.tests.cli.command_line import Outcome
 from mirrormata.tests.models.report.report_examples import accuracy, letters
-from mirrormata.theory._check import certify
+from mirrormata.theory._horizon import full_certificate
 
 Call = Callable[..., Outcome]
 
@@ -49,7 +49,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def certificates(tmp_path: Path) -> Path:
     folder = tmp_path / "certificates"
     folder.mkdir()
-    write_certificate(certify(construct("mod:3")), folder / "mod3.json")
+    write_certificate(full_certificate(construct("mod:3")), folder / "mod3.json")
     return folder
 
 
@@ -115,7 +115,7 @@ def test_the_commands_limits_are_those_of_the_library() -> None:
 @pytest.mark.usefixtures("quick")
 def test_the_summary_says_what_there_is(certificates: Path) -> None:
     (tmp := certificates / "other").mkdir()
-    document = certify(construct("parity"))
+    document = full_certificate(construct("parity"))
     document["layers"] = []
     (tmp / "broken.json").write_text(json.dumps(document))
     first, *_ = module.sections_of(open_folder(tmp))
@@ -124,7 +124,7 @@ def test_the_summary_says_what_there_is(certificates: Path) -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_several_certificates_have_titles_of_their_own(certificates: Path) -> None:
-    write_certificate(certify(construct("parity")), certificates / "parity.json")
+    write_certificate(full_certificate(construct("parity")), certificates / "parity.json")
     titles = [s.title for s in module.sections_of(open_folder(certificates))]
     assert len(set(titles)) == len(titles)
     assert (

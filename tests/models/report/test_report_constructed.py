@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions._construct import Request, choose
+from mirrormata.constructions._document import write_certificate
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton
-from mirrormata.constructions.certificates._table import write_certificate
 from mirrormata.foundation._errors import InputError
 from mirrormata.models.report.constructed import constructed_sections
 from mirrormata.models.report.constructed_automaton import automaton_section, drawn_letters
@@ -32,8 +32,7 @@ from mirrormata.tests.models.report.constructed_reports import (
     lrnn_of,
     rows_of,
 )
-from mirrormata.theory._check import certify
-from mirrormata.theory._horizon import horizons
+from mirrormata.theory._horizon import full_certificate, horizons
 
 
 @pytest.mark.parametrize(
@@ -146,7 +145,7 @@ def test_runs_that_make_no_sense_are_refused(runs: dict[str, Any]) -> None:
 
 def test_a_broken_certificate_is_shown_as_invalid(tmp_path: Path) -> None:
     lrnn = lrnn_of("S3")
-    document = json.loads(json.dumps(certify(lrnn)))
+    document = json.loads(json.dumps(full_certificate(lrnn)))
     document["layers"][0]["heads"][0]["transitions"][1]["factors"][0][0] = 2
     path = tmp_path / "broken.json"
     write_certificate(document, path)
@@ -162,7 +161,7 @@ def test_a_broken_certificate_is_shown_as_invalid(tmp_path: Path) -> None:
 
 def test_a_certificate_file(tmp_path: Path) -> None:
     lrnn, path = lrnn_of("mod:5"), tmp_path / "c.json"
-    write_certificate(certify(lrnn), path)
+    write_certificate(full_certificate(lrnn), path)
     section = certificate_section(lrnn, path, horizons(lrnn))
     answers = dict(item(section, "certificate").rows)
     assert (answers["checker's answer"], answers["kind"]) == ("valid", "horizon")

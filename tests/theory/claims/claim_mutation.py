@@ -13,7 +13,7 @@ import pytest
 from mirrormata.theory import claims
 from mirrormata.theory.verifying._claim import QUICK, file_stem
 from mirrormata.theory.verifying._registry import entry_of_file
-from mirrormata.theory.verifying._verify import Outcome, verify_one
+from mirrormata.theory.verifying._verify import ClaimOutcome, verify_one
 
 BROKEN = ("TypeError", "NameError", "AttributeError", "ImportError", "SyntaxError", "KeyError")
 """Errors that speak of a mutation that does not run, not of a claim that fails."""
@@ -28,7 +28,7 @@ class Mutation:
     change: Callable[[Any], Any]
     what: str
 
-    def outcome(self, patch: pytest.MonkeyPatch) -> Outcome:
+    def outcome(self, patch: pytest.MonkeyPatch) -> ClaimOutcome:
         """What the claim's check says when the change is made."""
         module, _, path = self.target.partition(":")
         owner = import_module(f"mirrormata.{module}")

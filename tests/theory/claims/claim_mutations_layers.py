@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mirrormata.constructions._lrnn import Transition
+from mirrormata.constructions._realisation import Transition
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._householder import gh_factor
 from mirrormata.constructions.cascades._layers import cascade_lrnn

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from mirrormata.constructions._construct import construct
+from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.theory._verdict import Verdict
 from mirrormata.theory.claims import e_neutral, g_t1, g_t2, h_open_beta, h_rank, s_star_free
@@ -23,8 +26,9 @@ from mirrormata.theory.proofs._npz_model import NpzModel
 from mirrormata.theory.verifying._claim import Subject
 
 
-def subject(spec: str, **options: str) -> Subject:
-    lrnn = construct(spec, **options)  # type: ignore[arg-type]
+def subject(spec: str, **options: Any) -> Subject:
+    lrnn = construct(spec, **options)
+    assert isinstance(lrnn, LRNN)
     return Subject(spec, lrnn.automaton, lrnn=lrnn)
 
 

@@ -11,7 +11,7 @@ from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.library._names import library_rows
 from mirrormata.tests.project.documented_pages import ROOT
 from mirrormata.tests.project.generated_tables import SETTINGS, navigation_pages, program_commands
-from mirrormata.theory._check import CHECKERS
+from mirrormata.theory._check import all_checkers
 from mirrormata.theory.arithmetic._arithmetic import parse_arithmetic
 from mirrormata.theory.planning._plan import plan
 from mirrormata.theory.verifying._registry import RENAMED, load_claims
@@ -39,12 +39,12 @@ def test_every_command_page_and_kind_stands_in_a_generated_table() -> None:
     assert "<!-- generated: commands -->" in page("command-line")
     assert "<!-- generated: pages -->" in page("index")
     assert "<!-- generated: kinds -->" in page("glossary")
-    for name, text in program_commands():
+    for name, command in program_commands():
         assert f"[`{name}`](#{name.replace(' ', '-')})" in page("command-line")
-        assert text.strip(), name
+        assert command.help.strip(), name
     for title, name in navigation_pages():
         assert name == "index.md" or f"[{title}]({name})" in page("index")
-    assert all(f"`{kind}`" in page("glossary") for kind in CHECKERS)
+    assert all(f"`{kind}`" in page("glossary") for kind in all_checkers())
 
 
 def test_every_page_links_from_the_readme() -> None:
@@ -94,7 +94,7 @@ def test_former_names_of_claims_stand_nowhere_but_where_they_are_answered() -> N
     ]:
         text = path.read_text(encoding="utf-8")
         for name in RENAMED.values():
-            assert path.name == "registry.py" or name.old not in text, f"{path}: {name.old} is {name.id} now"
+            assert path.name == "_registry.py" or name.old not in text, f"{path}: {name.old} is {name.id} now"
 
 
 README_PATH = ROOT / "README.md"

@@ -7,6 +7,8 @@ its axes). All numbers are small integers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..algebra.groups._actions import (
@@ -19,8 +21,10 @@ from ..algebra.groups._actions import (
 )
 from ..algebra.groups._permutations import cycle_counts, orbits
 from ..automata._automaton import Automaton, Indices
-from ..heads._candidates import HeadCandidate, Marks, undivided
+from ..heads._candidates import HeadCandidate, HeadSearch, Marks
 from ..heads._representations import SignedPermutationPlan
+from ._construction import Construction
+from ._rotations import cycle_candidates
 
 MAX_SIGNED_DIM = 64
 
@@ -75,10 +79,15 @@ def orbit_heads(automaton: Automaton) -> tuple[list[SignedPermutationPlan], list
     return plans, seeds
 
 
-def signed_candidates(systems: list[BlockSystem]) -> list[HeadCandidate]:
-    """Signed permutations: pairs L < K of index 2 act on the cosets of K with signs (exact for small groups)."""
+def signed_candidates(systems: list[BlockSystem], *, three_axes: bool) -> list[HeadCandidate]:
+    """Signed permutations: pairs L < K of index 2 act on the cosets of K with signs (exact for small groups).
+
+    Those of three axes are symmetries of the cube, a case of DP.T4; the others are G.T3's.
+    """
     candidates: list[HeadCandidate] = []
     for system in systems:
+        if (system.count == 3) != three_axes:
+            continue
         action = system.action
         if action.regular and action.size <= MAX_TABLE and system.count <= MAX_SIGNED_DIM:
             members = frozenset(int(p) for p in np.flatnonzero(system.labels == 0))
@@ -120,42 +129,6 @@ def _signed_candidate(system: BlockSystem, half: frozenset[int]) -> HeadCandidat
     )
 
 
-def lifted_candidate(candidate: HeadCandidate) -> HeadCandidate | None:
-    """H.A5inv for signed permutations of an odd number of axes with determinant 1: letters may change sign.
-
-    Each letter R becomes the cheaper of R and -R; a state then has the codes of R and -R, told apart by the
-    determinant. None where that saves nothing.
-    """
-    if candidate.dim % 2 == 0 or candidate.mark_count != candidate.dim or candidate.dim > MAX_SIGNED_DIM:
-        return None
-    plan = candidate.plan(tuple(range(candidate.dim)))
-    if not isinstance(plan, SignedPermutationPlan):
-        return None
-    plain, turned = (_signed_ranks(plan.image, sign) for sign in (plan.negative, 1 - plan.negative))
-    cost = int(np.minimum(plain, turned).max(initial=0))
-    # the rank of R - I is odd exactly where det R = -1
-    signs_of_permutations = plan.dim - cycle_counts(plan.image)
-    if cost >= candidate.cost or ((signs_of_permutations + plan.negative.sum(axis=1)) % 2).any():
-        return None
-    negative = np.where((turned < plain)[:, None], 1 - plan.negative, plan.negative)
-    return undivided(
-        "H.A5inv",
-        f"{candidate.name}, each letter R as the cheaper of R and -R",
-        cost,
-        1,
-        lambda: candidate.classes,
-        SignedPermutationPlan(plan.image, negative, plan.seeds),
-        lifted=True,
-    )
-
-
-def _signed_ranks(image: Indices, negative: Indices) -> Indices:
-    """rank(A - I) of signed permutations: n less the cycles whose signs multiply to +1."""
-    n = negative.shape[1]
-    lifted = np.concatenate([image + n * negative, image + n * (1 - negative)], axis=1)
-    return np.asarray(n - cycle_counts(lifted) + cycle_counts(image), dtype=np.int64)
-
-
 def index_two_subgroups(action: TransitiveAction, members: frozenset[int]) -> list[frozenset[int]]:
     """The subgroups of index 2 in a subgroup K of a regular action: they contain K², and K/K² is elementary.
 
@@ -178,3 +151,22 @@ def index_two_subgroups(action: TransitiveAction, members: frozenset[int]) -> li
         frozenset(k for k, c in coordinate.items() if (c & functional).bit_count() % 2 == 0)
         for functional in range(1, 1 << min(bits, 4))
     ]
+
+
+def _candidates(search: HeadSearch, _: Sequence[HeadCandidate]) -> list[HeadCandidate]:
+    systems = search.systems
+    return [
+        *permutation_candidates(systems),
+        *signed_candidates(systems, three_axes=False),
+        *cycle_candidates(search),
+    ]
+
+
+CONSTRUCTION = Construction(
+    source="G.T3",
+    title="permutation matrices as swaps, for group automata",
+    order=10,
+    examples=("S4", "Q8", "parity", "codeswap:4", "mod:1"),
+    refusals={"T3": "letter 'collapse' merges states", "flipflop": "no group automaton"},
+    candidates=_candidates,
+)

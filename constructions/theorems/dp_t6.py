@@ -19,10 +19,12 @@ from dataclasses import dataclass, replace
 from operator import index
 
 from ...foundation._errors import InputError
-from .._lrnn import LRNN, Transition
+from .._lrnn import LRNN
+from .._realisation import Transition
 from ..algebra._householder import GHFactor, swap
 from ..automata._automaton import Automaton
 from ..heads._assembly import one_code_a_state
+from ._construction import Construction, Problem
 
 
 @dataclass(frozen=True)
@@ -152,3 +154,17 @@ def swap_copy_form(automaton: Automaton) -> LRNN:
         theorem="DP.T6",
         construction=f"swaps and copies of {n} points (RWKV-7){copies}",
     )
+
+
+def _build(problem: Problem) -> LRNN:
+    return swap_copy_form(problem.automaton)
+
+
+CONSTRUCTION = Construction(
+    source="DP.T6",
+    title="swaps and copies of RWKV-7 in one layer, norm up to √2 a factor, for any automaton",
+    order=130,
+    examples=("T3", "tomita:7", "S4", "mod:1"),
+    build=_build,
+    by_request=True,
+)

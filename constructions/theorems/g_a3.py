@@ -6,9 +6,11 @@ merges k states the norm is √k, so that products of real, perturbed matrices o
 
 from __future__ import annotations
 
-from .._lrnn import LRNN, Transition
+from .._lrnn import LRNN
+from .._realisation import Transition
 from ..automata._automaton import Automaton
 from ..heads._assembly import one_code_a_state
+from ._construction import Construction, Problem
 
 
 def unbounded(automaton: Automaton) -> LRNN:
@@ -26,3 +28,17 @@ def unbounded(automaton: Automaton) -> LRNN:
         construction=f"one-hot states and 0/1 matrices, {size} × {size}",
         notes=["the norm of a transition can exceed 1: no bound on a product of such matrices is claimed"],
     )
+
+
+def _build(problem: Problem) -> LRNN:
+    return unbounded(problem.automaton)
+
+
+CONSTRUCTION = Construction(
+    source="G.A3",
+    title="0/1 transition matrices without a norm bound, for any automaton",
+    order=140,
+    examples=("tomita:3", "T3", "parity"),
+    build=_build,
+    by_request=True,
+)

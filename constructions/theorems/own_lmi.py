@@ -21,12 +21,15 @@ from itertools import islice
 
 import numpy as np
 
-from .._lrnn import LRNN, Sparse, Transition
+from ...foundation._errors import NotRealisableError
+from .._lrnn import LRNN
+from .._realisation import Sparse, Transition, cost
 from ..algebra._householder import GHFactor, gh_factor, permutation_factors
 from ..algebra.groups._permutations import distinct_maps
 from ..automata._automaton import Automaton, Indices
 from ..heads._assembly import one_code_a_state
 from ..heads._representations import signed_permutation_factors
+from ._construction import Construction, Problem
 
 
 def partial_injections(automaton: Automaton) -> LRNN | None:
@@ -343,3 +346,30 @@ def partial_signed_factors(image: Sequence[int], negative: Sequence[bool]) -> tu
             sign ^= signs[first]
         closed[end], signs[end] = first, sign
     return (*(gh_factor(1, {end: 1}) for end in ends), *signed_permutation_factors(closed, signs))
+
+
+def _build(problem: Problem) -> LRNN:
+    """The cheaper of the two; partial injections with a sink and no resets cost no more than any tree."""
+    automaton = problem.automaton
+    simple = partial_injections(automaton)
+    sink = simple is not None and simple.dim < len(automaton.states)
+    if simple is not None and sink and not any(t.additive for t in simple.all_heads[0].transitions):
+        return simple
+    found = [f for f in (simple, tree_steps(automaton)) if f is not None]
+    if not found:
+        raise NotRealisableError(
+            f"{automaton.name}: own.LMI: its letters do not only move, drop or reset states, nor move them "
+            "along a tree; leave `theorem` out"
+        )
+    return min(found, key=cost)
+
+
+CONSTRUCTION = Construction(
+    source="own.LMI",
+    title="one layer without a group: letters that move, drop or reset states, or move along a tree",
+    order=40,
+    examples=("dyck1:4", "flipflop", "gridworld:5", "permreset:3"),
+    refusals={"T3": "own.LMI: its letters", "tomita:3": "own.LMI: its letters"},
+    build=_build,
+    for_group_automata=False,  # permutations of the states in one layer, which G.T3 has
+)

@@ -1,0 +1,50 @@
+"""A certificate as a document: its JSON text, written whole, and read back with errors that name the file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..foundation._errors import InputError
+from ..foundation._files import parse_json, read_text, write_text
+
+FORMAT = "mirrormata-certificate/1"
+
+
+def write_certificate(document: Mapping[str, Any], path: str | Path) -> None:
+    """Write a certificate whole, one line for each letter, code and state so that it can be read and compared."""
+    write_text(path, certificate_text(document))
+
+
+def certificate_text(document: Mapping[str, Any]) -> str:
+    """JSON with short lists on one line each."""
+    return _layout(document, 0) + "\n"
+
+
+def _layout(value: Any, depth: int) -> str:
+    flat = json.dumps(value, ensure_ascii=False)
+    if len(flat) <= 100 or not isinstance(value, dict | list):
+        return flat
+    inner, outer = "  " * (depth + 1), "  " * depth
+    if isinstance(value, dict):
+        items = [f"{json.dumps(k)}: {_layout(v, depth + 1)}" for k, v in value.items()]
+        return "{\n" + inner + f",\n{inner}".join(items) + f"\n{outer}}}"
+    if all(not isinstance(v, dict | list) for v in value):
+        return flat
+    return "[\n" + inner + f",\n{inner}".join(_layout(v, depth + 1) for v in value) + f"\n{outer}]"
+
+
+def read_document(path: str | Path) -> dict[str, Any]:
+    """The JSON object in a certificate file; `InputError` where it is none of ours. Nothing is proved by this."""
+    if Path(path).suffix == ".safetensors" and Path(path).is_file():
+        raise InputError(f"{path}: weights alone; give the folder that they lie in, with its config.json")
+    text = read_text(path)
+    try:
+        document = parse_json(text, str(path))
+    except InputError as error:
+        raise InputError(f"{error}; a certificate is written by `mirrormata construct -o`") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise InputError(f'{path}: not a mirrormata certificate (its "format" must be "{FORMAT}")')
+    return document

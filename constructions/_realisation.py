@@ -1,0 +1,349 @@
+"""`Realisation`: what `construct` returns, whichever construction made it.
+
+An `LRNN` lists what every letter does in every layer (kind `table`); a `BlockDelay` computes the letters of its last
+layer by a rule (kind `delay`). Both have the same figures, certificate, texts and transitions, and whoever gets one
+need not ask which it is: what a higher package does with a kind is registered there, once for each kind.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from ..foundation._errors import InputError
+from ..foundation._registry import find_records
+from ._document import write_certificate
+from .algebra._cyclotomic import Number
+from .algebra._householder import GHFactor
+from .automata._automaton import Automaton
+
+Sparse: TypeAlias = tuple[tuple[int, int, Number], ...]
+"""The non-zero entries `(row, column, value)` of a matrix, in lexicographic order of (row, column)."""
+
+INTEGER_RANGES = {
+    "fp64": 2**53,
+    "fp32": 2**24,
+    "fp16": 2**11,
+    "bf16": 2**8,
+    "fp8_e4m3": 2**4,
+    "fp8_e5m2": 2**3,
+}
+"""For each dtype the largest n such that all integers from -n to n are exact in it."""
+
+
+@dataclass(frozen=True)
+class Transition:
+    """What one letter does to one head: H ← C_k···C_1 (gate·H) + additive.
+
+    `factors`: C_1, ..., C_k in the order applied. `gate`: a scalar in [-1, 1]. `additive`: B, sparse.
+    `matrix`: a sparse A in place of factors, for maps that are not products of GH factors (norm may exceed 1).
+    """
+
+    factors: tuple[GHFactor, ...] = ()
+    gate: Number = 1
+    additive: Sparse = ()
+    matrix: Sparse | None = None
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a realisation costs, and in which numbers it is exact.
+
+    Attributes:
+        layers: number of layers.
+        householders: most factors of a letter in one head; None where a letter is no product of GH factors.
+        heads: most heads in a layer.
+        dim: largest key dimension of a head.
+        work: sum over the layers of factors × key dimension, over all heads, of the layer's most expensive letter;
+            None where a letter is no product of GH factors.
+        exactness: `integer`, or `algebraic` in a number field.
+        integer_bound: largest absolute value of any weight, state, product or partial sum; None unless integer.
+        formats: dtypes in which the recurrence is bit-exact at any length.
+        norm: what is known of the letters' norms: `at most 1`, `at most √2 a factor`, `unbounded`.
+        theorem: source of the construction.
+        construction: one line of plain words.
+    """
+
+    layers: int
+    householders: int | None
+    heads: int
+    dim: int
+    work: int | None
+    exactness: str
+    integer_bound: int | None
+    formats: tuple[str, ...]
+    norm: str
+    theorem: str
+    construction: str
+
+
+class Realisation(ABC):
+    """An exact linear RNN that realises `automaton`, layer upon layer of products of GH factors.
+
+    `kind`: how its letters are given (`table`, `delay`), which is also the kind of its certificate. `theorem`: the
+    source of the construction; `construction`: one line of plain words; `notes`: what was compared, bounds.
+    """
+
+    kind: ClassVar[str]
+
+    if TYPE_CHECKING:  # fields in one class, computed in another
+
+        @property
+        def automaton(self) -> Automaton: ...
+        @property
+        def theorem(self) -> str: ...
+        @property
+        def construction(self) -> str: ...
+        @property
+        def notes(self) -> tuple[str, ...]: ...
+
+    @property
+    @abstractmethod
+    def depth(self) -> int:
+        """Number of layers."""
+
+    @property
+    @abstractmethod
+    def householders(self) -> int | None:
+        """Most factors of a letter in one head; None where a letter is not a product of GH factors."""
+
+    @property
+    @abstractmethod
+    def heads(self) -> int:
+        """Most heads in a layer."""
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """Largest key dimension of a head."""
+
+    @property
+    @abstractmethod
+    def work(self) -> int | None:
+        """Factors × key dimension of each layer's most expensive letter, summed; None without factors."""
+
+    @property
+    @abstractmethod
+    def exactness(self) -> str:
+        """`integer` where every stored number and every state is an integer, else `algebraic`."""
+
+    @property
+    @abstractmethod
+    def integer_bound(self) -> int | None:
+        """Largest absolute value of any weight, state, product or partial sum; None unless `integer`."""
+
+    @property
+    def norm(self) -> str:
+        """What is known of the letters' norms: `at most 1`, `at most √2 a factor`, `unbounded`."""
+        return "at most 1"
+
+    @property
+    def contracts(self) -> bool:
+        """Are all letters products of factors with β‖v‖² in [0, 2] and gates in [0, 1]?"""
+        return self.norm == "at most 1"
+
+    @property
+    def largest_beta(self) -> Number:
+        """The largest β‖v‖² of a factor; 0 where there is no factor."""
+        return 2
+
+    @property
+    @abstractmethod
+    def layer_factors(self) -> tuple[int, ...] | None:
+        """Most factors of a letter in a head, layer by layer; None where a letter is no product of factors."""
+
+    @property
+    def letter_factors(self) -> tuple[int, ...] | None:
+        """In one layer the most factors of each letter in a head; None for several layers or without factors."""
+        return None
+
+    @property
+    def parameters(self) -> int | None:
+        """Numbers that write all letters down: β and key of each factor, and added entries; None if not counted."""
+        return None
+
+    @property
+    def state_size(self) -> int | None:
+        """Numbers of the state, where one layer has exactly one joint state for each automaton state; else None."""
+        return None
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The dtypes in which the recurrence is bit-exact at any length."""
+        bound = self.integer_bound
+        return () if bound is None else tuple(d for d, reach in INTEGER_RANGES.items() if bound <= reach)
+
+    @cached_property
+    def figures(self) -> Figures:
+        """All figures as one record."""
+        return Figures(
+            self.depth, self.householders, self.heads, self.dim, self.work, self.exactness, self.integer_bound,
+            self.formats, self.norm, self.theorem, self.construction,
+        )  # fmt: skip
+
+    def summary(self) -> dict[str, object]:
+        """The figures that `construct` prints and a certificate holds, as plain values for JSON."""
+        return {
+            "layers": self.depth,
+            "householders": self.householders,
+            "heads": self.heads,
+            "dim": self.dim,
+            "exactness": self.exactness,
+            "integer_bound": self.integer_bound,
+            "formats": list(self.formats),
+            "norm": self.norm,
+        }
+
+    @abstractmethod
+    def transitions(self, letter: Hashable) -> tuple[tuple[tuple[Transition, ...], ...], ...]:
+        """What a letter can do: for each layer, for each of its heads, the different transitions.
+
+        Args:
+            letter: label of a letter of the automaton.
+
+        Returns:
+            `transitions(letter)[i][h]`: those of head h of layer i. In the first layer of a table there is one; in
+            deeper layers which one it is depends on the states of the layers above, and in a block delay on the phase.
+
+        Raises:
+            InputError: the automaton has no such letter.
+        """
+
+    def certificate(self, *, max_group: int = 5_000) -> dict[str, Any]:
+        """The certificate of this kind, as a JSON object: exact numbers, without what theory adds for rounding.
+
+        `mirrormata.full_certificate` adds certified lengths for each dtype where numbers are rounded.
+
+        Args:
+            max_group: largest group whose elements a certificate of kind `delay` lists.
+
+        Raises:
+            InputError: two labels have the same text, or a Mealy machine's output cannot be told from the state after.
+            LimitError: a number field, or a group, is beyond the limit.
+        """
+        return all_kinds()[self.kind].write(self, max_group)
+
+    def save(self, path: str | Path, *, max_group: int = 5_000) -> None:
+        """Write `certificate()` to a `.json` file, whole or not at all.
+
+        Args:
+            path: the file.
+            max_group: as for `certificate`.
+        """
+        write_certificate(self.certificate(max_group=max_group), path)
+
+    def show(self, *, max_letters: int = 30) -> str:
+        """The construction as plain text, with exact numbers.
+
+        Args:
+            max_letters: most letters of a head that are written out, 1 or more.
+
+        Raises:
+            InputError: `max_letters` is below 1.
+        """
+        return all_kinds()[self.kind].show(self, max_letters)
+
+    def latex(self, *, max_letters: int | None = None) -> str:
+        """The construction as a LaTeX document.
+
+        Args:
+            max_letters: most letters of a head that are written out, 1 or more; None for all.
+
+        Raises:
+            InputError: `max_letters` is below 1, or this kind has no letters to be written out.
+        """
+        record = all_kinds()[self.kind]
+        if record.latex is None:
+            raise self.no_table("LaTeX writes the letters of a table out")
+        return record.latex(self, max_letters)
+
+    def no_table(self, why: str) -> InputError:
+        """The error for what needs every letter's matrices in a list, where letters are computed."""
+        noun = all_kinds()[self.kind].noun
+        return InputError(f"{self.automaton.name}: {noun} is a rule, not a table: {why}")
+
+    def __repr__(self) -> str:
+        """One line: the kind, the automaton, the figures."""
+        factors = "no" if self.householders is None else str(self.householders)
+        parts = [
+            f"{self.depth} layer{'s' * (self.depth != 1)}",
+            f"{factors} factor{'s' * (factors != '1')}",
+            f"{self.heads} head{'s' * (self.heads != 1)}",
+            f"dimension {self.dim}",
+            self.exactness,
+        ]
+        name = str(self.automaton.name)
+        name = name if name.isprintable() else repr(name)
+        return f"<{type(self).__name__} of {name} by {self.theorem}: {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        """The figures as a table, for notebooks."""
+        rows = {"construction": self.construction, "theorem": self.theorem, **self.summary()}
+        cells = "".join(f"<tr><th>{escape(k)}</th><td>{escape(str(v))}</td></tr>" for k, v in rows.items())
+        return f"<table>{cells}</table>"
+
+
+def cost(found: Realisation) -> tuple[int, int, bool, int, int]:
+    """Fewest layers, then factors, then integer, then the smaller dimension, then fewer heads."""
+    factors = found.householders
+    return (
+        found.depth,
+        10**9 if factors is None else factors,
+        found.exactness != "integer",
+        found.dim,
+        found.heads,
+    )
+
+
+Show: TypeAlias = Callable[[Any, int], str]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How realisations of a kind are written, read back and shown; one file of `kinds/` holds one, as `KIND`.
+
+    Args:
+        kind: name of the kind, which its certificates have too.
+        noun: the kind in a sentence: `a linear RNN`, `a block delay`.
+        write: the certificate of a realisation; the number is the largest group whose elements are listed.
+        read: the realisation that a document describes, and what errors call the document. It proves nothing.
+        show: plain text of a realisation with at most so many letters of a head.
+        latex: the same in LaTeX; None where there is none.
+        reads: further kinds of documents that hold the same tables and are read alike.
+    """
+
+    kind: str
+    noun: str
+    write: Callable[[Any, int], dict[str, Any]]
+    read: Callable[[Mapping[str, Any], str], Realisation]
+    show: Show
+    latex: Callable[[Any, int | None], str] | None = None
+    reads: tuple[str, ...] = ()
+
+
+@cache
+def all_kinds() -> dict[str, Kind]:
+    """The kinds of realisations by their names, found by the files of `kinds/`."""
+    return {record.kind: record for record in find_records(f"{__package__}.kinds", "KIND", Kind)}
+
+
+def realisation_from_certificate(document: Mapping[str, Any], name: str = "certificate") -> Realisation:
+    """The realisation that a certificate describes; labels become strings. It is not checked: `check` gives the proof.
+
+    Args:
+        document: the JSON object.
+        name: what errors call it.
+
+    Raises:
+        InputError: the document is of the wrong form, or of a kind that holds no realisation.
+    """
+    kind = document.get("kind")
+    for record in all_kinds().values():
+        if kind == record.kind or kind in record.reads:
+            return record.read(document, name)
+    raise InputError(f"{name}: a certificate of kind {kind} holds no construction")

@@ -1,0 +1,29 @@
+"""Every construction on offer, found by the files of this folder."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ...foundation._errors import InputError
+from ...foundation._registry import find_records
+from ._construction import Construction
+
+
+@cache
+def all_constructions() -> dict[str, Construction]:
+    """The constructions by their sources, in their order."""
+    found: dict[str, Construction] = {}
+    records = find_records(__package__, "CONSTRUCTION", Construction)
+    for record in sorted(records, key=lambda r: (r.order, r.source)):
+        if record.source in found:
+            raise TypeError(f"two files of {__package__} have a construction {record.source}")
+        found[record.source] = record
+    return found
+
+
+def construction_of(source: str) -> Construction:
+    """The construction of a source; `InputError` where there is none of that name."""
+    known = all_constructions()
+    if source not in known:
+        raise InputError(f"`theorem` {source}: not a construction; there are {', '.join(known)}")
+    return known[source]

@@ -1,0 +1,203 @@
+"""DP.T1 (ii), (iii): fewer factors a token and more layers, for group automata, by a delay of one block.
+
+What is built, and how it acts: `BlockDelay`. Here its numbers are chosen: the points that the group permutes, those that
+H_0 marks, the length of a block, and the counter of the tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from typing import Literal
+
+import numpy as np
+
+from ...foundation._errors import InputError, NotRealisableError
+from .._conversions import AutomatonLike, as_automaton
+from .._delay import BlockDelay
+from ..algebra.groups._actions import transitive_action
+from ..algebra.groups._permutations import cycle_counts, orbits
+from ..automata._automaton import Automaton, Indices
+from ..heads._candidates import MAX_DEGREE
+from ._block_delay import choose_counter
+from ._construction import Build, Construction, Problem
+from ._small_degree import small_permutation_representation
+
+CounterKind = Literal["auto", "ripple", "rotation", "two_layers", "cycles"]
+COUNTERS: dict[str, str] = {
+    "auto": "fewest layers, then integer",
+    "ripple": "one scalar layer a bit, integer; the block is rounded up to a power of two",
+    "rotation": "one layer, two reflections",
+    "two_layers": "two layers, one reflection each",
+    "cycles": "one layer, integer, a head for each prime power; the block may be longer than needed",
+}
+
+
+def block_delay(
+    automaton: AutomatonLike,
+    householders: int,
+    *,
+    counter: CounterKind | str = "auto",
+    exactness: str = "any",
+    max_group: int = 5_000,
+    max_degree: int = MAX_DEGREE,
+) -> BlockDelay:
+    """A group automaton with at most `householders` factors a token, in several layers (DP.T1 ii, iii).
+
+    m = ⌈c/n_h⌉ for the largest count c = n - #cycles over the group (n - #orbits where it is not listed), or more
+    where the counter asks for it. `counter`: see `COUNTERS`. `exactness="integer"`: only bit-exact counters.
+    `max_group`: largest group whose elements are listed for a small number of points. `max_degree`: largest degree
+    of a counter's number field. Unreachable states are dropped.
+    Raises `InputError` where one layer suffices (c ≤ n_h) and for options of the wrong form; `NotRealisableError`
+    for an automaton that is no group automaton and where no such counter exists.
+    """
+    automaton = as_automaton(automaton)
+    _require_options(householders, counter, exactness)
+    automaton = automaton.trimmed()
+    if (merged := automaton.merged_pair()) is not None:
+        x, p, q = merged
+        raise NotRealisableError(
+            f"{automaton.name}: letter {automaton.letters[x]!r} merges states {automaton.states[p]!r} and "
+            f"{automaton.states[q]!r}, so this is no group automaton, and block delay is for group automata"
+        )
+    group = _listed(automaton, max_group)
+    cost = group.cost
+    least = -(-cost // householders)
+    if least < 2:
+        raise InputError(
+            f"{automaton.name}: `householders` {householders}: no element needs more than {cost} factors, so one layer "
+            "suffices; leave block delay out"
+        )
+    chosen = choose_counter(counter, 2 * least, householders, exactness == "integer", max_degree)
+    if chosen is None:
+        raise NotRealisableError(
+            f"{automaton.name}: no {counter} counter modulo {2 * least} or a little more has at most {householders} "
+            f"factors a token, exactness {exactness} and a number field of degree at most {max_degree}; "
+            "`counter` ripple always has"
+        )
+    return BlockDelay(
+        automaton, group.points, group.marks, chosen.period // 2, householders, chosen, group.elements, group.states,
+        (f"a product of letters needs at most {cost} swaps of {group.points.shape[1]} points, so blocks have at least {least} tokens",),
+    )  # fmt: skip
+
+
+def _require_options(householders: int, counter: str, exactness: str) -> None:
+    if not isinstance(householders, int) or isinstance(householders, bool) or householders < 1:
+        raise InputError(f"`householders` {householders!r}: it is a number of factors, 1 or more")
+    if counter not in COUNTERS:
+        raise InputError(f"`counter` {counter}: not a counter; there are {', '.join(COUNTERS)}")
+    if exactness not in ("any", "integer"):
+        raise InputError(f"`exactness` {exactness}: it is any or integer")
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Letters on few points, and, if the group is listed, its elements on them with the states they lead to."""
+
+    start: int
+    points: Indices
+    elements: Indices | None = None
+    states: Indices | None = None
+
+    @cached_property
+    def cost(self) -> int:
+        """The most swaps that an element needs, n - #cycles, or n - #orbits where the group is not listed."""
+        n = self.points.shape[1]
+        if self.elements is None:
+            return int(n - len(np.unique(orbits(self.points))))
+        return int((n - cycle_counts(self.elements)).max())
+
+    @cached_property
+    def marks(self) -> tuple[int, ...]:
+        """Points whose images tell the state."""
+        if self.elements is None or self.states is None:
+            return (self.start,)
+        return marked_points(self.elements, self.states)
+
+
+@lru_cache(maxsize=1)  # a plan builds block delays of one automaton for many numbers of factors
+def _listed(automaton: Automaton, max_group: int) -> _Group:
+    action = transitive_action(automaton, max_group)
+    if not action.regular:
+        return _Group(automaton.start, np.asarray(automaton.transitions, dtype=np.int64))
+    points = small_permutation_representation(automaton, max_group)
+    elements = np.empty((action.size, points.shape[1]), dtype=np.int64)
+    elements[0] = np.arange(points.shape[1])
+    for reached, parents, letters in action.levels:
+        elements[reached] = np.take_along_axis(points[letters], elements[parents], axis=1)
+    return _Group(automaton.start, points, elements, action.states)
+
+
+def marked_points(elements: Indices, states: Indices) -> tuple[int, ...]:
+    """Points whose images tell the state: the first single one that does, else all less those that are not needed."""
+
+    def tell(chosen: list[int]) -> bool:
+        classes = np.unique(elements[:, chosen], axis=0, return_inverse=True)[1].reshape(-1)
+        order = np.argsort(classes, kind="stable")
+        same = classes[order[1:]] == classes[order[:-1]]
+        return not (same & (states[order[1:]] != states[order[:-1]])).any()
+
+    n = elements.shape[1]
+    for point in range(n):
+        if tell([point]):
+            return (point,)
+    kept = list(range(n))
+    for point in reversed(range(n)):
+        rest = [p for p in kept if p != point]
+        if tell(rest):
+            kept = rest
+    return tuple(kept)
+
+
+def delays(problem: Problem, exactness: str) -> Sequence[Build]:
+    """Block delay for 1, 2, 3, 4, 6, 8, 12, ... factors a token, where more of them make the blocks shorter.
+
+    Beside each that is not integer the integer one of as many factors.
+    """
+    found = [_delay(1, "any", problem)]
+    budget = 2
+    while budget < 2 * found[0].block:
+        try:
+            delay = _delay(budget, "any", problem)
+        except NotRealisableError:
+            break
+        if delay.block < found[-1].block:
+            found.append(delay)
+        budget += max(1, 2 ** (budget.bit_length() - 2))
+    builds: list[Build] = []
+    for delay in found:
+        builds.append(partial(_built, delay))
+        if delay.exactness != "integer":
+            builds.append(partial(_delay, delay.budget, "integer"))
+    return builds
+
+
+def _built(delay: BlockDelay, _: Problem) -> BlockDelay:
+    return delay
+
+
+def _delay(budget: int, exactness: str, problem: Problem) -> BlockDelay:
+    try:
+        return block_delay(
+            problem.automaton,
+            budget,
+            exactness=exactness,
+            max_group=problem.limits.group,
+            max_degree=problem.limits.degree,
+        )
+    except InputError:  # this many factors suffice in one layer
+        raise NotRealisableError(
+            f"{problem.automaton.name}: DP.T1: {budget} factor{'s' * (budget != 1)} a token do in one layer; leave "
+            "`theorem` out"
+        ) from None
+
+
+CONSTRUCTION = Construction(
+    source="DP.T1",
+    title="block delay: groups with fewer factors a token in more layers",
+    order=70,
+    examples=("S5", "S4", "mod:12"),
+    refusals={"T3": "block delay is for group automata", "parity": "in one layer"},
+    forms=delays,
+)

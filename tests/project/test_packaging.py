@@ -1,0 +1,160 @@
+"""What others need: pinned versions that agree with each other, and a source distribution whose tests run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from mirrormata.tests.conftest import SECONDS
+from mirrormata.tests.project.source_files import ROOT, copy_sources, source_files
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+CONSTRAINTS = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+PINNED: dict[str, str] = {
+    canonicalize_name(name): version
+    for name, _, version in (line.partition("==") for line in CONSTRAINTS if not line.startswith("#"))
+}
+
+
+def requirements() -> list[Requirement]:
+    """What the package and all its extras ask for, but the package itself."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    asked = [*PROJECT["project"]["dependencies"], *(line for lines in extras.values() for line in lines)]
+    return [found for found in map(Requirement, asked) if found.name != "mirrormata"]
+
+
+def test_constraints_are_names_and_exact_versions() -> None:
+    """No addresses, no editable packages, no local versions such as +cpu: the file holds on other machines too."""
+    for line in CONSTRAINTS:
+        assert line.startswith("#") or re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.!]*", line), line
+    assert len(PINNED) == sum(not line.startswith("#") for line in CONSTRAINTS)
+    assert not [name for name in PINNED if name.startswith(("nvidia-", "cuda-"))]
+    assert "mirrormata" not in PINNED
+
+
+def test_constraints_hold_every_requirement() -> None:
+    for requirement in requirements():
+        version = PINNED[canonicalize_name(requirement.name)]
+        assert requirement.specifier.contains(version), f"{requirement}: {version}"
+
+
+def test_hooks_before_a_commit_have_the_pinned_versions() -> None:
+    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    revisions = {
+        repository["repo"].rpartition("/")[2]: repository.get("rev") for repository in config["repos"]
+    }
+    assert revisions == {"ruff-pre-commit": f"v{PINNED['ruff']}", "local": None}
+    assert {hook["id"] for repository in config["repos"] for hook in repository["hooks"]} == {
+        "ruff-check", "ruff-format", "mypy", "lint-imports",
+    }  # fmt: skip
+
+
+def test_workflows_run_targets_of_the_makefile_on_supported_pythons() -> None:
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    tested: set[str] = set()
+    ran: set[str] = set()
+    for name in ("tests", "docs"):
+        workflow = yaml.safe_load((ROOT / f".github/workflows/{name}.yml").read_text(encoding="utf-8"))
+        for job in workflow["jobs"].values():
+            matrix = job.get("strategy", {}).get("matrix", {})
+            tested |= set(matrix.get("python", ()))
+            ran |= set(matrix.get("target", ()))
+            commands = [step["run"] for step in job["steps"] if "run" in step]
+            assert all(command.startswith("make ") for command in commands), commands
+            ran |= {
+                word for command in commands for word in command.split()[1:] if re.fullmatch(r"[\w-]+", word)
+            }
+    assert ran == {"lint", "test-quick", "test", "test-long", "docs"} <= targets
+    named = re.findall(r"Python :: (3\.\d+)", "".join(PROJECT["project"]["classifiers"]))
+    assert sorted(tested) == sorted(named)
+    assert PROJECT["project"]["requires-python"] == f">={named[0]}"
+
+
+def test_forms_for_issues_ask_for_something() -> None:
+    forms = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("[0-9]-*.yml"))
+    assert len(forms) == 3
+    for path in forms:
+        form = yaml.safe_load(path.read_text(encoding="utf-8"))
+        assert {"name", "description", "body"} <= set(form), path
+        names = [field["id"] for field in form["body"] if field["type"] != "markdown"]
+        assert len(set(names)) == len(names), path
+        assert any(field.get("validations", {}).get("required") for field in form["body"]), path
+
+
+def test_every_test_has_a_time_limit(request: pytest.FixtureRequest) -> None:
+    assert request.config.pluginmanager.hasplugin("timeout")
+    settings = PROJECT["tool"]["pytest"]["ini_options"]
+    assert 0 < settings["timeout"] < min(SECONDS.values())
+    assert settings["timeout_method"] == "thread"
+    assert all(f'"{mark}:' in (ROOT / "pyproject.toml").read_text(encoding="utf-8") for mark in SECONDS)
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source distribution of a fresh copy, unpacked."""
+    folder = tmp_path_factory.mktemp("distribution")
+    copy_sources(folder / "copy")
+    command = [
+        sys.executable,
+        "-m",
+        "build",
+        "--sdist",
+        "--outdir",
+        str(folder / "made"),
+        str(folder / "copy"),
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    (archive,) = (folder / "made").glob("mirrormata-*.tar.gz")
+    with tarfile.open(archive) as opened:
+        opened.extractall(folder / "unpacked", filter="data")
+    (made,) = (folder / "unpacked").iterdir()
+    return made
+
+
+@pytest.mark.install
+def test_source_distribution_holds_every_file(unpacked: Path) -> None:
+    assert source_files(unpacked) == source_files()
+    information = (unpacked / "PKG-INFO").read_text(encoding="utf-8")
+    assert "\nLicense-Expression: MIT\n" in information
+    assert "\nLicense-File: LICENSE\n" in information
+    assert os.access(unpacked / ".ci" / "run", os.X_OK)
+
+
+@pytest.mark.install
+def test_tests_run_in_the_source_distribution(unpacked: Path) -> None:
+    source = unpacked / ".venv" / "src"
+    source.mkdir(parents=True)
+    (source / "mirrormata").symlink_to("../..")
+    command = [
+        "-P",
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not install",
+        "-k",
+        "not contracts",
+    ]
+    tests = [
+        "constructions/test_automaton.py",
+        "theory/test_checker.py",
+        "project/test_layout.py",
+        "project/test_packaging.py",
+    ]
+    result = subprocess.run(
+        [sys.executable, *command, *(f"tests/{name}" for name in tests)],
+        cwd=unpacked, env={**os.environ, "PYTHONPATH": str(source)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, f"{result.stdout[-2000:]}{result.stderr[-2000:]}"

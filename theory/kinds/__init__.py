@@ -1,0 +1,1 @@
+"""Kinds of realisations: how each is stepped, run, certified in floats, drawn and proved; one file a kind."""
