@@ -67,8 +67,8 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write one page that needs no network: what was learned, what is constructed, and how far they agree."""
-    from ..models.report.limits import LearnedLimits, RandomRuns, ShownLimits
-    from ..models.report.report import report as write
+    from ..models.report._report import LearnedLimits, RandomRuns, ShownLimits
+    from ..models.report._report import report as write
 
     with working("reporting") as progress:
         found = write(

@@ -145,7 +145,11 @@ def _target(given: Beside) -> tuple[Realisation | None, Automaton | None]:
     file = Path(given) if isinstance(given, str | Path) else None
     is_file = file is not None and file.suffix == ".json" and file.is_file()
     is_certificate = isinstance(given, Mapping) and given.get("format") == FORMAT
-    if is_certificate or isinstance(given, Realisation) or (is_file and read_document(str(file)).get("format") == FORMAT):
+    if (
+        is_certificate
+        or isinstance(given, Realisation)
+        or (is_file and read_document(str(file)).get("format") == FORMAT)
+    ):
         found = open_source(given, "constructed").value
         return found, found.automaton
     return None, as_automaton(str(given) if isinstance(given, Path) else given)

@@ -193,7 +193,9 @@ def learned_of(model: ModelSource, automaton: Automaton | None = None, argument:
     if source.kind == "learned":
         return source.value  # type: ignore[no-any-return]
     if source.kind == "realisation":
-        return learned_from_lrnn(table_of(source.value, "it has no letters to compare"), source.name, automaton)
+        return learned_from_lrnn(
+            table_of(source.value, "it has no letters to compare"), source.name, automaton
+        )
     if automaton is None:
         if source.kind != "folder":
             raise InputError(

@@ -2,108 +2,53 @@
 (() => {
   const root = document.documentElement;
   const byId = (id) => document.getElementById(id);
-  const specs = JSON.parse(byId("page_charts").textContent);
+  const plots = JSON.parse(byId("page_plots").textContent);
   const system = matchMedia("(prefers-color-scheme: dark)");
-  const charts = [];
-  let printing = false;
+  const button = byId("page_theme");
+  const charts = Object.entries(plots.charts).map(([slug, spec]) => connect(slug, spec));
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+  const template = () => plots.themes[root.classList.contains("printing") ? "print" : isDark() ? "dark" : "light"];
   root.classList.add("js");
 
-  const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
-
-  function colours() {
-    const style = getComputedStyle(root);
-    const of = (name) => style.getPropertyValue(name).trim();
-    return { ink: of("--ink"), quiet: of("--quiet"), grid: of("--grid"), ground: of("--ground") };
-  }
-
-  function spaced(axis, width) {
-    if (!axis.tickvals) return axis;
-    const step = Math.ceil((axis.tickvals.length * 15) / Math.max(width - 80, 1));
-    const kept = (texts) => texts.filter((_, i) => i % step === 0);
-    return { ...axis, tickvals: kept(axis.tickvals), ticktext: kept(axis.ticktext) };
-  }
-
-  function themed(chart) {
-    const layout = chart.spec.layout;
-    const c = colours();
-    const axis = { gridcolor: c.grid, zerolinecolor: c.quiet, zerolinewidth: 1, linecolor: c.quiet, automargin: true };
-    const lines = (layout.shapes || []).map((s) => ({ ...s, line: { width: 1.2, ...s.line, color: c.quiet } }));
-    return {
-      ...layout,
-      shapes: lines,
-      annotations: (layout.annotations || []).map((a) => ({ ...a, font: { size: 12, color: c.ink } })),
-      font: { family: 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif', size: 12.5, color: c.ink },
-      hoverlabel: { bgcolor: c.ground, bordercolor: c.quiet, font: { color: c.ink }, align: "left" },
-      paper_bgcolor: "rgba(0,0,0,0)",
-      plot_bgcolor: "rgba(0,0,0,0)",
-      xaxis: { ...axis, ...spaced(layout.xaxis, chart.plot.clientWidth) },
-      yaxis: { ...axis, ...layout.yaxis },
-    };
-  }
-
-  function layoutOf(chart) {
-    return {
-      ...themed(chart),
-      margin: { l: 56, r: 16, b: 48, ...chart.spec.layout.margin },
-      hovermode: "closest",
-      dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
-      bargap: 0.25,
-    };
-  }
-
-  function visible(chart, series) {
-    return chart.selects.every((select, k) => {
-      const own = chart.spec.filters[k][series];
-      return select.value === "" || own === null || own === Number(select.value);
-    });
-  }
-
-  function show(chart) {
-    const shown = chart.spec.traces.map((_, i) => visible(chart, i));
-    const drawn = shown.map((yes, i) => yes && !chart.hidden.has(i));
-    for (const button of chart.buttons) {
-      button.parentElement.hidden = !button.dataset.series.split(" ").some((i) => shown[i]);
+  /* Which series a chart shows: those of the chosen filters, without those that the legend hides. */
+  function choose(chart) {
+    const picked = chart.spec.data.map((_, i) =>
+      chart.selects.every(({ value }, k) => value === "" || [null, Number(value)].includes(chart.spec.filters[k][i])));
+    for (const entry of chart.buttons) {
+      const own = entry.dataset.series.split(" ");
+      entry.parentElement.hidden = !own.some((i) => picked[i]);
+      if (entry.getAttribute("aria-pressed") === "false") for (const i of own) picked[i] = false;
     }
-    const count = drawn.filter(Boolean).length;
-    if (chart.output) chart.output.textContent = `${count} of ${drawn.length} series`;
-    if (chart.drawn) Plotly.restyle(chart.plot, { visible: drawn });
-    return drawn;
+    const output = chart.figure.querySelector("output");
+    if (output) output.textContent = `${picked.filter(Boolean).length} of ${picked.length} series`;
+    if (chart.drawn) Plotly.restyle(chart.plot, { visible: picked });
+    return picked;
   }
 
-  function wire(slug, spec) {
+  function connect(slug, spec) {
     const figure = byId(slug);
-    const chart = {
-      spec,
-      plot: byId(`${slug}_plot`),
-      selects: [...figure.querySelectorAll("select")],
-      buttons: [...figure.querySelectorAll(".legend button")],
-      output: figure.querySelector("output"),
-      hidden: new Set(),
-      drawn: false,
-    };
-    for (const select of chart.selects) select.addEventListener("change", () => show(chart));
-    for (const button of chart.buttons) {
-      button.addEventListener("click", () => {
-        const on = button.getAttribute("aria-pressed") !== "true";
-        button.setAttribute("aria-pressed", String(on));
-        for (const i of button.dataset.series.split(" ")) chart.hidden[on ? "delete" : "add"](Number(i));
-        show(chart);
+    const all = (selector) => [...figure.querySelectorAll(selector)];
+    const chart = { spec, figure, plot: byId(`${slug}_plot`), selects: all("select"), buttons: all(".legend button"), drawn: false };
+    for (const select of chart.selects) select.addEventListener("change", () => choose(chart));
+    for (const entry of chart.buttons) {
+      entry.addEventListener("click", () => {
+        entry.setAttribute("aria-pressed", String(entry.getAttribute("aria-pressed") !== "true"));
+        choose(chart);
       });
     }
     figure.querySelector(".reset").addEventListener("click", () => {
-      const range = chart.spec.layout.yaxis.range;
-      const y = range ? { "yaxis.range": range } : { "yaxis.autorange": true };
-      if (chart.drawn) Plotly.relayout(chart.plot, { "xaxis.autorange": true, ...y });
+      const whole = ["xaxis", "yaxis"].map((axis) => {
+        const { range } = spec.layout[axis];
+        return range ? [`${axis}.range`, [...range]] : [`${axis}.autorange`, true];
+      });
+      if (chart.drawn) Plotly.relayout(chart.plot, Object.fromEntries(whole));
     });
-    show(chart);
-    charts.push(chart);
+    return chart;
   }
 
   async function unpack() {
     const packed = byId("page_plotly").textContent;
-    const bytes = Uint8Array.fromBase64
-      ? Uint8Array.fromBase64(packed)
-      : Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
+    const bytes = Uint8Array.fromBase64 ? Uint8Array.fromBase64(packed) : Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     const script = document.createElement("script");
     script.textContent = await new Response(stream).text();
@@ -111,40 +56,37 @@
   }
 
   async function draw(chart) {
-    const drawn = show(chart);
-    const traces = chart.spec.traces.map((trace, i) => ({ ...trace, visible: drawn[i] }));
+    const drawn = choose(chart);
+    const data = chart.spec.data.map((trace, i) => ({ ...trace, visible: drawn[i] }));
+    const dragmode = matchMedia("(pointer: coarse)").matches ? false : "zoom";
+    const layout = { ...structuredClone(chart.spec.layout), template: template(), dragmode };
     chart.drawn = true;
-    await Plotly.newPlot(chart.plot, traces, layoutOf(chart), { displayModeBar: false, responsive: true });
+    await Plotly.newPlot(chart.plot, data, layout, { displayModeBar: false, responsive: true });
   }
 
-  function recolour() {
-    const button = byId("page_theme");
-    button.setAttribute("aria-pressed", String(dark()));
-    for (const chart of charts) {
-      if (chart.drawn) Plotly.relayout(chart.plot, themed(chart));
+  function recolour(size = () => ({})) {
+    button.setAttribute("aria-pressed", String(isDark()));
+    for (const chart of charts.filter((c) => c.drawn)) {
+      Plotly.relayout(chart.plot, { template: template(), ...size(chart) });
     }
   }
 
   function print(begins) {
-    printing = begins;
     root.classList.toggle("printing", begins);
-    for (const chart of charts.filter((c) => c.drawn)) {
-      const size = begins ? { width: chart.spec.layout.yaxis.scaleanchor ? 420 : 660, autosize: false } : { width: null, autosize: true };
-      Plotly.relayout(chart.plot, { ...themed(chart), ...size });
-    }
+    const width = (chart) => (chart.spec.layout.yaxis.scaleanchor ? 420 : 660);
+    recolour((chart) => (begins ? { width: width(chart), autosize: false } : { width: null, autosize: true }));
   }
 
-  const button = byId("page_theme");
   button.hidden = false;
-  button.setAttribute("aria-pressed", String(dark()));
   button.addEventListener("click", () => {
-    root.dataset.theme = dark() ? "light" : "dark";
+    root.dataset.theme = isDark() ? "light" : "dark";
     recolour();
   });
-  system.addEventListener("change", () => printing || recolour());
+  system.addEventListener("change", () => recolour());
   addEventListener("beforeprint", () => print(true));
   addEventListener("afterprint", () => print(false));
-  for (const [slug, spec] of Object.entries(specs)) wire(slug, spec);
+  recolour();
+  charts.forEach(choose);
 
   (async () => {
     try {

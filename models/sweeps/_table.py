@@ -15,8 +15,8 @@ from typing import Any, get_args
 from ...foundation._errors import InputError
 from ...foundation._files import write_bytes
 from .._evaluation import length_text
-from ..report.paper import Format, draw_chart
-from ..report.parts import Chart, Mark, Series
+from ..report._data import Chart, Mark, Series
+from ..report._paper import Format, draw_chart
 from ._run import SweepFolder
 from ._sweep import Sweep, SweepRow
 

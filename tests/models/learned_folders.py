@@ -16,8 +16,7 @@ from mirrormata.models._constructed import from_construction
 from mirrormata.models._model import Model
 from mirrormata.models._model_file import save_model
 from mirrormata.models.layers.delta_product import DeltaProduct
-from mirrormata.models.report.limits import LearnedLimits
-from mirrormata.models.report.parts import Chart, Item, Section, Table
+from mirrormata.models.report._data import Chart, Item, LearnedLimits, Section, Table
 from mirrormata.models.tasks._automaton import AutomatonTask
 from mirrormata.models.tasks._task import TaskSettings
 

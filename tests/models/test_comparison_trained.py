@@ -19,7 +19,7 @@ from mirrormata.models.comparison._sources import learned_from_lrnn, learned_fro
 from mirrormata.models.comparison._states import ClassGeometry, Sampling, Trace, class_geometry
 from mirrormata.models.learned._learned import AffineStepper, Factors, LearnedHead
 from mirrormata.models.learned._model import load_learned_model
-from mirrormata.models.report.learned import learned_sections
+from mirrormata.models.report._learned import show_model
 from mirrormata.models.training._experiment import experiment_from_dict
 from mirrormata.models.training._train import train
 from mirrormata.tests.cli.command_line import Outcome
@@ -159,7 +159,7 @@ def test_deltanet_of_positive_eigenvalues_must_fail_on_parity(
     document = call("compare", model, "parity", "--length", "128", "--extract", "none", "--json").json
     assert document["failure"]["all_eigenvalues_in_0_1"] is True
     assert document["accuracy"] < 0.9
-    sections = learned_sections(tmp_path / "parity")
+    sections = show_model(tmp_path / "parity")
     assert values(sections, "learned-impossible")["checker"].startswith("valid")
 
 
@@ -189,7 +189,7 @@ def test_a_head_trained_on_s3_carries_its_representation_of_two_dimensions(tmp_p
     assert c.snapped.lrnn is not None
     assert check(c.snapped.lrnn).verdict == "valid"
     assert c.causal[-1].first_failure is None
-    sections = learned_sections(tmp_path / "s3", seed=best)
+    sections = show_model(tmp_path / "s3", seed=best)
     assert "degree 2, faithful" in section(sections, "learned-heads").text
 
 

@@ -23,10 +23,9 @@ from mirrormata.models.fla._export import fla_checkpoint
 from mirrormata.models.fla._folder import load_fla, save_fla
 from mirrormata.models.fla._model import DEFAULTS, FlaModel, complete_config
 from mirrormata.models.fla._task import read_task
-from mirrormata.models.report.folder import open_folder
-from mirrormata.models.report.learned_trained import open_trained
-from mirrormata.models.report.learned_training import task_section
-from mirrormata.models.report.limits import LearnedLimits
+from mirrormata.models.report._data import LearnedLimits
+from mirrormata.models.report._folder import open_folder, open_trained
+from mirrormata.models.report._learned import show_task
 from mirrormata.models.tasks._automaton import AutomatonTask
 from mirrormata.models.tasks._contract import read_contract
 from mirrormata.models.tasks._task import TaskSettings
@@ -320,7 +319,7 @@ def test_a_trainings_settings_hold_every_entry_of_its_model(tmp_path: Path) -> N
     assert again.config(again.built_task()) == load_model(place / "seed-0")[0].config
     folder = open_trained(open_folder(place), LearnedLimits())
     assert folder.config == settings["model"]
-    assert "model.family" in str(task_section(folder))
+    assert "model.family" in str(show_task(folder))
     given = experiment().model
     path.write_text(json.dumps({**settings, "model": given}))
     assert train(experiment(train__steps=1), place).step == 1

@@ -10,7 +10,7 @@ from mirrormata import automaton_from_spec, construct, random_words, run
 from mirrormata.benchmarks.cascade_levels_picture import draw_cascade_levels
 from mirrormata.benchmarks.kernel_roofline import draw_roofline
 from mirrormata.benchmarks.kernel_tables import results
-from mirrormata.models.report.paper import draw_chart
+from mirrormata.models.report._paper import draw_chart
 from mirrormata.models.sweeps._table import WIDTH, curves_chart
 from mirrormata.theory._horizon import horizons
 from mirrormata.theory._run_file import margin_series

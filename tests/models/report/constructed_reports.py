@@ -9,8 +9,7 @@ from mirrormata.constructions._construct import Request, choose
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._realisation import Realisation
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.models.report.limits import RandomRuns, ShownLimits
-from mirrormata.models.report.parts import Chart, Section, Series, Table
+from mirrormata.models.report._data import Chart, RandomRuns, Section, Series, ShownLimits, Table
 
 LIMITS = ShownLimits()
 FEW = RandomRuns(words=4, length=60, dtypes=("bf16", "fp8_e5m2"))

@@ -6,7 +6,7 @@ from math import cos, exp, inf, pi, sin
 from pathlib import Path
 
 from mirrormata import construct
-from mirrormata.models.report.parts import Chart, Mark, Picture, Section, Series, Table
+from mirrormata.models.report._data import Chart, Mark, Picture, Section, Series, Table
 from mirrormata.theory.pictures._mirrors import draw_mirrors
 
 HOSTILE = """<script>alert("1")</script> & 'a' </table> %{x} <b>"""

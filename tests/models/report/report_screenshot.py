@@ -15,7 +15,7 @@ from pathlib import Path
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from mirrormata.models.report.report import report
+from mirrormata.models.report._report import report
 from mirrormata.models.training._experiment import experiment_from_dict
 from mirrormata.models.training._train import train
 from mirrormata.tests.models.report.browser import browser, browser_path, opened

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mirrormata.models.report.chart_data import csv_of
-from mirrormata.models.report.page import page
-from mirrormata.models.report.parts import Chart
+from mirrormata.models.report._data import Chart, Picture, Section, format_csv
+from mirrormata.models.report._page import render_page
 from mirrormata.tests.models.report.browser import browser, browser_path, opened
 from mirrormata.tests.models.report.report_examples import HOSTILE, sections
 from mirrormata.tests.models.report.report_screenshot import IMAGE, example, stored_words, words
@@ -42,7 +41,9 @@ def started() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
-    (folder / "report.html").write_text(page(f"A report {HOSTILE}", sections(folder)), encoding="utf-8")
+    (folder / "report.html").write_text(
+        render_page(f"A report {HOSTILE}", sections(folder)), encoding="utf-8"
+    )
     return folder / "report.html"
 
 
@@ -108,6 +109,24 @@ def test_every_plot_has_all_its_points(shown: Page, charts: list[Chart]) -> None
                 assert trace.locator(".points path.point").count() == len(known), (chart.slug, series.name)
             else:
                 assert trace.locator(".lines path").first.evaluate("p => p.getTotalLength()") > 50
+
+
+def test_a_picture_runs_and_loads_nothing(started: Browser, tmp_path: Path) -> None:
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 100" onload="top.ran = 1"><script>top.ran = 1</script>'
+        '<style>@import "http://127.0.0.1:9/a.css";</style><image href="http://127.0.0.1:9/a.png" width="9" height="9"/>'
+        '<rect width="200" height="100"/></svg>'
+    )
+    picture = Picture("p", "P", "A rectangle.", svg, "s")
+    file = tmp_path / "page.html"
+    file.write_text(render_page("t", [Section("s", "S", "", (picture,))]), encoding="utf-8")
+    shown = opened(started, file)
+    assert shown.locator("img").evaluate("i => i.complete && i.naturalWidth") > 0
+    assert shown.evaluate("() => window.ran === undefined")
+    assert [line for line in heard(shown) if not line.startswith("request: data:")] == [
+        f"request: {file.resolve().as_uri()}"
+    ]
+    shown.context.close()
 
 
 def test_labels_of_users_are_seen_as_they_are(shown: Page) -> None:
@@ -199,7 +218,7 @@ def test_without_scripts_texts_tables_and_pictures_remain(started: Browser, file
     shown = opened(started, file, scripts=False)
     assert shown.get_by_text("Save data (CSV)").first.is_visible()
     assert shown.locator("#letters table").is_visible()
-    assert shown.locator("#mirrors-2 svg path").first.is_visible()
+    assert shown.locator("#mirrors-2 img").evaluate("i => i.complete && i.naturalWidth > 100")
     assert not shown.locator("#accuracy_plot").is_visible()
     assert not shown.get_by_role("button", name="Dark").is_visible()
     assert shown.get_by_text("needs JavaScript").first.is_visible()
@@ -228,7 +247,7 @@ def test_saved_data_is_the_chart(shown: Page, charts: list[Chart]) -> None:
     assert download.value.suggested_filename == "betas.csv"
     with Path(download.value.path()).open(encoding="utf-8", newline="") as stream:
         text = stream.read()
-    assert text == csv_of(chart)
+    assert text == format_csv(chart)
     assert sum(1 for _ in csv.reader(text.splitlines())) == 9
 
 

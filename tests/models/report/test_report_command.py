@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from hashlib import sha256
 from html import unescape
 from inspect import signature
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,13 +17,12 @@ from mirrormata import construct
 from mirrormata.cli.reporting import report as command
 from mirrormata.constructions._document import write_certificate
 from mirrormata.foundation._errors import LimitError
-from mirrormata.models.report import report as module
-from mirrormata.models.report.folder import open_folder
-from mirrormata.models.report.limits import LearnedLimits, RandomRuns, ShownLimits
-from mirrormata.models.report.paper import COLUMN
-from mirrormata.models.report.parts import Section, Table
-from mirrormata.models.report.report import report
-from mirrormata.models.report.summary import provenance
+from mirrormata.models.report import _page
+from mirrormata.models.report import _report as module
+from mirrormata.models.report._data import LearnedLimits, RandomRuns, Section, ShownLimits, Table
+from mirrormata.models.report._folder import open_folder, show_provenance
+from mirrormata.models.report._paper import COLUMN
+from mirrormata.models.report._report import report
 from mirrormata.tests.cli.command_line import Outcome
 from mirrormata.tests.models.report.report_examples import accuracy, letters
 from mirrormata.theory._horizon import full_certificate
@@ -42,7 +41,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
             ),
         )
 
-    monkeypatch.setattr("mirrormata.models.report.constructed.constructed_sections", constructed)
+    monkeypatch.setattr("mirrormata.models.report._constructed.show_construction", constructed)
 
 
 @pytest.fixture
@@ -182,7 +181,7 @@ def test_a_page_is_whole_or_not_there(
         yield "a.csv", b"a"
         raise RuntimeError("drawing failed")
 
-    monkeypatch.setattr(module, "paper_files", fail)
+    monkeypatch.setattr(module, "draw_items", fail)
     with pytest.raises(RuntimeError, match="drawing failed"):
         report(certificates, output=tmp_path / "page.html", png=tmp_path / "png")
     with pytest.raises(LimitError, match="more than 10"):
@@ -209,20 +208,17 @@ def test_progress_grows_up_to_one(certificates: Path) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_without_plotly_the_mend_is_said(
+def test_what_is_not_installed_is_named_with_the_fix(
     certificates: Path, monkeypatch: pytest.MonkeyPatch, call: Call
 ) -> None:
-    from mirrormata.models.report import plotly_library
-
-    def missing(name: str) -> Any:
-        raise ModuleNotFoundError(name)
-
-    monkeypatch.setattr(plotly_library, "resources", SimpleNamespace(files=missing))
-    plotly_library.plotly_library.cache_clear()
-    assert (
-        call("report", str(certificates)).error == "plotly is not installed: pip install 'mirrormata[report]'"
-    )
-    plotly_library.plotly_library.cache_clear()
+    for name in ("plotly", "jinja2"):
+        _page.load_plotly.cache_clear()
+        _page.load_template.cache_clear()
+        with monkeypatch.context() as patched:
+            patched.setitem(sys.modules, "plotly.offline" if name == "plotly" else name, None)
+            said = f"{name} is not installed: pip install 'mirrormata[report]'"
+            assert call("report", str(certificates)).error == said
+    assert not (certificates / "report.html").exists()
 
 
 @pytest.mark.long
@@ -244,7 +240,7 @@ def test_a_training_is_shown_beside_the_construction(tmp_path: Path, call: Call)
     sections = found.json["sections"]
     assert sections[0] == "summary"
     assert "automaton" in sections
-    (files,) = provenance(open_folder(folder)).items
+    (files,) = show_provenance(open_folder(folder)).items
     assert isinstance(files, Table)
     assert [row[0] for row in files.rows] == [
         "settings.json", "task.json", "metrics.jsonl", "result.json", "seed-0/config.json", "seed-0/task.json",

@@ -16,13 +16,14 @@ from mirrormata.constructions._document import write_certificate
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.foundation._errors import InputError
-from mirrormata.models.report.constructed import constructed_sections
-from mirrormata.models.report.constructed_automaton import automaton_section, drawn_letters
-from mirrormata.models.report.constructed_certificate import certificate_section
-from mirrormata.models.report.constructed_claims import claims_section
-from mirrormata.models.report.constructed_mirrors import mirrors_section
-from mirrormata.models.report.limits import RandomRuns, ShownLimits
-from mirrormata.models.report.parts import Picture
+from mirrormata.models.report._constructed import (
+    choose_letters,
+    show_automaton,
+    show_construction,
+    show_letters,
+)
+from mirrormata.models.report._data import Picture, RandomRuns, ShownLimits
+from mirrormata.models.report._evidence import show_certificate, show_claims
 from mirrormata.tests.models.report.constructed_reports import (
     FEW,
     LIMITS,
@@ -41,7 +42,7 @@ from mirrormata.theory._horizon import full_certificate, horizons
      ("tomita:4", "G.A3"), ("tomita:4", "DP.T6"), ("mod:12", "G.T6")],
 )  # fmt: skip
 def test_sections_of_many_kinds(spec: str, theorem: str | None) -> None:
-    sections = constructed_sections(found(spec, theorem), runs=FEW)
+    sections = show_construction(found(spec, theorem), runs=FEW)
     assert_sound(sections)
     assert item(sections, "certificate").rows[3] == ("checker's answer", "valid")
     assert all(row[3] for row in item(sections, "figures").rows)
@@ -51,14 +52,14 @@ def test_sections_of_many_kinds(spec: str, theorem: str | None) -> None:
 
 @pytest.mark.long
 def test_chess() -> None:
-    sections = constructed_sections(found("chess"), runs=FEW)
+    sections = show_construction(found("chess"), runs=FEW)
     assert_sound(sections)
     assert "12 of 4,032" in item(sections, "spectra-disc").description
 
 
 def test_one_state_has_no_margin() -> None:
     automaton = Automaton(("q",), ("a",), np.zeros((1, 1), dtype=np.int64), 0, np.array([True]), "one")
-    sections = constructed_sections(choose(automaton, Request()), runs=FEW)
+    sections = show_construction(choose(automaton, Request()), runs=FEW)
     assert_sound(sections)
     assert [i.slug for i in sections[-1].items] == ["norm", "dtypes"]
 
@@ -68,7 +69,7 @@ def test_limits_are_said() -> None:
         lrnn_of("S5"),
         ShownLimits(letters=5, rows=10, arrows=600, states=120, spectra=30, matrices=50),
     )
-    sections = constructed_sections(lrnn, runs=FEW, limits=few)
+    sections = show_construction(lrnn, runs=FEW, limits=few)
     assert "4 of 120 letters" in item(sections, "automaton-picture").description
     assert "at most 5 of 120 letters" in item(sections, "mirrors").description
     assert len(item(sections, "factors").rows) <= 10
@@ -80,47 +81,47 @@ def test_limits_are_said() -> None:
         "120 different letter matrices are more than 50"
         in next(s for s in sections if s.slug == "claims").text
     )
-    whole = automaton_section(lrnn.automaton, LIMITS)
+    whole = show_automaton(lrnn.automaton, LIMITS)
     assert "not drawn: 120 states are more than the 64" in whole.text
     assert [i.slug for i in whole.items] == ["automaton-facts"]
-    wide = mirrors_section(lrnn, ShownLimits(dimension=4))
+    wide = show_letters(lrnn, ShownLimits(dimension=4))
     assert "not drawn, as a head has dimension 5" in wide.text
-    assert "; --max-wires 5 draws it." in wide.text
-    many = mirrors_section(lrnn_of("S6"), ShownLimits(letters=1_000))
-    assert "not drawn, as 720 panels, at most 400 are drawn; give a smaller --max-drawn." in many.text
+    assert "; max_wires 5 draws it." in wide.text
+    many = show_letters(lrnn_of("S6"), ShownLimits(letters=1_000))
+    assert "not drawn, as 720 panels, at most 400 are drawn; give a smaller max_drawn." in many.text
 
 
 def test_a_picture_names_the_option_of_the_report() -> None:
     (picture,) = (
-        i for i in mirrors_section(lrnn_of("S4"), ShownLimits(letters=3)).items if isinstance(i, Picture)
+        i for i in show_letters(lrnn_of("S4"), ShownLimits(letters=3)).items if isinstance(i, Picture)
     )
-    assert "--max-drawn 24 draws them all" in " ".join(re.findall(r">([^<]+)<", picture.svg))
-    assert "--max-letters" not in picture.svg
+    assert "max_drawn 24 draws them all" in " ".join(re.findall(r">([^<]+)<", picture.svg))
+    assert "max_letters" not in picture.svg
 
 
 @pytest.mark.parametrize("spec", ["S4", "S5", "T3"])
 def test_letters_drawn_reach_all_that_is_reachable(spec: str) -> None:
     automaton = automaton_from_spec(spec)
-    letters = drawn_letters(automaton, 1)
+    letters = choose_letters(automaton, 1)
     assert 0 < len(letters) < len(automaton.letters)
     part = Automaton(automaton.states, tuple(automaton.letters[x] for x in letters), automaton.transitions[letters],
                      automaton.start, automaton.outputs)  # fmt: skip
     assert sorted(part.reachable()) == sorted(automaton.reachable())
-    assert drawn_letters(automaton, 10**6) == list(range(len(automaton.letters)))
+    assert choose_letters(automaton, 10**6) == list(range(len(automaton.letters)))
 
 
 def test_letters_that_reach_nothing_new_are_left_out() -> None:
     stay = np.arange(4)
     maps = np.array([stay, [0, 1, 2, 0], [0, 1, 3, 3], [0, 2, 2, 3], [1, 1, 2, 3]])
     automaton = Automaton(("p", "q", "r", "s"), tuple("edcba"), maps, 0, np.array([True] * 4))
-    assert drawn_letters(automaton, 1) == [2, 3, 4]
+    assert choose_letters(automaton, 1) == [2, 3, 4]
 
 
 def test_a_mealy_machine_is_drawn_in_part() -> None:
     table = np.array([[1, 2, 0], [0, 1, 2], [2, 0, 1]])
     outputs = np.array([["x", "y", "z"], ["u", "u", "u"], ["p", "q", "r"]], dtype=object)
     machine = Automaton(("0", "1", "2"), ("a", "b", "c"), table, 0, outputs, "machine")
-    section = automaton_section(machine, ShownLimits(arrows=4))
+    section = show_automaton(machine, ShownLimits(arrows=4))
     picture = item(section, "automaton-picture")
     svg = picture.svg
     assert "1 of 3 letters" in picture.description
@@ -149,7 +150,7 @@ def test_a_broken_certificate_is_shown_as_invalid(tmp_path: Path) -> None:
     document["layers"][0]["heads"][0]["transitions"][1]["factors"][0][0] = 2
     path = tmp_path / "broken.json"
     write_certificate(document, path)
-    section = certificate_section(lrnn, path, None)
+    section = show_certificate(lrnn, path, None)
     answers = dict(item(section, "certificate").rows)
     assert answers["checker's answer"] == "invalid"
     assert answers["certificate"] == "broken.json"
@@ -162,7 +163,7 @@ def test_a_broken_certificate_is_shown_as_invalid(tmp_path: Path) -> None:
 def test_a_certificate_file(tmp_path: Path) -> None:
     lrnn, path = lrnn_of("mod:5"), tmp_path / "c.json"
     write_certificate(full_certificate(lrnn), path)
-    section = certificate_section(lrnn, path, horizons(lrnn))
+    section = show_certificate(lrnn, path, horizons(lrnn))
     answers = dict(item(section, "certificate").rows)
     assert (answers["checker's answer"], answers["kind"]) == ("valid", "horizon")
     assert answers["is of this construction"] == "yes"
@@ -171,7 +172,7 @@ def test_a_certificate_file(tmp_path: Path) -> None:
         figures["horizon in bf16"]["computed now"] == figures["horizon in bf16"]["in the certificate"] == 56
     )
     assert all(row["equal"] for row in figures.values())
-    other = certificate_section(lrnn_of("mod:7"), path, horizons(lrnn_of("mod:7")))
+    other = show_certificate(lrnn_of("mod:7"), path, horizons(lrnn_of("mod:7")))
     assert dict(item(other, "certificate").rows)["is of this construction"] == "no"
     assert "not of the construction in this report" in other.text
     assert not {r["figure"]: r["equal"] for r in rows_of(item(other, "figures"))}["horizon in bf16"]
@@ -180,10 +181,10 @@ def test_a_certificate_file(tmp_path: Path) -> None:
 def test_files_that_are_no_certificates(tmp_path: Path) -> None:
     path = tmp_path / "text.json"
     path.write_text("{not JSON")
-    answers = dict(item(certificate_section(lrnn_of("parity"), path, None), "certificate").rows)
+    answers = dict(item(show_certificate(lrnn_of("parity"), path, None), "certificate").rows)
     assert (answers["checker's answer"], answers["kind"]) == ("invalid", "unknown")
     with pytest.raises(InputError, match="missing"):
-        certificate_section(lrnn_of("parity"), tmp_path / "missing.json", None)
+        show_certificate(lrnn_of("parity"), tmp_path / "missing.json", None)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +210,7 @@ def test_files_that_are_no_certificates(tmp_path: Path) -> None:
 def test_lower_bounds_stand_beside_what_was_reached(
     spec: str, theorem: str | None, expected: dict[tuple[str, str], tuple[int, int | str]]
 ) -> None:
-    section = certificate_section(found(spec, theorem), None, None)
+    section = show_certificate(found(spec, theorem), None, None)
     table = {
         (r["figure"], r["reason"]): (r["at least"], r["reached here"])
         for r in rows_of(item(section, "lower-bounds"))
@@ -219,7 +220,7 @@ def test_lower_bounds_stand_beside_what_was_reached(
 
 
 def test_claims_name_the_theorem_and_the_reasons() -> None:
-    section = claims_section(lrnn_of("S3"), LIMITS)
+    section = show_claims(lrnn_of("S3"), LIMITS)
     behind = {row["claim"]: row for row in rows_of(item(section, "claims-behind"))}
     assert behind["G.T3"]["what for"] == "makes this construction possible"
     assert behind["H.rank"]["what for"] == "householders ≥ 2, reached"
@@ -228,7 +229,7 @@ def test_claims_name_the_theorem_and_the_reasons() -> None:
     assert asked["G.P1.1"]["of this construction"] == "true of it"
     assert asked["G.P1.1"]["statement"].startswith("Let N be a product")
     assert "own.LMI was not asked" in section.text
-    cascade = claims_section(lrnn_of("tomita:4"), LIMITS)
+    cascade = show_claims(lrnn_of("tomita:4"), LIMITS)
     assert "no such layer" in {r["claim"]: r for r in rows_of(item(cascade, "claims-asked"))}["own.LMI"][
         "what was found"
     ]  # fmt: skip
@@ -240,7 +241,7 @@ def test_labels_with_markup_pass_as_plain_text() -> None:
     automaton = Automaton(
         states, ("<b>stay</b>", "<i>&go"), table, 0, np.array([True, False]), "<h1>tags</h1>"
     )
-    sections = constructed_sections(choose(automaton, Request()), runs=FEW)
+    sections = show_construction(choose(automaton, Request()), runs=FEW)
     assert_sound(sections)
     assert [row["letter"] for row in rows_of(item(sections, "factors"))] == list(automaton.letters)
     assert [dict(s.filters)["letter"] for s in item(sections, "spectra-disc").series] == list(
@@ -256,7 +257,7 @@ def test_labels_with_markup_pass_as_plain_text() -> None:
 
 def test_a_block_delay() -> None:
     delay = found("S3", "DP.T1")
-    sections = constructed_sections(delay, runs=RandomRuns(words=2, length=50))
+    sections = show_construction(delay, runs=RandomRuns(words=2, length=50))
     assert [s.slug for s in sections] == ["automaton", "letters", "certificate", "claims", "rounding"]
     layers = rows_of(item(sections, "delay-layers"))
     assert len(layers) == delay.summary()["layers"]

@@ -7,11 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from mirrormata.models.report.constructed_mirrors import factor_table
-from mirrormata.models.report.constructed_rounding import certified_horizons, rounding_section
-from mirrormata.models.report.constructed_run import right_codes, stretches
-from mirrormata.models.report.constructed_spectra import spectra_section
-from mirrormata.models.report.limits import RandomRuns, ShownLimits
+from mirrormata.models.report._constructed import list_factors, show_spectra
+from mirrormata.models.report._data import RandomRuns, ShownLimits
+from mirrormata.models.report._rounding import certify_horizons, find_codes, show_rounding, split_positions
 from mirrormata.tests.models.report.constructed_reports import LIMITS, finite, item, lrnn_of, rows_of
 from mirrormata.theory._horizon import horizons
 from mirrormata.theory._run_file import margin_series
@@ -24,7 +22,7 @@ from mirrormata.theory.running._words import random_words
 @pytest.mark.parametrize("dtype", ["fp32", "bf16", "fp8_e4m3"])
 def test_norm_and_margin_of_one_layer_are_those_of_the_stepper(dtype: str) -> None:
     lrnn, runs = lrnn_of("mod:60"), RandomRuns(words=5, length=700, seed=3, dtypes=(dtype,))
-    section = rounding_section(lrnn, certified_horizons(lrnn, LIMITS), runs, LIMITS)
+    section = show_rounding(lrnn, certify_horizons(lrnn, LIMITS), runs, LIMITS)
     words = random_words(lrnn, 5, 700, 3)
     _, margins = margin_series(lrnn, words, dtype)
     stepper = LRNNStepper(lrnn, dtype)
@@ -56,7 +54,7 @@ def test_norm_and_margin_of_one_layer_are_those_of_the_stepper(dtype: str) -> No
 def test_exact_dtypes_have_the_norm_and_margin_of_the_codes(spec: str) -> None:
     lrnn = lrnn_of(spec)
     runs = RandomRuns(words=3, length=300, seed=1)
-    section = rounding_section(lrnn, None, runs, LIMITS)
+    section = show_rounding(lrnn, None, runs, LIMITS)
     report = run(lrnn, random_words(lrnn, 3, 300, 1), dtype="bf16", sequential=True)
     assert report.norm_range is not None
     for row in rows_of(item(section, "dtypes")):
@@ -73,7 +71,7 @@ def test_right_codes_of_several_layers_are_the_exact_states(spec: str, theorem: 
     lrnn = lrnn_of(spec, theorem)
     words = random_words(lrnn, 4, 50, 2)
     stepper = LayeredStepper(lrnn, "exact")
-    H, codes = stepper.initial(4), right_codes(lrnn, words)
+    H, codes = stepper.initial(4), find_codes(lrnn, words)
     for t, x in enumerate(words.T):
         H = stepper.step(H, x)
         for engine, numbers, code in zip(stepper.engines, H, codes, strict=True):
@@ -83,7 +81,7 @@ def test_right_codes_of_several_layers_are_the_exact_states(spec: str, theorem: 
 def test_norm_and_margin_of_several_layers() -> None:
     lrnn, length = lrnn_of("mod:12", "G.T6"), 500
     runs = RandomRuns(words=3, length=length, seed=5, dtypes=("bf16",))
-    section = rounding_section(lrnn, certified_horizons(lrnn, LIMITS), runs, LIMITS)
+    section = show_rounding(lrnn, certify_horizons(lrnn, LIMITS), runs, LIMITS)
     words = random_words(lrnn, 3, length, 5)
     stepper, exact = LayeredStepper(lrnn, "bf16"), LayeredStepper(lrnn, "exact")
     H, E = stepper.initial(3), exact.initial(3)
@@ -116,7 +114,7 @@ def test_norm_and_margin_of_several_layers() -> None:
 def test_horizons_are_marked_where_the_run_reaches_them() -> None:
     lrnn = lrnn_of("mod:60")
     lengths = horizons(lrnn)
-    section = rounding_section(lrnn, lengths, RandomRuns(length=200), LIMITS)
+    section = show_rounding(lrnn, lengths, RandomRuns(length=200), LIMITS)
     marks = {m.label: m.at for m in item(section, "margin").marks if m.axis == "x"}
     assert marks == {f"{d}: certified to {lengths[d]:,}": lengths[d] for d in ("fp16", "bf16")}
     table = {row["dtype"]: row["certified horizon"] for row in rows_of(item(section, "dtypes"))}
@@ -125,14 +123,14 @@ def test_horizons_are_marked_where_the_run_reaches_them() -> None:
 
 def test_long_runs_of_many_heads_are_cut_and_said() -> None:
     lrnn = lrnn_of("Z2^4")
-    section = rounding_section(lrnn, None, RandomRuns(length=100), ShownLimits(head_steps=40))
+    section = show_rounding(lrnn, None, RandomRuns(length=100), ShownLimits(head_steps=40))
     assert "Of 100 letters the first 10 are run, as there are 4 heads." in section.text
     assert max(item(section, "norm").series[0].x) <= 10
 
 
 @pytest.mark.parametrize(("length", "points"), [(1, 1), (1, 50), (7, 3), (2_000, 200), (100, 1)])
 def test_stretches_cover_every_position_once(length: int, points: int) -> None:
-    parts = stretches(length, points)
+    parts = split_positions(length, points)
     assert [i for s in parts for i in range(s.start, s.stop)] == list(range(length))
     assert len(parts) <= points
 
@@ -140,7 +138,7 @@ def test_stretches_cover_every_position_once(length: int, points: int) -> None:
 @pytest.mark.parametrize("spec", ["S3", "mod:60", "A4_x_Z5", "tomita:4"])
 def test_points_on_the_disc_are_eigenvalues_of_the_named_letter(spec: str) -> None:
     lrnn = lrnn_of(spec)
-    section = spectra_section(lrnn, ShownLimits(letters=20))
+    section = show_spectra(lrnn, ShownLimits(letters=20))
     series = item(section, "spectra-disc").series
     several = len(lrnn.layers) > 1
     matrices = {}
@@ -171,7 +169,7 @@ def test_points_on_the_disc_are_eigenvalues_of_the_named_letter(spec: str) -> No
 
 def test_spectra_are_counted_by_class_over_all_letters() -> None:
     lrnn = lrnn_of("S5")
-    table = rows_of(item(spectra_section(lrnn, LIMITS), "spectra-table"))
+    table = rows_of(item(show_spectra(lrnn, LIMITS), "spectra-table"))
     assert sorted(row["letters"] for row in table) == [1, 10, 15, 20, 20, 24, 30]
     assert max(row["rank(A - I)"] for row in table) == 4
 
@@ -181,7 +179,7 @@ def test_factors_multiply_to_the_letters() -> None:
     dense = head_weights(lrnn.all_heads[0], "fp64").dense()
     for x, letter in enumerate(lrnn.automaton.letters):
         product = np.eye(3)
-        for row in rows_of(factor_table(lrnn, LIMITS)):
+        for row in rows_of(list_factors(lrnn, LIMITS)):
             if row["letter"] == str(letter) and row["key k"]:
                 v = np.zeros(3)
                 for sign, place in re.findall(r"([+-]?) ?e_(\d)", row["key k"]):

@@ -18,13 +18,10 @@ from mirrormata.models.comparison._result import Comparison
 from mirrormata.models.comparison._sources import learned_from_lrnn
 from mirrormata.models.comparison._states import Sampling
 from mirrormata.models.learned._model import load_learned_model
-from mirrormata.models.report.folder import open_folder
-from mirrormata.models.report.learned import COMPARED, learned_sections
-from mirrormata.models.report.learned_clusters import nearest_mean, principal_components, telling_direction
-from mirrormata.models.report.learned_lengths import lengths_section
-from mirrormata.models.report.learned_trained import open_trained
-from mirrormata.models.report.limits import LearnedLimits, fitted, spread_out
-from mirrormata.models.report.parts import Chart, Section
+from mirrormata.models.report._compared import find_direction, measure_components, measure_purity
+from mirrormata.models.report._data import Chart, LearnedLimits, Section, spread_indices
+from mirrormata.models.report._folder import open_folder, open_trained
+from mirrormata.models.report._learned import COMPARED, show_lengths, show_model
 from mirrormata.models.training._files import read_metrics
 from mirrormata.models.training._train import train
 from mirrormata.tests.models.learned_folders import FEW, chart, perturbed, section, table, untrained, values
@@ -43,7 +40,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def of_training(trained: Path) -> Sections:
-    return learned_sections(trained, limits=FEW)
+    return show_model(trained, limits=FEW)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +53,7 @@ def turned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def of_turned(turned: Path) -> Sections:
-    return learned_sections(turned, limits=FEW)
+    return show_model(turned, limits=FEW)
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +104,7 @@ def test_the_seed_looked_at_is_the_one_that_is_right_longest(trained: Path, tmp_
     result["longest_90"] = [2, 5]
     result["first_failure"] = [{"words": 3, "least": 3, "median": 4}, {"words": 2, "least": 6, "median": 7}]
     (tmp_path / "copy" / "result.json").write_text(json.dumps(result))
-    found = lengths_section(open_trained(open_folder(tmp_path / "copy"), FEW), None)
+    found = show_lengths(open_trained(open_folder(tmp_path / "copy"), FEW), None)
     (first, *_) = found.items
     assert isinstance(first, Chart)
     assert {m.label: m.at for m in first.marks} == {"training length": 9, "first wrong, seed 1": 6}
@@ -125,12 +122,12 @@ def test_a_seed_can_be_chosen(trained: Path, of_training: Sections) -> None:
     )
     assert str(trained) not in repr(of_training)
     with pytest.raises(InputError, match="no seed 7; its seeds are 0, 1"):
-        learned_sections(trained, seed=7, limits=FEW)
+        show_model(trained, seed=7, limits=FEW)
 
 
 def test_a_training_that_is_not_finished_says_so(tmp_path: Path) -> None:
     train(experiment(), tmp_path / "begun", minutes=0)
-    sections = learned_sections(tmp_path / "begun", limits=FEW)
+    sections = show_model(tmp_path / "begun", limits=FEW)
     assert chart(sections, "learned-loss").series[0].x == (1,)
     assert "1 of 12 steps" in section(sections, "learned-training").text
     for slug in ("learned-lengths", *(slug for slug, *_ in COMPARED)):
@@ -217,7 +214,7 @@ def test_representation_and_snap_are_named(compared: Comparison, of_turned: Sect
 def test_colours_follow_the_automatons_states(tmp_path: Path) -> None:
     """Each point lies nearest to the others of its colour; one letter later it would not."""
     perturbed(tmp_path / "noisy", "S3", beta=1.995, noise=0.002)
-    sections = learned_sections(tmp_path / "noisy", limits=FEW)
+    sections = show_model(tmp_path / "noisy", limits=FEW)
     for slug in ("learned-orbit", "learned-clusters"):
         found = only_head(sections, slug)
         names = [str(q) for q in automaton_from_spec("S3").states]
@@ -228,7 +225,7 @@ def test_colours_follow_the_automatons_states(tmp_path: Path) -> None:
     orbit = only_head(sections, "learned-orbit")
     points = np.array([p for s in orbit.series for p in zip(s.x, s.y, strict=True)], dtype=float)
     classes = np.array([s.role for s in orbit.series for _ in s.x])
-    assert nearest_mean(points, classes) > 0.99
+    assert measure_purity(points, classes) > 0.99
     shares = [float(label.split("(")[1].split(" %")[0]) for label in (orbit.x_label, orbit.y_label)]
     assert sum(shares) == pytest.approx(100, abs=0.2)  # U has two dimensions
     # the centre of each colour is that state's own code, up to a turn and size
@@ -245,24 +242,24 @@ def test_colours_follow_the_automatons_states(tmp_path: Path) -> None:
 def test_components_are_eigenvectors_of_the_covariance() -> None:
     draw = np.random.default_rng(0)
     H = draw.standard_normal((500, 4)) * [5, 2, 0.5, 0.1] @ np.linalg.qr(draw.standard_normal((4, 4)))[0]
-    found = principal_components(H)
+    points, explained = measure_components(H)
     spectrum = np.sort(np.linalg.eigvalsh(np.cov(H.T)))[::-1]
-    assert np.allclose(found.explained, spectrum[:2] / spectrum.sum())
-    assert np.allclose(np.cov(found.points.T), np.diag(spectrum[:2]))
-    flat = principal_components(np.array([[1.0], [3.0]]))
-    assert flat.explained == (1, 0)
-    assert flat.points[:, 1].tolist() == [0, 0]
+    assert np.allclose(explained, spectrum[:2] / spectrum.sum())
+    assert np.allclose(np.cov(points.T), np.diag(spectrum[:2]))
+    flat, explained = measure_components(np.array([[1.0], [3.0]]))
+    assert explained == (1, 0)
+    assert flat[:, 1].tolist() == [0, 0]
     # classes differ along one value only, and noise is larger along the others
     classes = np.arange(300) % 3
     states = draw.standard_normal((300, 2, 3)) * [10, 0.1, 10]
     states[:, 0, 1] += classes
-    assert abs(telling_direction(states, classes)[1]) > 0.999
-    assert nearest_mean(states @ [0, 1, 0], classes) > 0.99
+    assert abs(find_direction(states, classes)[1]) > 0.999
+    assert measure_purity(states @ [0, 1, 0], classes) > 0.99
 
 
 def test_a_positive_layer_has_its_certificate(tmp_path: Path) -> None:
     untrained(tmp_path / "positive", "parity", range=(0, 1), initial="learned")
-    sections = learned_sections(tmp_path / "positive", limits=FEW)
+    sections = show_model(tmp_path / "positive", limits=FEW)
     text = section(sections, "learned-failure").text
     assert "real and in [0, 1]" in text
     found = values(sections, "learned-impossible")
@@ -285,7 +282,7 @@ def test_a_positive_layer_has_its_certificate(tmp_path: Path) -> None:
 )
 def test_sections_that_do_not_apply_say_why(tmp_path: Path, config: dict[str, Any], reason: str) -> None:
     untrained(tmp_path / "other", "parity", **config)
-    sections = learned_sections(tmp_path / "other", limits=FEW)
+    sections = show_model(tmp_path / "other", limits=FEW)
     assert chart(sections, "learned-accuracy-length").series
     for slug, *_ in COMPARED[:-1]:
         assert section(sections, slug).items == ()
@@ -294,26 +291,30 @@ def test_sections_that_do_not_apply_say_why(tmp_path: Path, config: dict[str, An
 
 def test_several_layers_are_compared_in_context(tmp_path: Path) -> None:
     untrained(tmp_path / "deep", "flipflop", layers=2, conv=2)
-    sections = learned_sections(tmp_path / "deep", limits=FEW)
+    sections = show_model(tmp_path / "deep", limits=FEW)
     assert "depend on the context" in section(sections, "learned-heads").text
     assert "no group automaton" in section(sections, "learned-heads").text
     assert "factors are known only" in section(sections, "learned-spectra").text
     assert [s.name for s in chart(sections, "learned-disc").series].count("learned") == 2 * 3
+    assert "margin over spread is not drawn" in section(sections, "learned-margins").text
+    for part in sections:
+        for i in part.items:
+            assert not isinstance(i, Chart) or any(y is not None for s in i.series for y in s.y), i.slug
 
 
 def test_limits_are_said(turned: Path) -> None:
     few = LearnedLimits(
         words=8, length=64, fit=16, letters=3, points=50, states=2, test_words=4, test_length=64
     )
-    sections = learned_sections(turned, limits=few)
+    sections = show_model(turned, limits=few)
     assert "3 of 6 learned letters" in chart(sections, "learned-disc").description
     assert "2 of 6 automaton states" in only_head(sections, "learned-clusters").description
     assert "8 random words of 64 letters" in chart(sections, "learned-margin").source
-    sections = learned_sections(turned, limits=LearnedLimits(max_letters=5, test_words=4, test_length=8))
+    sections = show_model(turned, limits=LearnedLimits(max_letters=5, test_words=4, test_length=8))
     assert "more than the 5" in section(sections, "learned-heads").text
-    assert spread_out(24, 3) == [0, 12, 23]
-    assert fitted(LearnedLimits(), 12 * 32 * 32).words < 128
-    sections = learned_sections(turned, limits=replace(few, numbers=400))
+    assert spread_indices(24, 3) == [0, 12, 23]
+    assert LearnedLimits().reduce_words(12 * 32 * 32).words < 128
+    sections = show_model(turned, limits=replace(few, numbers=400))
     assert "instead of 8, as a state" in section(sections, "learned-lengths").text
     with pytest.raises(InputError, match="words is 0"):
         LearnedLimits(words=0)
@@ -349,4 +350,4 @@ def test_a_broken_file_is_named_with_what_is_missing(
     shutil.copytree(trained, tmp_path / "copy")
     (tmp_path / "copy" / name).write_text(content)
     with pytest.raises(InputError, match=f"{name}: not the {said}"):
-        learned_sections(tmp_path / "copy", limits=FEW)
+        show_model(tmp_path / "copy", limits=FEW)

@@ -16,9 +16,9 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 from mirrormata.foundation._errors import InputError
-from mirrormata.models.report.appearance import look
-from mirrormata.models.report.paper import draw_chart, paper_files
-from mirrormata.models.report.parts import Chart, Series
+from mirrormata.models.report._data import Chart, Series
+from mirrormata.models.report._paper import draw_chart, draw_items
+from mirrormata.models.report._plots import choose_look
 from mirrormata.tests.models.report.report_examples import accuracy, betas, clusters, sections, spectrum
 
 
@@ -35,7 +35,7 @@ def test_a_figure_is_as_wide_as_the_column(width: float) -> None:
 def test_a_width_that_is_no_paper_is_refused(tmp_path: Path) -> None:
     for width in (0.5, 30.0, -1.0, float("nan")):
         with pytest.raises(InputError, match="inches are possible"):
-            list(paper_files(sections(tmp_path), "png", width))
+            list(draw_items(sections(tmp_path), "png", width))
 
 
 @pytest.mark.filterwarnings("error")
@@ -49,7 +49,7 @@ def test_pdf_fonts_are_embedded_as_truetype_and_bytes_are_the_same(chart: Chart)
 
 
 def test_each_chart_has_its_data_beside_it_and_each_picture_its_drawing(tmp_path: Path) -> None:
-    found = dict(paper_files(sections(tmp_path), "pdf"))
+    found = dict(draw_items(sections(tmp_path), "pdf"))
     assert sorted(found) == [
         "accuracy.csv", "accuracy.pdf", "betas.csv", "betas.pdf", "clusters.csv", "clusters.pdf", "letters.csv",
         "mirrors-1.svg", "mirrors-2.svg", "norms.csv", "norms.pdf", "spectrum.csv", "spectrum.pdf",
@@ -67,7 +67,7 @@ def test_a_role_has_the_colour_that_it_has_on_the_page() -> None:
         shades, counts = np.unique((pixels * 255).round().astype(int), axis=0, return_counts=True)
         coloured = shades.min(1) < shades.max(1)
         often = shades[coloured][counts[coloured].argmax()]
-        assert often.tolist() == [round(255 * part) for part in to_rgb(look(role).colour)], role
+        assert often.tolist() == [round(255 * part) for part in to_rgb(choose_look(role).colour)], role
 
 
 def test_labels_are_no_formulas_and_none_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,367 @@
+"""What a report shows, as plain data: sections of charts, pictures and tables. Pages and paper figures are drawn from it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Literal, TypeAlias
+
+from ...constructions.algebra.monoids._monoid import MAX_MONOID
+from ...foundation._errors import InputError
+from ...theory.arithmetic._rounding import float_format
+
+Cell: TypeAlias = str | int | float | bool | None
+Kind: TypeAlias = Literal["points", "line", "steps", "bars"]
+SHARES = (-0.03, 1.03)
+"""The range of a y axis of shares, with room for lines at 0 and 1."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points of one name.
+
+    Args:
+        name: as the legend shows it.
+        x, y: equally long; `y` is None where nothing was measured, and a line breaks there.
+        kind: points, a line, a line of steps, or bars.
+        role: fixes colour and symbol in all charts of a report: 0 constructed, 1 learned, 2 snapped, 3 a bound; groups
+            count on from 4.
+        hover: a text for each point, or none at all.
+        filters: what a reader can choose the series by, such as `(("head", "head 1"), ("letter", "(0 1)"))`.
+    """
+
+    name: str
+    x: Sequence[float | str]
+    y: Sequence[float | None]
+    kind: Kind = "points"
+    role: int = 1
+    hover: Sequence[str] = ()
+    filters: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        _freeze(self, "x", "y", "hover")
+        if len(self.x) != len(self.y) or len(self.hover) not in (0, len(self.x)):
+            raise ValueError(
+                f"series {self.name}: {len(self.x)} x, {len(self.y)} y, {len(self.hover)} hover texts"
+            )
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A labelled line across a chart, at the value `at` of an axis, such as the training length on the x axis."""
+
+    axis: Literal["x", "y"]
+    at: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Series over two axes.
+
+    Args:
+        slug, title: `slug` names the chart's files and its place in a page.
+        description: says in a sentence or two what is to be seen, for those who cannot see it.
+        x_label, y_label: of the axes.
+        series, marks: what is drawn.
+        source: where the numbers come from (files, settings, seeds).
+        log_x, log_y: logarithmic axes.
+        circle: the unit circle is drawn, and both axes have one scale.
+        y_range: ends of the y axis; by default it follows the points.
+    """
+
+    slug: str
+    title: str
+    description: str
+    x_label: str
+    y_label: str
+    series: Sequence[Series]
+    source: str
+    marks: Sequence[Mark] = ()
+    log_x: bool = False
+    log_y: bool = False
+    circle: bool = False
+    y_range: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        _freeze(self, "series", "marks")
+
+    @property
+    def names(self) -> list[str]:
+        """The texts under the x axis; none where every x is a number."""
+        every = [x for series in self.series for x in series.x]
+        return list(dict.fromkeys(map(str, every))) if any(isinstance(x, str) for x in every) else []
+
+    @property
+    def filters(self) -> dict[str, list[str]]:
+        """What its series can be chosen by, and the values of each, in the order of their first use."""
+        found: dict[str, list[str]] = {}
+        for key, value in dict.fromkeys(pair for series in self.series for pair in series.filters):
+            found.setdefault(key, []).append(value)
+        return found
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Headings of its data: series, filters, x, y, and a note where points have hover texts."""
+        note = ("note",) if any(series.hover for series in self.series) else ()
+        return ("series", *self.filters, self.x_label, self.y_label, *note)
+
+    @property
+    def rows(self) -> list[tuple[Cell, ...]]:
+        """A row for each point of each series, in order."""
+        keys, noted = list(self.filters), "note" in self.columns[-1:]
+        return [
+            (s.name, *(dict(s.filters).get(k) for k in keys), x, y, *((s.hover[i] if s.hover else None),) * noted)
+            for s in self.series
+            for i, (x, y) in enumerate(zip(s.x, s.y, strict=True))
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing that is ready, as the text of an SVG file."""
+
+    slug: str
+    title: str
+    description: str
+    svg: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of plain cells under named columns."""
+
+    slug: str
+    title: str
+    description: str
+    columns: Sequence[str]
+    rows: Sequence[tuple[Cell, ...]]
+    source: str
+
+    def __post_init__(self) -> None:
+        _freeze(self, "columns", "rows")
+
+
+Item: TypeAlias = Chart | Picture | Table
+
+
+@dataclass(frozen=True)
+class Section:
+    """Items under one heading, with an introductory text; blank lines divide its paragraphs, backticks mark code."""
+
+    slug: str
+    title: str
+    text: str
+    items: Sequence[Item] = ()
+
+    def __post_init__(self) -> None:
+        _freeze(self, "items")
+
+
+def _freeze(part: object, *names: str) -> None:
+    for name in names:
+        object.__setattr__(part, name, tuple(getattr(part, name)))
+
+
+def make_slug(text: str) -> str:
+    """The text in small letters, with a hyphen for everything that is neither a letter nor a digit."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "item"
+
+
+def number_slugs(sections: Iterable[Section]) -> tuple[Section, ...]:
+    """The same sections; where the slug of a section, or of an item, is taken, it gets a number: `accuracy-2`."""
+    taken: tuple[set[str], set[str]] = (set(), set())
+
+    def own(text: str, names: set[str]) -> str:
+        base, number = make_slug(text), 1
+        name = base
+        while name in names:
+            number += 1
+            name = f"{base}-{number}"
+        names.add(name)
+        return name
+
+    return tuple(
+        replace(s, slug=own(s.slug, taken[0]), items=[replace(i, slug=own(i.slug, taken[1])) for i in s.items])
+        for s in sections
+    )  # fmt: skip
+
+
+def format_csv(item: Chart | Table) -> str:
+    """Its data as comma-separated values (RFC 4180) with exact numbers; None is an empty cell."""
+    stream = io.StringIO()
+    csv.writer(stream).writerows([item.columns, *item.rows])
+    return stream.getvalue()
+
+
+def format_cell(cell: Cell) -> str:
+    """A cell for reading: numbers of six digits, yes and no, a dash for what was not measured."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return f"{cell:.6g}" if isinstance(cell, float) else cell
+
+
+def plain_cell(value: object) -> Cell:
+    """A value of a JSON file as a cell: the entries of a list one after another."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "none"
+    return value if isinstance(value, str | int | float | bool) or value is None else str(value)
+
+
+def shorten(name: str, most: int = 18) -> str:
+    """A name of at most `most` characters, for a tick or a legend; an ellipsis stands for what is cut off."""
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def format_share(share: float) -> str:
+    """`31.05 %`: never 100 % for less than all, nor 0 % for more than none."""
+    if share in (0, 1):
+        return f"{share:.0%}".replace("%", " %")
+    return f"{min(max(100 * share, 0.01), 99.99):.2f} %"
+
+
+def format_part(shown: int, total: int, noun: str, plural: str = "") -> str:
+    """`12 of 120 letters`, or where nothing is left out `all 6 letters` or `its only letter`."""
+    nouns = plural or f"{noun}s"
+    if shown < total:
+        return f"{shown:,} of {total:,} {nouns}"
+    return f"its only {noun}" if total == 1 else f"all {total:,} {nouns}"
+
+
+def spread_indices(count: int, most: int) -> list[int]:
+    """At most `most` of the numbers below `count`, evenly spread, the first and the last among them."""
+    if count <= most:
+        return list(range(count))
+    return [0] if most == 1 else [round(i * (count - 1) / (most - 1)) for i in range(most)]
+
+
+@dataclass(frozen=True)
+class LearnedLimits:
+    """How much of a trained model is compared and shown. What a limit leaves out is said in the report.
+
+    Args:
+        words, length, fit, seed: of the random words of the comparison, see `Sampling`.
+        test_words, test_length: of the test of a model folder, which has no `result.json`.
+        letters: letters drawn in the spectra.
+        heads: heads drawn where none carries states.
+        points, states: points and automaton states drawn of the clusters.
+        numbers: kept of all states of all heads; for larger states fewer words are taken.
+        entries: of a state, above which no automaton is made of clusters.
+        max_letters, max_group, max_dim: alphabet, transition group and matrices that are compared.
+        arithmetic, loops, steps, work: of the search for a certificate that the model must fail: the powers of so many
+            letters, with at most so many letters and products of numbers each; the checker does them one by one in
+            exact numbers.
+        dtype: of the rounding horizon.
+
+    Raises:
+        InputError: where one that counts something is below 1.
+    """
+
+    words: int = 128
+    length: int = 512
+    fit: int = 64
+    seed: int = 0
+    test_words: int = 64
+    test_length: int = 512
+    letters: int = 12
+    heads: int = 4
+    points: int = 400
+    states: int = 24
+    numbers: int = 30_000_000
+    entries: int = 512
+    max_letters: int = 200
+    max_group: int = 200
+    max_dim: int = 8
+    arithmetic: str = "per_step:bf16"
+    loops: int = 3
+    steps: int = 2_000
+    work: int = 1_000_000
+    dtype: str = "fp32"
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, int) and value < 1 and name not in ("seed", "loops"):
+                raise InputError(f"limits: {name} is {value}, at least 1 is needed")
+
+    def reduce_words(self, entries: int) -> LearnedLimits:
+        """With so few words, but at least one, that states of so many entries are at most `numbers` numbers."""
+        kept = self.fit + self.length.bit_length()
+        return replace(self, words=min(self.words, max(1, self.numbers // (kept * max(entries, 1)))))
+
+
+@dataclass(frozen=True)
+class ShownLimits:
+    """How much of a construction is shown. What a limit leaves out is said in the report.
+
+    Args:
+        letters: drawn, and with points of their own, of each head.
+        heads: with points of their own.
+        states, arrows: of a drawn automaton.
+        dimension: of a head drawn as wires.
+        rows: of a table.
+        spectra: different matrices of a head whose eigenvalues are enclosed.
+        matrices: different ones of all heads together, above which claims are asked about the automaton alone.
+        points: of a curve.
+        codes: of a head, above which no horizons are computed.
+        monoid: elements of the transition monoid that are listed.
+        head_steps: tokens of a word times heads that are run in each dtype.
+
+    Raises:
+        InputError: where one is below 1.
+    """
+
+    letters: int = 12
+    heads: int = 12
+    states: int = 64
+    arrows: int = 150
+    dimension: int = 40
+    rows: int = 120
+    spectra: int = 200
+    matrices: int = 300
+    points: int = 200
+    codes: int = 2_000
+    monoid: int = MAX_MONOID
+    head_steps: int = 12_000
+
+    def __post_init__(self) -> None:
+        if wrong := [f.name for f in fields(self) if getattr(self, f.name) < 1]:
+            raise InputError(f"limits of a report: {', '.join(wrong)}: each is 1 or more")
+
+
+@dataclass(frozen=True)
+class RandomRuns:
+    """`words` uniform random words of `length` letters from `seed`, run in each of `dtypes` (float formats).
+
+    Raises:
+        InputError: for no word, no letter, a negative seed, no dtype, or an unknown one.
+    """
+
+    words: int = 8
+    length: int = 2_000
+    seed: int = 0
+    dtypes: tuple[str, ...] = ("fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2")
+
+    def __post_init__(self) -> None:
+        if min(self.words, self.length) < 1 or self.seed < 0:
+            raise InputError(
+                f"runs of a report: words {self.words}, length {self.length}, seed {self.seed}: at least one word of "
+                "one letter, and a seed of 0 or more"
+            )
+        names = tuple(dict.fromkeys(float_format(dtype).name for dtype in self.dtypes))
+        if not names:
+            raise InputError("runs of a report: dtypes: give one format at least, such as bf16")
+        object.__setattr__(self, "dtypes", names)
+
+    @property
+    def text(self) -> str:
+        """`8 random words of 2,000 letters, seed 0`."""
+        words, letters = "s" * (self.words > 1), "s" * (self.length > 1)
+        return f"{self.words:,} random word{words} of {self.length:,} letter{letters}, seed {self.seed}"

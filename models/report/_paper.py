@@ -1,0 +1,165 @@
+"""Charts as figures of a paper: one column wide, 8 point text, TrueType fonts, with the data of each beside it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from math import isfinite, nan
+from textwrap import fill
+from typing import Any, Literal
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
+
+from ...foundation._errors import InputError
+from ._data import Chart, Picture, Section, Series, format_csv, shorten
+from ._plots import anchor_label, choose_look, choose_mode, place_mark, sort_marks
+
+Format = Literal["png", "pdf", "svg"]
+COLUMN = 3.25
+"""Inches: a single column."""
+NARROWEST, WIDEST = 1.5, 20.0
+INK, QUIET = "#1d2126", "#7a7a7a"
+_STYLE: Any = {
+    "font.size": 8, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7, "legend.fontsize": 7,
+    "pdf.fonttype": 42, "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6,
+    "axes.spines.top": False, "axes.spines.right": False, "savefig.dpi": 300, "hatch.linewidth": 0.5,
+    "svg.fonttype": "none", "svg.hashsalt": "mirrormata",
+}  # fmt: skip
+_METADATA: dict[Format, dict[str, None]] = {
+    "png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None, "Creator": None},
+}  # fmt: skip
+"""Nothing that differs from run to run."""
+_DASHES = {"solid": "-", "dash": "--", "dot": ":"}
+_CHARACTER = 0.062
+"""Inches that a character of the legend takes, about."""
+
+
+def draw_items(
+    sections: Iterable[Section], kind: Format, width: float = COLUMN
+) -> Iterator[tuple[str, bytes]]:
+    """Name and content of each file: a chart's figure and CSV, a table's CSV, a picture's SVG.
+
+    Args:
+        sections: what is drawn.
+        kind: png, pdf or svg, for charts.
+        width: of a figure, in inches.
+
+    Raises:
+        InputError: where `width` is not from 1.5 to 20.
+    """
+    if not NARROWEST <= width <= WIDEST:
+        raise InputError(f"width {width}: {NARROWEST:g} to {WIDEST:g} inches are possible")
+    for item in (item for section in sections for item in section.items):
+        if isinstance(item, Picture):
+            yield f"{item.slug}.svg", item.svg.encode("utf-8")
+            continue
+        if isinstance(item, Chart):
+            yield f"{item.slug}.{kind}", draw_chart(item, kind, width)
+        yield f"{item.slug}.csv", format_csv(item).encode("utf-8")
+
+
+def draw_chart(chart: Chart, kind: Format, width: float = COLUMN) -> bytes:
+    """The figure of one chart, `width` inches wide; the same chart gives the same bytes."""
+    with matplotlib.rc_context(_STYLE):
+        stream = io.BytesIO()
+        metadata = {**_METADATA[kind], "Title": chart.title}
+        _draw_figure(chart, width).savefig(stream, format=kind, metadata=metadata)
+    return stream.getvalue()
+
+
+def _draw_figure(chart: Chart, width: float) -> Figure:
+    names = list(dict.fromkeys((s.name, s.role, s.kind) for s in chart.series))
+    most = int((width - 0.42) / _CHARACTER)
+    longest = min(most, max((len(name) for name, _, _ in names), default=1))
+    columns = max(1, min(len(names), int(width / (0.42 + _CHARACTER * longest))))
+    rows = -(-len(names) // columns) if len(names) > 1 else 0
+    height = width * (0.92 if chart.circle else 0.68) + 0.155 * rows
+    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    axes = figure.add_subplot()
+    _set_scales(axes, chart, width)
+    handles = _draw_series(axes, chart)
+    if chart.y_range is not None:
+        axes.set_ylim(*chart.y_range)
+    _draw_marks(axes, chart)
+    if rows:
+        figure.legend(
+            [handles[name] for name in names], [_escape(shorten(name, most)) for name, _, _ in names], loc="outside lower center",
+            ncols=columns, frameon=False, handlelength=1.6, columnspacing=1.0, borderaxespad=0.1, labelspacing=0.25,
+        )  # fmt: skip
+    return figure
+
+
+def _set_scales(axes: Axes, chart: Chart, width: float) -> None:
+    axes.set_xlabel(_escape(fill(chart.x_label, int(width * 14))))
+    axes.set_ylabel(_escape(fill(chart.y_label, int(width * 9))))
+    axes.grid(color="#e8ebee", linewidth=0.5)
+    axes.set_axisbelow(True)
+    if names := chart.names:
+        axes.set_xticks(range(len(names)), [_escape(shorten(name)) for name in names])
+        if sum(len(shorten(name)) for name in names) > 40:
+            axes.tick_params(axis="x", labelrotation=40)
+    elif chart.log_x:
+        axes.set_xscale("log")
+    if chart.log_y:
+        axes.set_yscale("log")
+    if chart.circle:
+        axes.set_aspect("equal", adjustable="datalim")
+        axes.add_patch(Circle((0, 0), 1, fill=False, edgecolor=QUIET, linewidth=0.7))
+
+
+def _draw_series(axes: Axes, chart: Chart) -> dict[tuple[str, int, str], Any]:
+    """What the legend shows of each name, role and kind."""
+    names = {name: i for i, name in enumerate(chart.names)}
+    bars = list(dict.fromkeys((s.name, s.role) for s in chart.series if s.kind == "bars"))
+    handles: dict[tuple[str, int, str], Any] = {}
+    for s in chart.series:
+        x = [names[str(v)] if names else float(v) for v in s.x]
+        y = [nan if v is None or not isfinite(v) else v for v in s.y]
+        if s.kind == "bars":
+            look, width = choose_look(s.role), 0.75 / len(bars)
+            left = [v + (bars.index((s.name, s.role)) - (len(bars) - 1) / 2) * width for v in x]
+            style: Any = {"color": look.colour, "hatch": look.hatch * 3, "edgecolor": "white", "linewidth": 0}
+            drawn: Any = axes.bar(left, y, width, **style)
+        else:
+            drawn = _draw_line(axes, s, x, y)
+        handles.setdefault((s.name, s.role, s.kind), drawn)
+    return handles
+
+
+def _draw_line(axes: Axes, series: Series, x: list[float], y: list[float]) -> Any:
+    look, points = choose_look(series.role), series.kind == "points"
+    size = 3.6 if points else 2.6
+    (drawn,) = axes.plot(
+        x, y, color=look.colour, linestyle="none" if points else _DASHES[look.dash], linewidth=1.1,
+        marker=look.marker if "markers" in choose_mode(series) else "none",
+        markersize=size + 2.2 if look.hollow else size, markerfacecolor="none" if look.hollow else look.colour,
+        markeredgecolor=look.colour, markeredgewidth=0.9 if look.hollow else 0.2,
+        drawstyle="steps-post" if series.kind == "steps" else "default",
+    )  # fmt: skip
+    return drawn
+
+
+def _draw_marks(axes: Axes, chart: Chart) -> None:
+    upright, level = sort_marks(chart)
+    style: Any = {"textcoords": "offset points", "va": "bottom", "fontsize": 7, "color": INK}
+    line: Any = {"color": QUIET, "linewidth": 0.8, "linestyle": (0, (4, 3)), "zorder": 1}
+    for row, m in enumerate(upright):
+        axes.axvline(m.at, **line)
+        axes.annotate(
+            _escape(shorten(m.label, 40)), (m.at, 1), (0, 2 + 8.5 * row), xycoords=axes.get_xaxis_transform(),
+            ha=anchor_label(place_mark(chart, m)), **style,
+        )  # fmt: skip
+    for m in level:
+        axes.axhline(m.at, **line)
+        axes.annotate(
+            _escape(shorten(m.label, 40)), (1, m.at), (0, 1.5), xycoords=axes.get_yaxis_transform(), ha="right", **style
+        )  # fmt: skip
+
+
+def _escape(text: str) -> str:
+    """Text that matplotlib shows as it is: no formula, no hidden label."""
+    shown = text.replace("$", r"\$")
+    return f" {shown}" if shown.startswith("_") else shown

@@ -1,0 +1,162 @@
+"""`report`: a training, a model or certificates as one page, and as figures of a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ...foundation._errors import InputError, LimitError
+from ...foundation._files import write_bytes
+from ._data import (
+    Chart,
+    LearnedLimits,
+    Mark,
+    Picture,
+    RandomRuns,
+    Section,
+    Series,
+    ShownLimits,
+    Table,
+    number_slugs,
+)
+from ._folder import ReportFolder, open_folder, show_certificates, show_provenance, show_summary
+from ._page import load_plotly, load_template, render_page
+from ._paper import COLUMN, Format, draw_chart, draw_items
+
+__all__ = [
+    "Chart", "LearnedLimits", "Mark", "Picture", "RandomRuns", "Report", "Section", "Series", "ShownLimits", "Table",
+    "draw_chart", "draw_items", "render_page", "report",
+]  # fmt: skip
+MAX_BYTES = 5_000_000
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written: the page, its size, the sections' slugs, how many items of each kind, and the figures' files."""
+
+    page: Path
+    bytes: int
+    sections: tuple[str, ...]
+    charts: int
+    pictures: int
+    tables: int
+    files: tuple[Path, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        lists = {"sections": list(self.sections), "files": [str(path) for path in self.files]}
+        return {**vars(self), "page": str(self.page), **lists}
+
+
+def report(
+    folder: str | Path,
+    *,
+    output: str | Path | None = None,
+    png: str | Path | None = None,
+    pdf: str | Path | None = None,
+    width: float = COLUMN,
+    command: str = "",
+    seed: int | None = None,
+    learned: LearnedLimits | None = None,
+    runs: RandomRuns | None = None,
+    limits: ShownLimits | None = None,
+    max_bytes: int = MAX_BYTES,
+    progress: Callable[[float], None] | None = None,
+) -> Report:
+    """Write the page of a folder, and the figures of a paper. Nothing is written before everything is drawn.
+
+    Args:
+        folder: what `train` wrote, a model folder, or a folder with certificates.
+        output: the page, by default the folder's `report.html`.
+        png, pdf: folders for the figures of each kind, with their data as CSV.
+        width: of the figures, in inches, 1.5 to 20.
+        command: what is said to have made the page.
+        seed: whose model of a training is compared, by default the one that is right longest.
+        learned, limits: how much of a model, and of constructions, is compared and shown.
+        runs: random words on which constructions are run.
+        max_bytes: of the page.
+        progress: called with the share that is done.
+
+    Raises:
+        InputError: for a folder without any of these, for a file that is broken, and where the extra `report` is missing.
+        LimitError: for a page of more than `max_bytes`.
+    """
+    load_template()
+    load_plotly()
+    place = open_folder(folder)
+    target = place.path / "report.html" if output is None else Path(output)
+    sections = number_slugs(
+        sections_of(
+            place, command=command, seed=seed, learned=learned, runs=runs, limits=limits, progress=progress
+        )
+    )
+    written = render_page(f"{place.name}: {place.what}", sections).encode("utf-8")
+    if len(written) > max_bytes:
+        size = f"{len(written):,} bytes, more than {max_bytes:,}"
+        raise LimitError(f"{target}: the page has {size}: raise `max_bytes`")
+    wanted: list[tuple[str | Path | None, Format]] = [(png, "png"), (pdf, "pdf")]
+    files = [
+        (Path(where) / name, data)
+        for where, kind in wanted
+        if where is not None
+        for name, data in draw_items(sections, kind, width)
+    ]
+    for where in (png, pdf):
+        try:
+            if where is not None:
+                Path(where).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{where}: cannot be a folder ({error.strerror})") from None
+    for path, data in (*files, (target, written)):
+        write_bytes(path, data)
+    kinds = [type(item) for section in sections for item in section.items]
+    return Report(
+        target, len(written), tuple(section.slug for section in sections), kinds.count(Chart), kinds.count(Picture),
+        kinds.count(Table), tuple(path for path, _ in files),
+    )  # fmt: skip
+
+
+def sections_of(
+    place: ReportFolder,
+    *,
+    command: str = "",
+    seed: int | None = None,
+    learned: LearnedLimits | None = None,
+    runs: RandomRuns | None = None,
+    limits: ShownLimits | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[Section, ...]:
+    """The summary, what was learned, what is constructed, certificates without a construction, and provenance."""
+    from ._constructed import show_construction
+
+    construction, reason = place.construct_task()
+    shown = [*place.realisations, *([(None, construction)] if construction is not None else [])]
+    found: list[Section] = []
+    if place.is_learned:
+        from ._learned import show_model
+
+        with use_one_thread():
+            found += show_model(place, seed=seed, limits=learned)
+    for number, (path, realisation) in enumerate(shown):
+        if progress is not None:
+            progress((number + place.is_learned) / (len(shown) + place.is_learned + 1))
+        sections = show_construction(realisation, certificate=path, runs=runs, limits=limits)
+        named = path.name if path is not None else "constructed"
+        found += [replace(s, title=f"{named}: {s.title}") for s in sections] if len(shown) > 1 else sections
+    return (show_summary(place, command, reason), *found, *show_certificates(place), show_provenance(place))
+
+
+@contextmanager
+def use_one_thread() -> Iterator[None]:
+    """Run torch on one thread: for the small products of a word's single tokens several are many times slower."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
