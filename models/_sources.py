@@ -20,7 +20,7 @@ from ..constructions.automata._automaton import Automaton
 from ..constructions.automata._labels import label_text
 from ..foundation._errors import InputError
 from ..theory._check import check
-from ..theory._run_file import realisation_of, require_there
+from ..theory._run_file import realisation_of
 from ..theory.arithmetic._arithmetic import Kernel, parse_arithmetic
 from ..theory.proofs._answers import Answers, answers_of, output_answers, same_letters
 from ..theory.proofs._npz_model import NpzModel, load_npz_matrices, load_npz_model
@@ -110,7 +110,11 @@ def _open_path(path: str, argument: str) -> Source:
         return Source("folder", path, path)
     if place.suffix == ".npz":
         return Source("npz", path, path)
-    require_there(path)
+    if not place.exists() and not place.suffix:
+        raise InputError(
+            f"{path}: no such file, and not a model folder or a checkpoint; for an automaton of this name write its certificate "
+            f"first with `mirrormata construct {path} -o FILE`"
+        )
     if place.suffix == ".json" and place.is_file() and read_document(path).get("format") != FORMAT:
         raise InputError(f"{path}: not a model folder, an FLA checkpoint, an .npz or a certificate")
     return Source("realisation", realisation_of(path), path)

@@ -152,7 +152,7 @@ def _target(given: Beside) -> tuple[Realisation | None, Automaton | None]:
     ):
         found = open_source(given, "constructed").value
         return found, found.automaton
-    return None, as_automaton(str(given) if isinstance(given, Path) else given)
+    return None, as_automaton(str(given) if isinstance(given, Path) else given, argument="constructed")
 
 
 def _construct_beside(learned: Learned, given: Realisation | None, notes: list[str]) -> Learned | None:

@@ -220,7 +220,7 @@ def test_certificates_that_are_no_models(forms: dict[str, Any]) -> None:
         compare(forms["model"])
     with pytest.raises(InputError, match="`constructed` is mod:3"):
         compare(forms["learned"], automaton_from_spec("mod:3"))
-    with pytest.raises(InputError, match="`constructed` is of the type int"):
+    with pytest.raises(InputError, match="`constructed` 3 is of the type int and no automaton"):
         compare(forms["learned"], 3)
 
 
