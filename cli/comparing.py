@@ -30,35 +30,46 @@ def compare(
         typer.Argument(metavar="CONSTRUCTED|SPEC", help=f"A certificate, or an automaton. {SPEC_HELP}"),
     ],
     extract: Annotated[
-        str, typer.Option(help="Ways to extract the automaton: exact, clusters, kv, lstar; or none.")
+        str,
+        typer.Option(
+            help="How to extract the automaton: exact, clusters, kv, lstar, several with commas, or none."
+        ),
     ] = "exact,clusters",
-    words: Annotated[int, typer.Option(help="Random words.")] = 256,
-    length: Annotated[int, typer.Option(help="Their letters.")] = 1024,
-    fit: Annotated[int, typer.Option(help="States after up to so many letters make up the classes.")] = 64,
-    seed: Annotated[int, typer.Option(help="Of the words.")] = 0,
-    dtype: Annotated[str, typer.Option(help="Of the rounding horizon.")] = "fp32",
+    words: Annotated[int, typer.Option(help="Number of random words to run.")] = 256,
+    length: Annotated[int, typer.Option(help="Number of letters of each random word.")] = 1024,
+    fit: Annotated[
+        int, typer.Option(help="Take the classes from the states after at most so many letters.")
+    ] = 64,
+    seed: Annotated[int, typer.Option(help="Seed of the random words.")] = 0,
+    dtype: Annotated[str, typer.Option(help="Float format of the rounding horizon.")] = "fp32",
     output: Annotated[
         str | None,
         typer.Option(
             "--output",
             "-o",
             metavar="FILE",
-            help="Look for a certificate that the layer must fail; write it.",
+            help="Look for a certificate that the layer must fail, and write it to this file.",
         ),
     ] = None,
     arithmetic: Annotated[
-        str | None, typer.Option(help="Of that certificate, per_step:FORMAT; by default per_step:bf16.")
+        str | None,
+        typer.Option(help="Arithmetic of that certificate, per_step:FORMAT; by default per_step:bf16."),
     ] = None,
     subspace: Annotated[
-        float, typer.Option(help="Singular values of class means that count, relative to the largest.")
+        float,
+        typer.Option(help="Count singular values of the class means from this share of the largest on."),
     ] = 0.05,
-    rank: Annotated[float, typer.Option(help="Singular values of A - I that count.")] = 0.01,
-    max_dim: Annotated[int, typer.Option(help="Largest matrix whose eigenvalues are decided.")] = 64,
-    max_group: Annotated[int, typer.Option(help="Largest transition group.")] = 1_000,
-    max_degree: Annotated[int, typer.Option(help="Largest degree of a number field.")] = 40,
-    max_steps: Annotated[int, typer.Option(help="Most letters in search of a certificate.")] = 20_000,
-    max_states: Annotated[int, typer.Option(help="Most states that kv or lstar learn.")] = 200,
-    max_queries: Annotated[int, typer.Option(help="Most words that they ask.")] = 5_000,
+    rank: Annotated[float, typer.Option(help="Count singular values of A - I above this number.")] = 0.01,
+    max_dim: Annotated[
+        int, typer.Option(help="Largest dimension of a matrix whose eigenvalues are decided.")
+    ] = 64,
+    max_group: Annotated[int, typer.Option(help="Largest order of the transition group.")] = 1_000,
+    max_degree: Annotated[int, typer.Option(help="Largest degree of a number field to snap to.")] = 40,
+    max_steps: Annotated[
+        int, typer.Option(help="Largest number of letters to read in search of a certificate.")
+    ] = 20_000,
+    max_states: Annotated[int, typer.Option(help="Largest number of states that kv or lstar learn.")] = 200,
+    max_queries: Annotated[int, typer.Option(help="Largest number of words that kv or lstar ask.")] = 5_000,
     alphabet: Alphabet = None,
     track: TrackOption = None,
     start: Start = None,
@@ -66,10 +77,9 @@ def compare(
     product: ProductOption = "left",
     as_json: Json = False,
 ) -> None:
-    """Hold a learned layer against a construction: spectra, representation, alignment, horizons, causes, automaton."""
+    """Compare a learned layer with a construction: spectra, representation, alignment, horizons, causes, automaton."""
     from ..models.comparison._compare import compare as compare_learned
     from ..models.comparison._result import Tolerances, comparison_rows, comparison_tables
-    from ..models.comparison._sources import load_learned
     from ..models.comparison._states import Sampling
     from ..theory.arithmetic._rounding import float_format
 
@@ -80,8 +90,8 @@ def compare(
     lrnn, automaton = _target(constructed, alphabet, track, start, group, product)
     with working("comparing") as progress:
         found = compare_learned(
-            load_learned(learned, automaton),
-            lrnn,
+            learned,
+            automaton if lrnn is None else lrnn,
             sampling=Sampling(words, length, fit, seed),
             tolerances=Tolerances(
                 subspace, rank, max_dim, max_group, max_degree, max_steps, max_states, max_queries

@@ -16,11 +16,12 @@ from .options import SPEC_HELP, Group, Json, one_of
 from .output import print_columns, print_json, print_table, say, working
 
 Device = Annotated[
-    str | None, typer.Option(help="auto (the first GPU, else the CPU), cpu, cuda, cuda:1, ...")
+    str | None,
+    typer.Option(help="Run on this device: auto (the first GPU, else the CPU), cpu, cuda, cuda:1, ..."),
 ]
-Precision = Annotated[str | None, typer.Option(help="fp32, or bf16 by autocast.")]
+Precision = Annotated[str | None, typer.Option(help="Compute in fp32, or in bf16 by autocast.")]
 Minutes = Annotated[
-    float | None, typer.Option(help="Stop after so many minutes, saved; the same command goes on.")
+    float | None, typer.Option(help="Save and stop after so many minutes; the same command then goes on.")
 ]
 
 
@@ -38,39 +39,55 @@ def train(
             metavar="SPEC", help=SPEC_HELP + "; or text, text:PATH, or an experiment as a .toml file"
         ),
     ],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FOLDER", help="Where all goes.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FOLDER", help="Write everything into this folder.")
+    ],
     family: Annotated[
-        str | None, typer.Option(help="deltaproduct (DeltaNet: with one factor), mamba, gla, rwkv7, ...")
+        str | None,
+        typer.Option(
+            help="Layer family: deltaproduct (DeltaNet is one with one factor), mamba, gla, rwkv7, ..."
+        ),
     ] = None,
-    householders: Annotated[int | None, typer.Option(help="Factors of a token (deltaproduct).")] = None,
+    householders: Annotated[
+        int | None, typer.Option(help="Number of Householder factors a token (deltaproduct).")
+    ] = None,
     range_: Annotated[
-        str | None, typer.Option("--range", help="Of eigenvalues: 0,1 or --range=-1,1.")
+        str | None,
+        typer.Option("--range", help="Range of the transitions' eigenvalues: 0,1 or --range=-1,1."),
     ] = None,
-    layers: Annotated[int | None, typer.Option(help="Blocks of the model.")] = None,
-    width: Annotated[int | None, typer.Option(help="Of the residual stream.")] = None,
-    heads: Annotated[int | None, typer.Option(help="Heads of each block.")] = None,
+    layers: Annotated[int | None, typer.Option(help="Number of blocks of the model.")] = None,
+    width: Annotated[int | None, typer.Option(help="Width of the residual stream.")] = None,
+    heads: Annotated[int | None, typer.Option(help="Number of heads of each block.")] = None,
     protocol: Annotated[
-        str | None, typer.Option(help="A paper's set-up: word_problem, formal_language, error_control.")
+        str | None, typer.Option(help="Use a paper's set-up: word_problem, formal_language or error_control.")
     ] = None,
-    lengths: Annotated[str | None, typer.Option(help="Of training words: 128, or 3-40.")] = None,
-    test_lengths: Annotated[str | None, typer.Option(help="Of test words: 128,512 or 40-256.")] = None,
-    steps: Annotated[int | None, typer.Option(help="Updates.")] = None,
-    batch: Annotated[int | None, typer.Option(help="Words of each seed in an update.")] = None,
-    seeds: Annotated[int | None, typer.Option(help="How many models, trained side by side.")] = None,
-    lr: Annotated[float | None, typer.Option(help="Largest learning rate.")] = None,
+    lengths: Annotated[str | None, typer.Option(help="Length of the training words: 128, or 3-40.")] = None,
+    test_lengths: Annotated[
+        str | None, typer.Option(help="Lengths of the test words: 128,512 or 40-256.")
+    ] = None,
+    steps: Annotated[int | None, typer.Option(help="Number of updates of the weights.")] = None,
+    batch: Annotated[int | None, typer.Option(help="Number of words of each seed in an update.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(help="Number of models to train side by side, with the seeds 0, 1, ...")
+    ] = None,
+    lr: Annotated[float | None, typer.Option(help="Largest learning rate of the schedule.")] = None,
     precision: Precision = None,
     device: Device = None,
     deterministic: Annotated[
-        bool, typer.Option("--deterministic", help="Only deterministic algorithms of torch.")
+        bool, typer.Option("--deterministic", help="Use only torch's deterministic algorithms.")
     ] = False,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="SECTION.ENTRY=VALUE", help="Any other entry, as in a .toml file."),
+        typer.Option(
+            "--set",
+            metavar="SECTION.ENTRY=VALUE",
+            help="Set any other entry of the experiment, as a .toml file would.",
+        ),
     ] = None,
     minutes: Minutes = None,
     as_json: Json = False,
 ) -> None:
-    """Train models on an automaton's words, or on text; the same command goes on after a stop, exactly as without it."""
+    """Train models on the words of an automaton, or on text. After a stop the same command goes on, with the same result."""
     from ..models.training._experiment import experiment_from_dict, read_toml
     from ..models.training._train import train as run
 
@@ -104,32 +121,35 @@ def train(
 
 
 def evaluate(
-    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A model folder, or what `train` wrote.")],
+    folder: Annotated[
+        str, typer.Argument(metavar="FOLDER", help="A model folder, or the folder that `train` wrote.")
+    ],
     lengths: Annotated[
-        str | None, typer.Option(help="128,512 or 40-256; by default those of the task.")
+        str | None, typer.Option(help="Lengths to test: 128,512 or 40-256; by default those of the task.")
     ] = None,
-    words: Annotated[int, typer.Option(help="Test words.")] = 256,
-    seed: Annotated[int, typer.Option(help="Seed of the test words.")] = 0,
+    words: Annotated[int, typer.Option(help="Number of random test words.")] = 256,
+    seed: Annotated[int, typer.Option(help="Seed of the random test words.")] = 0,
     data: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Test on the rows of a word-problem .csv, or a language model on this text."
+            metavar="FILE",
+            help="Test on the rows of this word-problem .csv, or a language model on this text.",
         ),
     ] = None,
     group: Group = None,
-    chunk: Annotated[int, typer.Option(help="Tokens in memory at once.")] = 1024,
+    chunk: Annotated[int, typer.Option(help="Number of tokens to hold in memory at once.")] = 1024,
     memory: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="Test again with layers that remember the last N letters at most, layer by layer.",
+            help="Test again with layers that remember at most the last N letters, one layer after another.",
         ),
     ] = None,
     precision: Precision = None,
     device: Device = None,
     as_json: Json = False,
 ) -> None:
-    """Accuracy at every position, words right so far, first failure and the longest length that works."""
+    """Test a trained model: accuracy at every position, whole words right, the first failure, the longest length that works."""
     from ..models._evaluation_file import evaluate_folder
 
     with working("testing") as progress:
@@ -149,22 +169,30 @@ def evaluate(
 
 
 def sweep(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A sweep as a .toml file.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The sweep, as a .toml file.")],
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FOLDER", help="Results; machines may share it.")
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Write the results into this folder; several machines may share it.",
+        ),
     ],
     minutes: Minutes = None,
-    table: Annotated[bool, typer.Option("--table", help="Only show what is there; train nothing.")] = False,
+    table: Annotated[
+        bool, typer.Option("--table", help="Show the results that are there, and train nothing.")
+    ] = False,
     picture: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Draw a line for each row, the median over seeds at every position: .png, .pdf or .svg.",
+            help="Draw a line for each row, the median over the seeds at every position, to .png, .pdf or .svg.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Train a grid of models, and show their table; exit status 1 while rows are missing."""
+    """Train a grid of models and show their table. The exit status is 1 while rows are missing."""
     from ..models.sweeps._run import SweepFolder, run_sweep
     from ..models.sweeps._sweep import read_sweep
     from ..models.sweeps._table import sweep_caption, sweep_json, sweep_table

@@ -50,7 +50,7 @@ def prove(
     as_json: Json = False,
 ) -> None:
     """Prove a model equal to an automaton in an arithmetic, on all words, or find a shortest word that refutes it."""
-    from ..models._folder_stepper import prove_model
+    from ..models._sources import prove_model
 
     if max_states < 1:
         raise InputError(f"--max-states {max_states}: it is a number of states from 1 on")
@@ -101,14 +101,10 @@ def spectrum(
     as_json: Json = False,
 ) -> None:
     """Eigenvalues of every letter, enclosed and decided: real, sign, unit circle, stability; exit status 1 if any is not."""
-    from ..models.fla._model import is_fla
+    from ..models._sources import spectrum_of_model
 
-    if is_fla(model):
-        from ..models.fla._learned import fla_spectrum as spectrum_of
-    else:
-        from ..theory.spectra._model import spectrum_of_file as spectrum_of
     with working("computing eigenvalues"):
-        found = spectrum_of(
+        found = spectrum_of_model(
             model, products=products, max_dim=max_dim, max_letters=max_letters, max_products=max_products
         )
     if picture is not None:

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Meta
 
 from ..foundation._errors import InputError
+from ._families import find_family, switch_problems
 from ._records import field_problems
-from .layers._registry import find_family, switch_problems
 
 MOST = 2**30
 """The largest number of anything that is counted; far below it a model is larger than any memory."""

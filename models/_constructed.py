@@ -1,6 +1,6 @@
-"""`from_construction`: an exact LRNN's weights in the very modules that are trained.
+"""`from_construction`: an exact LRNN as weights of the very modules that are trained; `write_constructed`: as a model folder.
 
-`mirrormata export model`: a construction as a model folder, so that it is tested and compared like a trained one.
+Such a model is tested and compared like a trained one.
 """
 
 from __future__ import annotations
@@ -38,10 +38,18 @@ def from_construction(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> Model:
     factors write. With one layer the read-out's classes are the rows of `LRNN.decode`, scored by the distance to
     their codes; with several, tables lead from layer to layer and the classes are the automaton's states and "none".
     The labels (`ModelConfig.meaning`) are the automaton's states.
-    All stored numbers are rounded once to float32.
 
-    Raises `InputError` where a letter is no product of GH factors (G.A3, DP.T6), `NotRealisableError` where an
-    additive term is not written by the factors, `LimitError` beyond `max_entries`.
+    Args:
+        lrnn: a construction by GH factors, of any number of layers.
+        max_entries: largest number of weights in one array.
+
+    Returns:
+        A model of one seed; its numbers are rounded once to float32.
+
+    Raises:
+        InputError: a letter is no product of GH factors (G.A3, DP.T6).
+        NotRealisableError: the factors do not write an additive term.
+        LimitError: an array has more than `max_entries` weights.
     """
     shapes = [_Shape(layer, lrnn.automaton.name) for layer in lrnn.layers]
     layered = len(shapes) > 1
@@ -202,10 +210,18 @@ def _check_sizes(name: str, limit: int, sizes: dict[str, int]) -> None:
 def write_constructed(
     lrnn: LRNN, settings: TaskSettings, folder: str | Path, *, max_entries: int = MAX_ENTRIES
 ) -> None:
-    """Write `from_construction(lrnn)` with the contract of a task, whose automaton must be the construction's.
+    """Write `from_construction(lrnn)` as a model folder, with the contract of a task.
 
-    `InputError` where it is another: the letters and states must have the same texts in the same order, and the
-    transitions and the start must agree.
+    Args:
+        lrnn: the construction.
+        settings: of a task whose automaton is the construction's: letters and states have the same texts in the same order, and
+            transitions and start agree; without BOS, with states as labels.
+        folder: the model folder to write.
+        max_entries: largest number of weights in one array.
+
+    Raises:
+        InputError: the task's automaton is another, or the task has BOS or other labels.
+        LimitError: see `from_construction`.
     """
     task = AutomatonTask(settings)
     own, wanted = lrnn.automaton, task.automaton

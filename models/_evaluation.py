@@ -20,8 +20,8 @@ from torch.nn import functional as F
 
 from ..foundation._errors import LimitError
 from ._config import ModelConfig
+from ._families import find_family
 from ._model import Model, States
-from .layers._registry import find_family
 from .tasks._contract import scaled_accuracy
 from .tasks._language import LanguageTask
 from .tasks._sampling import IGNORED, Array
@@ -138,12 +138,24 @@ def evaluate(
     autocast: torch.dtype | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Evaluation:
-    """All seeds of a model on the same `words` random words of `length` letters.
+    """Test all seeds of a model on the same `words` random words of `length` letters.
 
-    `chunk`: tokens that are in memory at once, fewer where the layers write out more than `MOST_ENTRIES` numbers for them;
-    states are carried from one to the next. Words depend on `seed` alone.
+    Args:
+        model: one model, or several seeds side by side, on any device.
+        task: where the words and labels come from.
+        length: letters of the words, without BOS.
+        words: how many.
+        seed: of the words, which depend on it alone.
+        chunk: tokens that are in memory at once, at least 2; fewer where the layers write out more than `MOST_ENTRIES` numbers for
+            them. States are carried from one chunk to the next.
+        autocast: dtype of autocast, None for none.
+        progress: told the share of the letters that is done.
 
-    `LimitError`: `check_size`.
+    Returns:
+        What was seen at every position, for every seed.
+
+    Raises:
+        LimitError: the words are too many or too long (`check_size`).
     """
     check_size(model.config, len(model.seeds), words, length)
     device = next(model.parameters()).device
@@ -196,7 +208,7 @@ def check_size(config: ModelConfig, seeds: int, words: int, length: int) -> None
 
 
 def _bits(logits: Tensor, labels: Array) -> Array:
-    """Of all words' labels at each token, `[seeds, tokens]`; logits `[seeds, words, tokens, classes]`."""
+    """Bits of all words' labels at each token, `[seeds, tokens]`; logits `[seeds, words, tokens, classes]`."""
     seeds, words, tokens, _ = logits.shape
     wanted = torch.from_numpy(labels.astype(np.int64)).to(logits.device).expand(seeds, -1, -1)
     nats = F.cross_entropy(
@@ -212,7 +224,7 @@ def length_text(length: int | Span) -> str:
 
 
 def longest_of(lengths: Sequence[int | Span]) -> int:
-    """How long test words must be."""
+    """The longest of these lengths: how long test words must be."""
     return max(x if isinstance(x, int) else x[1] for x in lengths)
 
 

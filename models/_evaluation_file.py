@@ -1,6 +1,7 @@
 """`evaluate_folder`: `mirrormata eval` of a model folder, or of all seeds of a training's folder.
 
-Models some of whose layers begin anew every few letters: which layer's memory answers need, and which one's harms them.
+With `memory` each model is tested again with a `ShortMemory` in place of some layers, which then begin anew every few letters:
+that shows which layer's memory the answers need, and which one's harms them.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class ShortMemory(nn.Module):
         self.span = letters - letters % self.step
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """As the mixer's. The state is the tokens before x that later ones may see, from a multiple of `step` on."""
+        """As the mixer's `forward`. The state is the tokens before x that later ones may see, from a multiple of `step` on."""
         read = torch.cat([state["read"], x], 2) if state else x
         tokens, new = read.shape[2], x.shape[2]
         first = tokens - new
@@ -60,7 +61,7 @@ class ShortMemory(nn.Module):
         return torch.cat(outputs, 2), State(read=read[:, :, kept:])
 
     def _beginning(self, start: int) -> int:
-        """Of the run for the `step` tokens from `start` on."""
+        """Where the run begins that covers the `step` tokens from `start` on."""
         return max(start + self.step - self.span, 0)
 
 
@@ -113,7 +114,7 @@ class FolderEvaluation:
 
 
 def evaluate_folder(
-    folder: str,
+    folder: str | Path,
     *,
     lengths: Sequence[int | Span] | None = None,
     words: int = 256,
@@ -126,13 +127,30 @@ def evaluate_folder(
     memory: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> FolderEvaluation:
-    """Test every model in the folder on the same words; `lengths`: by default those of its task.
+    """Test every model in the folder on the same words.
 
-    `data`: a word-problem CSV whose rows are the words, of `group` where its name does not say it; for a language model
-    a file or folder of text. `memory`: test again with each layer, and the lowest layers together, made to remember no more
-    letters than this (`ShortMemory`).
+    Args:
+        folder: a model folder, or the folder that `train` wrote, whose models are in `seed-0`, ....
+        lengths: letters of the words, or spans whose lengths count alike; by default those of the folder's task.
+        words: number of random words.
+        seed: of the random words.
+        data: a word-problem CSV whose rows are the words; for a language model a file or folder of text.
+        group: of the CSV, where its name does not say it.
+        chunk: tokens in memory at once, at least 2.
+        device: `auto` (the first GPU, else the CPU), `cpu`, `cuda`, `cuda:1`, ....
+        precision: `fp32`, or `bf16` by autocast.
+        memory: test again with each layer, and the lowest layers together, made to remember no more letters than this
+            (`ShortMemory`); None for the models as they are.
+        progress: told the share of the work that is done.
+
+    Returns:
+        What was seen, by seed.
+
+    Raises:
+        InputError: there is no model, a file is wrong, or an argument does not fit the task.
+        LimitError: the words are too many or too long for memory.
     """
-    place = Path(folder)
+    place, folder = Path(folder), str(folder)
     if not place.is_dir():
         raise InputError(f"{folder}: no such folder; give a model folder, or what `train` wrote")
     folders = [place] if (place / "config.json").is_file() else sorted(place.glob("seed-*"), key=_number)

@@ -11,8 +11,8 @@ from torch.nn import functional as F
 
 from ..foundation._errors import InputError
 from ._config import ModelConfig
-from .layers._registry import find_family
-from .layers._seeded import SeededEmbedding, SeededLinear, SeededRMSNorm, State, beginning
+from ._families import find_family
+from .layers._seeded import SeededEmbedding, SeededLinear, SeededRMSNorm, State, write_out_initial_state
 from .layers._table_read_out import TableReadOut
 
 States: TypeAlias = list[State]
@@ -60,7 +60,7 @@ class Block(nn.Module):
 
 
 class Model(nn.Module):
-    """From letters to the classes' logits, after every token; `seeds` independent models of one shape side by side.
+    """A network from letters to the classes' logits, after every token; `seeds` independent models of one shape side by side.
 
     Each seed's weights are drawn from its own number alone, so a model trains the same with or without others.
     """
@@ -106,7 +106,7 @@ class Model(nn.Module):
         for block in self.blocks:
             assert isinstance(block, Block)
             begin = getattr(block.mixer, "begin", None)
-            states.append(beginning(block.mixer, x) if begin is None else begin(x))
+            states.append(write_out_initial_state(block.mixer, x) if begin is None else begin(x))
         return states
 
     def answers(self, logits: Tensor) -> Tensor:
@@ -154,7 +154,7 @@ def _stack(model: Model, singles: Sequence[Model]) -> None:
 
 
 def _of_seed(name: str) -> tuple[int, str] | None:
-    """For a parameter of a module that each seed has by itself: the seed's place, and its name in a one-seed model."""
+    """Of a parameter of a module that each seed has by itself, the seed's place, and its name in a one-seed model."""
     before, mark, after = name.partition(".by_seed.")
     if not mark:
         return None

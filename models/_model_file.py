@@ -1,6 +1,6 @@
 """Model folders: `config.json`, `model.safetensors`, `task.json`; written whole or not at all, never unpickled.
 
-The model of a folder together with its task, where that is an automaton's.
+`load_model` reads the model of any task; `automaton_model` reads one whose task is an automaton's, with that task.
 """
 
 from __future__ import annotations
@@ -55,8 +55,13 @@ def read_model_config(path: str | Path) -> ModelFile:
 def save_model(folder: str | Path, model: Model, task: Mapping[str, Any]) -> None:
     """Write one seed's model as a folder, through a temporary one beside it; a model that is there is replaced.
 
-    `task`: what the letters and classes are, for `task.json`. `InputError` for several seeds, and where the place is
-    taken by something that is no model folder.
+    Args:
+        folder: the folder to write.
+        model: of one seed (`Model.select`).
+        task: what the letters and classes are, for `task.json`, as `TaskContract.as_json` gives it.
+
+    Raises:
+        InputError: the model has several seeds, or the place is taken by something that is no model folder.
     """
     if len(model.seeds) != 1:
         raise InputError(f"{folder}: the model has {len(model.seeds)} seeds: choose one with `select`")
@@ -69,7 +74,17 @@ def save_model(folder: str | Path, model: Model, task: Mapping[str, Any]) -> Non
 
 
 def load_model(folder: str | Path) -> tuple[Model, dict[str, Any]]:
-    """The model on the CPU, in the dtype of its file, and its task; `InputError` naming the file that is wrong."""
+    """Read a model folder.
+
+    Args:
+        folder: with `config.json`, `model.safetensors` and `task.json`.
+
+    Returns:
+        The model on the CPU, in the dtype of its file, and what `task.json` holds.
+
+    Raises:
+        InputError: a file is missing or wrong; the line names it and the entry or tensor.
+    """
     place = Path(folder)
     config = read_model_config(place / "config.json")
     weights = place / "model.safetensors"
@@ -147,9 +162,17 @@ def _json(path: Path) -> dict[str, Any]:
 def automaton_model(
     folder: str, purpose: str
 ) -> tuple[Model, AutomatonTask, tuple[str, ...], tuple[int, ...]]:
-    """The model of a folder, its automaton's task, the texts of its letters, and the letters read before a word (BOS).
+    """Read a model folder whose task is an automaton's.
 
-    `InputError` where its task is no automaton's, so that there is nothing to `purpose`.
+    Args:
+        folder: the model folder.
+        purpose: the verb of what is done with it, for the error.
+
+    Returns:
+        The model, the task, the texts of its letters without BOS, and the letters that are read before a word (BOS, or none).
+
+    Raises:
+        InputError: a file is wrong, or the task is no automaton's.
     """
     model, _ = load_model(folder)
     contract = read_contract(Path(folder) / "task.json")

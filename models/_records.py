@@ -112,7 +112,7 @@ def _in_words(text: str, data: Any, kind: Any) -> str:
 
 
 class _Nowhere:
-    """In place of a value that a path does not lead to."""
+    """Stands for a value where a path leads nowhere."""
 
 
 _NOWHERE = _Nowhere()

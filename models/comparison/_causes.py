@@ -1,8 +1,9 @@
-"""Why a model must fail: all eigenvalues in [0, 1], and two words that its layer provably confuses.
+"""Why a learned layer fails, and from which length on: proofs, bounds and predictions, and a check by replacing its heads.
 
-At which length a learned head must, or need not yet, fail: by β, by rounding, by drift, by the classes' spread.
-
-Causal check: put the snapped head in the learned one's place, leave the rest as it is, and measure again.
+- `why_it_fails`: all eigenvalues in [0, 1], and two words that the layer provably confuses, as a certificate.
+- `horizon_of`: the lengths up to which it need not fail by β, by rounding and by drift, and where its classes are
+  predicted to meet.
+- `causal_check`: the snapped head in the learned one's place, all else as it is, and the accuracy measured again.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from ...theory.impossibility._certificate import certify_impossibility
 from ...theory.impossibility._orbits import AffineHead, AffineModel
 from ...theory.running._words import random_words
 from ..learned._learned import AffineStepper, Learned
-from ._snap import SnappedHead, in_use
+from ._snap import SnappedHead, find_factors_in_use
 from ._spectra import LetterFacts
-from ._states import ClassGeometry, Sampling, side_by_side
+from ._states import ClassGeometry, Sampling, run_beside_automaton
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,7 @@ class Failure:
 
 
 def eigenvalues_in_zero_one(facts: Sequence[Sequence[LetterFacts]]) -> bool | None:
-    """Of all letters of all heads."""
+    """Whether all eigenvalues of all letters of all heads are in [0, 1]; None where that is not known."""
     values = [letter.in_zero_one for head in facts for letter in head]
     return False if False in values else None if None in values or not values else True
 
@@ -139,7 +140,7 @@ def horizon_of(
     observed: int | None,
     dtype: str,
 ) -> Horizon:
-    """Of the heads that are needed together: the least over them. `lrnn`: their exact linear RNN, None with the `reason`."""
+    """The lengths for the heads that are needed together: the least over them. `lrnn`: their exact linear RNN, None with the `reason`."""
     notes: list[str] = []
     beta = rounding = least = None
     if lrnn is None:
@@ -172,7 +173,7 @@ def _least_beta(snapped: SnappedHead) -> float | None:
     factors = snapped.head.factors
     if factors is None:
         return None
-    used = factors.strength[in_use(snapped.head, snapped.basis)]
+    used = factors.strength[find_factors_in_use(snapped.head, snapped.basis)]
     return float(used.min()) if used.size else None
 
 
@@ -268,7 +269,7 @@ def _wrong(
     target, read = learned.target, stepper.read
     held = sum(head.H0.size for head in stepper.heads) * words
     at_once = max(1, min(tokens, ENTRIES // held))
-    followed = side_by_side(target, stepper, letters)
+    followed = run_beside_automaton(target, stepper, letters)
     wrong = np.zeros((len(choices), tokens, words), dtype=bool)
     asked = np.zeros((tokens, words), dtype=bool)
     wanted = np.zeros((tokens, words), dtype=np.int64)

@@ -17,7 +17,7 @@ from ...foundation._errors import LimitError
 from ...theory.arithmetic._rounding import Floats
 from ...theory.running._words import random_words
 from ..learned._learned import Learned
-from ._states import side_by_side
+from ._states import run_beside_automaton
 
 POINTS = 1_024
 """At most about so many states decide which directions are principal ones."""
@@ -27,7 +27,7 @@ _CANCELLED = 1e-6
 """Squared distances below this part of the largest squared norm lose more than about ten of 16 digits."""
 
 
-def observed(
+def observe_states(
     learned: Learned, words: int, length: int, seed: int, max_points: int
 ) -> tuple[Floats, Indices, Indices]:
     """States `[points, entries]`, the start first; moves `[observed, 3]` point, letter, point; the answers.
@@ -41,20 +41,20 @@ def observed(
         )
     target = learned.target
     letters = random_words(target.automaton, words, length, seed)
-    rows = [flat(learned.head_states(learned.stepper.initial(1)))]
+    rows = [flatten_heads(learned.head_states(learned.stepper.initial(1)))]
     before = np.zeros(words, dtype=np.int64)
     moves, answers = [], []
-    for t, (x, states, _, asked, _) in enumerate(side_by_side(target, learned.stepper, letters)):
+    for t, (x, states, _, asked, _) in enumerate(run_beside_automaton(target, learned.stepper, letters)):
         given = np.where(asked, learned.stepper.decode(states, x), -1)
         after = 1 + t * words + np.arange(words)
-        rows.append(flat(learned.head_states(states)))
+        rows.append(flatten_heads(learned.head_states(states)))
         moves.append(np.stack([before, x, after], axis=1))
         answers.append(given)
         before = after
     return np.concatenate(rows), np.concatenate(moves), np.concatenate(answers)
 
 
-def flat(states: Sequence[Floats]) -> Floats:
+def flatten_heads(states: Sequence[Floats]) -> Floats:
     """States of all heads side by side, `[sequences, entries]`."""
     return np.concatenate([H.reshape(len(H), -1) for H in states], axis=1)
 
@@ -93,7 +93,7 @@ class Clusters:
 
     @cached_property
     def share(self) -> float:
-        """Of moves and answers that agree with the majority of their cluster and letter."""
+        """The share of moves and answers that agree with the majority of their cluster and letter."""
         agreed = self.votes.max(axis=2).sum() + self.said.max(axis=2).sum()
         return float(agreed / max(self.votes.sum() + self.said.sum(), 1))
 
@@ -120,7 +120,7 @@ def clusters_of(
     for head in learned.heads:
         columns = slice(end, end + head.H0.size)
         end = columns.stop
-        centre, basis, gap = principal(points[:, columns])
+        centre, basis, gap = find_principal_directions(points[:, columns])
         found.append((gap, Space(f"{head.name}, {basis.shape[1]} directions", columns, centre, basis)))
     for _, space in sorted(found, key=lambda f: -f[0]):
         one = _clusters(space, points, moves, answers, shape, None, most)
@@ -152,7 +152,7 @@ def _clusters(
     return Clusters(space, label, used, gap, votes, said)
 
 
-def principal(points: Floats) -> tuple[Floats, Floats, float]:
+def find_principal_directions(points: Floats) -> tuple[Floats, Floats, float]:
     """Mean and principal directions, as columns, before the widest gap of the singular values; and that gap, a quotient."""
     centre = points.mean(axis=0)
     centred = points - centre

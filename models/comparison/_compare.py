@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ...constructions._construct import construct
-from ...constructions._lrnn import LRNN, table_of
+from ...constructions._conversions import AutomatonLike, as_automaton
+from ...constructions._document import FORMAT, read_document
+from ...constructions._lrnn import table_of
 from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError, LimitError, MirrormataError
+from .._sources import ModelSource, open_source
 from ..learned._learned import Learned, LearnedHead
 from ._causes import Failure, causal_check, eigenvalues_in_zero_one, horizon_of, why_it_fails
 from ._extraction import Extracted, Method, extract_clusters, extract_exact, extract_learning
 from ._procrustes import align_letters, disparity
 from ._representations import CharacterTable, TransitionGroup, character_table, representation_of
-from ._result import Comparison, HeadComparison, Tolerances, restricted
+from ._result import Comparison, HeadComparison, Tolerances, restrict_to_subspace
 from ._snap import Snapped, snap
-from ._sources import learned_from_lrnn
+from ._sources import learned_from_lrnn, learned_of
 from ._spectra import LetterFacts, letter_facts
 from ._states import ClassGeometry, Sampling, Trace, class_geometry, follow_words
 
+Beside: TypeAlias = Realisation | AutomatonLike | Mapping[str, Any] | Path | None
+"""What a model may be compared with: a construction, a certificate, or anything that is an automaton."""
 FOLLOWED, FOUND = 0.4, 0.75
 """Shares of the time, about, at which the model has run on all words, and the causal check begins."""
 
 
 def compare(
-    learned: Learned,
-    constructed: LRNN | None = None,
+    learned: ModelSource,
+    constructed: Beside = None,
     *,
     sampling: Sampling | None = None,
     tolerances: Tolerances | None = None,
@@ -40,18 +46,38 @@ def compare(
     extract: Sequence[Method] = ("exact", "clusters"),
     progress: Callable[[float], None] | None = None,
 ) -> Comparison:
-    """Hold a learned layer against a construction of its target automaton (default: what `construct` chooses).
+    """Hold a learned layer against a construction of the automaton that it is to follow.
 
-    `dtype`: of the rounding horizon. `arithmetic`: of a certificate that the model must fail, None: none is looked for.
-    `extract`: ways to extract the automaton, of `extraction.METHODS`; `exact` is left out, with a note, where it does not
-    apply. `progress` is told the share that is done, from time to time.
+    Args:
+        learned: anything that is a model: a path, a `Model`, a construction, a certificate, a `Stepper`, a `Learned`.
+        constructed: a construction or its certificate (or the path of one), or an automaton or SPEC, of which `construct`
+            chooses one. By default the automaton is that which the model itself names.
+        sampling: the random words; by default 256 of 1,024 letters.
+        tolerances: every number that decides something, and every limit.
+        dtype: the float format of the rounding horizon.
+        arithmetic: of a certificate that the model must fail, `per_step:FORMAT`; None: none is looked for.
+        extract: ways to extract the automaton, of `METHODS`; `exact` is left out, with a note, where it does not apply.
+        progress: told the share of the work that is done, from time to time.
+
+    Returns:
+        All that was found; `to_json()` has every figure.
+
+    Raises:
+        InputError: what was given is no model, no construction, or they are of different automata.
     """
+    given, automaton = _target(constructed)
+    learned = learned_of(learned, automaton)
+    if automaton is not None and given is None and not _same_table(automaton, learned.target.automaton):
+        raise InputError(
+            f"`constructed` is {automaton.name}, and {learned.name} is held against {learned.target.automaton.name}: give the "
+            "same one, or leave it out"
+        )
     sampling, tolerances = sampling or Sampling(), tolerances or Tolerances()
     automaton = learned.target.automaton
     notes = [*learned.notes]
-    beside = _constructed(learned, constructed, notes)
-    trace = follow_words(learned, sampling, _part(progress, 0, FOLLOWED))
-    table = _characters(learned, tolerances, notes)
+    beside = _construct_beside(learned, given, notes)
+    trace = follow_words(learned, sampling, _within(progress, 0, FOLLOWED))
+    table = _find_characters(learned, tolerances, notes)
     heads = tuple(_head(learned, trace, h, table, tolerances) for h in range(len(learned.heads)))
     other_facts: tuple[tuple[LetterFacts, ...], ...] = ()
     if beside is not None:
@@ -64,7 +90,7 @@ def compare(
             (h, class_geometry(theirs, i, len(automaton.states), tolerances.subspace))
             for i, h in enumerate(beside.heads)
         ]
-        heads = tuple(_aligned(h, places) for h in heads)
+        heads = tuple(_align(h, places) for h in heads)
     carrying = [
         (h.head, h.geometry, h.representation)
         for h in heads
@@ -96,8 +122,8 @@ def compare(
         if arithmetic is None
         else why_it_fails(learned, below, arithmetic, max_steps=tolerances.max_steps)
     )
-    causal = causal_check(learned, snapped.heads, sampling, _part(progress, FOUND, 1))
-    extracted = [_extracted(learned, m, snapped, tolerances, sampling.seed, notes) for m in extract]
+    causal = causal_check(learned, snapped.heads, sampling, _within(progress, FOUND, 1))
+    extracted = [_extract(learned, m, snapped, tolerances, sampling.seed, notes) for m in extract]
     return Comparison(
         learned, beside, other_facts, trace, heads, snapped, horizon,
         tuple(causal), failure,
@@ -105,23 +131,40 @@ def compare(
     )  # fmt: skip
 
 
-def _part(
+def _within(
     progress: Callable[[float], None] | None, begin: float, end: float
 ) -> Callable[[float], None] | None:
-    """Tells of the whole what is told of the work between two shares of it."""
+    """A report of one part's progress as progress of the whole, of which that part runs from `begin` to `end`."""
     return None if progress is None else lambda share: progress(begin + (end - begin) * share)
 
 
-def _constructed(learned: Learned, given: Realisation | None, notes: list[str]) -> Learned | None:
+def _target(given: Beside) -> tuple[Realisation | None, Automaton | None]:
+    """The construction that was given, if one was, and the automaton."""
+    if given is None:
+        return None, None
+    file = Path(given) if isinstance(given, str | Path) else None
+    is_file = file is not None and file.suffix == ".json" and file.is_file()
+    is_certificate = isinstance(given, Mapping) and given.get("format") == FORMAT
+    if (
+        is_certificate
+        or isinstance(given, Realisation)
+        or (is_file and read_document(str(file)).get("format") == FORMAT)
+    ):
+        found = open_source(given, "constructed").value
+        return found, found.automaton
+    return None, as_automaton(str(given) if isinstance(given, Path) else given, argument="constructed")
+
+
+def _construct_beside(learned: Learned, given: Realisation | None, notes: list[str]) -> Learned | None:
     automaton = learned.target.automaton
     try:
-        found = construct(automaton) if given is None else table_of(given, "it has no letters to compare")
+        found = construct(automaton) if given is None else given
         if given is not None and not _same_table(given.automaton, automaton):
             raise InputError(
                 f"{given.construction}: it realises {given.automaton.name}, and {learned.name} is held against "
                 f"{automaton.name}: give a construction of that one"
             )
-        return learned_from_lrnn(found)
+        return learned_from_lrnn(table_of(found, "it has no letters to compare"))
     except MirrormataError as error:
         if given is not None:
             raise
@@ -130,7 +173,7 @@ def _constructed(learned: Learned, given: Realisation | None, notes: list[str]) 
 
 
 def _same_table(first: Automaton, second: Automaton) -> bool:
-    """The same letters in the same order, start and transitions."""
+    """Whether two automata have the same letters in the same order, start and transitions."""
     return (
         [label_text(x) for x in first.letters] == [label_text(x) for x in second.letters]
         and first.start == second.start
@@ -138,7 +181,7 @@ def _same_table(first: Automaton, second: Automaton) -> bool:
     )
 
 
-def _characters(learned: Learned, tolerances: Tolerances, notes: list[str]) -> CharacterTable | None:
+def _find_characters(learned: Learned, tolerances: Tolerances, notes: list[str]) -> CharacterTable | None:
     automaton = learned.target.automaton
     if not automaton.is_permutation:
         notes.append(f"{automaton.name} is no group automaton, so no head carries a representation")
@@ -173,13 +216,13 @@ def _head(
     return HeadComparison(head, facts, geometry, neutral, representation)
 
 
-def _aligned(h: HeadComparison, places: Sequence[tuple[LearnedHead, ClassGeometry]]) -> HeadComparison:
-    """Beside the nearest constructed head of its dimension."""
+def _align(h: HeadComparison, places: Sequence[tuple[LearnedHead, ClassGeometry]]) -> HeadComparison:
+    """The head with the constructed one of its dimension that is nearest, aligned with it."""
     best = h
     for head, geometry in places:
         if geometry.rank != h.geometry.rank or not h.carries_states:
             continue
-        A, C = restricted(h.head, h.geometry), restricted(head, geometry)
+        A, C = restrict_to_subspace(h.head, h.geometry), restrict_to_subspace(head, geometry)
         found = align_letters(A, C)
         if best.alignment is None or found.residual < best.alignment.residual:
             best = replace(
@@ -195,7 +238,7 @@ def _points(geometry: ClassGeometry) -> Any:
     return geometry.means.reshape(len(geometry.means), -1).T
 
 
-def _extracted(
+def _extract(
     learned: Learned,
     method: Method,
     snapped: Snapped,

@@ -1,8 +1,7 @@
 """The automaton of a trained model: exactly from its snapped heads, by active learning (AALpy), or from state clusters.
 
-All are Mealy machines, the answer after each letter; each is minimised and compared with the target automaton.
-
-Moves of clusters that no random word showed: the model reads a shortest word to the cluster, and the letter.
+Each is a Mealy machine, with the answer after each letter, and is minimised and compared with the target automaton. Where no
+random word showed a move of a cluster, the model reads a shortest word to the cluster, and the letter.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from ...constructions.automata._automaton import Automaton, Indices, minimise, s
 from ...foundation._errors import InputError, LimitError
 from ...theory.arithmetic._rounding import Floats
 from ..learned._learned import Learned, answer_names
-from ._clusters import Clusters, clusters_of, flat, observed
-from ._learning import Answering, learn
+from ._clusters import Clusters, clusters_of, flatten_heads, observe_states
+from ._learning import Answering, learn_machine
 from ._snap import SnappedHead
-from ._states import side_by_side
+from ._states import run_beside_automaton
 
 SLICE = 256
 """So many words run side by side."""
@@ -74,9 +73,9 @@ def word_to(moves: Indices, point: int) -> list[int]:
 
 def _ends(learned: Learned, words: Sequence[Sequence[int]]) -> tuple[Floats, Indices]:
     """States `[words, entries]` and answers after words of one length, -1 where nothing is asked."""
-    *_, last = side_by_side(learned.target, learned.stepper, np.array(words))
+    *_, last = run_beside_automaton(learned.target, learned.stepper, np.array(words))
     x, states, _, asked, _ = last
-    return flat(learned.head_states(states)), np.where(asked, learned.stepper.decode(states, x), -1)
+    return flatten_heads(learned.head_states(states)), np.where(asked, learned.stepper.decode(states, x), -1)
 
 
 def _nearest(known: Floats, norms: Floats, points: Floats) -> tuple[Indices, Floats]:
@@ -157,8 +156,8 @@ def extract_exact(learned: Learned, snapped: Sequence[SnappedHead]) -> Extracted
     table = np.empty_like(automaton.transitions)
     for x, after in enumerate(automaton.transitions):
         table[x] = learned.read([H[after] for H in held], np.full(states, x))
-    machine = replace(automaton, outputs=_masked(learned, table))
-    return _compared(
+    machine = replace(automaton, outputs=_mask_answers(learned, table))
+    return _compare_machine(
         "exact",
         learned,
         machine,
@@ -185,11 +184,11 @@ def extract_learning(
     random words of `length` letters. Learning stops beyond `max_states` or `max_queries` different words asked: then `complete` is
     False, and the counterexample may be the oracle's own contradiction of the last hypothesis.
     """
-    found = learn(
+    found = learn_machine(
         Answering(learned), method, words=words, length=length, depth=depth, seed=seed, max_states=max_states,
         max_words=max_words, max_queries=max_queries,
     )  # fmt: skip
-    return _compared(
+    return _compare_machine(
         method, learned, found.machine, found.strength, found.contradiction is None, found.contradiction
     )
 
@@ -214,7 +213,7 @@ def extract_clusters(
     """
     if not learned.heads:
         raise InputError(f"{learned.name}: it has no heads whose states could be clustered; take kv or lstar")
-    points, moves, answers = observed(learned, words, length, seed, max_points)
+    points, moves, answers = observe_states(learned, words, length, seed, max_points)
     found = clusters_of(learned, points, moves, answers, radius, max_clusters)
     closed = with_unseen_moves(learned, points, moves, found, max_unseen)
     k = closed.votes.shape[1]
@@ -233,10 +232,10 @@ def extract_clusters(
         f"{found.radius:.3g} (the gap is {found.gap:.3g} wide), {found.share:.2%} of moves and answers agree"
         f"{f'; unseen moves: {added:,} added, {unknown:,} to no cluster' if added or unknown else ''}"
     )
-    return _compared("clusters", learned, machine, strength, closed.complete)
+    return _compare_machine("clusters", learned, machine, strength, closed.complete)
 
 
-def _compared(
+def _compare_machine(
     method: Method,
     learned: Learned,
     machine: Automaton,
@@ -257,7 +256,7 @@ def _compared(
     return Extracted(method, smallest, strength, complete, None if word is None else tuple(word), confirmed)
 
 
-def _masked(learned: Learned, answers: Indices) -> Any:
+def _mask_answers(learned: Learned, answers: Indices) -> Any:
     """Texts of a table of answers, `not asked` where the target asks nothing."""
     return answer_names(np.where(learned.target.table < 0, -1, answers), learned.target.names)
 

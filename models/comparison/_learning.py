@@ -60,7 +60,7 @@ class Hypothesis:
     contradiction: tuple[int, ...] | None
 
 
-def learn(
+def learn_machine(
     answering: Answering,
     method: str,
     *,

@@ -1,8 +1,7 @@
 """Does a head carry a representation of the transition group, and which? Errors on its state-separating subspace.
 
-Character tables of small groups (Burnside's method, in float64, checked), and which representation matrices carry.
-
-Floats are enough here: degrees are whole numbers, and the table's own orthogonality says how far it can be trusted.
+Which representation matrices carry follows from their characters and the character table of the group (Burnside's method).
+float64 is enough here: degrees are whole numbers, and the table's own orthogonality says how far it can be trusted.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class TransitionGroup:
         """Number of elements."""
         return self.monoid.size
 
-    def represented(self, A: Floats) -> Floats:
+    def represent_elements(self, A: Floats) -> Floats:
         """The matrix of each element, `[elements, n, n]`: the product of its shortest word's letters `A`, A(x) A_g for gx."""
         made = np.empty((self.size, *A.shape[1:]))
         made[0] = np.eye(A.shape[1])
@@ -62,7 +61,7 @@ class TransitionGroup:
 
     @cached_property
     def inverse(self) -> Indices:
-        """Of each element."""
+        """The inverse of each element, `[elements]`."""
         return np.asarray(np.argmax(self.table == 0, axis=1), dtype=np.int64)
 
     @cached_property
@@ -229,7 +228,7 @@ def representation_of(head: LearnedHead, basis: Floats, table: CharacterTable) -
     group = table.group
     automaton = group.monoid.automaton
     exact = head.exact is not None and _multiplies(head, group)
-    made = group.represented(head.A)
+    made = group.represent_elements(head.A)
     worst, pair = (0.0, (0, 0)) if exact else _homomorphism_error(made, basis, group)
     neutral = [x for x, row in enumerate(automaton.transitions) if (row == np.arange(len(row))).all()]
     orders = [

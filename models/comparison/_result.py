@@ -1,7 +1,4 @@
-"""`Comparison`: what was found of a learned layer beside a constructed one, with every tolerance, and as JSON.
-
-A comparison as lines and tables for a terminal.
-"""
+"""`Comparison`: what was found of a learned layer beside a constructed one, with every tolerance; as JSON and as tables."""
 
 from __future__ import annotations
 
@@ -72,7 +69,7 @@ class HeadComparison:
 
     @property
     def carries_states(self) -> bool:
-        """Its states fall into more than one group."""
+        """Whether its states fall into more than one group."""
         return self.geometry.told_apart > 1
 
 
@@ -140,7 +137,7 @@ class Comparison:
         }  # fmt: skip
 
 
-def restricted(head: LearnedHead, geometry: ClassGeometry) -> Any:
+def restrict_to_subspace(head: LearnedHead, geometry: ClassGeometry) -> Any:
     """UᵀA(x)U for every letter, `[letters, r, r]`."""
     U = geometry.basis
     return U.T @ head.A @ U
@@ -161,7 +158,7 @@ def _head_json(h: HeadComparison, lengths: tuple[int, ...]) -> dict[str, Any]:
         "beta": None if factors is None else factors.beta.tolist(),
         "keys": None if factors is None else factors.keys.tolist(),
         "eigenvalues_on_subspace": [
-            [[z.real, z.imag] for z in numeric_eigenvalues(A)] for A in restricted(h.head, g)
+            [[z.real, z.imag] for z in numeric_eigenvalues(A)] for A in restrict_to_subspace(h.head, g)
         ]
         if g.rank
         else [],

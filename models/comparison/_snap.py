@@ -1,11 +1,9 @@
 """Snap: the nearest exact representation to a learned head, among those that constructions offer; certified again.
 
-Each head on offer for the transition group (permutations, signed permutations, rotations of the plane, the cube, the
-icosahedron, their Galois conjugates and irreducible components) is carried onto the learned one by an orthogonal matrix; the
-nearest is taken. Where none has the dimension of the learned subspace, several side by side whose characters add up to its
-character are.
-
-Constructed heads on offer for snapping: their letters in floats on the span of their states' differences.
+Heads on offer for the transition group (permutations, signed permutations, rotations of the plane, the cube, the icosahedron,
+their Galois conjugates and irreducible components) are taken as float letters on the span of their states' differences, and
+carried onto the learned head by an orthogonal matrix; the nearest is taken. Where none has the dimension of the learned
+subspace, several are put side by side whose characters add up to its character.
 """
 
 from __future__ import annotations
@@ -152,12 +150,12 @@ def _ranks(letters: Floats) -> tuple[int, ...]:
 
 
 def _multiplicities(letters: Floats, table: CharacterTable) -> tuple[int, ...]:
-    character = np.einsum("gii->g", table.group.represented(letters))
+    character = np.einsum("gii->g", table.group.represent_elements(letters))
     return tuple(int(m) for m in np.rint(table.multiplicities(character).real))
 
 
 def _span(plan: HeadPlan) -> Floats:
-    """Of the differences of states, `[dim, rank]`, orthonormal."""
+    """A basis of the differences of states, `[dim, rank]`, orthonormal."""
     orbit = plan.orbit().codes
     codes = np.zeros((len(orbit), plan.dim, plan.value_dim))
     for c, code in enumerate(orbit):
@@ -204,7 +202,7 @@ def sums_of(offers: Sequence[Offer], wanted: Indices) -> Iterator[tuple[Offer, .
     yield from extend(0, wanted, ())
 
 
-def side_by_side(parts: Sequence[Floats]) -> Floats:
+def join_blocks(parts: Sequence[Floats]) -> Floats:
     """Letters `[letters, n, n]` of several heads as blocks of one."""
     size = sum(p.shape[1] for p in parts)
     C, at = np.zeros((len(parts[0]), size, size)), 0
@@ -243,7 +241,7 @@ class SnappedHead:
 
     @property
     def name(self) -> str:
-        """Of the constructed heads, in words."""
+        """What the constructed heads are, in words."""
         return " + ".join(part.name for part in self.parts)
 
     def states(self) -> Floats:
@@ -362,7 +360,7 @@ def _nearest(
     choices += [parts for parts in islice(sums, MAX_SUMS) if len(parts) > 1]
     best: SnappedHead | None = None
     for parts in choices:
-        C = side_by_side([p.letters for p in parts])
+        C = join_blocks([p.letters for p in parts])
         alignment = align_letters(A, C, seed=seed)
         if best is not None and alignment.largest >= best.transitions_moved * (1 - 1e-6) - 1e-12:
             continue  # among equals the first, which is the cheapest
@@ -372,7 +370,7 @@ def _nearest(
         ranks = [sum(p.ranks[x] for p in parts) for x in range(len(A))]
         best = SnappedHead(
             head, U, geometry.centre, tuple(p.candidate for p in parts), R, codes,
-            alignment.largest, float(np.abs(A - R).max(initial=0.0)), _beta_moved(head, U),
+            alignment.largest, float(np.abs(A - R).max(initial=0.0)), _measure_beta_shift(head, U),
             max((_angle(a, r, k) for a, r, k in zip(A, R, ranks, strict=True)), default=0.0), moved,
         )  # fmt: skip
     return best
@@ -383,7 +381,7 @@ def _codes(
 ) -> tuple[Floats, float]:
     """Each state's code, R_g of the start's: the average over g of the means at g·q0, turned back by R_g."""
     group = representation.table.group
-    made = group.represented(R)
+    made = group.represent_elements(R)
     at = group.monoid.elements[:, automaton.start].astype(np.int64)
     learned = geometry.basis.T @ (geometry.means - geometry.centre)
     known = np.isin(at, geometry.seen)
@@ -394,7 +392,7 @@ def _codes(
     return codes, float(np.sqrt((gone**2).sum(axis=1)).max(initial=0.0))
 
 
-def acting(head: LearnedHead, basis: Floats) -> Floats:
+def measure_strengths_inside(head: LearnedHead, basis: Floats) -> Floats:
     """β‖Uᵀk‖² of each factor, `[letters, n_h]`, U the basis; no columns without factors."""
     if head.factors is None:
         return np.zeros((len(head.A), 0))
@@ -402,20 +400,20 @@ def acting(head: LearnedHead, basis: Floats) -> Floats:
     return inside
 
 
-def in_use(head: LearnedHead, basis: Floats) -> NDArray[np.bool_]:
-    """Which factors are nearer to a reflection (β‖k‖² = 2) than to doing nothing on the subspace (`acting` 0).
+def find_factors_in_use(head: LearnedHead, basis: Floats) -> NDArray[np.bool_]:
+    """Which factors are nearer to a reflection (β‖k‖² = 2) than to doing nothing on the subspace (a strength of 0 there).
 
     Two keys can share the only direction that a letter reflects in U, so a part of a key in U is enough.
     """
     if head.factors is None:
         return np.zeros((len(head.A), 0), dtype=bool)
-    return np.abs(2 - head.factors.strength) < np.abs(acting(head, basis))
+    return np.abs(2 - head.factors.strength) < np.abs(measure_strengths_inside(head, basis))
 
 
-def _beta_moved(head: LearnedHead, basis: Floats) -> float | None:
+def _measure_beta_shift(head: LearnedHead, basis: Floats) -> float | None:
     if head.factors is None:
         return None
-    inside = np.abs(acting(head, basis))
+    inside = np.abs(measure_strengths_inside(head, basis))
     return float(np.minimum(inside, np.abs(2 - head.factors.strength)).max(initial=0.0))
 
 

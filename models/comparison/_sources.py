@@ -1,4 +1,4 @@
-"""Where a `Learned` comes from: a construction, an `.npz`, matrices of your own, any stepper, a file."""
+"""`learned_of`: anything that is a model as a `Learned`; and makers of one from matrices of your own, or a stepper."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...constructions._document import FORMAT, read_document
-from ...constructions._lrnn import LRNN, Head
+from ...constructions._lrnn import LRNN, Head, table_of
 from ...constructions.algebra._matrices import Matrix
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError
-from ...theory._run_file import lrnn_of
 from ...theory.arithmetic._rounding import Floats, round_number
 from ...theory.proofs._answers import answers_of
 from ...theory.proofs._npz_model import NpzModel, load_npz_model
@@ -23,14 +21,24 @@ from ...theory.running._readout import Readout
 from ...theory.running._stepper import Stepper
 from ...theory.running._weights import dense_codes, head_weights, letter_rows
 from ...theory.spectra._model import lrnn_heads
+from .._model_file import automaton_model
+from .._sources import ModelSource, open_source
+from ..fla._learned import load_fla_learned
 from ..learned._learned import AffineStepper, Factors, Learned, LearnedHead, output_target, state_target
+from ..learned._model import learned_from_model, load_learned_model
 
 
 def learned_from_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton | None = None) -> Learned:
-    """A construction of one layer: its matrices rounded once to float64, and exact beside that; nearest code.
+    """A construction of one layer: its matrices rounded once to float64, and exact beside that; read by its nearest code.
 
-    `automaton`: what it is held against, by default its own. Another one's states are matched by their names, or else the
-    outputs, see `answers_of`; `InputError` where letters differ, or where no answer is one of the automaton's.
+    Args:
+        lrnn: with one layer.
+        name: for errors and results; by default the construction's.
+        automaton: what it is held against, by default its own. States of another one are matched by their names, or else the
+            outputs, see `answers_of`.
+
+    Raises:
+        InputError: it has several layers, the letters differ, or no answer is one of the automaton's.
     """
     answers = answers_of(automaton or lrnn.automaton, lrnn.automaton, name or lrnn.construction)
     if (answers.meaning < 0).all():
@@ -108,8 +116,20 @@ def learned_from_matrices(
 ) -> Learned:
     """One head of a layer of your own: a matrix for each letter, and what is added.
 
-    `letters`: by the automaton's letters, or in their order. `H0` `[n, d]`. `codes`: for each state of the automaton the
-    H that stands for it; default: those reached by a shortest word to each.
+    Args:
+        letters: A(x), real `[n, n]` each, by the automaton's letters, or in their order.
+        automaton: what the layer is held against.
+        H0: the state before the first letter, `[n, d]`.
+        B: what each letter adds, `[letters, n, d]`; None for nothing.
+        codes: for each state of the automaton the H `[n, d]` that stands for it; by default those reached by a shortest word to each.
+        factors: the GH factors of each letter, where they are known.
+        name: of the layer, for errors and results.
+
+    Returns:
+        The layer, read by its nearest code.
+
+    Raises:
+        InputError: an array has another shape.
     """
     given = [letters[x] for x in automaton.letters] if isinstance(letters, Mapping) else list(letters)
     A, start = np.asarray(given, dtype=np.float64), np.asarray(H0, dtype=np.float64)
@@ -121,7 +141,7 @@ def learned_from_matrices(
         raise InputError(f"{name}: H0 has the shape {start.shape}; [{A.shape[1]}, d] is needed")
     added = np.zeros((len(A), *start.shape)) if B is None else np.asarray(B, dtype=np.float64)
     table = (
-        _reached(A, added, start, automaton)
+        _reach_states(A, added, start, automaton)
         if codes is None
         else np.asarray([codes[q] for q in automaton.states], dtype=np.float64)
     )
@@ -143,32 +163,64 @@ def learned_from_matrices(
 
 
 def learned_from_stepper(stepper: Stepper, automaton: Automaton, name: str = "stepper") -> Learned:
-    """Any stepper that names the automaton's states by their indices: only its answers are compared, not its heads."""
+    """Any stepper that names the automaton's states by their indices: only its answers are compared, not its heads.
+
+    Args:
+        stepper: with `initial`, `step` and `decode`.
+        automaton: what it is held against.
+        name: for errors and results.
+    """
     labels = tuple(label_text(x) for x in automaton.letters)
     return Learned(name, labels, (), state_target(automaton), stepper, lambda _: [], None, "its own")
 
 
-def load_learned(path: str, automaton: Automaton) -> Learned:
-    """A model folder, an FLA checkpoint, an `.npz` or a certificate; `InputError` for another thing."""
-    place = Path(path)
-    if place.is_dir():
-        from ..fla._model import is_fla
+def learned_of(model: ModelSource, automaton: Automaton | None = None, argument: str = "learned") -> Learned:
+    """Anything that is a model, as a comparison takes it.
 
-        if is_fla(place):
-            from ..fla._learned import load_fla_learned
+    Args:
+        model: see `ModelSource`.
+        automaton: what it is held against; by default that of the construction, or of the folder's task.
+        argument: what the function that was called calls the model, for errors.
 
-            return load_fla_learned(path, automaton)
-        from ..learned._model import load_learned_model
+    Returns:
+        Its heads, as far as they are known, its answers, and how it runs.
 
-        return load_learned_model(path, automaton)
-    if place.suffix == ".npz":
-        return learned_from_npz(load_npz_model(path), automaton)
-    if place.suffix == ".json" and read_document(path).get("format") == FORMAT:
-        return learned_from_lrnn(lrnn_of(path), path, automaton)
-    raise InputError(f"{path}: not a model folder, an FLA checkpoint, an .npz or a certificate")
+    Raises:
+        InputError: it is no model; its letters or answers are not the automaton's; or it does not say which automaton it is
+            to follow, and none is given.
+    """
+    source = open_source(model, argument)
+    if source.kind == "learned":
+        return source.value  # type: ignore[no-any-return]
+    if source.kind == "realisation":
+        return learned_from_lrnn(
+            table_of(source.value, "it has no letters to compare"), source.name, automaton
+        )
+    if automaton is None:
+        if source.kind != "folder":
+            raise InputError(
+                f"{source.name}: it does not say which automaton it is to follow: give that, or a construction of it"
+            )
+        automaton = automaton_model(source.value, "compare")[1].automaton
+    if source.kind == "folder":
+        return load_learned_model(source.value, automaton)
+    if source.kind == "fla":
+        return load_fla_learned(source.value, automaton)
+    if source.kind == "npz":
+        return learned_from_npz(
+            load_npz_model(source.value) if isinstance(source.value, str) else source.value, automaton
+        )
+    if source.kind == "model":
+        return learned_from_model(source.value, automaton)
+    return learned_from_stepper(source.value, automaton)
 
 
-def _reached(A: Floats, B: Floats, start: Floats, automaton: Automaton) -> Floats:
+def load_learned(path: str | Path, automaton: Automaton) -> Learned:
+    """`learned_of` for a path: a model folder, an FLA checkpoint, an `.npz` or a certificate."""
+    return learned_of(str(path), automaton)
+
+
+def _reach_states(A: Floats, B: Floats, start: Floats, automaton: Automaton) -> Floats:
     found: dict[int, Floats] = {automaton.start: start}
     queue = [automaton.start]
     for q in queue:

@@ -68,7 +68,7 @@ class LetterFacts:
 def letter_facts(
     head: LearnedHead, letters: tuple[str, ...], rank_tolerance: float, max_dim: int
 ) -> tuple[LetterFacts, ...]:
-    """Of all letters of a head."""
+    """The facts of all letters of a head."""
     facts = []
     for x, letter in enumerate(letters):
         strengths = () if head.factors is None else tuple(head.factors.strength[x].tolist())
@@ -92,7 +92,7 @@ def letter_facts(
 def _spectrum(head: LearnedHead, x: int, max_dim: int) -> tuple[Spectrum | None, int, float]:
     if head.exact is None and head.factors is not None and head.factors.beta.shape[1] < head.dim:
         gate = float(head.factors.gate[x])
-        small = _compressed(head.factors, x) if head.factors.beta[x].any() else exact_matrix([[gate]])
+        small = _compress(head.factors, x) if head.factors.beta[x].any() else exact_matrix([[gate]])
         return eigenvalue_report(small, max_dim=max_dim), head.dim - small.n, gate
     matrix: Any = head.A[x] if head.exact is None else head.exact[x]
     try:
@@ -101,7 +101,7 @@ def _spectrum(head: LearnedHead, x: int, max_dim: int) -> tuple[Spectrum | None,
         return None, 0, 1.0
 
 
-def _compressed(factors: Factors, x: int) -> ExactMatrix:
+def _compress(factors: Factors, x: int) -> ExactMatrix:
     """gate·(I - W K), m × m, for A = gate·(I - K W), K the m keys as columns: eigenvalues of A beside the gate's.
 
     A v = gate·v where W v = 0, and for the others I - K W and I - W K agree.
@@ -122,5 +122,5 @@ def _compressed(factors: Factors, x: int) -> ExactMatrix:
 
 
 def numeric_eigenvalues(A: Floats) -> list[complex]:
-    """In float64, largest real part first; for pictures, not for decisions."""
+    """Eigenvalues in float64, largest real part first; for pictures, not for decisions."""
     return sorted(np.linalg.eigvals(A).tolist(), key=lambda z: (-z.real, abs(z.imag), z.imag))

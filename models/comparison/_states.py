@@ -35,7 +35,7 @@ class Sampling:
             )
 
     def as_json(self) -> dict[str, int]:
-        """For provenance."""
+        """Plain values, for the provenance of a result."""
         return {"words": self.words, "length": self.length, "fit": self.fit, "seed": self.seed}
 
 
@@ -127,7 +127,9 @@ def follow_words(
     failure = np.zeros(sampling.words, dtype=np.int64)
     snapshots: list[list[Floats]] = []
     classes = []
-    for t, (x, states, wanted, asked, q) in enumerate(side_by_side(target, learned.stepper, letters), 1):
+    for t, (x, states, wanted, asked, q) in enumerate(
+        run_beside_automaton(target, learned.stepper, letters), 1
+    ):
         wrong = asked & (learned.stepper.decode(states, x) != wanted)
         if asked.any():
             right[t - 1] = 1 - wrong.sum() / asked.sum()
@@ -141,7 +143,7 @@ def follow_words(
     return Trace(sampling, right, failure, tuple(kept), stacked, np.array(classes))
 
 
-def side_by_side(target: Target, stepper: Stepper, letters: Indices) -> Iterator[tuple[Any, ...]]:
+def run_beside_automaton(target: Target, stepper: Stepper, letters: Indices) -> Iterator[tuple[Any, ...]]:
     """A stepper and the automaton over words `[words, tokens]`, token by token.
 
     Each time: the letters, the stepper's states, the right answers' numbers, where something is asked, and the
@@ -164,7 +166,7 @@ def right_answers(target: Target, letters: Indices, before: Indices) -> tuple[In
 
 
 def class_geometry(trace: Trace, head: int, states: int, tolerance: float) -> ClassGeometry:
-    """Of one head of a trace; `states`: how many the automaton has."""
+    """The geometry of one head of a trace; `states`: how many the automaton has."""
     H, fit = trace.states[head], np.array(trace.lengths) <= trace.sampling.fit
     q = trace.classes[fit].reshape(-1)
     means, seen = _means(H[fit].reshape(-1, *H.shape[2:]), q, states)

@@ -11,9 +11,9 @@ written is so small that the output norm's ε decides: it multiplies by 1/√ε,
 factor for all logits. The MLP is 0. The logit of a class is linear in the rows; its constant comes from the embedding,
 which has the same entry for every token. (theory: into real layers)
 
-Where a construction's heads stand in FLA's layer, what letters and BOS write there, and how long float32 tells states apart.
-
-Unit keys that FLA's SiLU and L2 norm compute exactly: mirrors as ±1/2, written columns as integers over a power of 2.
+A construction's head takes a `Place` among the layer's heads; letters and BOS write there; `horizon_of` says how long float32
+tells its states apart. Its unit keys are such that SiLU and the L2 norm compute them exactly: mirrors as ±1/2, written columns as
+integers over a power of 2.
 
 A key e_i - e_j has the length √2, which no binary format holds. So a coordinate i that takes part in swaps is stored
 twice, as u_i = e_{2i} + e_{2i+1}: the mirror (u_i - u_j)/2 has the length 1 and entries ±1/2, and exchanges u_i and u_j.
@@ -44,7 +44,7 @@ from ._task import FlaTask
 SCALE = 32
 """SiLU(x) = x in float32 from x = 32, and 1e-6 is nothing beside the squares: keys without a sign are scaled by it."""
 LEAST = -0.25
-"""Of SiLU's images, for entries of different sizes: a little above its minimum."""
+"""The least of SiLU's images, for entries of different sizes: a little above its minimum."""
 LARGEST = 256
 """Whole numbers to this one are exact in bf16."""
 _FORMATS = (torch.bfloat16, torch.float16)
@@ -109,7 +109,7 @@ def key_length(key: Floats) -> float:
         return float(((x / (1 + np.exp(-x))) ** 2).sum())
 
 
-def completed(column: Floats, where: int, name: str) -> Floats:
+def complete_squares(column: Floats, where: int, name: str) -> Floats:
     """The integers `[n]` >= 0 with as many further ones as make the sum of squares a power of 4.
 
     `where`: the coordinate of the first of those. `InputError` for entries beyond `LARGEST`.
@@ -141,7 +141,7 @@ def _squares(n: int, count: int, largest: int) -> tuple[int, ...] | None:
 
 
 EPS = 1e-6
-"""Of FLA's norms, as their configurations have it."""
+"""The ε of FLA's norms, as their configurations have it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +225,7 @@ def _start(initial: Floats, name: str) -> tuple[Write, ...]:
         parts = [(e, row) for e, row in zip(np.eye(len(initial)), initial, strict=True) if row.any()]
     writes, size = [], len(initial)
     for key, row in parts:
-        writes.append(Write(completed(key, size, name), 1, row))
+        writes.append(Write(complete_squares(key, size, name), 1, row))
         size = max(size, len(writes[-1].key))
     return tuple(writes)
 
@@ -300,11 +300,11 @@ def horizon_of(places: list[Place], factors: int, roundoff: float) -> int:
 MAX_ENTRIES = 50_000_000
 """Largest number of weights in one array of a checkpoint."""
 ROUNDOFF = {"fp32": 2.0**-24, "bf16": 2.0**-9, "fp16": 2.0**-12}
-"""Of a rounding to each dtype, relative."""
+"""The relative error of a rounding to each dtype."""
 SATURATED = 128.0
 """σ(±128) is 1 and 0 in float32, so in float16 and bfloat16."""
 STATE_BITS = 20
-"""Of the entries of all codes: float32 has 24, which leaves 4 to the sums within a factor."""
+"""Bits of the entries of all codes: float32 has 24, which leaves 4 to the sums within a factor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -459,7 +459,7 @@ def _mixer(
 
 
 MLP_WIDTH = 16
-"""Of the MLP, whose weights are all 0."""
+"""Hidden width of the MLP, whose weights are all 0."""
 
 
 def _around(lrnn: LRNN, places: list[Place], letters: int, D: int, vocabulary: int) -> dict[str, Floats]:

@@ -15,7 +15,7 @@ from ...foundation._errors import InputError
 from ...foundation._files import read_json, whole_folder
 from ...theory.arithmetic._rounding import Floats
 from ._export import FlaCheckpoint
-from ._model import DEFAULTS, check_tensors, check_tied, completed_config
+from ._model import DEFAULTS, check_tensors, check_tied, complete_config
 
 _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 _PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "model.pth")
@@ -49,7 +49,7 @@ def load_fla(folder: str | Path) -> tuple[dict[str, Any], dict[str, Floats]]:
         raise InputError(
             f"{place / 'config.json'}: model_type is {kind!r}; read are FLA's {' and '.join(DEFAULTS)}"
         )
-    config = completed_config(config, str(place / "config.json"))
+    config = complete_config(config, str(place / "config.json"))
     tensors: dict[str, Floats] = {}
     places: dict[str, str] = {}
     for path in _weight_files(place):

@@ -1,6 +1,6 @@
 """`mirrormata import fla`: heads of an FLA checkpoint as `.npz` files that `compare`, `spectrum` and `prove` read.
 
-The heads of all layers of an FLA model by letter: exactly in one layer without convolution, else as means over random words.
+The letters' transitions are exact in one layer without convolution; else they are means over random words.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...foundation._files import write_bytes
 from ...theory._npz_file import NPZ_FORMAT
 from ...theory.arithmetic._rounding import Floats
 from ..learned._learned import Factors, LearnedHead
-from ..learned._model import merged_heads
+from ..learned._model import merge_equal_heads
 from ._folder import load_fla
 from ._model import FlaModel
 from ._task import read_task
@@ -81,7 +81,7 @@ def fla_heads(
         f"transitions depend on the context ({what}): means over {words} random words of {len(read)} letters, seed "
         f"{seed}; `spread` is how far they lie apart"
     )
-    return merged_heads(heads), None if exact else note
+    return merge_equal_heads(heads), None if exact else note
 
 
 def random_words(letters: int, words: int, length: int, seed: int) -> list[Indices]:
@@ -109,12 +109,12 @@ class FlaHead:
 
     @property
     def layer(self) -> int:
-        """Of the first of equal heads, from 0."""
+        """The layer of the first of equal heads, counted from 0."""
         return self.head.copies[0] // self.heads
 
     @property
     def number(self) -> int:
-        """Of the first of equal heads in its layer, from 0."""
+        """The number of the first of equal heads in its layer, counted from 0."""
         return self.head.copies[0] % self.heads
 
     def is_at(self, layer: int, number: int) -> bool:
@@ -122,7 +122,7 @@ class FlaHead:
         return 0 <= number < self.heads and layer * self.heads + number in self.head.copies
 
     def write(self, path: str | Path) -> None:
-        """As `.npz`, see `theory/proofs/_npz_model.py`: the nearest code gives the answer."""
+        """Write the head as an `.npz`, see `theory/proofs/_npz_model.py`: the nearest code gives the answer."""
         decode = np.repeat(np.arange(len(self.codes))[:, None], len(self.letters), 1)
         stream = BytesIO()
         np.savez(

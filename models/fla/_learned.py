@@ -24,7 +24,7 @@ from ._task import FlaTask, read_task
 
 DTYPES = ("fp64", "fp32", "bf16", "fp16")
 ARITHMETIC = "fla:naive:"
-"""Of an `FlaModel`, followed by the dtype."""
+"""What the arithmetic of an `FlaModel` is called, followed by the dtype."""
 
 
 def load_fla_learned(folder: str, automaton: Automaton, *, task: FlaTask | None = None) -> Learned:
@@ -78,7 +78,7 @@ def prove_fla(
 def fla_spectrum(
     path: str, *, products: int = 0, max_dim: int = 64, max_letters: int = 2_000, max_products: int = 2_000
 ) -> ModelSpectrum:
-    """Of all heads, one layer without short convolution; see `model_spectrum`. The letters are those of `task.json`.
+    """Spectra of all heads of one layer without short convolution; see `model_spectrum`. The letters are those of `task.json`.
 
     Without a `task.json` all tokens are letters. `InputError` where a letter has no transition of its own.
     """

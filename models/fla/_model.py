@@ -1,9 +1,8 @@
 """FLA's DeltaNet and GatedDeltaProduct language models read from a checkpoint and run token by token in numpy.
 
-Written from the layers of `flash-linear-attention` 0.6; it needs neither FLA nor a GPU. It is a `Stepper`, and tells what each
-layer's heads do to their states: H ← A H + B, H `[K, V]`.
-
-The configuration of an FLA checkpoint, the tensors that it asks for, by name and shape, and what is wrong with those there are.
+Written from the layers of `flash-linear-attention` 0.6; it needs neither FLA nor a GPU. First the configuration is checked and
+filled up with FLA's defaults, and the tensors are held against the names and shapes that it asks for. `FlaModel` is a `Stepper`,
+and says what each layer's heads do to their states: H ← A H + B, H `[K, V]`.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def is_fla(folder: str | Path) -> bool:
     return isinstance(config, dict) and "model_type" in config
 
 
-def completed_config(
+def complete_config(
     config: Mapping[str, Any], name: str = "the checkpoint's configuration"
 ) -> dict[str, Any]:
     """The configuration with FLA's defaults; `name`: of its file.
@@ -269,7 +268,7 @@ class FlaModel:
         letters: ArrayLike | None = None,
         meaning: ArrayLike | None = None,
     ) -> None:
-        self.config = config = completed_config(config)
+        self.config = config = complete_config(config)
         check_tensors(config, {k: v.shape for k, v in tensors.items()}, {}, "the checkpoint")
         check_tied(config, tensors, "the checkpoint")
         self.product = config["model_type"] == "gated_deltaproduct"

@@ -16,7 +16,7 @@ from ...foundation._files import read_json
 from ...theory.proofs._answers import Answers, output_answers, same_letters
 
 FORMAT = "mirrormata-fla/1"
-"""Of `task.json`."""
+"""The format of `task.json`."""
 _EXAMPLE = (
     '{"format": "mirrormata-fla/1", "letters": {"0": 0, "1": 1}, "bos": 2, "answers": {"0": 3, "1": 4}}'
 )

@@ -1,9 +1,8 @@
-"""Layers for many seeds at once: every parameter has a leading dimension, one entry a seed, and nothing mixes them.
+"""What mixers are made of: layers for many seeds at once, short projections of tokens, β and gates in their ranges.
 
-Activations are `[seeds, batch, tokens, width]`. Training is bistable in this subject, so one process trains many
-seeds of one model side by side: the same work for a GPU as one larger batch.
-
-What mixers share: short projections of tokens, and β and gates in their ranges.
+Every parameter has a leading dimension, one entry a seed, and nothing mixes them; activations are
+`[seeds, batch, tokens, width]`. Training is bistable in this subject, so one process trains many seeds of one model side by
+side: the same work for a GPU as one larger batch.
 """
 
 from __future__ import annotations
@@ -25,6 +24,14 @@ LINEAR_OPTIONS = (
 """Entries of `ModelConfig` that mixers of keys, values and queries read."""
 WIDEST = 256
 """Rows and columns of a state that the kernels take."""
+
+
+# Why not torch.func.stack_module_state and vmap, which would take the leading dimension out of every layer? Tried on all
+# families with torch 2.13: `delta_product` and `l2_normalise` are autograd functions without `setup_context`, which
+# vmap refuses; torch's LSTM has no batching rule; `rank_one_scan` and `diagonal_scan` have none either, so vmap calls them
+# seed by seed, which takes twice the time of this file for Mamba and fails for GLA. The rules that one could register
+# would do what `fold_seeds` does below: take seeds for sequences. And where vmap runs, its outputs are equal bit for bit for
+# some families and differ in the last places for others, so trainings would not be repeated exactly.
 
 
 class SeededLinear(nn.Module):
@@ -117,14 +124,14 @@ class ShortProjection(nn.Module):
         return F.silu(y) if self.activation == "silu" else y
 
 
-def value_projection(config: ModelConfig, outputs: int) -> ShortProjection | None:
-    """That of the values, with SiLU behind a convolution, as usual; None without the additive path."""
+def make_value_projection(config: ModelConfig, outputs: int) -> ShortProjection | None:
+    """The projection of the values, with SiLU behind a convolution, as usual; None without the additive path."""
     if not config.additive:
         return None
     return ShortProjection(config, outputs, "silu" if config.conv else "none")
 
 
-def beginning(mixer: Any, x: Tensor) -> State:
+def write_out_initial_state(mixer: Any, x: Tensor) -> State:
     """A mixer's state before the first token, written out: H, and zeros before each convolution's first input."""
     state = State(H=mixer.initial(x, {}))
     for name, projection in mixer.named_children():
@@ -155,7 +162,7 @@ class InitialState(nn.Module):
 
 
 class ReadOut(nn.Module):
-    """From a mixer's outputs by head to the residual stream: norm, gate, output projection."""
+    """The way from a mixer's outputs by head to the residual stream: norm, gate, output projection."""
 
     def __init__(self, config: ModelConfig, heads: int, values: int) -> None:
         super().__init__()
@@ -174,40 +181,40 @@ class ReadOut(nn.Module):
         return result
 
 
-def fraction(z: Tensor, config: ModelConfig) -> Tensor:
-    """From 0 to 1: σ(z), which float32 rounds to 1 from 17 on, or `hard_sigmoid`, 0 up to -3, 1 from 3 on and a line between."""
+def projection_to_fraction(z: Tensor, config: ModelConfig) -> Tensor:
+    """A fraction from 0 to 1: σ(z), which float32 rounds to 1 from 17 on, or `hard_sigmoid`, 0 up to -3, 1 from 3 on and a line between."""
     return F.hardsigmoid(z) if config.strength == "hard_sigmoid" else z.sigmoid()
 
 
-def in_range(z: Tensor, config: ModelConfig) -> Tensor:
+def projection_to_decay(z: Tensor, config: ModelConfig) -> Tensor:
     """Decays from 0 to 1, or from -1 to 1: the fraction that z stands for, shifted; `direct`: z itself."""
     z = z.float()
     if config.strength == "direct":
         return z
-    s = fraction(z, config)
+    s = projection_to_fraction(z, config)
     return s if config.range == (0, 1) else 2 * s - 1
 
 
-def beta_in_range(z: Tensor, config: ModelConfig) -> Tensor:
+def projection_to_beta(z: Tensor, config: ModelConfig) -> Tensor:
     """β with 1 - β in the range: the fraction that z stands for, or twice it; `direct`: z itself."""
     z = z.float()
     if config.strength == "direct":
         return z
-    return fraction(z, config) * (1 - config.range[0])
+    return projection_to_fraction(z, config) * (1 - config.range[0])
 
 
-def together(x: Tensor) -> Tensor:
+def fold_seeds(x: Tensor) -> Tensor:
     """`[seeds, batch, ...]` to `[seeds·batch, ...]`: kernels see seeds as more sequences."""
     return x.flatten(0, 1)
 
 
-def by_heads(x: Tensor, *sizes: int) -> Tensor:
+def split_heads(x: Tensor, *sizes: int) -> Tensor:
     """The last dimension cut into `(*sizes, rest)`: factors, heads, entries."""
     return x.reshape(*x.shape[:-1], *sizes, -1)
 
 
 def state_problems(config: ModelConfig) -> Iterator[str]:
-    """Where a state of keys and values is wider than the kernels take."""
+    """What is wrong where a state of keys and values is wider than the kernels take."""
     if max(config.head_dim, config.value_dim) > WIDEST:
         yield f"head_dim {config.head_dim}, value_dim {config.value_dim}: at most {WIDEST}; take more heads"
 

@@ -12,7 +12,7 @@ from ...constructions._lrnn import Layer
 
 
 class TableReadOut(nn.Module):
-    """From a layer's letter (one-hot) and its heads' states to the next letter (one-hot; zero where none is told).
+    """The way from a layer's letter (one-hot) and its heads' states to the next letter (one-hot; zero where there is none).
 
     Holds `Layer.read_out` as tensors, filled up to `sizes` so that all blocks of a model have one shape:
     heads, codes, transitions, letters, reads, columns.  Computes for each head the code that is nearest to its part

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from ...kernels import delta_product, l2_normalise
 from .._config import ModelConfig
-from ._registry import Family
+from .._families import Family
 from ._seeded import (
     LINEAR_OPTIONS,
     InitialState,
@@ -18,12 +18,12 @@ from ._seeded import (
     SeededLinear,
     ShortProjection,
     State,
-    beta_in_range,
-    by_heads,
-    fraction,
+    fold_seeds,
     key_value_numbers,
+    projection_to_beta,
+    projection_to_fraction,
+    split_heads,
     state_problems,
-    together,
 )
 
 
@@ -61,13 +61,13 @@ class DeltaProduct(nn.Module):
         seeds, batch = x.shape[:2]
         q, k, v, beta, a = self.controls(x, state, after)
         o, final = delta_product(
-            together(q).to(v.dtype),
-            together(k).flatten(1, 2).to(v.dtype),
-            together(v).flatten(1, 2),
-            together(beta).flatten(1, 2),
-            a=None if a is None else together(a),
+            fold_seeds(q).to(v.dtype),
+            fold_seeds(k).flatten(1, 2).to(v.dtype),
+            fold_seeds(v).flatten(1, 2),
+            fold_seeds(beta).flatten(1, 2),
+            a=None if a is None else fold_seeds(a),
             householders=self.config.householders,
-            initial_state=together(self.initial(x, state)),
+            initial_state=fold_seeds(self.initial(x, state)),
             output_final_state=True,
             scale=1.0,
         )
@@ -80,15 +80,15 @@ class DeltaProduct(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:
         """What the recurrence is driven by: q `[S,B,T,H,K]`, k `[S,B,T,n_h,H,K]`, v, β `[S,B,T,n_h,H]`, gate or None."""
         heads, factors = self.config.heads, self.config.householders
-        q = by_heads(self.query(x, state, "query", after), heads)
-        k = by_heads(self.key(x, state, "key", after), factors, heads)
+        q = split_heads(self.query(x, state, "query", after), heads)
+        k = split_heads(self.key(x, state, "key", after), factors, heads)
         if self.value is None:
             v = k.new_zeros(*k.shape[:-1], self.config.value_dim)
         else:
-            v = by_heads(self.value(x, state, "value", after), factors, heads)
+            v = split_heads(self.value(x, state, "value", after), factors, heads)
         if self.config.key_norm:
             q, k = (l2_normalise(x, silu=self.late_silu) for x in (q, k))
-        beta = beta_in_range(self.beta(x), self.config).reshape(*x.shape[:3], factors, heads)
+        beta = projection_to_beta(self.beta(x), self.config).reshape(*x.shape[:3], factors, heads)
         return q, k, v, beta, self._gate(x)
 
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
@@ -124,7 +124,7 @@ class DeltaProduct(nn.Module):
         if self.config.strength == "direct":
             return z
         if self.config.strength == "hard_sigmoid":
-            return fraction(z, self.config)
+            return projection_to_fraction(z, self.config)
         return torch.exp(-self.rate[:, None, None].exp() * F.softplus(z))
 
 

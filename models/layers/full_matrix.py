@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from .._config import ModelConfig
-from ._registry import Family
+from .._families import Family
 from ._seeded import (
     LINEAR_OPTIONS,
     InitialState,
@@ -14,8 +14,8 @@ from ._seeded import (
     SeededLinear,
     ShortProjection,
     State,
-    by_heads,
-    value_projection,
+    make_value_projection,
+    split_heads,
 )
 
 
@@ -32,7 +32,7 @@ class FullMatrix(nn.Module):
         heads, K, V = config.heads, config.head_dim, config.value_dim
         self.query = ShortProjection(config, heads * K, config.key_activation)
         self.key = ShortProjection(config, heads * K, config.key_activation)
-        self.value = value_projection(config, heads * V)
+        self.value = make_value_projection(config, heads * V)
         self.matrix = SeededLinear(config.width, heads * K * K, bias=True)
         self.initial = InitialState(config, heads, K, V)
         self.read_out = ReadOut(config, heads, V)
@@ -42,13 +42,13 @@ class FullMatrix(nn.Module):
         state, after = state or {}, State()
         config = self.config
         tokens = x.shape[2]
-        q = by_heads(self.query(x, state, "query", after), config.heads)
-        k = by_heads(self.key(x, state, "key", after), config.heads)
+        q = split_heads(self.query(x, state, "query", after), config.heads)
+        k = split_heads(self.key(x, state, "key", after), config.heads)
         A = self._matrices(x).to(q.dtype)
         H = self.initial(x, state)
         v = None
         if self.value is not None:
-            v = by_heads(self.value(x, state, "value", after), config.heads)
+            v = split_heads(self.value(x, state, "value", after), config.heads)
         outputs = []
         for t in range(tokens):
             H = A[:, :, t] @ H.to(A.dtype)
@@ -61,7 +61,7 @@ class FullMatrix(nn.Module):
 
     def queries(self, x: Tensor) -> Tensor:
         """q `[seeds, batch, tokens, heads, K]`, of tokens that depend on no others (no convolution)."""
-        return by_heads(self.query(x, {}, "query", {}), self.config.heads)
+        return split_heads(self.query(x, {}, "query", {}), self.config.heads)
 
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
         """A(x) `[seeds, batch, tokens, heads, K, K]`, in float64."""
@@ -69,7 +69,7 @@ class FullMatrix(nn.Module):
 
     def _matrices(self, x: Tensor) -> Tensor:
         K = self.config.head_dim
-        M: Tensor = by_heads(self.matrix(x), self.config.heads, K)
+        M: Tensor = split_heads(self.matrix(x), self.config.heads, K)
         if self.config.strength == "direct":
             return M
         if self.config.range == (0, 1):

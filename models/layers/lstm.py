@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from .._config import ModelConfig
-from ._registry import Family
+from .._families import Family
 from ._seeded import State
 
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from ...kernels import l2_normalise, rank_one_scan
 from .._config import ModelConfig
-from ._registry import Family
+from .._families import Family
 from ._seeded import (
     LINEAR_OPTIONS,
     InitialState,
@@ -15,13 +15,13 @@ from ._seeded import (
     SeededLinear,
     ShortProjection,
     State,
-    beta_in_range,
-    by_heads,
-    in_range,
+    fold_seeds,
     key_value_numbers,
+    make_value_projection,
+    projection_to_beta,
+    projection_to_decay,
+    split_heads,
     state_problems,
-    together,
-    value_projection,
 )
 
 _RWKV7_DECAY = 0.6065306597126334
@@ -43,7 +43,7 @@ class RankOne(nn.Module):
         heads, K, V = config.heads, config.head_dim, config.value_dim
         self.query = ShortProjection(config, heads * K, config.key_activation)
         self.key = ShortProjection(config, heads * K, config.key_activation)
-        self.value = value_projection(config, heads * V)
+        self.value = make_value_projection(config, heads * V)
         self.decay = SeededLinear(config.width, heads * K, bias=True)
         if config.family != "rwkv7" and config.strength != "direct":
             assert self.decay.bias is not None
@@ -67,9 +67,9 @@ class RankOne(nn.Module):
             k = None
         dtype = q.dtype
         o, final = rank_one_scan(
-            together(q), together(w).to(dtype), together(u).to(dtype), together(z).to(dtype),
-            None if k is None else together(k).to(dtype), None if v is None else together(v).to(dtype),
-            together(self.initial(x, state)), scale=1.0, output_final_state=True,
+            fold_seeds(q), fold_seeds(w).to(dtype), fold_seeds(u).to(dtype), fold_seeds(z).to(dtype),
+            None if k is None else fold_seeds(k).to(dtype), None if v is None else fold_seeds(v).to(dtype),
+            fold_seeds(self.initial(x, state)), scale=1.0, output_final_state=True,
         )  # fmt: skip
         assert o is not None
         assert final is not None
@@ -84,14 +84,14 @@ class RankOne(nn.Module):
         config = self.config
 
         def by_head(y: Tensor) -> Tensor:
-            return by_heads(y, config.heads)
+            return split_heads(y, config.heads)
 
         q = by_head(self.query(x, state, "query", after))
         k = by_head(self.key(x, state, "key", after))
         v = None if self.value is None else by_head(self.value(x, state, "value", after))
         strength = 1 - config.range[0]
         if config.family == "gla":
-            w = by_head(in_range(self.decay(x), config))
+            w = by_head(projection_to_decay(self.decay(x), config))
             return q, w, torch.zeros_like(w), torch.zeros_like(w), k, v
         if config.family == "rwkv7":
             w = by_head(torch.exp(-(self.decay(x).float().sigmoid()) * _RWKV7_DECAY))
@@ -101,8 +101,8 @@ class RankOne(nn.Module):
             return q, w, -strength * removed.float(), a * removed, k * (1 + (a - 1) * alpha), v
         if config.key_norm:
             q, k = l2_normalise(q), l2_normalise(k)
-        w = by_head(in_range(self.decay(x), config))
-        written = beta_in_range(self.beta(x), config)[..., None] * k
+        w = by_head(projection_to_decay(self.decay(x), config))
+        written = projection_to_beta(self.beta(x), config)[..., None] * k
         return q, w, -written, k * w, written, v
 
     def queries(self, x: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from ...kernels import selective_scan
 from ...kernels.scans._segments import KEPT_EVERY
 from ...kernels.scans._selective import selective_decays
 from .._config import ModelConfig
-from ._registry import Family
+from .._families import Family
 from ._seeded import InitialState, SeededLinear, ShortProjection, State
 
 
@@ -69,7 +69,7 @@ def states_written_out(config: ModelConfig) -> int:
 
 
 def states_kept(config: ModelConfig, kernels: bool) -> int:
-    """The same for the gradients; Triton's kernels keep every sixteenth token's and compute the others again."""
+    """h of every channel, kept for the gradients; Triton's kernels keep every sixteenth token's and compute the others again."""
     return states_written_out(config) // (KEPT_EVERY if kernels else 1)
 
 

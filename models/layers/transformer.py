@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .._config import ModelConfig
-from ._registry import Family
-from ._seeded import SeededLinear, State, by_heads
+from .._families import Family
+from ._seeded import SeededLinear, State, split_heads
 
 
 class Attention(nn.Module):
@@ -25,7 +25,7 @@ class Attention(nn.Module):
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
         """`[seeds, batch, tokens, width]` to the same."""
         seeds, batch, tokens, _ = x.shape
-        q, k, v = (by_heads(y, self.heads).transpose(2, 3) for y in self.inputs(x).chunk(3, -1))
+        q, k, v = (split_heads(y, self.heads).transpose(2, 3) for y in self.inputs(x).chunk(3, -1))
         past = 0 if not state else state["key"].shape[3]
         q, k = rotate_by_position(q, past), rotate_by_position(k, past)
         if state:

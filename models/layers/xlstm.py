@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from ...foundation._errors import InputError
 from .._config import ModelConfig
-from ._registry import Family
+from .._families import Family
 from ._seeded import State
 
 CONTEXT = 2_048
@@ -75,7 +75,7 @@ class SLSTM(nn.Module):
         driven = torch.stack(inputs).to(before.dtype).view(seeds, batch, tokens, 4, heads, -1)
         recurrent = torch.cat([layer.slstm_cell._recurrent_kernel_ for layer in layers]).transpose(1, 2)
         with torch.autocast(x.device.type, enabled=False):
-            y, last = slstm(
+            y, last = run_slstm(
                 driven.permute(2, 0, 4, 1, 3, 5).flatten(1, 2).flatten(3), recurrent.to(before.dtype), by_head
             )
         y = y.view(tokens, seeds, heads, batch, -1).permute(1, 3, 2, 0, 4)
@@ -86,7 +86,7 @@ class SLSTM(nn.Module):
         return torch.stack(outputs), after
 
 
-def slstm(driven: Tensor, recurrent: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+def run_slstm(driven: Tensor, recurrent: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
     """The recurrence of an sLSTM, heads side by side (arXiv 2405.04517, section 2.2, with its stabiliser m).
 
     driven: what inputs and biases add to the gates i, f, z, o before their functions, `[tokens, heads, batch, 4·D]`;

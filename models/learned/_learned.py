@@ -18,7 +18,7 @@ from ...theory.proofs._answers import Answers
 from ...theory.running._stepper import Stepper
 
 Read: TypeAlias = Callable[[Sequence[Floats], Indices], Indices]
-"""From the states of all heads `[sequences, n, d]` and the letters just read to answers; -1 for none."""
+"""A read-out: from the states of all heads `[sequences, n, d]` and the letters just read to answers; -1 for none."""
 
 
 @dataclass(frozen=True, eq=False)

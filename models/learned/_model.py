@@ -1,6 +1,6 @@
 """A trained `Model` as `Learned`: its heads' transitions by letter, or in context where they depend on it.
 
-A model's transitions by head and letter, as its mixers compute them from what they are given.
+The transitions are those that its mixers compute from what they are given when the model reads words.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError
 from ...theory.arithmetic._rounding import Floats
+from .._families import find_family
 from .._model import Block, Model
 from .._model_file import automaton_model
 from .._model_stepper import ModelStepper
-from ..layers._registry import find_family
 from ..tasks._automaton import AutomatonTask
 from ._learned import Factors, Learned, LearnedHead, Read, Target, state_target
 
 
 @contextmanager
 def _watching(model: Model, seen: Callable[[int, Any, Tensor, Any], None]) -> Any:
-    """Tells of each block's mixer what it was given."""
+    """While the model runs, call `seen` with the number and the mixer of each block and what the mixer was given."""
     handles = []
     for i, block in enumerate(model.blocks):
         assert isinstance(block, Block)
@@ -44,7 +44,7 @@ def _watching(model: Model, seen: Callable[[int, Any, Tensor, Any], None]) -> An
             handle.remove()
 
 
-def transitions_of(model: Model, words: Indices, letters: int, by_letter: bool) -> list[LearnedHead]:
+def find_transitions(model: Model, words: Indices, letters: int, by_letter: bool) -> list[LearnedHead]:
     """All heads of all layers, from running the model on words `[words, tokens]` of so many letters.
 
     `by_letter`: each word is one letter, on which alone all depends; then factors and added terms are found too.
@@ -57,7 +57,7 @@ def transitions_of(model: Model, words: Indices, letters: int, by_letter: bool) 
         for i, (mixer, x, state) in enumerate(inputs):
             A = mixer.transitions(x, state)[0].flatten(0, 1).numpy()  # [tokens, heads, n, n]
             factors = _factors(mixer, x, state) if by_letter else None
-            B = _added(mixer, x) if by_letter else None
+            B = _find_added_terms(mixer, x) if by_letter else None
             for h in range(A.shape[1]):
                 mean, spread = _by_letter(A[:, h], words.reshape(-1), letters)
                 added = np.zeros((letters, A.shape[2], 1)) if B is None else B[:, h]
@@ -66,7 +66,7 @@ def transitions_of(model: Model, words: Indices, letters: int, by_letter: bool) 
     return found
 
 
-def merged_heads(heads: list[LearnedHead]) -> tuple[LearnedHead, ...]:
+def merge_equal_heads(heads: list[LearnedHead]) -> tuple[LearnedHead, ...]:
     """Heads with the same numbers once: constructed models have one for each row of the state."""
     groups: dict[bytes, list[LearnedHead]] = {}
     for head in heads:
@@ -93,7 +93,7 @@ def _by_letter(A: Floats, letters: Indices, count: int) -> tuple[Floats, float]:
     return np.array(means), spread
 
 
-def _added(mixer: Any, x: Tensor) -> Floats:
+def _find_added_terms(mixer: Any, x: Tensor) -> Floats:
     """B(x): what one token makes of the state 0, `[letters, heads, n, d]`."""
     zero = mixer.initial(x, {})
     _, after = mixer(x, {"H": torch.zeros_like(zero)})
@@ -116,7 +116,12 @@ CONTEXTS, CONTEXT_LENGTH = 64, 64
 def load_learned_model(folder: str, automaton: Automaton) -> Learned:
     """A model folder, held against an automaton: its task says what letters and classes are.
 
-    `InputError` where the task's letters are not the automaton's, or the task is no automaton.
+    Args:
+        folder: the model folder.
+        automaton: with the task's letters, in the same order.
+
+    Raises:
+        InputError: a file is wrong, the letters are others, or the task is no automaton's.
     """
     model, task, trained, bos = automaton_model(folder, "compare")
     texts = tuple(label_text(x) for x in automaton.letters)
@@ -139,10 +144,22 @@ def learned_from_model(
     name: str = "model",
     seed: int = 0,
 ) -> Learned:
-    """One seed's model. `target`: what its classes answer (default: states), `meaning`: the answer of each class.
+    """One seed's model, held against an automaton.
 
-    `prefix`: letters read before the first, as BOS. One layer without convolution has one transition a letter, found
-    exactly; else transitions are those met in `CONTEXTS` random words drawn with `seed`, and their mean is compared.
+    One layer without convolution has one transition a letter, found exactly; else transitions are those met in `CONTEXTS` random
+    words, and their mean is compared.
+
+    Args:
+        model: of one seed.
+        automaton: with as many letters as the model reads, without BOS.
+        target: what its classes answer; by default the automaton's states.
+        meaning: int array `[classes]`, the answer that each class stands for, -1 for none; by default the model's own.
+        prefix: letters that are read before the first, as BOS.
+        name: for errors and results.
+        seed: of the random words.
+
+    Raises:
+        InputError: the model has several seeds.
     """
     stepper = ModelStepper(model, meaning, prefix)
     labels = tuple(label_text(x) for x in automaton.letters)
@@ -163,13 +180,13 @@ def learned_from_model(
             f"{CONTEXT_LENGTH} letters, seed {seed}; `spread` is how far they lie apart"
         )
     names = [list(state) for state in model.initial_states(1)]
-    every = transitions_of(model, words, len(labels), by_letter)
+    every = find_transitions(model, words, len(labels), by_letter)
     start = _split(stepper.initial(1), names)
     every = [
         LearnedHead(h.name, h.A, h.B, H[0], h.factors, None, h.spread, (i,))
         for i, (h, H) in enumerate(zip(every, start, strict=True))
     ]
-    heads = merged_heads(every)
+    heads = merge_equal_heads(every)
 
     def head_states(states: Any) -> list[Floats]:
         split = _split(states, names)

@@ -11,7 +11,7 @@ from ...constructions.texts._show import label_text
 from ...theory.arithmetic._rounding import Floats
 from ..comparison._representations import Representation
 from ..comparison._result import Comparison, HeadComparison
-from ..comparison._snap import acting, in_use
+from ..comparison._snap import find_factors_in_use, measure_strengths_inside
 from ..comparison._spectra import numeric_eigenvalues
 from ..learned._learned import LearnedHead
 from ._data import Cell, Chart, LearnedLimits, Mark, Series, Table, format_part, format_share, spread_indices
@@ -192,9 +192,9 @@ def _draw_eigenvalues(
 def _chart_strengths(heads: list[HeadComparison], source: str) -> Chart:
     series, used = [], []
     for h in heads:
-        factors, inside = h.head.factors, acting(h.head, h.geometry.basis)
+        factors, inside = h.head.factors, measure_strengths_inside(h.head, h.geometry.basis)
         assert factors is not None
-        used += factors.strength[in_use(h.head, h.geometry.basis)].tolist()
+        used += factors.strength[find_factors_in_use(h.head, h.geometry.basis)].tolist()
         for j, values in enumerate(factors.strength.T.tolist()):
             texts = [
                 f"{h.head.name}, letter {f.letter}, factor {j + 1}: β‖k‖² = {s:.7g}, on U {u:.5g}, margin to 2 {2 - s:.3g}"
@@ -220,7 +220,7 @@ def _list_letters(
     shown = spread_indices(len(found.learned.letters), limits.letters)
     rows: list[tuple[Cell, ...]] = []
     for h in heads:
-        theirs, inside = beside.get(h.beside or ""), acting(h.head, h.geometry.basis)
+        theirs, inside = beside.get(h.beside or ""), measure_strengths_inside(h.head, h.geometry.basis)
         for x in shown:
             f = h.facts[x]
             rows.append((

@@ -110,11 +110,22 @@ class SweepFolder:
 def run_sweep(
     sweep: Sweep, place: SweepFolder, *, minutes: float | None = None, say: Say = lambda _: None
 ) -> bool:
-    """Train the cells that nobody has; whether all cells are finished now.
+    """Train the cells that nobody has.
 
-    `minutes`: then the cell in hand is saved and given back, to go on later. An error in a cell is its result, and what this
-    machine lacks leaves it without one; the others go on. As long as there was something to train, it looks again at the
-    cells that others had, since these may have stopped.
+    An error in a cell is its result, and what this machine lacks leaves it without one; the others go on. As long as there was
+    something to train, it looks again at the cells that others had, since these may have stopped.
+
+    Args:
+        sweep: the cells.
+        place: the folder of results, which machines may share.
+        minutes: then the cell in hand is saved and given back, to go on later; None for no limit.
+        say: told each event in a line.
+
+    Returns:
+        Whether all cells are finished now.
+
+    Raises:
+        InputError: the folder holds results of other settings, or its file system has no locks.
     """
     check_minutes(minutes)
     make_folder(place.path)
@@ -126,7 +137,7 @@ def run_sweep(
 
 
 def _one_pass(sweep: Sweep, place: SweepFolder, tried: set[str], deadline: float | None, say: Say) -> bool:
-    """Through all cells that were not `tried` here; whether one was trained."""
+    """Go through all cells that were not `tried` here; whether one was trained."""
     before = len(tried)
     for cell in sweep.cells:
         left = None if deadline is None else (deadline - time.monotonic()) / 60
@@ -157,7 +168,7 @@ def _train(cell: SweepCell, place: SweepFolder, minutes: float | None, say: Say)
         return
     except Exception as error:  # out of memory, a kernel's failure: the row says so
         reason = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
-        place.write(cell, {"status": "failed", "reason": reason, "machine": machine()})
+        place.write(cell, {"status": "failed", "reason": reason, "machine": describe_machine()})
         say(f"{cell.key}: failed: {reason}")
         return
     if outcome.result is None:
@@ -165,13 +176,14 @@ def _train(cell: SweepCell, place: SweepFolder, minutes: float | None, say: Say)
         return
     contract = outcome.contract.as_json()
     place.write(
-        cell, {"status": "done", "result": outcome.result, "contract": contract, "machine": machine()}
+        cell,
+        {"status": "done", "result": outcome.result, "contract": contract, "machine": describe_machine()},
     )
     say(f"{cell.key}: done in {time.monotonic() - began:.0f} s")
 
 
-def machine() -> dict[str, str]:
-    """What it ran on: card or processor, and versions."""
+def describe_machine() -> dict[str, str]:
+    """What a cell ran on: card or processor, and versions."""
     cuda = torch.cuda.is_available()
     return {
         "device": torch.cuda.get_device_name() if cuda else platform.machine(),

@@ -71,13 +71,23 @@ class Sweep:
 
     @property
     def cells(self) -> list[SweepCell]:
-        """Of all rows, first seeds first, so that every row is begun before one is finished."""
+        """The cells of all rows, first seeds first, so that every row is begun before one is finished."""
         longest = max(len(row.cells) for row in self.rows)
         return [row.cells[i] for i in range(longest) for row in self.rows if i < len(row.cells)]
 
 
 def read_sweep(path: str | Path) -> Sweep:
-    """The sweep in a file; `InputError` names the entry that is wrong."""
+    """Read a sweep from a TOML file.
+
+    Args:
+        path: a file with the sections of an experiment as a base, and `[[rows]]` and `[grid]`, which vary entries.
+
+    Returns:
+        All rows with their cells, whose budgets are the same.
+
+    Raises:
+        InputError: an entry or a row is wrong; the line names it.
+    """
     name = str(path)
     file = record_of(read_toml(path), _File, name)
     if not abs(file.good) < float("inf"):

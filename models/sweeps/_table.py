@@ -1,6 +1,7 @@
-"""A sweep's table: a line for each row, seeds that failed and rows not yet run shown as such, the budget above it.
+"""A sweep's results as a table and as a picture.
 
-A sweep's picture: for each row a line, the median over its seeds at every position of the test.
+The table has a line for each row, shows seeds that failed and rows that were not run, and has the budget above it. The picture
+has a line for each row, the median over its seeds at every position of the test.
 """
 
 from __future__ import annotations
@@ -143,7 +144,7 @@ _LABELS = {
 
 
 def picture_format(path: str | Path) -> Format:
-    """By the name's end; `InputError` for others than .png, .pdf and .svg."""
+    """The format by the name's end; `InputError` for others than .png, .pdf and .svg."""
     suffix = Path(path).suffix[1:]
     for known in get_args(Format):
         if suffix == known:

@@ -36,12 +36,12 @@ class AutomatonTask:
 
     @cached_property
     def protocol(self) -> Published:
-        """Of the paper that the settings name."""
+        """The set-up of the paper that the settings name, or our own."""
         return published_protocol(self.settings.protocol, self.settings.spec)
 
     @cached_property
     def sampler(self) -> Sampler:
-        """Where the words come from."""
+        """The source of the words and labels."""
         s = self.settings
         labels, words = s.labels or self.protocol.labels, s.words or self.protocol.words
         return Sampler(self.automaton, labels, words, self._held_out())
@@ -70,7 +70,7 @@ class AutomatonTask:
         """A step's training words, `words` of each seed's own: letters and labels `[seeds, words, tokens]`."""
         letters, labels = self.sampler.batches(seeds, step, words, length)
         if self.supervision == "last":
-            labels = last_only(labels)
+            labels = keep_last_labels(labels)
         return self.with_bos(letters, labels) if self.bos else Batch(letters, labels)
 
     def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
@@ -125,7 +125,7 @@ class AutomatonTask:
         return tuple((index[x], index[y]) for x, y in wanted)
 
 
-def last_only(labels: Array) -> Array:
+def keep_last_labels(labels: Array) -> Array:
     """Only the last label of each word is kept; `[..., tokens]`."""
     asked = labels != IGNORED
     last = labels.shape[-1] - 1 - asked[..., ::-1].argmax(-1)

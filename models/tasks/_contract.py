@@ -1,6 +1,6 @@
 """`TaskContract`: all that a reader must know of a task to compare two results; printed and stored with each.
 
-Set-ups of the papers: lengths, labels, supervision, and the numbers they print, for comparison.
+`Protocol` holds a paper's set-up (lengths, labels, supervision), from which a contract takes what the settings leave out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .._records import record_of
 from ._sampling import Labels, Words
 
 Fidelity = Literal["same", "reconstruction", "extension"]
-"""To the source: its own set-up; rebuilt where the source leaves details open; a task that the source does not have."""
+"""How true a task is to its source: its own set-up, one rebuilt where the source leaves details open, or a task that it does not have."""
 FORMAT = "mirrormata-task/1"
 
 
@@ -63,11 +63,11 @@ class TaskContract:
         ]
 
     def as_json(self) -> dict[str, Any]:
-        """For `task.json`."""
+        """Plain values for `task.json`."""
         return {"format": FORMAT, **asdict(self)}
 
     def write(self, path: str | Path) -> None:
-        """As `task.json`."""
+        """Write the contract as `task.json`."""
         write_text(path, json.dumps(self.as_json(), indent=1, ensure_ascii=False) + "\n")
 
 

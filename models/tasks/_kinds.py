@@ -1,4 +1,7 @@
-"""`task_from_settings`: the task that settings describe, of whatever kind it is."""
+"""`task_from_settings`: the task that settings describe, of whatever kind it is.
+
+It stands alone because it imports every kind, and every kind imports `_task.py`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,17 @@ from ._task import Task, TaskSettings
 
 
 def task_from_settings(settings: TaskSettings | dict[str, Any]) -> Task:
-    """The task that settings, or a contract's `settings`, describe; `InputError` names what is wrong."""
+    """The task that settings describe.
+
+    Args:
+        settings: of `[task]`, or a contract's `settings`.
+
+    Returns:
+        An `AutomatonTask`, or the task of `recall`, `state_recall:...` or `text`.
+
+    Raises:
+        InputError: an entry is wrong, or the SPEC names nothing.
+    """
     if isinstance(settings, dict):
         settings = record_of(settings, TaskSettings, "task")
 

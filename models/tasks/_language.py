@@ -1,6 +1,6 @@
 """`LanguageTask`: the next byte of real text, as a task like any other; windows are functions of (seed, step).
 
-`Corpus`: bytes of real text, split by files into training and test; by default Python's own standard library.
+The text is a `Corpus`, split by files into training and test; by default that of Python's own standard library.
 """
 
 from __future__ import annotations

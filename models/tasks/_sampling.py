@@ -1,8 +1,7 @@
 """`Sampler`: random words of an automaton with a label for every prefix, by table look-up; the same for the same seed.
 
-A batch is a function of (seed, step) alone, so a run that goes on after a stop sees what it would have seen.
-
-Which words a task has: all of them, those that never fail, those without certain pairs, elements between blanks.
+A `WordForm` says which words a task has: all of them, those that never fail, those without certain pairs, or elements between
+blanks. A batch is a function of (seed, step) alone, so a run that goes on after a stop sees what it would have seen.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ def words_without(automaton: Automaton, held_out: Collection[Pair]) -> WordForm:
 
 
 def spaced_words(automaton: Automaton) -> WordForm:
-    """Of `G[in_k_tokens]`: an element, then k - 1 blanks; the label is valid at every k-th token."""
+    """The words of `G[in_k_tokens]`: an element, then k - 1 blanks; the label is valid at every k-th token."""
     match = re.search(r"\[in_([0-9]+)_tokens\]", automaton.name)
     if match is None or BLANK not in automaton.letters:
         raise InputError(f"{automaton.name}: words spaced are those of G[in_k_tokens]; take words uniform")
@@ -158,7 +157,7 @@ class Sampler:
         rngs = [generator(TRAINING, seed, step) for seed in seeds]
         if form is None:  # all seeds' words at once: the look-ups are few and long
             letters = np.concatenate([self._uniform(rng, words, length) for rng in rngs], axis=1)
-            labels, _ = self._labelled(letters, np.tile(cursor.states, len(seeds)))
+            labels, _ = self._label(letters, np.tile(cursor.states, len(seeds)))
             by_seed = (x.reshape(length, len(seeds), words).transpose(1, 2, 0) for x in (letters, labels))
             return Batch(*by_seed)
         drawn = [self._draw(rng, words, length, cursor, form)[0] for rng in rngs]
@@ -228,13 +227,13 @@ class Sampler:
                 at = rng.integers(0, min(length, PLANTED) - 1, size=words)
                 letters[at, np.arange(words)], letters[at + 1, np.arange(words)] = pairs.T
         else:
-            letters, spoken, contexts = _formed(rng, words, length, form, contexts)
-        labels, states = self._labelled(letters, cursor.states)
+            letters, spoken, contexts = _draw_letters(rng, words, length, form, contexts)
+        labels, states = self._label(letters, cursor.states)
         if spoken is not None:
             labels[~spoken] = IGNORED
         return Batch(letters.T, labels.T), Cursor(states, contexts)
 
-    def _labelled(self, letters: Array, states: Array) -> tuple[Array, Array]:
+    def _label(self, letters: Array, states: Array) -> tuple[Array, Array]:
         """Labels `[tokens, words]` of letters in that order, and the states after them."""
         following, labels_of = self.tables
         labels = np.empty(letters.shape, dtype=labels_of.dtype)
@@ -246,7 +245,7 @@ class Sampler:
         return labels, states
 
 
-def _formed(
+def _draw_letters(
     rng: np.random.Generator, words: int, length: int, form: WordForm, contexts: Array
 ) -> tuple[Array, Array, Array]:
     """Letters `[length, words]` of a form, whether each has a label, and the contexts after them."""

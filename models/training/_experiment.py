@@ -84,7 +84,7 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         return plain
 
     def whole_settings(self, config: ModelConfig) -> dict[str, Any]:
-        """As `as_json`, and of the model every entry, those that were left out with what they stand for.
+        """What `as_json` gives, with every entry of the model; those that were left out have the value that they stand for.
 
         `config`: that of `config`. Its letters and classes are the task's, so this is an experiment again.
         """
@@ -114,7 +114,11 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 
 
 def read_experiment(path: str | Path) -> Experiment:
-    """From a TOML file with the sections `[task]`, `[model]`, `[train]`, `[eval]`."""
+    """Read an experiment from a TOML file with the sections `[task]`, `[model]`, `[train]`, `[eval]`.
+
+    Raises:
+        InputError: the file cannot be read, or has an entry that is wrong; the line names it.
+    """
     return experiment_from_dict(read_toml(path), str(path))
 
 
@@ -141,7 +145,15 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 
 def experiment_from_dict(data: dict[str, Any], name: str) -> Experiment:
-    """Checked values; `InputError` names the entry."""
+    """Check plain values as an experiment.
+
+    Args:
+        data: sections with their entries, as TOML or JSON have them.
+        name: of the file or the command, for errors.
+
+    Raises:
+        InputError: an entry is unknown, of the wrong type or out of range; the line names it.
+    """
     found = record_of(data, Experiment, name)
     problems = list(_problems(found))
     if problems:
@@ -188,7 +200,7 @@ def _seeds(*seeds: int) -> bool:
 def settings_difference(old: Any, new: Any) -> str | None:
     """Where two experiments' settings differ, in words, None where they are equal; an entry left out has its default.
 
-    So files of a version that did not have an entry yet are gone on with.
+    So a training goes on from the files of a version that did not have an entry yet.
     """
     return first_difference(_with_defaults(old), _with_defaults(new))
 

@@ -1,6 +1,7 @@
-"""Checkpoints: parameters, optimizer and step in one safetensors file, written whole; nothing is ever unpickled.
+"""What a training writes while it runs: checkpoints and metrics.
 
-Metrics of a training: a JSON line for each step that is logged, cut back to the checkpoint when it goes on.
+A checkpoint is parameters, optimizer and step in one safetensors file, written whole; nothing is ever unpickled. The metrics are
+a JSON line for each step that is logged, cut back to the checkpoint when the training goes on.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def save_checkpoint(
     settings: dict[str, Any],
     write: bool,
 ) -> None:
-    """Through a temporary file and one rename; every process calls it, the one with `write` writes.
+    """Write a checkpoint through a temporary file and one rename; every process calls this, and the one with `write` writes.
 
     `settings`: of the training; `load_checkpoint` wants the same.
     """

@@ -1,6 +1,6 @@
-"""AdamW with weight decay of linear maps only, clipping of each seed by its own norm, and a small start.
+"""Updates: AdamW with weight decay of linear maps only, clipping of each seed by its own norm, a small start, the schedules.
 
-What changes from step to step: the learning rate, and the length of the words.
+The learning rate and the length of the words are functions of the step.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def start_small(model: nn.Module, deviation: float) -> None:
 
 
 def set_learning_rate(optimizer: torch.optim.Optimizer, lr: float) -> None:
-    """For the next steps; a rate that lies on the device stays where it is, since graphs read it there."""
+    """Set the rate of the next steps; one that lies on the device stays where it is, since graphs read it there."""
     for group in optimizer.param_groups:
         if isinstance(group["lr"], Tensor):
             group["lr"].fill_(lr)

@@ -60,7 +60,7 @@ class Processes:
     def prepare(
         self, model: nn.Module, optimizer: torch.optim.Optimizer
     ) -> tuple[nn.Module, torch.optim.Optimizer]:
-        """Both as they are trained."""
+        """The model and the optimizer, wrapped for DDP or sharded where there are several processes."""
         if self.accelerator is None:
             return model, optimizer
         if self._shards:
@@ -82,7 +82,7 @@ class Processes:
         else:
             self.accelerator.backward(loss * self.count)  # DDP and FSDP take the mean
 
-    def summed(self, values: Tensor) -> Tensor:
+    def sum_over_processes(self, values: Tensor) -> Tensor:
         """The sum over all processes."""
         if self.accelerator is None:
             return values
@@ -96,7 +96,7 @@ class Processes:
         return whole
 
     def wait(self) -> None:
-        """Until all processes are here."""
+        """Wait until all processes are here."""
         if self.accelerator is not None:
             self.accelerator.wait_for_everyone()
 

@@ -1,7 +1,4 @@
-"""`TrainingRun`: model, optimizer and data of one training, step by step.
-
-The training's batches, made one step ahead in a thread.
-"""
+"""`TrainingRun`: model, optimizer and data of one training, step by step; batches are made one step ahead in a thread."""
 
 from __future__ import annotations
 
@@ -112,7 +109,7 @@ class TrainingRun:
         return step
 
     def stream(self) -> AbstractContextManager[None]:
-        """Where all steps must run: steps that are recorded have a stream of their own."""
+        """The context in which all steps must run: steps that are recorded have a stream of their own."""
         return nullcontext() if self.graphs is None else self.graphs.stream()
 
     def train(
@@ -123,7 +120,7 @@ class TrainingRun:
         deadline: float | None,
         progress: Progress | None,
     ) -> int:
-        """From `step` to the last, or to the deadline (`time.monotonic`), within `stream()`; the step that is reached and saved."""
+        """Train from `step` to the last one or the deadline (`time.monotonic`), within `stream()`; gives the step that is reached and saved."""
         train, processes = self.experiment.train, self.processes
         metrics = Metrics(place / "metrics.jsonl" if processes.writes else None, step)
         began = last = time.monotonic()
@@ -139,7 +136,7 @@ class TrainingRun:
             tokens += letters.numel() * processes.count
             measured = (self.graphs or self.update)(letters, labels)
             if step % train.log_every == 0 or step == train.steps:
-                found = self._measured(*measured)
+                found = self._measure(*measured)
                 now = time.monotonic()
                 metrics.write(
                     {
@@ -170,7 +167,7 @@ class TrainingRun:
         meet.
         """
         train, processes = self.experiment.train, self.processes
-        asked = processes.summed((labels != IGNORED).flatten(1).sum(1)).clamp(min=1)
+        asked = processes.sum_over_processes((labels != IGNORED).flatten(1).sum(1)).clamp(min=1)
         with self._autocast():
             logits, _ = self.trained(letters)
         by_token = F.cross_entropy(
@@ -193,14 +190,12 @@ class TrainingRun:
         right = ((logits.detach().argmax(-1) == labels) & (labels != IGNORED)).flatten(1).sum(1)
         return losses.detach(), right, asked, norms.detach()
 
-    def _measured(
-        self, losses: Tensor, right: Tensor, asked: Tensor, norms: Tensor
-    ) -> dict[str, list[float]]:
+    def _measure(self, losses: Tensor, right: Tensor, asked: Tensor, norms: Tensor) -> dict[str, list[float]]:
         """The metrics of a step; all processes ask for them."""
-        summed = self.processes.summed
+        sum_over = self.processes.sum_over_processes
         return {
-            "loss": summed(losses).tolist(),
-            "accuracy": (summed(right) / asked).tolist(),
+            "loss": sum_over(losses).tolist(),
+            "accuracy": (sum_over(right) / asked).tolist(),
             "gradient_norm": norms.tolist(),
         }
 
@@ -253,4 +248,6 @@ class TrainingRun:
         late = time.monotonic() > deadline
         if self.processes.count == 1:
             return late
-        return bool(self.processes.summed(torch.tensor(float(late), device=self.processes.device)) > 0)
+        return bool(
+            self.processes.sum_over_processes(torch.tensor(float(late), device=self.processes.device)) > 0
+        )

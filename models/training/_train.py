@@ -1,9 +1,8 @@
 """`train`: many seeds of one model side by side, exactly resumable; what it wrote is in a folder.
 
 The folder has `settings.json`, `task.json`, `metrics.jsonl`, `checkpoint.safetensors`; at the end `result.json` and a
-model folder for each seed, `seed-0`, ....
-
-Whether a model and its batches can be trained in a device's memory, asked before anything is written or allocated.
+model folder for each seed, `seed-0`, .... Before anything is written or allocated, `check_memory` and `check_batch` ask whether
+the model and its batches fit into the device's memory.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ from ...foundation._errors import InputError, LimitError
 from ...foundation._files import make_folder, read_json, write_text
 from .._config import ModelConfig
 from .._evaluation import check_size, length_text, longest_of
+from .._families import find_family
 from .._model import Model
 from .._records import record_of, without_format
-from ..layers._registry import find_family
 from ..tasks._contract import TaskContract, read_contract
 from ._experiment import (
     Experiment,
@@ -108,8 +107,19 @@ def train(
 ) -> TrainingOutcome:
     """Train to the last step, or for so many minutes; called again with the same settings it goes on.
 
-    Raises `InputError` for a folder of another training, and for a checkpoint that is cut short or foreign; `LimitError` for
-    tests (`check_size`), a model (`check_memory`) or batches (`check_batch`) too large for memory. Then nothing is written.
+    Args:
+        experiment: the task, the model, the settings and the test (`read_experiment`, `experiment_from_dict`).
+        folder: where everything is written; a new one, or one that the same experiment began.
+        minutes: stop after about so many, saved; None: at the last step.
+        progress: told the share of the steps that is done.
+
+    Returns:
+        Where the training stands; its `result` is None until it is finished.
+
+    Raises:
+        InputError: the folder holds another training, or a checkpoint that is cut short or foreign.
+        LimitError: tests (`check_size`), the model (`check_memory`) or batches (`check_batch`) are too large for memory; then
+            nothing is written.
     """
     started = time.monotonic()
     check_minutes(minutes)

@@ -55,7 +55,7 @@ def test_the_homomorphism_error_is_the_largest_of_all_pairs() -> None:
     (noisy,) = learned_from_matrices(head.A + noise, found.automaton, H0=head.H0).heads
     group = TransitionGroup.of(found.automaton)
     U = np.linalg.qr(np.random.default_rng(2).standard_normal((head.dim, 2)))[0]
-    made = group.represented(noisy.A)
+    made = group.represent_elements(noisy.A)
     errors = np.array(
         [
             [np.linalg.norm((made[h] @ made[g] - made[group.table[g, h]]) @ U, 2) for h in range(24)]

@@ -14,7 +14,7 @@ from mirrormata.constructions._construct import construct
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.models.comparison._compare import compare
-from mirrormata.models.comparison._snap import in_use
+from mirrormata.models.comparison._snap import find_factors_in_use
 from mirrormata.models.comparison._sources import learned_from_lrnn, learned_from_matrices
 from mirrormata.models.comparison._states import ClassGeometry, Sampling, Trace, class_geometry
 from mirrormata.models.learned._learned import AffineStepper, Factors, LearnedHead
@@ -59,7 +59,7 @@ def test_factors_that_move_nothing_of_the_state_are_no_reason() -> None:
     assert h.snapped is not None
     assert h.snapped.beta_moved == pytest.approx(0, abs=1e-12)
     assert c.horizon.least_beta == pytest.approx(2)
-    used = in_use(h.head, h.geometry.basis)
+    used = find_factors_in_use(h.head, h.geometry.basis)
     assert not used[:, 0].any()
     assert (used[:, 1:] == (head.factors.beta > 0)).all()
 

@@ -21,7 +21,7 @@ from mirrormata.models._model_file import load_model, save_model
 from mirrormata.models._records import record_of
 from mirrormata.models.fla._export import fla_checkpoint
 from mirrormata.models.fla._folder import load_fla, save_fla
-from mirrormata.models.fla._model import DEFAULTS, FlaModel, completed_config
+from mirrormata.models.fla._model import DEFAULTS, FlaModel, complete_config
 from mirrormata.models.fla._task import read_task
 from mirrormata.models.report._data import LearnedLimits
 from mirrormata.models.report._folder import open_folder, open_trained
@@ -63,7 +63,7 @@ FLA = {
 )
 def test_entries_of_a_checkpoint_of_the_wrong_type(model: str, entry: str, value: Any) -> None:
     with pytest.raises(InputError, match=f"^place: {entry} is ") as refusal:
-        completed_config({"model_type": model, entry: value}, "place")
+        complete_config({"model_type": model, entry: value}, "place")
     assert "needed" in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
@@ -86,7 +86,7 @@ def test_a_slip_of_the_pen_is_not_passed_over(model: str) -> None:
     with pytest.raises(
         InputError, match="'allow_neg_eigvals' is no entry of FLA's; did you mean 'allow_neg_eigval'"
     ):
-        completed_config({"model_type": model, "allow_neg_eigvals": True})
+        complete_config({"model_type": model, "allow_neg_eigvals": True})
     others = {
         "use_cache": True,
         "torch_dtype": "float32",
@@ -94,7 +94,7 @@ def test_a_slip_of_the_pen_is_not_passed_over(model: str) -> None:
         "fuse_norm": True,
         "attn_mode": "chunk",
     }
-    assert completed_config({"model_type": model, **others})["use_cache"] is True
+    assert complete_config({"model_type": model, **others})["use_cache"] is True
 
 
 @pytest.fixture

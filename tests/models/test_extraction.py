@@ -11,7 +11,12 @@ from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import separating_word
 from mirrormata.foundation._errors import LimitError
 from mirrormata.models._constructed import from_construction
-from mirrormata.models.comparison._clusters import clusters_of, observed, principal, spanning_tree
+from mirrormata.models.comparison._clusters import (
+    clusters_of,
+    find_principal_directions,
+    observe_states,
+    spanning_tree,
+)
 from mirrormata.models.comparison._compare import compare
 from mirrormata.models.comparison._extraction import Extracted, extract_clusters, extract_learning
 from mirrormata.models.comparison._sources import learned_from_lrnn, learned_from_matrices
@@ -133,7 +138,7 @@ def wandering(scale: float, spec: str = "S3") -> Learned:
 
 def test_the_head_that_carries_the_states_is_found_among_wandering_ones() -> None:
     learned = wandering(0.02)
-    points, moves, answers = observed(learned, 20, 40, 0, 4_000)
+    points, moves, answers = observe_states(learned, 20, 40, 0, 4_000)
     together = clusters_of(learned, points, moves, answers, 0.5, 200)
     assert not together.complete  # a radius that is right for the carrying head
     found = extract_clusters(learned, words=20, length=40)
@@ -146,7 +151,7 @@ def test_principal_directions_end_before_the_widest_gap() -> None:
     wide, thin = draw.standard_normal((3_000, 3)) * [5, 4, 3], draw.standard_normal((3_000, 20))
     turn = rotation(23, 1)
     given = 7 + np.concatenate([wide, thin], axis=1) @ turn
-    centre, basis, gap = principal(given)
+    centre, basis, gap = find_principal_directions(given)
     points = (given - centre) @ basis
     assert points.shape == (3_000, 3)
     assert 2.5 < gap < 3.2

@@ -10,7 +10,7 @@ import pytest
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.foundation._errors import LimitError
 from mirrormata.models.comparison import _compare as comparison
-from mirrormata.models.comparison._clusters import observed
+from mirrormata.models.comparison._clusters import observe_states
 from mirrormata.models.comparison._extraction import extract_clusters, word_to
 from mirrormata.models.comparison._sources import learned_from_lrnn, learned_from_matrices
 from mirrormata.models.comparison._states import Sampling
@@ -73,7 +73,7 @@ def test_a_state_that_no_word_reached_is_not_taken_for_another() -> None:
 def test_every_unseen_move_is_counted() -> None:
     learned = counter()
     found = extract_clusters(learned, **FEW)
-    _, moves, _ = observed(learned, FEW["words"], FEW["length"], 0, 100)
+    _, moves, _ = observe_states(learned, FEW["words"], FEW["length"], 0, 100)
     state = [sum(word_to(moves, p)) % 3 for p in range(17)]
     seen = {(state[before], x) for before, x, _ in moves.tolist()}
     assert f"; unseen moves: {3 * LETTERS - len(seen)} added, 0 to no cluster" in found.strength
@@ -100,7 +100,7 @@ def test_an_unseen_letter_that_the_model_has_wrong() -> None:
 def test_words_to_points_are_shortest_first() -> None:
     learned = counter()
     letters = random_words(learned.target.automaton, 2, 8, 0)
-    _, moves, _ = observed(learned, 2, 8, 0, 100)
+    _, moves, _ = observe_states(learned, 2, 8, 0, 100)
     words = [word_to(moves, p) for p in range(17)]
     assert words[0] == []
     assert words[1:] == [letters[w, : t + 1].tolist() for t in range(8) for w in range(2)]

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from mirrormata.models._config import ModelConfig
-from mirrormata.models.layers._registry import SWITCHES, find_family, load_families
+from mirrormata.models._families import SWITCHES, find_family, load_families
 
 FRAME = {"family", "width"}
 

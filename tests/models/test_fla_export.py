@@ -17,7 +17,13 @@ from mirrormata.constructions._realisation import Sparse, Transition
 from mirrormata.constructions.algebra._householder import gh_factor
 from mirrormata.constructions.automata._labels import label_text
 from mirrormata.foundation._errors import InputError
-from mirrormata.models.fla._export import completed, fla_checkpoint, four_squares, silu_pair, silu_preimage
+from mirrormata.models.fla._export import (
+    complete_squares,
+    fla_checkpoint,
+    four_squares,
+    silu_pair,
+    silu_preimage,
+)
 from mirrormata.models.fla._folder import load_fla, save_fla
 from mirrormata.models.fla._importing import import_heads
 from mirrormata.models.fla._learned import prove_fla
@@ -124,7 +130,7 @@ def test_keys_are_exact_halves_in_bf16_and_fp16(tmp_path: Path) -> None:
 @pytest.mark.parametrize("n", range(60))
 def test_four_squares(n: int) -> None:
     assert sum(i * i for i in four_squares(n)) == n
-    column = completed(np.array([1.0, 2.0, n]), 4, "x")
+    column = complete_squares(np.array([1.0, 2.0, n]), 4, "x")
     exponent = math.log2(float(column @ column)) / 2
     assert exponent == round(exponent)
 

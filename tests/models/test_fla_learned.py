@@ -20,7 +20,7 @@ from mirrormata.models.fla._export import fla_checkpoint
 from mirrormata.models.fla._folder import load_fla, save_fla
 from mirrormata.models.fla._importing import FlaHead, fla_heads, import_heads
 from mirrormata.models.fla._learned import fla_spectrum, load_fla_learned, prove_fla
-from mirrormata.models.fla._model import FlaModel, completed_config, expected_shapes
+from mirrormata.models.fla._model import FlaModel, complete_config, expected_shapes
 from mirrormata.models.fla._task import FlaTask
 from mirrormata.models.learned._learned import LearnedHead
 
@@ -35,7 +35,7 @@ def exported(name: str, folder: Path) -> str:
 
 def random_checkpoint(folder: Path, task: FlaTask | None = PARITY, **options: Any) -> str:
     """A DeltaNet or DeltaProduct with random weights, as from an untrained FLA model."""
-    config = completed_config({
+    config = complete_config({
         "model_type": "gated_deltaproduct", "hidden_size": 16, "num_heads": 2, "head_dim": 4, "expand_v": 1.0,
         "num_hidden_layers": 1, "intermediate_size": 8, "vocab_size": 5, "use_short_conv": False,
         "use_output_gate": True, "use_forget_gate": True, "num_householder": 2, "allow_neg_eigval": True,

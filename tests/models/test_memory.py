@@ -10,8 +10,8 @@ from torch.nn import functional as F
 
 from mirrormata.foundation._errors import LimitError
 from mirrormata.models._config import ModelConfig
+from mirrormata.models._families import load_families
 from mirrormata.models._model import Model
-from mirrormata.models.layers._registry import load_families
 from mirrormata.models.training import _train as memory
 from mirrormata.models.training._processes import Processes
 from mirrormata.models.training._train import activations, check_batch, train

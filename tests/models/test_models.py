@@ -14,11 +14,11 @@ from torch import Tensor
 
 from mirrormata.foundation._errors import InputError
 from mirrormata.models._config import ModelConfig
+from mirrormata.models._families import load_families
 from mirrormata.models._model import Block, Model
 from mirrormata.models._model_file import load_model, save_model
 from mirrormata.models._records import record_of
-from mirrormata.models.layers._registry import load_families
-from mirrormata.models.layers._seeded import State, beta_in_range
+from mirrormata.models.layers._seeded import State, projection_to_beta
 
 SMALL = ModelConfig(letters=3, classes=4, width=16, heads=2, head_dim=8, value_dim=6, layers=2)
 RANGES = ((0, 1), (-1, 1))
@@ -123,7 +123,7 @@ def test_hard_sigmoids_reach_the_ends_of_the_range(family: str, limits: tuple[in
     x = 5 * torch.randn(1, 50, 4, 16, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     if family != "gla":
         z = mixer.beta(x)
-        beta = beta_in_range(z, mixer.config)
+        beta = projection_to_beta(z, mixer.config)
         size = 1 - limits[0]
         assert (beta[z >= 3] == size).all()
         assert (beta[z <= -3] == 0).all()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mirrormata.models.layers._registry import load_families
+from mirrormata.models._families import load_families
 from mirrormata.tests.models.recurrences import RECURRENCES, Recurrence, survey
 from mirrormata.theory.spectra._eigenvalues import eigenvalue_report
 

@@ -10,7 +10,7 @@ import pytest
 
 from mirrormata.constructions.formats.word_problem_csv import read_word_problem
 from mirrormata.foundation._errors import InputError
-from mirrormata.models.tasks._automaton import AutomatonTask, last_only
+from mirrormata.models.tasks._automaton import AutomatonTask, keep_last_labels
 from mirrormata.models.tasks._contract import read_contract, scaled_accuracy
 from mirrormata.models.tasks._kinds import task_from_settings
 from mirrormata.models.tasks._sampling import IGNORED
@@ -45,7 +45,7 @@ def test_many_letters_fit_their_type() -> None:
 def test_last_supervision_keeps_the_last_label() -> None:
     labels = np.array([[1, 2, IGNORED], [IGNORED, 5, 6], [IGNORED, IGNORED, IGNORED]])
     expected = [[IGNORED, 2, IGNORED], [IGNORED, IGNORED, 6], [IGNORED] * 3]
-    assert last_only(labels).tolist() == expected
+    assert keep_last_labels(labels).tolist() == expected
     task = AutomatonTask(TaskSettings(spec="mod_arith:5", protocol="formal_language", supervision="last"))
     asked = task.batches([0], 0, 4, 8).labels[0] != IGNORED
     assert asked.sum(1).tolist() == [1] * 4

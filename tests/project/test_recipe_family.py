@@ -21,9 +21,9 @@ import torch
 from torch import Tensor, nn
 
 from .._config import ModelConfig
-from ._registry import Family
+from .._families import Family
 from ._seeded import LINEAR_OPTIONS, InitialState, ReadOut, SeededLinear, ShortProjection, State
-from ._seeded import by_heads, in_range, key_value_numbers, value_projection
+from ._seeded import split_heads, projection_to_decay, key_value_numbers, make_value_projection
 
 
 class ScalarDecay(nn.Module):
@@ -35,7 +35,7 @@ class ScalarDecay(nn.Module):
         heads, K, V = config.heads, config.head_dim, config.value_dim
         self.query = ShortProjection(config, heads * K, config.key_activation)
         self.key = ShortProjection(config, heads * K, config.key_activation)
-        self.value = value_projection(config, heads * V)
+        self.value = make_value_projection(config, heads * V)
         self.decay = SeededLinear(config.width, heads, bias=True)
         self.initial = InitialState(config, heads, K, V)
         self.read_out = ReadOut(config, heads, V)
@@ -43,10 +43,10 @@ class ScalarDecay(nn.Module):
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
         """`[seeds, batch, tokens, width]` to the same; `state["H"]`: `[seeds, batch, heads, K, V]`."""
         state, after, heads = state or {}, State(), self.config.heads
-        q = by_heads(self.query(x, state, "query", after), heads)
-        k = by_heads(self.key(x, state, "key", after), heads)
-        v = None if self.value is None else by_heads(self.value(x, state, "value", after), heads)
-        a, H, outputs = in_range(self.decay(x), self.config).to(q.dtype), self.initial(x, state), []
+        q = split_heads(self.query(x, state, "query", after), heads)
+        k = split_heads(self.key(x, state, "key", after), heads)
+        v = None if self.value is None else split_heads(self.value(x, state, "value", after), heads)
+        a, H, outputs = projection_to_decay(self.decay(x), self.config).to(q.dtype), self.initial(x, state), []
         for t in range(x.shape[2]):
             H = a[:, :, t, :, None, None] * H.to(q.dtype)
             if v is not None:
@@ -57,7 +57,7 @@ class ScalarDecay(nn.Module):
 
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
         """A(x) `[seeds, batch, tokens, heads, K, K]`, in float64."""
-        a = in_range(self.decay(x), self.config).double()
+        a = projection_to_decay(self.decay(x), self.config).double()
         return a[..., None, None] * torch.eye(self.config.head_dim, dtype=torch.float64, device=x.device)
 
 
@@ -76,7 +76,7 @@ from mirrormata.foundation._errors import InputError
 from mirrormata.models._config import ModelConfig
 from mirrormata.models._evaluation_file import evaluate_folder
 from mirrormata.models.comparison._sources import load_learned
-from mirrormata.models.layers._registry import find_family, load_families
+from mirrormata.models._families import find_family, load_families
 from mirrormata.models.training._experiment import experiment_from_dict
 from mirrormata.models.training._train import train
 
@@ -153,7 +153,7 @@ def test_the_chapter_names_what_there_is() -> None:
     ):
         assert name in chapter
     for path in (
-        "models/layers/_registry.py",
+        "models/_families.py",
         "models/layers/_seeded.py",
         "tests/models/test_memory.py",
         "docs/models.md",
@@ -163,7 +163,7 @@ def test_the_chapter_names_what_there_is() -> None:
 
 
 def test_two_files_with_one_name_are_refused(package: Path) -> None:
-    script = "from mirrormata.models.layers._registry import load_families; load_families()"
+    script = "from mirrormata.models._families import load_families; load_families()"
     other = package / "mirrormata" / "models" / "layers" / "twice.py"
     other.write_text(FILE.lstrip(), encoding="utf-8")
     try:

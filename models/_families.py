@@ -1,6 +1,6 @@
-"""The layer families: `Family`, and how the records of this folder's files are found.
+"""The layer families: `Family`, and how the records in the files of `layers` are found.
 
-Every file here whose name begins without `_` holds one kind of mixer and, as `FAMILIES`, a record for each name that
+Every file there whose name begins without `_` holds one kind of mixer and, as `FAMILIES`, a record for each name that
 `ModelConfig.family` may have. The rest of the package asks these records and knows no family by name.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 
 from torch import nn
 
-from ...foundation._errors import InputError
+from ..foundation._errors import InputError
 
 SWITCHES = ("householders", "gated")
 """Entries of a configuration that are refused, not passed over, where a family does not have them."""
@@ -74,12 +74,12 @@ def load_families() -> Mapping[str, Family]:
     """Every family by its name: those with linear heads first, then the baselines, in the order of their files.
 
     Returns:
-        The records of all files of this folder whose names begin without `_`.
+        The records of all files of `layers` whose names begin without `_`.
 
     Raises:
         InputError: a file holds no `FAMILIES`, or two files have the same name; one line with all that is wrong.
     """
-    package = __name__.rpartition(".")[0]
+    package = __name__.rpartition(".")[0] + ".layers"
     folder = importlib.import_module(package)
     found: list[Family] = []
     problems = []

@@ -1,0 +1,275 @@
+"""What may be given wherever a model is wanted, and `prove` and `spectrum` for all of it.
+
+`open_source` alone decides what somebody gave: a path (of a model folder, an FLA checkpoint, an `.npz`, a certificate), a
+`Model`, a construction, a certificate as data, an `NpzModel`, a `Stepper` or a `Learned`. `compare`, `prove_model` and
+`spectrum_of_model` ask it. torch is loaded only where a model of tensors runs, since the spectrum of a construction needs none.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
+
+from ..constructions._document import FORMAT, read_document
+from ..constructions._lrnn import as_table
+from ..constructions._realisation import Realisation, realisation_from_certificate
+from ..constructions.automata._automaton import Automaton
+from ..constructions.automata._labels import label_text
+from ..foundation._errors import InputError
+from ..theory._check import check
+from ..theory._run_file import realisation_of
+from ..theory.arithmetic._arithmetic import Kernel, parse_arithmetic
+from ..theory.proofs._answers import Answers, answers_of, output_answers, same_letters
+from ..theory.proofs._npz_model import NpzModel, load_npz_matrices, load_npz_model
+from ..theory.proofs._proof import Proof
+from ..theory.proofs._prove import ProofLimits, prove
+from ..theory.running._stepper import Stepper
+from ..theory.spectra._model import ModelSpectrum, model_spectrum
+from .fla._model import is_fla
+from .learned._learned import Learned
+
+if TYPE_CHECKING:
+    from ._model import Model
+    from ._model_stepper import ModelStepper
+
+DTYPES = {"fp64": "float64", "fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
+"""torch's names of the dtypes."""
+
+Kind = Literal["folder", "fla", "npz", "realisation", "model", "stepper", "learned"]
+ModelSource: TypeAlias = "str | Path | Mapping[str, Any] | Model | Realisation | NpzModel | Stepper | Learned"
+"""All that a public function takes wherever a model is wanted."""
+TAKEN = (
+    "a model folder, an FLA checkpoint, an .npz or a certificate (by its path), a Model, a construction, a certificate, an "
+    "NpzModel, a Stepper or a Learned"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What was given. `kind`, and by it `value`:
+
+    - `folder`, `fla`: the path of a model folder or of an FLA checkpoint, as a text.
+    - `npz`: an `NpzModel`; for a path that is to be read later, the path as a text.
+    - `realisation`: what a certificate constructs, checked before, or a construction itself.
+    - `model`, `stepper`, `learned`: the object.
+
+    `name`: the path, or a word for the object, for errors and results.
+    """
+
+    kind: Kind
+    value: Any
+    name: str
+
+
+def open_source(model: Any, argument: str = "model") -> Source:
+    """Decide what somebody gave as a model.
+
+    Args:
+        model: see `ModelSource`. Files of certificates are read and checked, other files are not read yet.
+        argument: its name in the function that was called, for errors.
+
+    Returns:
+        Its kind, the object or path, and a name.
+
+    Raises:
+        InputError: it is none of these, there is no such file, or the certificate is invalid or constructs nothing.
+    """
+    if isinstance(model, str | Path):
+        return _open_path(str(model), argument)
+    if isinstance(model, Learned):
+        return Source("learned", model, model.name)
+    if _is_model(model):
+        return Source("model", model, "model")
+    if isinstance(model, NpzModel):
+        return Source("npz", model, model.name)
+    if isinstance(model, Realisation):
+        return Source("realisation", model, model.construction)
+    if isinstance(model, Mapping) and model.get("format") == FORMAT:
+        return Source("realisation", _constructed_by(dict(model), argument), "certificate")
+    if all(callable(getattr(model, name, None)) for name in ("initial", "step", "decode")):
+        return Source("stepper", model, "stepper")
+    raise InputError(f"`{argument}` is of the type {type(model).__name__}: give {TAKEN}")
+
+
+def _is_model(model: Any) -> bool:
+    if "torch" not in sys.modules:  # then nobody has made one
+        return False
+    from ._model import Model
+
+    return isinstance(model, Model)
+
+
+def _open_path(path: str, argument: str) -> Source:
+    place = Path(path)
+    if is_fla(place):
+        return Source("fla", path, path)
+    if place.is_dir():
+        return Source("folder", path, path)
+    if place.suffix == ".npz":
+        return Source("npz", path, path)
+    if not place.exists() and not place.suffix:
+        raise InputError(
+            f"{path}: no such file, and not a model folder or a checkpoint; for an automaton of this name write its certificate "
+            f"first with `mirrormata construct {path} -o FILE`"
+        )
+    if place.suffix == ".json" and place.is_file() and read_document(path).get("format") != FORMAT:
+        raise InputError(f"{path}: not a model folder, an FLA checkpoint, an .npz or a certificate")
+    return Source("realisation", realisation_of(path), path)
+
+
+def _constructed_by(certificate: dict[str, Any], argument: str) -> Realisation:
+    """What a certificate given as data constructs."""
+    if "layers" not in certificate and certificate.get("kind") != "delay":
+        raise InputError(
+            f"`{argument}` is a certificate of kind {certificate.get('kind')}, which holds no table of a linear RNN: give one "
+            "of kind table, horizon or delay"
+        )
+    if (result := check(certificate)).verdict != "valid":
+        raise InputError(f"`{argument}` is an invalid certificate ({result.reason}): construct it again")
+    return realisation_from_certificate(certificate, argument)
+
+
+def prove_model(
+    model: ModelSource,
+    automaton: Automaton,
+    arithmetic: str | None = None,
+    **limits: Unpack[ProofLimits],
+) -> Proof:
+    """`prove` for anything that is a model.
+
+    Args:
+        model: see `ModelSource`. A `Model`'s classes stand for the automaton's states, by its `meaning`.
+        automaton: what it must agree with on every word.
+        arithmetic: by default `per_step:bf16`; for an FLA checkpoint `fla:naive:bf16`; for a model folder or a `Model`
+            `kernel:recurrent:fp32`: it is proved on its own kernels, with its weights rounded once to the dtype.
+        **limits: as `prove` takes them.
+
+    Returns:
+        The proof: equivalent, a shortest wrong word, or unknown.
+
+    Raises:
+        InputError: it is no model, its letters or answers are not the automaton's, or it does not run in the arithmetic.
+    """
+    source = open_source(model)
+    if source.kind == "fla":
+        from .fla._learned import prove_fla
+
+        return prove_fla(source.value, automaton, arithmetic, **limits)
+    if source.kind == "npz":
+        held = load_npz_model(source.value) if isinstance(source.value, str) else source.value
+        return prove(held, automaton, arithmetic or "per_step:bf16", **limits)
+    if source.kind == "realisation":
+        return prove(source.value, automaton, arithmetic or "per_step:bf16", **limits)
+    if source.kind == "learned":
+        meant = answers_of(automaton, source.value.target.automaton, source.name)
+        return prove(
+            source.value.stepper, automaton, arithmetic or source.value.arithmetic, answers=meant, **limits
+        )
+    if source.kind == "stepper":
+        return prove(source.value, automaton, arithmetic, **limits)
+    kernel = parse_arithmetic(arithmetic or "kernel:recurrent:fp32")
+    if not isinstance(kernel, Kernel) or kernel.mode != "recurrent":
+        raise InputError(
+            f"`arithmetic` {arithmetic}: a model folder runs token by token on its own kernels; write "
+            "kernel:recurrent:fp32 (or fp64, bf16, fp16), with :cuda for the GPU"
+        )
+    if source.kind == "model":
+        stepper, answers = _stepper_of(source.value, kernel.dtype, kernel.device or "cpu"), None
+    else:
+        stepper, answers = load_stepper(source.value, automaton, kernel.dtype, kernel.device or "cpu")
+    return prove(stepper, automaton, kernel.name, answers=answers, **limits)
+
+
+def load_stepper(
+    folder: str, automaton: Automaton, dtype: str = "fp32", device: str = "cpu"
+) -> tuple[ModelStepper, Answers]:
+    """The model of a folder, and how its answers are compared with the automaton.
+
+    Args:
+        folder: with `config.json`, `model.safetensors` and `task.json`.
+        automaton: with the letters of the folder's task, in the same order.
+        dtype: `fp64`, `fp32`, `fp16` or `bf16`, to which the weights are rounded once.
+        device: `cpu` or `cuda`.
+
+    Returns:
+        The stepper, and what its answers mean.
+
+    Raises:
+        InputError: the folder's task is no automaton's, the letters are others, or torch finds no GPU.
+    """
+    from ._model_file import automaton_model
+
+    model, task, letters, before = automaton_model(folder, "prove")
+    same_letters(automaton, letters, folder)
+    stepper = _stepper_of(model, dtype, device, before)
+    if task.sampler.labels == "state":
+        return stepper, answers_of(automaton, task.automaton, folder)
+    return stepper, output_answers(automaton, [label_text(c) for c in task.sampler.classes])
+
+
+def _stepper_of(model: Model, dtype: str, device: str, before: tuple[int, ...] = ()) -> ModelStepper:
+    import torch
+
+    from ._model_stepper import ModelStepper
+
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError("`arithmetic` ...:cuda: torch finds no GPU here; leave :cuda out")
+    return ModelStepper(model.to(device, getattr(torch, DTYPES[dtype])), before=before)
+
+
+def spectrum_of_model(
+    model: ModelSource,
+    *,
+    products: int = 0,
+    max_dim: int = 64,
+    max_letters: int = 2_000,
+    max_products: int = 2_000,
+) -> ModelSpectrum:
+    """Eigenvalues of every letter of a model of matrices, enclosed and decided; see `model_spectrum`.
+
+    Args:
+        model: a construction, a certificate, an `.npz` (also with `A` alone) or an FLA checkpoint without convolution.
+        products: all distinct products of letters up to this length too.
+        max_dim: largest dimension of a matrix.
+        max_letters: most distinct letter matrices.
+        max_products: most distinct products.
+
+    Returns:
+        The spectra of all heads.
+
+    Raises:
+        InputError: it is no model, or one that does not give its letters' matrices.
+        LimitError: a limit was reached.
+    """
+    source = open_source(model)
+    if source.kind == "fla":
+        from .fla._learned import fla_spectrum
+
+        return fla_spectrum(
+            source.value,
+            products=products,
+            max_dim=max_dim,
+            max_letters=max_letters,
+            max_products=max_products,
+        )
+    if source.kind not in ("npz", "realisation"):
+        raise InputError(
+            f"{source.name}: it gives no exact matrices of its letters; `compare` shows the eigenvalues of its heads"
+        )
+    held = load_npz_matrices(source.value) if isinstance(source.value, str) else source.value
+    if source.kind == "realisation" and (held := as_table(source.value)) is None:
+        raise InputError(
+            f"{source.name}: a certificate of kind {source.value.kind} holds no table of a linear RNN; one of kind table or "
+            "horizon does"
+        )
+    return model_spectrum(
+        held,
+        products=products,
+        name=source.name,
+        max_dim=max_dim,
+        max_letters=max_letters,
+        max_products=max_products,
+    )
