@@ -256,7 +256,7 @@ def test_theorems_that_do_not_apply() -> None:
         ("T3", "G.T6"), ("S3", "G.T6"), ("mod:6", "DP.T7"), ("mod:6", "own.T2tight"), ("T3", "own.LMI"),
         ("T3", "S.star-free"), ("T3", "DP.T7"), ("mod:2", "own.T2tight"), ("parity", "S.star-free"),
     ):  # fmt: skip
-        with pytest.raises(NotRealisableError, match="leave --theorem out"):
+        with pytest.raises(NotRealisableError, match="leave `theorem` out"):
             construct(name, theorem=theorem)
 
 
@@ -395,5 +395,5 @@ def test_a_wrong_decoding_or_start_is_noticed() -> None:
 def test_a_field_beyond_the_limit_is_said() -> None:
     lrnn = construct("mod:13", max_degree=3)
     assert lrnn.householders == 12
-    assert any("degree 12" in note and "--max-degree" in note for note in lrnn.notes)
-    assert not any("--max-degree" in note for note in construct("mod:13").notes)
+    assert any("degree 12" in note and "`max_degree`" in note for note in lrnn.notes)
+    assert not any("`max_degree`" in note for note in construct("mod:13").notes)

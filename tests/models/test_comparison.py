@@ -223,7 +223,7 @@ def test_limits_and_other_groups_are_said() -> None:
     c = compare(
         learned_from_lrnn(lrnn), lrnn, sampling=QUICK, tolerances=Tolerances(max_group=100), extract=()
     )
-    assert any("--max-group" in note for note in c.notes)
+    assert any("`max_group`" in note for note in c.notes)
     assert c.homomorphism_error is None
     c = compare(learned_from_lrnn(lrnn_of("flipflop")), sampling=QUICK, extract=("clusters",))
     assert any("no group automaton" in note for note in c.notes)

@@ -175,7 +175,7 @@ def test_library(name: str) -> None:
     made = plan(automaton(name))
     assert made.offers
     sound(made)
-    assert all("--max-" in text or "`max_" in text for text in made.left_out)
+    assert all("`max_" in text for text in made.left_out)
     everything = [o.found.theorem.split(" + ")[0] for o in made.offers]
     assert set(everything) <= set(all_constructions())
     assert everything[-1] == "G.A3"
@@ -255,7 +255,7 @@ def test_impossible_requests_name_the_theorem(name: str, layers: int, factors: i
             attempt(automaton(name), request)
         text = str(refusal.value)
         assert text.startswith(
-            f"{name}: --max-layers {layers} --max-householders {factors} is impossible under the hypotheses named: {reason}"
+            f"{name}: `max_layers` {layers} `max_householders` {factors} is impossible under the hypotheses named: {reason}"
         )
         assert "\n" not in text
 
@@ -279,12 +279,12 @@ def test_out_of_reach_but_not_forbidden(name: str, request_: Request, text: str)
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"exactness": "exact"}, "--exactness exact: it is any or integer"),
-        ({"coordinates": "two"}, "--coordinates two: it is few or one_hot"),
-        ({"theorem": "G.T9"}, "--theorem G.T9: not a construction; there are G.T3"),
-        ({"max_layers": 0}, "--max-layers 0: it is a positive number"),
-        ({"max_dim": 0}, "--max-dim 0: it is a positive number"),
-        ({"max_householders": -1}, "--max-householders -1: it is"),
+        ({"exactness": "exact"}, "`exactness` exact: it is any or integer"),
+        ({"coordinates": "two"}, "`coordinates` two: it is few or one_hot"),
+        ({"theorem": "G.T9"}, "`theorem` G.T9: not a construction; there are G.T3"),
+        ({"max_layers": 0}, "`max_layers` 0: it is a positive number"),
+        ({"max_dim": 0}, "`max_dim` 0: it is a positive number"),
+        ({"max_householders": -1}, "`max_householders` -1: it is"),
     ],
 )
 def test_wrong_requests(arguments: dict[str, Any], text: str) -> None:
@@ -306,7 +306,7 @@ def test_limits_leave_out_and_say_so() -> None:
     made = plan(automaton("tomita:3"), limits=Limits(image_sets=3))
     assert [o.found.theorem for o in made.offers] == ["DP.T6", "G.A3"]
     assert len(made.left_out) == 2
-    assert all("--max-image-sets" in text for text in made.left_out)
+    assert all("`max_image_sets`" in text for text in made.left_out)
     with pytest.raises(LimitError, match="`max_image_sets`"):
         choose(automaton("tomita:3"), Request(max_layers=9), Limits(image_sets=3))
 
@@ -356,7 +356,7 @@ def test_heads_of_two_sources() -> None:
 
 
 def test_a_limit_of_one_form_leaves_the_others() -> None:
-    """211 corners in integers need no field; the angular form's field is beyond --max-degree."""
+    """211 corners in integers need no field; the angular form's field is beyond `max_degree`."""
     assert cost(construct(automaton("mod:211"), theorem="G.T6", exactness="integer"))[:2] == (2, 105)
     assert ("G.T6", 2, 105) in rows(plan(automaton("mod:211"), Request(max_layers=2)))
 
