@@ -255,7 +255,7 @@ def test_impossible_requests_name_the_theorem(name: str, layers: int, factors: i
             attempt(automaton(name), request)
         text = str(refusal.value)
         assert text.startswith(
-            f"{name}: `max_layers` {layers} and `max_householders` {factors} is impossible under the hypotheses named: {reason}"
+            f"{name}: `max_layers` {layers} `max_householders` {factors} is impossible under the hypotheses named: {reason}"
         )
         assert "\n" not in text
 
@@ -356,7 +356,7 @@ def test_heads_of_two_sources() -> None:
 
 
 def test_a_limit_of_one_form_leaves_the_others() -> None:
-    """211 corners in integers need no field; the angular form's field is beyond --max-degree."""
+    """211 corners in integers need no field; the angular form's field is beyond `max_degree`."""
     assert cost(construct(automaton("mod:211"), theorem="G.T6", exactness="integer"))[:2] == (2, 105)
     assert ("G.T6", 2, 105) in rows(plan(automaton("mod:211"), Request(max_layers=2)))
 
