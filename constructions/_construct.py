@@ -332,7 +332,7 @@ def _cheapest(
         return best
     if left_out is not None:
         raise left_out
-    asked = f"{automaton.name}: no construction with {' '.join(request.asked())} was found"
+    asked = f"{automaton.name}: no construction with {' and '.join(request.asked())} was found"
     if not outside:
         raise NotRealisableError(f"{asked}; leave {'one of them' if len(request.asked()) > 1 else 'it'} out")
     layers, factors, dim = min(outside)

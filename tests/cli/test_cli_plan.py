@@ -67,7 +67,7 @@ def test_bounds_file(call: Any, tmp_path: Path) -> None:
 def test_impossible(call: Any, command: str, spec: str, layers: str, factors: str, theorem: str) -> None:
     error = call(command, spec, "--max-layers", layers, "--max-householders", factors, "--json").error
     assert error.startswith(
-        f"{spec}: --max-layers {layers} and --max-householders {factors} is impossible under the hypotheses named: "
+        f"{spec}: --max-layers {layers} and --max-householders {factors} are impossible under the hypotheses named: "
     )
     assert f"({theorem})" in error
 

@@ -255,7 +255,7 @@ def test_impossible_requests_name_the_theorem(name: str, layers: int, factors: i
             attempt(automaton(name), request)
         text = str(refusal.value)
         assert text.startswith(
-            f"{name}: `max_layers` {layers} `max_householders` {factors} is impossible under the hypotheses named: {reason}"
+            f"{name}: `max_layers` {layers} and `max_householders` {factors} are impossible under the hypotheses named: {reason}"
         )
         assert "\n" not in text
 

@@ -112,7 +112,7 @@ def plan(automaton: AutomatonLike, request: Request | None = None, limits: Limit
         if left_out:
             raise LimitError(left_out[0])
         raise unfit or NotRealisableError(
-            f"{automaton.name}: nothing on offer with {' '.join(request.asked()) or 'these limits'}"
+            f"{automaton.name}: nothing on offer with {' and '.join(request.asked()) or 'these limits'}"
         )
     found.sort(key=lambda f: (_norm_rank(f), cost(f)))
     merits = [_merits(f) for f in found]
@@ -153,7 +153,8 @@ def forbidden(automaton: Automaton, request: Request, lower: Iterable[Bound]) ->
         )
         if by_factors or by_layers:
             return NotRealisableError(
-                f"{automaton.name}: {' '.join(request.asked())} is impossible under the hypotheses named: {bound.text}"
+                f"{automaton.name}: {' and '.join(request.asked())} {'are' if len(request.asked()) > 1 else 'is'} "
+                f"impossible under the hypotheses named: {bound.text}"
             )
     return None
 
