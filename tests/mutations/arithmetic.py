@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from .record import Mutation
 
-ROUNDING, VALUES = "theory.arithmetic.rounding:", "theory.arithmetic.value_sets:"
-MODELS, SUMS = "theory.arithmetic.arithmetic:", "theory.arithmetic.exact_sum:"
-CHECKER = "theory.checker.arithmetic:"
+ROUNDING, VALUES = "theory.arithmetic._rounding:", "theory.arithmetic._value_sets:"
+MODELS, SUMS = "theory.arithmetic._arithmetic:", "theory.arithmetic._exact_sum:"
+CHECKER = "theory.checker._arithmetic:"
 MUTATIONS = [
     Mutation(
         ROUNDING + "FloatFormat.tie_beyond",
@@ -166,7 +166,7 @@ MUTATIONS = [
         "the error of a product has the wrong sign in one part",
     ),
     Mutation(
-        "theory.arithmetic.product_sum:_odd_product_sum",
+        "theory.arithmetic._exact_sum:_odd_product_sum",
         "if not short:",
         "if short:",
         "the errors of long products are left out",

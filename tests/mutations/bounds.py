@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .record import Mutation
 
-PLANNING, CHECKER = "theory.planning.bounds:", "theory.checker.bound:"
+PLANNING, CHECKER = "theory.planning._bounds:", "theory.checker.bound:"
 MUTATIONS = [
     Mutation(
         PLANNING + "bounds",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .record import Mutation
 
-PLAN, SCANS = "kernels.delta.plan:", "kernels.scans.segments:"
+PLAN, SCANS = "kernels.delta._plan:", "kernels.scans._segments:"
 MUTATIONS = [
     Mutation(
         PLAN + "kernel_width",
@@ -114,31 +114,31 @@ MUTATIONS = [
         "segments end within a chunk",
     ),
     Mutation(
-        "kernels.delta.shapes:segment_count",
+        "kernels.delta._plan:segment_count",
         "B * T // each + N if packed",
         "B * T // each + 1 if packed",
         "the table of segments has no room for every sequence's last one",
     ),
     Mutation(
-        "kernels.delta.scan:segment_bounds",
+        "kernels.delta._triton_scan:segment_bounds",
         "right=True) - 1",
         "right=False) - 1",
         "a sequence's first segment is counted to the one before",
     ),
     Mutation(
-        "kernels.delta.scan:segment_bounds",
+        "kernels.delta._triton_scan:segment_bounds",
         "cu[1:] - cu[:-1] + (each - 1)",
         "cu[1:] - cu[:-1]",
         "the last segment of a sequence is left out",
     ),
     Mutation(
-        "kernels.delta.problem:place_chunks",
+        "kernels.delta._problem:place_chunks",
         "(tokens - 1)",
         "tokens",
         "sequences of whole chunks get one too many",
     ),
     Mutation(
-        "kernels.delta.problem:place_chunks",
+        "kernels.delta._problem:place_chunks",
         "index < start[-1]",
         "index <= start[-1]",
         "the first unused chunk counts as used",
@@ -167,27 +167,27 @@ MUTATIONS = [
         "count < SERIAL",
         "a table that could be joined in one is cut again",
     ),
-    Mutation("kernels.launching:check_grid", "min(grid) <= 0", "min(grid) < 0", "an empty grid is launched"),
+    Mutation("kernels._launching:check_grid", "min(grid) <= 0", "min(grid) < 0", "an empty grid is launched"),
     Mutation(
-        "kernels.launching:divide_rows",
+        "kernels._launching:divide_rows",
         "-(-rows // share), share",
         "rows // share, share",
         "the last rows are added up by no program",
     ),
     Mutation(
-        "kernels.delta.launches:find_plan_errors",
+        "kernels.delta._plan_check:find_plan_errors",
         "launch.shared > shared_memory",
         "launch.shared > shared_memory + 1",
         "a byte too much of shared memory is no fault",
     ),
     Mutation(
-        "kernels.delta.launches:find_plan_errors",
+        "kernels.delta._plan_check:find_plan_errors",
         "min(launch.grid) < 1",
         "min(launch.grid) < 0",
         "a call without a program is no fault",
     ),
     Mutation(
-        "kernels.delta.launches:plan_launches",
+        "kernels.delta._plan_check:plan_launches",
         'phases=call.mode == "scan"',
         "phases=False",
         "the list of launches takes the plan of chunks for scan",

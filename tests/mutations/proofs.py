@@ -57,13 +57,13 @@ MUTATIONS = [
         READER + "_within", "* SAFE", "* 2 * SAFE", "a state counts as near a code up to the other code"
     ),
     Mutation(
-        "theory.running.readout:close_rows",
+        "theory.running._readout:close_rows",
         "scores <= (scores.min(axis=1) + gap)[:, None]",
         "scores <= scores.min(axis=1)[:, None]",
         "float64 decides between codes that it cannot tell apart",
     ),
     Mutation(
-        "theory.running.readout:nearest_exactly",
+        "theory.running._readout:nearest_exactly",
         "distances.index(min(distances))",
         "len(distances) - 1 - distances[::-1].index(min(distances))",
         "ties go to the last code",

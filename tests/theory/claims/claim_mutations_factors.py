@@ -165,7 +165,7 @@ def criteria_exchanged(original: Function) -> Function:
     return found
 
 
-P1_2, FACTORS = "theory.claims.g_p1_2:", "theory.factors.symbolic:"
+P1_2, FACTORS = "theory.claims.g_p1_2:", "theory.claims._symbolic:"
 MUTATIONS = [
     Mutation("G.P1.1", "theory.claims.g_p1_1:product_of", negative_betas, "sign: I + βvvᵀ"),
     Mutation("G.P1.1", FACTORS + "factor", lambda f: lambda b, k: f(-b, k), "sign: I + βkkᵀ in the identity"),
@@ -173,12 +173,12 @@ MUTATIONS = [
     Mutation("G.P1.2", P1_2 + "orthogonal_factors", reversed_result, "order: of the reflections"),
     Mutation("G.P1.2", P1_2 + "contraction_factors", reversed_result, "order: scalings after reflections"),
     Mutation(
-        "G.P1.2", "theory.factors.factorise:_reflections", transposed_argument, "transposition: of U and V"
+        "G.P1.2", "theory.claims.g_p1_2:_reflections", transposed_argument, "transposition: of U and V"
     ),
     Mutation("G.P1.3", "theory.claims.g_p1_3:NON_REAL_KEYS", lambda keys: keys[::-1], "order: of the keys"),
     Mutation(
         "G.P1.3",
-        "theory.factors.symbolic_witnesses:gram_product",
+        "theory.claims._symbolic:gram_product",
         opposite_angles,
         "sign: of the inner products",
     ),
@@ -191,7 +191,7 @@ MUTATIONS = [
     Mutation("DP.T4", FACTORS + "reflection", negative_first, "angle: turned the other way"),
     Mutation(
         "DP.T4",
-        "constructions.rotations:reflection",
+        "constructions.theorems._rotations:reflection",
         lambda f: lambda k, m: f(-k, m),
         "sign: of the mirror's angle",
     ),
@@ -204,11 +204,11 @@ MUTATIONS = [
         "transposition: copies read the target",
     ),
     Mutation(
-        "R7", "theory.planning.swap_copy_delay:swap_copy_factors", reversed_result, "order: of the steps"
+        "R7", "theory.claims.r7:swap_copy_factors", reversed_result, "order: of the steps"
     ),
     Mutation(
         "R7",
-        "theory.planning.swap_copy_delay:FourLayers.told",
+        "theory.claims.r7:FourLayers.told",
         later_phase,
         "order: the buffer one token late",
     ),
@@ -229,10 +229,10 @@ MUTATIONS = [
     Mutation("CK.1", "theory.claims.ck_1:reflection_and_signs", negative_signs, "sign: of all signs"),
     Mutation("CK.1", FACTORS + "reflection", negative_first, "angle: turned the other way"),
     Mutation(
-        "own.LMI", "theory.factors.gram_equations:_moved", transposed_map, "transposition: of the letters"
+        "own.LMI", "theory.claims.own_lmi:_moved", transposed_map, "transposition: of the letters"
     ),
     Mutation(
-        "own.LMI", "theory.factors.gram_equations:_fixed", absolute_vectors, "sign: x is not of sum zero"
+        "own.LMI", "theory.claims.own_lmi:_fixed", absolute_vectors, "sign: x is not of sum zero"
     ),
     Mutation(
         "own.LMI",

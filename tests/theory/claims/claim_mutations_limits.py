@@ -82,15 +82,15 @@ def _antisymmetric(original: Any) -> Any:
 
 MUTATIONS = [
     Mutation(
-        "G.L1", "theory.impossibility.cast_theorems:cast_sequence",
+        "G.L1", "theory.impossibility._cast_theorems:cast_sequence",
         lambda f: lambda terms, *rest: f([(c, m, -x) for c, m, x in terms], *rest), "sign: the bases negated",
     ),
     Mutation(
-        "G.L1", "theory.impossibility.cast_theorems:settled_values",
+        "G.L1", "theory.impossibility._cast_theorems:settled_values",
         lambda f: lambda *given: (found := f(*given)) and (*found[:2], found[1]), "order: odd members take the even end",
     ),
     Mutation(
-        "G.T1", "theory.impossibility.cast_layers:eigenvalue",
+        "G.T1", "theory.impossibility._cast_model:eigenvalue",
         lambda f: lambda draw, negative: -f(draw, negative), "sign: the eigenvalues negated",
     ),
     Mutation("G.T1", "theory.claims.g_t1:positive_delta_layer", _full_reflection, "β: a full reflection in the layer"),
@@ -103,11 +103,11 @@ MUTATIONS = [
         "rounding: toward zero in place of the nearest",
     ),
     Mutation(
-        "G.T2", "theory.impossibility.cast_rotations:ROTATIONS",
+        "G.T2", "theory.impossibility._cast_theorems:ROTATIONS",
         lambda table: dict.fromkeys(table, ((1, 0), (0, 1))), "angle: 0 in place of 2π/m",
     ),
     Mutation(
-        "G.T2", "theory.impossibility.cast_rotations:reflections",
+        "G.T2", "theory.impossibility._cast_theorems:reflections",
         lambda f: lambda order: f(order)[:1] * 2, "order: the same reflection twice in the second layer",
     ),
     Mutation(
@@ -119,32 +119,32 @@ MUTATIONS = [
         "rounding: toward zero in place of the nearest",
     ),
     Mutation(
-        "PT.R1", "theory.counters.exhaustive:_positive",
+        "PT.R1", "theory.claims._settling:_positive",
         lambda f: lambda A: f(-A), "sign: A ⪯ 0 in place of A ⪰ 0",
     ),
     Mutation(
-        "PT.R1", "theory.counters.exhaustive:_tables",
+        "PT.R1", "theory.claims._settling:_tables",
         lambda f: lambda *a: f(*a)[..., ::-1], "order: roundings that fall",
     ),
     Mutation(
-        "PT.R2", "theory.counters.exhaustive:_matrices", _antisymmetric, "sign: A[j, i] = -A[i, j]"
+        "PT.R2", "theory.claims._settling:_matrices", _antisymmetric, "sign: A[j, i] = -A[i, j]"
     ),
     Mutation(
-        "own.R3", "theory.counters.counters:projection",
+        "own.R3", "theory.claims._counters:projection",
         lambda f: lambda v: 2 * np.diag([Fraction(1)] * len(v)) - f(v), "sign: I + v vᵀ/‖v‖² in place of I - v vᵀ/‖v‖²",
     ),
     Mutation(
         "own.R3", "theory.claims.own_r3:two_projections", _transposed_transition, "order: the second factor applied first"
     ),
     Mutation(
-        "own.R4", "theory.arithmetic.arithmetic:PerOp.subtract",
+        "own.R4", "theory.arithmetic._arithmetic:PerOp.subtract",
         lambda f: lambda self, x, y: self.add(x, y), "sign: e = v + s",
     ),
     Mutation(
         "own.R4", "theory.claims.own_r4:delta_operations", _chopped_operations, "rounding: toward zero in place of the nearest"
     ),
     Mutation(
-        "H.open-beta", "theory.factors.strict:gh_factor",
+        "H.open-beta", "theory.claims.h_open_beta:gh_factor",
         lambda f: lambda beta, v: f(2 * beta, v), "β: twice as large",
     ),
     Mutation(
@@ -152,15 +152,15 @@ MUTATIONS = [
         lambda f: lambda head, size: f(head, size / 2), "angle: half of β‖v‖²",
     ),
     Mutation(
-        "H.open-beta", "theory.factors.strict:subtract",
+        "H.open-beta", "theory.claims.h_open_beta:subtract",
         lambda f: lambda A, B: f(A, tuple(tuple(-x for x in row) for row in B)), "sign: A + I in place of A - I",
     ),
     Mutation(
-        "H.rank", "theory.factors.counts:permutation_factors",
+        "H.rank", "theory.claims.h_rank:permutation_factors",
         lambda f: lambda image: f(image)[::-1], "order: the last swap applied first",
     ),
     Mutation(
-        "H.rank", "theory.factors.counts:cycle_lengths",
+        "H.rank", "theory.claims.h_rank:cycle_lengths",
         lambda f: lambda image: [x for x in f(image) if x > 1], "count: fixed points left out of the cycles",
     ),
     Mutation(
@@ -172,11 +172,11 @@ MUTATIONS = [
         lambda f: lambda draw, n, k, **rest: f(draw, n, k + 1, **rest), "count: k + 1 reflections in place of k",
     ),
     Mutation(
-        "S.star-free", "theory.planning.star_free:_layer",
+        "S.star-free", "theory.claims.s_star_free:_layer",
         _layer_with(lambda layer: {"added": -layer.added}), "sign: -e_c written at a reset",
     ),
     Mutation(
-        "S.star-free", "theory.planning.star_free:_layer",
+        "S.star-free", "theory.claims.s_star_free:_layer",
         _layer_with(lambda layer: {"resets": 0 * layer.resets}),
         "order: the new point read in place of the point before",
     ),
@@ -193,7 +193,7 @@ MUTATIONS = [
         lambda f: lambda c, image: [c[r] for r in image], "transposition: c_f(q) in place of the sum over f(q) = r",
     ),
     Mutation(
-        "PD.N-1", "theory.factors.affine_relations:pushed",
+        "PD.N-1", "theory.claims.pd_n_1:pushed",
         lambda f: lambda c, image: f([-x for x in c[:1]] + list(c[1:]), image), "sign: c_0 negated",
     ),
 ]  # fmt: skip
