@@ -17,7 +17,7 @@ from ._construction import Construction, Problem
 from ._two_layers import KEEP, residues
 
 PLUS: Sparse = ((0, 0, 1),)
-RIPPLE_FLIP = Transition((gh_factor(2, {0: 1}),))
+FLIP = Transition((gh_factor(2, {0: 1}),))
 
 
 def ripple_counter(automaton: Automaton, *, max_group: int = 5_000) -> LRNN:
@@ -38,7 +38,7 @@ def ripple_counter(automaton: Automaton, *, max_group: int = 5_000) -> LRNN:
         def flip(label: Label) -> Transition:
             w, lower = (weights[label], 0) if i == 0 else label
             carry = lower < w % 2**i
-            return RIPPLE_FLIP if (w >> i & 1) != carry else KEEP
+            return FLIP if (w >> i & 1) != carry else KEEP
 
         return HeadRule(1, PLUS, flip)
 
