@@ -7,14 +7,14 @@ from importlib import import_module
 
 import pytest
 
-import mirrormata.tests as folder
+import mirrormata.tests.theory.claims as folder
 from mirrormata.tests.theory.claims.claim_mutation import BROKEN, Mutation
 
 MUTATIONS: list[Mutation] = [
     mutation
     for module in pkgutil.iter_modules(folder.__path__)
     if module.name.startswith("claim_mutations_")
-    for mutation in import_module(f"mirrormata.tests.{module.name}").MUTATIONS
+    for mutation in import_module(f"{folder.__name__}.{module.name}").MUTATIONS
 ]
 
 
