@@ -21,7 +21,8 @@ from .output import fail, running, say
 
 app = typer.Typer(
     name="mirrormata",
-    help="Automata in, mirrors out: certified linear RNNs made of generalized Householder reflections.",
+    help="Turn finite automata into exact linear RNNs made of generalized Householder reflections, and certify, run, "
+    "prove, train and compare them. Every command has --help, with examples.",
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -31,7 +32,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def _version(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
     if version:
         from .. import __version__
@@ -72,8 +73,8 @@ for _group in (app, *(group.typer_instance for group in app.registered_groups)):
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point: errors that a user can mend are one line on standard error and exit status 2."""
-    if isinstance(sys.stdout, TextIOWrapper):  # labels and signs that the terminal cannot show
+    """Entry point: errors that a user can fix are one line on standard error and exit status 2."""
+    if isinstance(sys.stdout, TextIOWrapper):  # for labels with characters that the terminal cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with warnings.catch_warnings():
@@ -97,7 +98,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _usage(error: Any, arguments: list[str]) -> str:
-    """The message of a wrong command line, with the value that an option was given and the `--help` that lists the right ones."""
+    """The message of a wrong command line, with the value that the option was given and the `--help` to read."""
     context = getattr(error, "ctx", None)
     command = getattr(getattr(context, "command", None), "name", None)
     message = error.format_message().rstrip(".")
@@ -126,7 +127,7 @@ def _commands(context: Any) -> list[Any]:
 
 
 def _value(option: str, arguments: list[str]) -> str | None:
-    """What an option was given on the command line, the last time that it stands there."""
+    """The value that an option was given on the command line; the last one if it was given several times."""
     for i in range(len(arguments) - 1, -1, -1):
         if arguments[i].startswith(f"{option}="):
             return arguments[i].partition("=")[2]
@@ -138,7 +139,7 @@ def _value(option: str, arguments: list[str]) -> str | None:
 def _show(
     otherwise: Callable[..., None], message: Warning | str, category: type[Warning], *rest: Any
 ) -> None:
-    """Our own warnings without a place in the code."""
+    """Print the package's own warnings in one line, without a place in the code."""
     if issubclass(category, MirrormataWarning):
         say(f"warning: {message}", error=True)
     else:

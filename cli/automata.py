@@ -1,4 +1,4 @@
-"""The command `inspect`: facts about an automaton, and the library of names."""
+"""The command `inspect`: facts about an automaton, and the library of named automata."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def register(app: typer.Typer) -> None:
 def inspect(
     spec: Annotated[str | None, typer.Argument(metavar="[SPEC]", help=SPEC_HELP)] = None,
     library: Annotated[
-        bool, typer.Option("--library", help="List the named automata with their sizes.")
+        bool, typer.Option("--library", help="List the named automata and their sizes; needs no SPEC.")
     ] = False,
     draw: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Draw the automaton to .svg or .png.")
+        str | None, typer.Option(metavar="FILE", help="Draw the automaton to this .svg or .png file.")
     ] = None,
     write: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Write the automaton in the format of the extension: .json .dot .mata .att .txt.",
+            help="Write the automaton to .json, .dot, .mata, .att or .txt, in the format of the extension.",
         ),
     ] = None,
     alphabet: Alphabet = None,
@@ -47,13 +47,25 @@ def inspect(
     start: Start = None,
     group: Group = None,
     product: ProductOption = "left",
-    max_monoid: Annotated[int, typer.Option(help="Largest transition monoid to list.")] = 1_000_000,
+    max_monoid: Annotated[
+        int, typer.Option(help="Largest number of elements of the transition monoid to list.")
+    ] = 1_000_000,
     max_states: MaxStates = 100_000,
     max_transitions: MaxTransitions = 10_000_000,
-    max_drawn: Annotated[int, typer.Option(help="Most states in a drawing.")] = 200,
+    max_drawn: Annotated[int, typer.Option(help="Largest number of states in a drawing.")] = 200,
     as_json: Json = False,
 ) -> None:
-    """Facts about an automaton: states, transition monoid, group, aperiodic, solvable; and its picture."""
+    """Print facts about an automaton, draw it, or convert its file.
+
+    The facts are its states and letters, the size of its transition monoid, and whether it is a group, aperiodic,
+    commutative, solvable or synchronising. The input is a name, a file or a regular expression; --draw and --write
+    write files.
+
+    \b
+    Examples:
+      mirrormata inspect S5
+      mirrormata inspect 'regex:(ab)*' --alphabet ab --write ab.dot
+    """
     if library:
         _print_library(max_monoid, as_json)
         return

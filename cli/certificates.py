@@ -1,4 +1,4 @@
-"""The commands `check` and `run`: what is done with a certificate."""
+"""The commands `check` and `run`, which read a certificate."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..foundation._errors import InputError
-from .options import PRODUCT_HELP, SPEC_HELP, Alphabet, Group, Json, Start, TrackOption, automaton_of
+from .options import PRODUCT_HELP, SPEC_FORMS, Alphabet, Group, Json, Start, TrackOption, automaton_of
 from .output import print_json, print_table, say, say_written, working
 
 
@@ -19,11 +19,16 @@ def register(app: typer.Typer) -> None:
 
 def check(
     certificate: Annotated[
-        str, typer.Argument(metavar="FILE", help="A certificate, as `construct -o` writes it.")
+        str,
+        typer.Argument(metavar="FILE", help="The certificate to check, of any kind."),
     ],
     automaton: Annotated[
         str | None,
-        typer.Option("--for", metavar="SPEC", help=f"Is it about this automaton? {SPEC_HELP}"),
+        typer.Option(
+            "--for",
+            metavar="SPEC",
+            help=f"Check also that the certificate is about this automaton: {SPEC_FORMS}",
+        ),
     ] = None,
     alphabet: Alphabet = None,
     track: TrackOption = None,
@@ -32,7 +37,17 @@ def check(
     product: Annotated[str | None, typer.Option("--product", help=PRODUCT_HELP)] = None,
     as_json: Json = False,
 ) -> None:
-    """Check a certificate with the stand-alone checker of its kind; exit status 1 if it is invalid, or about another automaton."""
+    """Check a certificate with the stand-alone checker of its kind.
+
+    The checker trusts nothing that the certificate says and computes every figure again, with Python's standard library
+    alone. The verdict is printed; no file is written. The exit status is 1 if the certificate is invalid, or if it is
+    about another automaton than --for names.
+
+    \b
+    Examples:
+      mirrormata check s5.json
+      mirrormata check s5.json --for S5 --json
+    """
     from ..theory._check import check as verify
 
     if automaton is None:
@@ -81,28 +96,50 @@ def _confused(path: str) -> str:
 
 def run(
     certificate: Annotated[
-        str, typer.Argument(metavar="FILE", help="A certificate, as `construct -o` writes it.")
+        str,
+        typer.Argument(
+            metavar="FILE", help="The certificate of a construction, as `construct -o` writes it."
+        ),
     ],
     word: Annotated[
-        str | None, typer.Option(help="One word; letters of several characters separated by blanks.")
+        str | None,
+        typer.Option(help="Run this word. Letters of several characters are separated by spaces."),
     ] = None,
-    random: Annotated[int | None, typer.Option(metavar="N", help="N random words, uniform.")] = None,
-    length: Annotated[int | None, typer.Option(help="Length of each random word; 1,000 by default.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the random words; 0 by default.")] = None,
+    random: Annotated[
+        int | None, typer.Option(metavar="N", help="Run N random words, with uniformly drawn letters.")
+    ] = None,
+    length: Annotated[
+        int | None, typer.Option(help="Number of letters of each random word. The default is 1,000.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the random words. The default is 0.")] = None,
     dtype: Annotated[
-        str, typer.Option(help="exact, fp64, fp32, fp16, bf16, fp8_e4m3 or fp8_e5m2 (float32 ... too).")
+        str, typer.Option(help="Number format: exact, fp64, fp32, fp16, bf16, fp8_e4m3 or fp8_e5m2.")
     ] = "bf16",
-    start: Annotated[str | None, typer.Option(help="Label of the state to start from.")] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(help="Label of the state to start from. The default is the automaton's start state."),
+    ] = None,
     sequential: Annotated[
-        bool, typer.Option("--sequential", help="One token after another, no blocks.")
+        bool, typer.Option("--sequential", help="Process one token after another instead of in blocks.")
     ] = False,
     picture: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Draw the read-out margin over the run to .svg or .png."),
+        typer.Option(
+            metavar="FILE", help="Draw the read-out margin after each token to this .svg or .png file."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Run the linear RNN in a dtype's arithmetic beside the automaton; exit status 1 if a state is wrong."""
+    """Run a construction in a number format and count its errors.
+
+    The linear RNN of the certificate reads the words of --word or --random, and after every token its state is compared
+    with the automaton's. An invalid certificate is refused. The exit status is 1 if a state is wrong.
+
+    \b
+    Examples:
+      mirrormata run s5.json --random 64 --length 100000 --dtype bf16
+      mirrormata run mod5.json --word 11101 --dtype exact
+    """
     from ..theory._run_file import run_file
 
     with working("running") as progress:

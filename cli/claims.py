@@ -1,4 +1,4 @@
-"""The commands `verify` and `claims`: what is true, checked anew, and what each claim says."""
+"""The commands `verify` and `claims`: check the claims of the papers again, and explain them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from .output import print_json, print_table, say_written
 Paths = Annotated[
     list[str] | None,
     typer.Option(
-        "--path", metavar="DIR", help="A folder with claims of your own, .py files; can be repeated."
+        "--path",
+        metavar="DIR",
+        help="Load claims of your own from the .py files of this folder. Can be repeated.",
     ),
 ]
 
@@ -28,42 +30,69 @@ def register(app: typer.Typer) -> None:
 
 def verify(
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Claims, such as G.T4 (see `claims`).")
+        list[str] | None,
+        typer.Argument(
+            metavar="[ID]...", help="The claims to check, such as G.T4 (`mirrormata claims` lists them)."
+        ),
     ] = None,
-    all_claims: Annotated[bool, typer.Option("--all", help="All claims, each with its full effort.")] = False,
+    all_claims: Annotated[
+        bool, typer.Option("--all", help="Check all claims with full effort, which takes minutes.")
+    ] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="About a second a claim; without IDs or --source all claims.")
+        bool,
+        typer.Option(
+            "--quick",
+            help="Check with less effort, about one second per claim; without IDs or --source, all claims.",
+        ),
     ] = False,
     source: Annotated[
         str | None,
-        typer.Option(help="The claims of one source: G, DP, H, own ... (what stands before the point)."),
+        typer.Option(
+            help="Check the claims of one source, the part of an ID before the first point: G, DP, H, own, ..."
+        ),
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="What the claims say about your certificate, .npz of matrices, or automaton (SPEC).",
+            help="Apply the claims to this certificate, .npz file of matrices, or automaton (SPEC).",
         ),
     ] = None,
     path: Paths = None,
     budget: Annotated[
         float | None,
         typer.Option(
-            metavar="SECONDS", help="For all together, short checks first; what is not through is unknown."
+            metavar="SECONDS",
+            help="Time for all checks together, the short ones first. Claims that are not finished are unknown.",
         ),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default one a core.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Number of processes. The default is one per core.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random instances.")] = 0,
     base: Annotated[
         bool,
-        typer.Option("--base", help="The base that claims stand on, alone; --all and --quick begin with it."),
+        typer.Option(
+            "--base",
+            help="Check only what all claims rely on: arithmetic, checkers, proofs, bounds, kernels.",
+        ),
     ] = False,
     fail_fast: Annotated[
-        bool, typer.Option("--fail-fast", help="Stop at the first that is not as expected.")
+        bool, typer.Option("--fail-fast", help="Stop at the first verdict that is not the recorded one.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Check claims anew, or what they say about a model; exit status 1 where a verdict is not as recorded."""
+    """Check the claims of the papers again, or apply them to a model.
+
+    Each claim is a theorem or a statement with a program that checks it; the verdicts are compared with the recorded
+    ones. --all and --quick first check what all claims rely on (--base). No file is written. The exit status is 1 if a
+    verdict is not the recorded one, and with --model if a claim fails on the model.
+
+    \b
+    Examples:
+      mirrormata verify G.T3 DP.T8 --quick
+      mirrormata verify --model s5.json
+    """
     import time
 
     from ..theory.base._base import check_base, print_base
@@ -118,16 +147,27 @@ def verify(
 
 
 def list_claims(
-    show: Annotated[str | None, typer.Option(metavar="ID", help="Explain one claim.")] = None,
-    source: Annotated[str | None, typer.Option(help="The claims of one source: G, DP, H, own ...")] = None,
+    show: Annotated[str | None, typer.Option(metavar="ID", help="Explain this claim.")] = None,
+    source: Annotated[
+        str | None, typer.Option(help="List the claims of one source: G, DP, H, own, ...")
+    ] = None,
     graph: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Draw which claim builds on which to .svg or .png."),
+        typer.Option(metavar="FILE", help="Draw which claim uses which to this .svg or .png file."),
     ] = None,
     path: Paths = None,
     as_json: Json = False,
 ) -> None:
-    """List the claims, explain one, or draw which builds on which."""
+    """List the claims, explain one, or draw which claim uses which.
+
+    The list has the recorded status of each claim. With --show the command prints one claim's statement, hypotheses,
+    source and method. Only --graph writes a file.
+
+    \b
+    Examples:
+      mirrormata claims --source DP
+      mirrormata claims --show CK.S5
+    """
     from ..theory.verifying._registry import load_claims
     from ..theory.verifying._table import claim_json, explanation, print_claims
 
@@ -152,7 +192,7 @@ def list_claims(
 
 @contextmanager
 def _counting(claims: int) -> Iterator[Callable[[Any], None]]:
-    """On a terminal: a bar with the claims that are through."""
+    """On a terminal: a progress bar with the number of finished claims."""
     import sys
 
     from rich.console import Console

@@ -1,4 +1,4 @@
-"""The command `compare`: a trained or given layer beside a constructed one."""
+"""The command `compare`: a learned layer beside a constructed one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ..foundation._errors import InputError
-from .options import SPEC_HELP, Alphabet, Group, Json, ProductOption, Start, TrackOption, automaton_of
+from .options import SPEC_FORMS, Alphabet, Group, Json, ProductOption, Start, TrackOption, automaton_of
 from .output import print_columns, print_json, print_table, say_written, working
 
 
@@ -22,54 +22,66 @@ def compare(
         str,
         typer.Argument(
             metavar="LEARNED",
-            help="A model folder, an FLA checkpoint, an .npz of matrices, or a certificate.",
+            help="The layer: a model folder, an FLA checkpoint, an .npz file of matrices, or a certificate.",
         ),
     ],
     constructed: Annotated[
         str,
-        typer.Argument(metavar="CONSTRUCTED|SPEC", help=f"A certificate, or an automaton. {SPEC_HELP}"),
+        typer.Argument(
+            metavar="CONSTRUCTED|SPEC",
+            help=f"The certificate of a construction; or an automaton: {SPEC_FORMS}",
+        ),
     ],
     extract: Annotated[
         str,
         typer.Option(
-            help="How to extract the automaton: exact, clusters, kv, lstar, several with commas, or none."
+            help="Ways to extract the automaton, separated by commas: exact, clusters, kv, lstar; or none."
         ),
     ] = "exact,clusters",
     words: Annotated[int, typer.Option(help="Number of random words to run.")] = 256,
     length: Annotated[int, typer.Option(help="Number of letters of each random word.")] = 1024,
     fit: Annotated[
-        int, typer.Option(help="Take the classes from the states after at most so many letters.")
+        int, typer.Option(help="Number of letters up to which the states define the class means.")
     ] = 64,
     seed: Annotated[int, typer.Option(help="Seed of the random words.")] = 0,
-    dtype: Annotated[str, typer.Option(help="Float format of the rounding horizon.")] = "fp32",
+    dtype: Annotated[
+        str,
+        typer.Option(help="Float format to which the construction is rounded, for its certified horizon."),
+    ] = "fp32",
     output: Annotated[
         str | None,
         typer.Option(
             "--output",
             "-o",
             metavar="FILE",
-            help="Look for a certificate that the layer must fail, and write it to this file.",
+            help="Search for a proof that the layer must fail, and write it to this file as a certificate.",
         ),
     ] = None,
     arithmetic: Annotated[
         str | None,
-        typer.Option(help="Arithmetic of that certificate, per_step:FORMAT; by default per_step:bf16."),
+        typer.Option(
+            help="Arithmetic of the certificate that -o writes, per_step:FORMAT. The default is per_step:bf16."
+        ),
     ] = None,
     subspace: Annotated[
         float,
-        typer.Option(help="Count singular values of the class means from this share of the largest on."),
+        typer.Option(help="Smallest singular value of the class means that counts, relative to the largest."),
     ] = 0.05,
-    rank: Annotated[float, typer.Option(help="Count singular values of A - I above this number.")] = 0.01,
+    rank: Annotated[
+        float, typer.Option(help="Smallest singular value of A - I that counts towards the reflection rank.")
+    ] = 0.01,
     max_dim: Annotated[
-        int, typer.Option(help="Largest dimension of a matrix whose eigenvalues are decided.")
+        int, typer.Option(help="Largest dimension of a matrix whose eigenvalues are decided exactly.")
     ] = 64,
     max_group: Annotated[int, typer.Option(help="Largest order of the transition group.")] = 1_000,
-    max_degree: Annotated[int, typer.Option(help="Largest degree of a number field to snap to.")] = 40,
+    max_degree: Annotated[
+        int, typer.Option(help="Largest degree of the number field of the nearest exact layer.")
+    ] = 40,
     max_steps: Annotated[
-        int, typer.Option(help="Largest number of letters to read in search of a certificate.")
+        int, typer.Option(help="Largest number of letters to read in the search for a certificate.")
     ] = 20_000,
     max_states: Annotated[int, typer.Option(help="Largest number of states that kv or lstar learn.")] = 200,
-    max_queries: Annotated[int, typer.Option(help="Largest number of words that kv or lstar ask.")] = 5_000,
+    max_queries: Annotated[int, typer.Option(help="Largest number of words that kv or lstar query.")] = 5_000,
     alphabet: Alphabet = None,
     track: TrackOption = None,
     start: Start = None,
@@ -77,7 +89,17 @@ def compare(
     product: ProductOption = "left",
     as_json: Json = False,
 ) -> None:
-    """Compare a learned layer with a construction: spectra, representation, alignment, horizons, causes, automaton."""
+    """Compare a learned layer with a construction.
+
+    The command compares spectra, representations and letters. It gives certified and predicted horizons, that is, up to
+    which length rounding cannot change an answer and where it will; it measures what makes the layer fail, and extracts the
+    automaton that the layer computes. For a SPEC a construction is chosen. Only -o writes a file.
+
+    \b
+    Examples:
+      mirrormata compare examples/models/s4 S4 --words 64
+      mirrormata compare runs/s3/seed-0 s3.json --extract none --json
+    """
     from ..models.comparison._compare import compare as compare_learned
     from ..models.comparison._result import Tolerances, comparison_rows, comparison_tables
     from ..models.comparison._states import Sampling
@@ -119,7 +141,7 @@ def compare(
 def _target(
     text: str, alphabet: str | None, track: str | None, start: str | None, group: str | None, product: str
 ) -> tuple[Any, Any]:
-    """The construction of a certificate and its automaton; for a SPEC only the automaton."""
+    """The construction in a certificate, and its automaton; for a SPEC only the automaton."""
     from ..constructions._document import FORMAT, read_document
     from ..theory._run_file import lrnn_of
 

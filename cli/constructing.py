@@ -43,7 +43,8 @@ def register(app: typer.Typer) -> None:
 def construct(
     spec: Spec,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the certificate (JSON).")
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the certificate to this JSON file."),
     ] = None,
     exactness: ExactnessOption = "any",
     theorem: TheoremOption = None,
@@ -54,22 +55,32 @@ def construct(
     wiring: Annotated[
         str,
         typer.Option(
-            help="Of a cascade: repaired, or printed as in the proof of G.T4, only to be refuted by a word."
+            help="Wiring of a cascade: repaired, or printed, that of the published proof of G.T4. With printed the command "
+            "only looks for a word on which that wiring is wrong."
         ),
     ] = "repaired",
-    show: Annotated[bool, typer.Option("--show", help="Print every letter's factors and matrix.")] = False,
-    latex: Annotated[bool, typer.Option("--latex", help="Print them as a LaTeX document.")] = False,
+    show: Annotated[
+        bool, typer.Option("--show", help="Print the factors and the matrix of every letter.")
+    ] = False,
+    latex: Annotated[
+        bool, typer.Option("--latex", help="Print the factors and matrices as a LaTeX document.")
+    ] = False,
     picture: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Draw the mirrors, or the layers, to .svg or .png."),
+        typer.Option(
+            metavar="FILE",
+            help="Draw the reflections of one layer, or an overview of several layers, to this .svg or .png file.",
+        ),
     ] = None,
     alphabet: Alphabet = None,
     track: TrackOption = None,
     start: Start = None,
     group: Group = None,
     product: ProductOption = "left",
-    max_letters: Annotated[int | None, typer.Option(help="Most letters to show or draw.")] = None,
-    max_drawn_dim: Annotated[int, typer.Option(help="Widest head in a picture.")] = 40,
+    max_letters: Annotated[
+        int | None, typer.Option(help="Largest number of letters to print or draw.")
+    ] = None,
+    max_drawn_dim: Annotated[int, typer.Option(help="Largest dimension of a head in a picture.")] = 40,
     max_degree: MaxDegree = 100,
     max_group: MaxGroup = 5_000,
     max_image_sets: MaxImageSets = 200_000,
@@ -79,7 +90,17 @@ def construct(
     max_transitions: MaxTransitions = 10_000_000,
     as_json: Json = False,
 ) -> None:
-    """An exact linear RNN that realises the automaton, with a certificate that it does on all words."""
+    """Build an exact linear RNN that realises an automaton.
+
+    It agrees with the automaton on all words. Among the known constructions within the given bounds, the command takes
+    the one with the fewest layers, then the fewest Householder factors per letter. It prints the construction's figures
+    and the lower bounds that apply to it. Only -o and --picture write files; `mirrormata check` verifies the certificate.
+
+    \b
+    Examples:
+      mirrormata construct S5 -o s5.json
+      mirrormata construct mod:5 --exactness integer --show
+    """
     from ..constructions._construct import Request
     from ..constructions._lrnn import table_of
     from ..constructions.theorems._construction import Limits
@@ -161,7 +182,9 @@ def plan(
     coordinates: CoordinatesOption = "few",
     bounds: Annotated[
         str | None,
-        typer.Option("--bounds", metavar="FILE", help="Write the lower bounds as a certificate (JSON)."),
+        typer.Option(
+            "--bounds", metavar="FILE", help="Write the lower bounds to this JSON file as a certificate."
+        ),
     ] = None,
     alphabet: Alphabet = None,
     track: TrackOption = None,
@@ -177,7 +200,16 @@ def plan(
     max_transitions: MaxTransitions = 10_000_000,
     as_json: Json = False,
 ) -> None:
-    """The realisations on offer, which of them nothing beats, and lower bounds with the theorems behind them."""
+    """List all constructions for an automaton, with lower bounds.
+
+    The table has every construction within the given bounds, the cheapest first, and marks with * those that no other one
+    beats. Below it stand the theorems used, and lower bounds with their hypotheses. Only --bounds writes a file.
+
+    \b
+    Examples:
+      mirrormata plan mod:3
+      mirrormata plan S3 --max-layers 2 --bounds s3-bounds.json
+    """
     from ..constructions._construct import Request
     from ..constructions.theorems._construction import Limits
     from ..theory.planning._plan import plan as make

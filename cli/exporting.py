@@ -1,4 +1,4 @@
-"""The commands `export npz`, `safetensors`, `model` and `fla`, a certificate's weights as files; and `import fla`."""
+"""The commands `export npz`, `safetensors`, `model` and `fla`, which write a certificate's weights; and `import fla`."""
 
 from __future__ import annotations
 
@@ -11,54 +11,79 @@ import typer
 from .options import Alphabet, Json, MaxEntries, ProductOption, Start, one_of
 from .output import print_json, say_written
 
+CERTIFICATE_HELP = "The certificate of a construction, as `construct -o` writes it."
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
     export = typer.Typer(
-        help="Write a certificate's weights as an array file, or as a checkpoint.", no_args_is_help=True
+        help="Write a certificate's weights as arrays or as a checkpoint.", no_args_is_help=True
     )
     export.command("npz")(export_npz)
     export.command("safetensors")(export_safetensors)
     export.command("model")(export_model)
     export.command("fla")(export_fla)
     app.add_typer(export, name="export")
-    imports = typer.Typer(help="Read another library's checkpoint.", no_args_is_help=True)
+    imports = typer.Typer(help="Read a checkpoint of another library.", no_args_is_help=True)
     imports.callback()(lambda: None)  # so that a single command keeps its name
     imports.command("fla")(import_fla)
     app.add_typer(imports, name="import")
 
 
 def export_npz(
-    certificate: Annotated[str, typer.Argument(metavar="FILE", help="A certificate.")],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="The .npz file to write.")],
+    certificate: Annotated[str, typer.Argument(metavar="FILE", help=CERTIFICATE_HELP)],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="OUT", help="Write the arrays to this .npz file.")
+    ],
     max_entries: MaxEntries = 50_000_000,
     as_json: Json = False,
 ) -> None:
-    """One layer, one head: A, B, H0, codes, decode and factors as numpy arrays."""
+    """Write a construction of one head as numpy arrays (.npz).
+
+    The certificate must hold one layer with one head. The file has the matrices A and B of every letter, the initial state
+    H0, the codes, the decoder and the factors, in float64.
+
+    \b
+    Examples:
+      mirrormata export npz s4.json -o s4.npz
+    """
     from ..theory._export import export_npz as write
 
     _export(write, certificate, output, max_entries, as_json)
 
 
 def export_safetensors(
-    certificate: Annotated[str, typer.Argument(metavar="FILE", help="A certificate.")],
+    certificate: Annotated[str, typer.Argument(metavar="FILE", help=CERTIFICATE_HELP)],
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="OUT", help="The .safetensors file to write.")
+        str, typer.Option("--output", "-o", metavar="OUT", help="Write the arrays to this .safetensors file.")
     ],
     max_entries: MaxEntries = 50_000_000,
     as_json: Json = False,
 ) -> None:
-    """All heads: factors, matrices, initial state, codes and decoder, labels in the metadata."""
+    """Write all heads of all layers as a .safetensors file.
+
+    The file has the factors, matrices, initial state and codes of every head, and the decoder; the labels are in its
+    metadata.
+
+    \b
+    Examples:
+      mirrormata export safetensors a4z5.json -o a4z5.safetensors
+    """
     from ..theory._export import export_safetensors as write
 
     _export(write, certificate, output, max_entries, as_json)
 
 
 def export_model(
-    certificate: Annotated[str, typer.Argument(metavar="FILE", help="A certificate.")],
-    spec: Annotated[str, typer.Argument(metavar="SPEC", help="The automaton that it realises.")],
+    certificate: Annotated[str, typer.Argument(metavar="FILE", help=CERTIFICATE_HELP)],
+    spec: Annotated[
+        str,
+        typer.Argument(
+            metavar="SPEC", help="The automaton that the construction realises: a name or a file."
+        ),
+    ],
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FOLDER", help="The model folder to write.")
+        str, typer.Option("--output", "-o", metavar="FOLDER", help="Write the model into this folder.")
     ],
     product: ProductOption = "left",
     start: Start = None,
@@ -66,7 +91,15 @@ def export_model(
     max_entries: MaxEntries = 50_000_000,
     as_json: Json = False,
 ) -> None:
-    """A model folder with the construction's weights in the layers that are trained, for eval, prove and compare."""
+    """Write a model folder with the construction's weights.
+
+    The weights are put into the same layers that `train` trains, so that `eval`, `prove` and `compare` can read the
+    folder.
+
+    \b
+    Examples:
+      mirrormata export model s4.json S4 -o s4-model
+    """
     from ..models._constructed import write_constructed
     from ..models.tasks._task import TaskSettings
     from ..theory._run_file import lrnn_of
@@ -95,12 +128,21 @@ def _export(
 
 
 def export_fla(
-    certificate: Annotated[str, typer.Argument(metavar="FILE", help="A certificate.")],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="The folder to write.")],
+    certificate: Annotated[str, typer.Argument(metavar="FILE", help=CERTIFICATE_HELP)],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="DIR", help="Write the checkpoint into this folder.")
+    ],
     max_entries: MaxEntries = 50_000_000,
     as_json: Json = False,
 ) -> None:
-    """A checkpoint of FLA's DeltaNet or GatedDeltaProduct language model: one layer of mirrors and projections."""
+    """Write a checkpoint that flash-linear-attention (FLA) loads.
+
+    The checkpoint is a DeltaNet or GatedDeltaProduct language model. The certificate must hold one layer.
+
+    \b
+    Examples:
+      mirrormata export fla s4.json -o s4-fla
+    """
     from ..models.fla._export import fla_checkpoint
     from ..models.fla._folder import save_fla
     from ..theory._run_file import lrnn_of
@@ -117,26 +159,45 @@ def export_fla(
 
 
 def import_fla(
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="An FLA checkpoint, in safetensors.")],
+    folder: Annotated[
+        str, typer.Argument(metavar="DIR", help="The folder of an FLA checkpoint with .safetensors weights.")
+    ],
     output: Annotated[
         str,
         typer.Option(
-            "--output", "-o", metavar="OUT", help="An .npz for one head; or a folder, for all heads."
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="Write one head to this .npz file, or all heads into this folder.",
         ),
     ],
-    layer: Annotated[int, typer.Option(help="Which layer goes to the .npz, from 0.")] = 0,
-    head: Annotated[int, typer.Option(help="Which head, from 0.")] = 0,
+    layer: Annotated[int, typer.Option(help="Index of the layer for an .npz file, counted from 0.")] = 0,
+    head: Annotated[int, typer.Option(help="Index of the head for an .npz file, counted from 0.")] = 0,
     tokens: Annotated[
-        str | None, typer.Option(help="Tokens that are letters, as in 0,1,5; by default all.")
+        str | None,
+        typer.Option(
+            help="Tokens to take as letters, as in 0,1,5. The default is those of the checkpoint's task.json, or all."
+        ),
     ] = None,
-    bos: Annotated[int | None, typer.Option(help="Token read before each word.")] = None,
-    words: Annotated[int, typer.Option(help="Random words to read.")] = 32,
-    length: Annotated[int, typer.Option(help="Letters of a word.")] = 64,
-    seed: Annotated[int, typer.Option(help="Of the words.")] = 0,
+    bos: Annotated[
+        int | None, typer.Option(help="Token to read before each word. The default is that of task.json.")
+    ] = None,
+    words: Annotated[int, typer.Option(help="Number of random words to read.")] = 32,
+    length: Annotated[int, typer.Option(help="Number of letters of each word.")] = 64,
+    seed: Annotated[int, typer.Option(help="Seed of the random words.")] = 0,
     max_entries: MaxEntries = 50_000_000,
     as_json: Json = False,
 ) -> None:
-    """Heads' letter matrices and mean states as .npz, which compare, spectrum and prove read; equal heads once."""
+    """Write the heads of an FLA checkpoint as .npz files of matrices.
+
+    Each file has the transition matrix of every letter: exact for one layer without convolution, else the mean over random
+    words. Equal heads are written once. `compare`, `spectrum` and `prove` read the files.
+
+    \b
+    Examples:
+      mirrormata import fla checkpoint -o heads
+      mirrormata import fla checkpoint --layer 0 --head 2 -o head.npz
+    """
     from ..foundation._errors import InputError
     from ..foundation._files import whole_folder
     from ..models.fla._importing import import_heads

@@ -17,11 +17,16 @@ from .output import print_columns, print_json, print_table, say, working
 
 Device = Annotated[
     str | None,
-    typer.Option(help="Run on this device: auto (the first GPU, else the CPU), cpu, cuda, cuda:1, ..."),
+    typer.Option(
+        help="Device: auto (the first GPU, else the CPU), cpu, cuda, cuda:1, ... The default is auto."
+    ),
 ]
-Precision = Annotated[str | None, typer.Option(help="Compute in fp32, or in bf16 by autocast.")]
+Precision = Annotated[
+    str | None, typer.Option(help="Compute in fp32, or in bf16 by autocast. The default is fp32.")
+]
 Minutes = Annotated[
-    float | None, typer.Option(help="Save and stop after so many minutes; the same command then goes on.")
+    float | None,
+    typer.Option(help="Save and stop after this many minutes. The same command continues later."),
 ]
 
 
@@ -36,58 +41,100 @@ def train(
     spec: Annotated[
         str,
         typer.Argument(
-            metavar="SPEC", help=SPEC_HELP + "; or text, text:PATH, or an experiment as a .toml file"
+            metavar="SPEC",
+            help=SPEC_HELP
+            + " Or text or text:PATH for language modelling, or an experiment as a .toml file.",
         ),
     ],
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FOLDER", help="Write everything into this folder.")
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Write checkpoint, metrics, results and models into this folder.",
+        ),
     ],
     family: Annotated[
         str | None,
         typer.Option(
-            help="Layer family: deltaproduct (DeltaNet is one with one factor), mamba, gla, rwkv7, ..."
+            help="Layer family: deltaproduct (DeltaNet with one factor), mamba, gla, rwkv7, ... The default is deltaproduct."
         ),
     ] = None,
     householders: Annotated[
-        int | None, typer.Option(help="Number of Householder factors a token (deltaproduct).")
+        int | None,
+        typer.Option(help="Number of Householder factors per token, for deltaproduct. The default is 1."),
     ] = None,
     range_: Annotated[
         str | None,
-        typer.Option("--range", help="Range of the transitions' eigenvalues: 0,1 or --range=-1,1."),
+        typer.Option(
+            "--range",
+            help="Range of the transitions' eigenvalues: 0,1 or --range=-1,1, which is the default.",
+        ),
     ] = None,
-    layers: Annotated[int | None, typer.Option(help="Number of blocks of the model.")] = None,
-    width: Annotated[int | None, typer.Option(help="Width of the residual stream.")] = None,
-    heads: Annotated[int | None, typer.Option(help="Number of heads of each block.")] = None,
+    layers: Annotated[
+        int | None, typer.Option(help="Number of blocks of the model. The default is 1.")
+    ] = None,
+    width: Annotated[
+        int | None, typer.Option(help="Width of the residual stream. The default is 128.")
+    ] = None,
+    heads: Annotated[
+        int | None, typer.Option(help="Number of heads of each block. The default is 4.")
+    ] = None,
     protocol: Annotated[
-        str | None, typer.Option(help="Use a paper's set-up: word_problem, formal_language or error_control.")
+        str | None,
+        typer.Option(
+            help="Lengths and supervision as in a paper: word_problem, formal_language or error_control."
+        ),
     ] = None,
-    lengths: Annotated[str | None, typer.Option(help="Length of the training words: 128, or 3-40.")] = None,
+    lengths: Annotated[
+        str | None, typer.Option(help="Number of letters of the training words: 128, or 3-40.")
+    ] = None,
     test_lengths: Annotated[
-        str | None, typer.Option(help="Lengths of the test words: 128,512 or 40-256.")
+        str | None, typer.Option(help="Numbers of letters of the test words: 128,512 or 40-256.")
     ] = None,
-    steps: Annotated[int | None, typer.Option(help="Number of updates of the weights.")] = None,
-    batch: Annotated[int | None, typer.Option(help="Number of words of each seed in an update.")] = None,
+    steps: Annotated[
+        int | None, typer.Option(help="Number of optimizer steps. The default is 1,000.")
+    ] = None,
+    batch: Annotated[
+        int | None, typer.Option(help="Number of words per seed in a step. The default is 256.")
+    ] = None,
     seeds: Annotated[
-        int | None, typer.Option(help="Number of models to train side by side, with the seeds 0, 1, ...")
+        int | None,
+        typer.Option(
+            help="Number of models to train side by side, with the seeds 0, 1, ... The default is 1."
+        ),
     ] = None,
-    lr: Annotated[float | None, typer.Option(help="Largest learning rate of the schedule.")] = None,
+    lr: Annotated[
+        float | None, typer.Option(help="Peak learning rate of the schedule. The default is 0.001.")
+    ] = None,
     precision: Precision = None,
     device: Device = None,
     deterministic: Annotated[
-        bool, typer.Option("--deterministic", help="Use only torch's deterministic algorithms.")
+        bool, typer.Option("--deterministic", help="Use only deterministic algorithms of PyTorch.")
     ] = False,
     set_: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="SECTION.ENTRY=VALUE",
-            help="Set any other entry of the experiment, as a .toml file would.",
+            help="Set any other entry of the experiment, as in model.conv=4. Can be repeated.",
         ),
     ] = None,
     minutes: Minutes = None,
     as_json: Json = False,
 ) -> None:
-    """Train models on the words of an automaton, or on text. After a stop the same command goes on, with the same result."""
+    """Train models on the words of an automaton, or on text.
+
+    One model is trained for each seed and then tested. The output folder has the settings, metrics, a checkpoint, the
+    results and a model folder for each seed. After an interruption the same command continues, with the same
+    result.
+
+    \b
+    Examples:
+      mirrormata train parity -o runs/parity --protocol formal_language --seeds 4
+      mirrormata train S3 -o runs/s3 --householders 2 --lengths 64 --minutes 30
+    """
     from ..models.training._experiment import experiment_from_dict, read_toml
     from ..models.training._train import train as run
 
@@ -122,10 +169,15 @@ def train(
 
 def evaluate(
     folder: Annotated[
-        str, typer.Argument(metavar="FOLDER", help="A model folder, or the folder that `train` wrote.")
+        str,
+        typer.Argument(
+            metavar="FOLDER",
+            help="A model folder, or the folder that `train` wrote, whose seeds are all tested.",
+        ),
     ],
     lengths: Annotated[
-        str | None, typer.Option(help="Lengths to test: 128,512 or 40-256; by default those of the task.")
+        str | None,
+        typer.Option(help="Numbers of letters to test: 128,512 or 40-256. The default is those of the task."),
     ] = None,
     words: Annotated[int, typer.Option(help="Number of random test words.")] = 256,
     seed: Annotated[int, typer.Option(help="Seed of the random test words.")] = 0,
@@ -133,23 +185,34 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Test on the rows of this word-problem .csv, or a language model on this text.",
+            help="Test on the rows of this word-problem .csv; for a language model, on this text file.",
         ),
     ] = None,
     group: Group = None,
-    chunk: Annotated[int, typer.Option(help="Number of tokens to hold in memory at once.")] = 1024,
+    chunk: Annotated[
+        int, typer.Option(help="Number of tokens to process at once; the states are carried on.")
+    ] = 1024,
     memory: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="Test again with layers that remember at most the last N letters, one layer after another.",
+            help="Test again with one layer after another limited to the last N letters.",
         ),
     ] = None,
     precision: Precision = None,
     device: Device = None,
     as_json: Json = False,
 ) -> None:
-    """Test a trained model: accuracy at every position, whole words right, the first failure, the longest length that works."""
+    """Test trained models on words of any length.
+
+    The command prints for each seed the accuracy by length, the share of words that are right throughout, the longest
+    length with 90 % accuracy, and the first failure. No file is written.
+
+    \b
+    Examples:
+      mirrormata eval runs/parity --lengths 256,4096
+      mirrormata eval examples/models/s4 --words 64 --json
+    """
     from ..models._evaluation_file import evaluate_folder
 
     with working("testing") as progress:
@@ -169,30 +232,39 @@ def evaluate(
 
 
 def sweep(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The sweep, as a .toml file.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The .toml file that describes the sweep.")],
     output: Annotated[
         str,
         typer.Option(
             "--output",
             "-o",
             metavar="FOLDER",
-            help="Write the results into this folder; several machines may share it.",
+            help="Write the results into this folder. Several machines may share it.",
         ),
     ],
     minutes: Minutes = None,
     table: Annotated[
-        bool, typer.Option("--table", help="Show the results that are there, and train nothing.")
+        bool, typer.Option("--table", help="Show the results so far, and train nothing.")
     ] = False,
     picture: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Draw a line for each row, the median over the seeds at every position, to .png, .pdf or .svg.",
+            help="Draw a curve for each row, the median over the seeds at every position, to this .png, .pdf or .svg file.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Train a grid of models and show their table. The exit status is 1 while rows are missing."""
+    """Train a grid of models and show their table.
+
+    The command reads a .toml file with the grid and trains the cells that the output folder does not have yet. The exit
+    status is 1 while cells are missing.
+
+    \b
+    Examples:
+      mirrormata sweep grid.toml -o results --minutes 60
+      mirrormata sweep grid.toml -o results --table
+    """
     from ..models.sweeps._run import SweepFolder, run_sweep
     from ..models.sweeps._sweep import read_sweep
     from ..models.sweeps._table import sweep_caption, sweep_json, sweep_table

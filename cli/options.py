@@ -8,47 +8,62 @@ import typer
 
 from ..foundation._errors import InputError
 
-SPEC_HELP = (
-    "What automaton: a name (`mirrormata inspect --library` lists them), a file "
-    "(.json .dot .mata .att .csv .txt) or regex:PATTERN"
+SPEC_FORMS = (
+    "a name (`mirrormata inspect --library` lists all names), a file (.json, .dot, .mata, .att, .csv or .txt), or "
+    "regex:PATTERN."
 )
+SPEC_HELP = f"The automaton: {SPEC_FORMS}"
 Spec = Annotated[str, typer.Argument(metavar="SPEC", help=SPEC_HELP)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Alphabet = Annotated[str | None, typer.Option(help="Letters of regex:PATTERN, as one string.")]
+Alphabet = Annotated[str | None, typer.Option(help="The letters of a regex:PATTERN, as one string.")]
 TrackOption = Annotated[
     str | None,
-    typer.Option("--track", help="state: keep every reachable state; output: minimise by outputs."),
+    typer.Option(
+        "--track",
+        help="Keep every reachable state (state), or minimise by outputs (output). The default depends on the input.",
+    ),
 ]
-Start = Annotated[str | None, typer.Option(help="Label of the start state.")]
+Start = Annotated[str | None, typer.Option(help="Label of the start state, in place of the automaton's own.")]
 Group = Annotated[
-    str | None, typer.Option(help="Group of a word-problem .csv, where its name does not say it.")
+    str | None,
+    typer.Option(help="Name of the group of a word-problem .csv whose file name does not contain it."),
 ]
-PRODUCT_HELP = "Group word problems: left (y becomes x·y) or right (y·x)."
+PRODUCT_HELP = "Order of a group's word problem: left (letter x takes y to x·y) or right (to y·x)."
 ProductOption = Annotated[str, typer.Option("--product", help=PRODUCT_HELP)]
-MaxStates = Annotated[int, typer.Option(help="Largest number of states to build.")]
+MaxStates = Annotated[int, typer.Option(help="Largest number of states of the automaton.")]
 
-MaxTransitions = Annotated[int, typer.Option(help="Largest letters × states of a named automaton.")]
+MaxTransitions = Annotated[int, typer.Option(help="Largest number of letters × states of a named automaton.")]
 MaxEntries = Annotated[int, typer.Option(help="Largest number of entries in one array.")]
 ExactnessOption = Annotated[
-    str, typer.Option("--exactness", help="any, or integer for bit-exact constructions only.")
+    str,
+    typer.Option("--exactness", help="Allow any construction, or integer ones only, which are bit-exact."),
 ]
 THEOREM_HELP = (
-    "Only constructions of one source: G.T3, DP.T4, H.A5inv, own.LMI, G.T6, DP.T7, DP.T1, own.T2tight, G.T4, own.n-1, "
-    "S.star-free; DP.T2, which needs gates; or DP.T6, G.A3, whose norm can exceed 1."
+    "Allow only constructions from this source: G.T3, DP.T4, H.A5inv, own.LMI, G.T6, DP.T7, DP.T1, own.T2tight, G.T4, "
+    "own.n-1 or S.star-free; DP.T2, which needs gates; or DP.T6 or G.A3, whose norm can exceed 1."
 )
 TheoremOption = Annotated[str | None, typer.Option("--theorem", help=THEOREM_HELP)]
-MaxLayers = Annotated[int | None, typer.Option(help="Most layers.")]
-MaxHouseholders = Annotated[int | None, typer.Option(help="Most factors of a letter in one head.")]
+MaxLayers = Annotated[int | None, typer.Option(help="Largest number of layers.")]
+MaxHouseholders = Annotated[
+    int | None, typer.Option(help="Largest number of Householder factors of a letter in one head.")
+]
 MaxDim = Annotated[int | None, typer.Option(help="Largest key dimension of a head.")]
 CoordinatesOption = Annotated[
     str,
-    typer.Option("--coordinates", help="Of a cascade's components: few, or one_hot as the theorem has them."),
+    typer.Option(
+        "--coordinates", help="Coordinates of a cascade's components: few, or one_hot as in the theorem."
+    ),
 ]
-MaxDegree = Annotated[int, typer.Option(help="Largest degree of a number field.")]
-MaxGroup = Annotated[int, typer.Option(help="Largest group to list in the search for small representations.")]
-MaxImageSets = Annotated[int, typer.Option(help="Most image sets of a holonomy decomposition.")]
-MaxSetMoves = Annotated[int, typer.Option(help="Most entries (image sets × letters) of its table of moves.")]
-MaxLevelLetters = Annotated[int, typer.Option(help="Most letters on one level of a cascade.")]
+MaxDegree = Annotated[int, typer.Option(help="Largest degree of the number field of the entries.")]
+MaxGroup = Annotated[
+    int,
+    typer.Option(help="Largest group whose elements are listed, in the search for small representations."),
+]
+MaxImageSets = Annotated[int, typer.Option(help="Largest number of image sets of a holonomy decomposition.")]
+MaxSetMoves = Annotated[
+    int, typer.Option(help="Largest number of image sets × letters of a holonomy decomposition.")
+]
+MaxLevelLetters = Annotated[int, typer.Option(help="Largest number of letters on one level of a cascade.")]
 
 
 def automaton_of(
@@ -61,7 +76,7 @@ def automaton_of(
     max_states: int,
     max_transitions: int,
 ) -> Any:
-    """The automaton that SPEC and its options name; loaded here, so that start-up stays light."""
+    """The automaton that SPEC and its options name; the import stands here to keep start-up light."""
     from ..constructions._spec import automaton_from_spec
 
     return automaton_from_spec(

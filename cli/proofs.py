@@ -1,4 +1,4 @@
-"""The commands `prove` and `spectrum`: what holds of a model on all words, and of its eigenvalues."""
+"""The commands `prove` and `spectrum`: what a model does on all words, and what its eigenvalues are."""
 
 from __future__ import annotations
 
@@ -22,26 +22,37 @@ def prove(
     model: Annotated[
         str,
         typer.Argument(
-            metavar="MODEL", help="A certificate, an .npz of matrices, a model folder, or an FLA checkpoint."
+            metavar="MODEL",
+            help="A certificate, an .npz file of matrices, a model folder, or an FLA checkpoint.",
         ),
     ],
     spec: Spec,
     arithmetic: Annotated[
         str | None,
         typer.Option(
-            help="exact, per_step:FORMAT[:ROUNDING], per_op:FORMAT[:ORDER][:ROUNDING] or "
-            "kernel:recurrent:DTYPE[:cuda]; by default per_step:bf16, for a model folder kernel:recurrent:fp32, for an FLA "
-            "checkpoint fla:naive:bf16."
+            help="Arithmetic that the model runs in: exact, per_step:FORMAT[:ROUNDING], per_op:FORMAT[:ORDER][:ROUNDING] or "
+            "kernel:recurrent:DTYPE[:cuda]. The default is per_step:bf16, for a model folder kernel:recurrent:fp32, for an "
+            "FLA checkpoint fla:naive:bf16."
         ),
     ] = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the certificate of a proof.")
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write the certificate of the proof to this file."
+        ),
     ] = None,
     resume: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Go on from this file, and save to it on the way.")
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Continue the search saved in this file, and save it there as it goes on."
+        ),
     ] = None,
-    max_states: Annotated[int, typer.Option(help="Most states of the model to explore.")] = 5_000_000,
-    max_seconds: Annotated[float | None, typer.Option(help="Longest time for the search.")] = None,
+    max_states: Annotated[
+        int, typer.Option(help="Largest number of states of the model to explore.")
+    ] = 5_000_000,
+    max_seconds: Annotated[
+        float | None, typer.Option(help="Time limit of the search, in seconds. The default is none.")
+    ] = None,
     alphabet: Alphabet = None,
     track: TrackOption = None,
     start: Start = None,
@@ -49,7 +60,17 @@ def prove(
     product: ProductOption = "left",
     as_json: Json = False,
 ) -> None:
-    """Prove a model equal to an automaton in an arithmetic, on all words, or find a shortest word that refutes it."""
+    """Prove or refute that a model equals an automaton on all words.
+
+    The model is run in the arithmetic named, rounding included. The verdict is equivalent; counterexample, with a shortest
+    word on which the model is wrong; or unknown, with the length up to which it is right. A second program checks every
+    proof. Only -o and --resume write files. The exit status is 1 unless the verdict is equivalent.
+
+    \b
+    Examples:
+      mirrormata prove s5.json S5 --arithmetic per_step:bf16 -o proof.json
+      mirrormata prove examples/models/s4 S4 --max-seconds 60
+    """
     from ..models._sources import prove_model
 
     if max_states < 1:
@@ -85,22 +106,34 @@ def spectrum(
         str,
         typer.Argument(
             metavar="MODEL",
-            help="A certificate, an .npz of matrices A [letters, n, n], or an FLA checkpoint.",
+            help="A certificate, an .npz file with matrices A of shape [letters, n, n], or an FLA checkpoint.",
         ),
     ],
     picture: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Draw the eigenvalues on the unit disc to .svg or .png."),
+        typer.Option(
+            metavar="FILE", help="Draw the eigenvalues and the unit disc to this .svg or .png file."
+        ),
     ] = None,
     products: Annotated[
-        int, typer.Option(help="Also all distinct products of letters up to this length.")
+        int, typer.Option(help="Analyse also all distinct products of up to this many letters.")
     ] = 0,
     max_dim: Annotated[int, typer.Option(help="Largest dimension of a matrix.")] = 64,
-    max_letters: Annotated[int, typer.Option(help="Most distinct letter matrices.")] = 2_000,
-    max_products: Annotated[int, typer.Option(help="Most distinct products.")] = 2_000,
+    max_letters: Annotated[int, typer.Option(help="Largest number of distinct letter matrices.")] = 2_000,
+    max_products: Annotated[int, typer.Option(help="Largest number of distinct products.")] = 2_000,
     as_json: Json = False,
 ) -> None:
-    """Eigenvalues of every letter, enclosed and decided: real, sign, unit circle, stability; exit status 1 if any is not."""
+    """Enclose and classify the eigenvalues of every letter's matrix.
+
+    It is decided exactly whether eigenvalues are real, their sign, whether they lie on the unit circle, whether the norm
+    is at most 1, and whether the matrix is stable. Only --picture writes a file. The exit status is 1 if something is
+    left undecided.
+
+    \b
+    Examples:
+      mirrormata spectrum s5.json
+      mirrormata spectrum layer.npz --products 2 --picture spectrum.svg
+    """
     from ..models._sources import spectrum_of_model
 
     with working("computing eigenvalues"):

@@ -1,4 +1,4 @@
-"""The command `report`: a folder's training, model or certificates as one page, and as figures for a paper."""
+"""The command `report`: a training, a model or certificates as one page, and as figures for a paper."""
 
 from __future__ import annotations
 
@@ -21,52 +21,85 @@ def report(
     folder: Annotated[
         str,
         typer.Argument(
-            metavar="DIR", help="What `train` wrote, a model folder, or a folder with certificates."
+            metavar="DIR", help="A folder that `train` wrote, a model folder, or a folder with certificates."
         ),
     ],
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="The page; by default DIR/report.html."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the page to this file. The default is DIR/report.html.",
+        ),
     ] = None,
     png: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Every chart as a .png there, its data beside it as .csv."),
+        typer.Option(
+            metavar="DIR", help="Write every chart as .png, with its data as .csv, into this folder."
+        ),
     ] = None,
     pdf: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Every chart as a .pdf there, its data beside it as .csv."),
+        typer.Option(
+            metavar="DIR", help="Write every chart as .pdf, with its data as .csv, into this folder."
+        ),
     ] = None,
-    width: Annotated[float, typer.Option(help="Of these figures, in inches.")] = 3.25,
+    width: Annotated[float, typer.Option(help="Width of the --png and --pdf figures, in inches.")] = 3.25,
     seed: Annotated[
-        int | None, typer.Option(help="Whose model of a training is compared; by default that right longest.")
+        int | None,
+        typer.Option(
+            help="Seed of the trained model to compare. The default is the one that is right longest."
+        ),
     ] = None,
-    words: Annotated[int, typer.Option(help="Random words on which a model is compared.")] = 128,
-    length: Annotated[int, typer.Option(help="Their letters.")] = 512,
-    run_words: Annotated[int, typer.Option(help="Random words on which a construction is run.")] = 8,
-    run_length: Annotated[int, typer.Option(help="Their letters.")] = 2_000,
-    max_letters: Annotated[int, typer.Option(help="Most letters of a model that is compared.")] = 200,
-    max_group: Annotated[int, typer.Option(help="Largest transition group of such a model.")] = 200,
-    max_dim: Annotated[int, typer.Option(help="Largest matrix whose eigenvalues are decided there.")] = 8,
-    max_steps: Annotated[int, typer.Option(help="Most letters in search of why a model must fail.")] = 2_000,
-    max_drawn: Annotated[int, typer.Option(help="Most letters drawn.")] = 12,
-    max_heads: Annotated[int, typer.Option(help="Most heads drawn.")] = 12,
-    max_states: Annotated[int, typer.Option(help="Most states of a drawn automaton.")] = 64,
-    max_arrows: Annotated[int, typer.Option(help="Most arrows of a drawn automaton.")] = 150,
-    max_wires: Annotated[int, typer.Option(help="Largest dimension that is drawn.")] = 40,
-    max_rows: Annotated[int, typer.Option(help="Most rows of a table of a construction.")] = 120,
-    max_points: Annotated[int, typer.Option(help="Most points of a curve of a construction.")] = 200,
+    words: Annotated[int, typer.Option(help="Number of random words for comparing a model.")] = 128,
+    length: Annotated[int, typer.Option(help="Number of letters of each --words word.")] = 512,
+    run_words: Annotated[int, typer.Option(help="Number of random words for running a construction.")] = 8,
+    run_length: Annotated[int, typer.Option(help="Number of letters of each --run-words word.")] = 2_000,
+    max_letters: Annotated[int, typer.Option(help="Largest number of letters of a model to compare.")] = 200,
+    max_group: Annotated[
+        int, typer.Option(help="Largest order of the transition group of a model to compare.")
+    ] = 200,
+    max_dim: Annotated[
+        int, typer.Option(help="Largest dimension of a model's matrix whose eigenvalues are decided.")
+    ] = 8,
+    max_steps: Annotated[
+        int, typer.Option(help="Largest number of letters read to prove that a model must fail.")
+    ] = 2_000,
+    max_drawn: Annotated[int, typer.Option(help="Largest number of letters drawn.")] = 12,
+    max_heads: Annotated[int, typer.Option(help="Largest number of heads drawn.")] = 12,
+    max_states: Annotated[int, typer.Option(help="Largest number of states of a drawn automaton.")] = 64,
+    max_arrows: Annotated[int, typer.Option(help="Largest number of arrows of a drawn automaton.")] = 150,
+    max_wires: Annotated[int, typer.Option(help="Largest dimension of a drawn head.")] = 40,
+    max_rows: Annotated[int, typer.Option(help="Largest number of rows of a construction's table.")] = 120,
+    max_points: Annotated[
+        int, typer.Option(help="Largest number of points of a construction's curve.")
+    ] = 200,
     max_spectra: Annotated[
-        int, typer.Option(help="Most different matrices of a head with eigenvalues.")
+        int, typer.Option(help="Largest number of distinct matrices of a head with eigenvalues.")
     ] = 200,
     max_matrices: Annotated[
-        int, typer.Option(help="Most different matrices for claims about a model.")
+        int, typer.Option(help="Largest number of distinct matrices to which claims are applied.")
     ] = 300,
-    max_codes: Annotated[int, typer.Option(help="Most codes of a head with certified horizons.")] = 2_000,
-    max_monoid: Annotated[int, typer.Option(help="Largest transition monoid to list.")] = 1_000_000,
-    max_bytes: Annotated[int, typer.Option(help="Largest page.")] = 5_000_000,
+    max_codes: Annotated[
+        int, typer.Option(help="Largest number of codes of a head with a certified horizon.")
+    ] = 2_000,
+    max_monoid: Annotated[
+        int, typer.Option(help="Largest number of elements of a transition monoid to list.")
+    ] = 1_000_000,
+    max_bytes: Annotated[int, typer.Option(help="Largest size of the page, in bytes.")] = 5_000_000,
     as_json: Json = False,
 ) -> None:
-    """Write one page that needs no network: what was learned, what is constructed, and how far they agree."""
+    """Write an HTML page about a training, a model or certificates.
+
+    The page shows what was learned, what is constructed, and how far they agree, with interactive plots; it needs no
+    network. The command needs the extra `report`: pip install 'mirrormata[report]'.
+
+    \b
+    Examples:
+      mirrormata report runs/s3
+      mirrormata report runs/s3 -o s3.html --pdf figures
+    """
     from ..models.report._report import LearnedLimits, RandomRuns, ShownLimits
     from ..models.report._report import write_report as write
 
@@ -107,7 +140,7 @@ def report(
 
 
 def _command(context: typer.Context) -> str:
-    """The command with what was given to it, as it can be run again."""
+    """The command line, with all arguments given, to run the command again."""
     words = ["mirrormata", "report", str(context.params["folder"])]
     for parameter in context.command.params:
         source = context.get_parameter_source(str(parameter.name))

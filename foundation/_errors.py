@@ -1,4 +1,4 @@
-"""The errors that a user can mend: each is one line that names the input, the place in it and the mend."""
+"""The errors that a user can fix: each is one line that names the input, the place in it and the fix."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ class MirrormataError(Exception):
 
 
 class InputError(MirrormataError, ValueError):
-    """The input is wrong: `str(error)` names the input, the place in it and the mend."""
+    """The input is wrong: `str(error)` names the input, the place in it and the fix."""
 
 
 class LimitError(MirrormataError):

@@ -1,4 +1,4 @@
-"""What the command line refuses: one line that names the mend, and no file is left or lost."""
+"""What the command line refuses: one line that names the fix, and no file is left or lost."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ ERRORS = [
 @pytest.mark.parametrize(
     ("arguments", "parts"), ERRORS, ids=lambda value: " ".join(value).replace("\0", "NUL")[:40]
 )
-def test_errors_are_one_line_that_names_the_mend(
+def test_errors_are_one_line_that_names_the_fix(
     arguments: tuple[str, ...], parts: tuple[str, ...], call: Any
 ) -> None:
     error = call(*arguments).error

@@ -1,4 +1,4 @@
-"""Checkpoints that are not whole, or not of their configuration: one line that names file, tensor and mend."""
+"""Checkpoints that are not whole, or not of their configuration: one line that names file, tensor and fix."""
 
 from __future__ import annotations
 

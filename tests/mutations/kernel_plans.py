@@ -178,13 +178,13 @@ MUTATIONS = [
         "kernels.delta._plan_check:find_plan_errors",
         "launch.shared > shared_memory",
         "launch.shared > shared_memory + 1",
-        "a byte too much of shared memory is no fault",
+        "a byte too much of shared memory is no error",
     ),
     Mutation(
         "kernels.delta._plan_check:find_plan_errors",
         "min(launch.grid) < 1",
         "min(launch.grid) < 0",
-        "a call without a program is no fault",
+        "a call without a program is no error",
     ),
     Mutation(
         "kernels.delta._plan_check:plan_launches",

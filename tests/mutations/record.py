@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 VERIFY = "verify --quick"
 
 
-class NotFound(Exception):  # noqa: N818 - a verdict about the list, not a fault of the program
+class NotFound(Exception):  # noqa: N818 - a verdict about the list, not an error of the program
     """The text is not there exactly once."""
 
 

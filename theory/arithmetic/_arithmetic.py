@@ -258,7 +258,7 @@ FORMS = "exact, cast:VALUES, per_step:VALUES[:MODE], per_op:VALUES[:ORDER][:MODE
 
 
 def parse_arithmetic(text: str) -> Arithmetic:
-    """The arithmetic that a name stands for (the module's text); `InputError` with the mend."""
+    """The arithmetic that a name stands for (the module's text); `InputError` that names the right ones."""
     head, _, rest = text.strip().partition(":")
     if head == "exact" and not rest:
         return Exact()

@@ -2,7 +2,7 @@
 
 A claim's check calls the library, so it can be no better than what it calls. Here the library is held to what is known
 without it: a table of roundings that another program has made, certificates that are false and must be refused, models
-with a planted fault whose shortest wrong word is known, bounds that were counted out, plans whose tiles are counted.
+with a planted error whose shortest wrong word is known, bounds that were counted out, plans whose tiles are counted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Part:
 PARTS = (
     Part("base.arithmetic", "roundings and sums, of the library and of the checkers, as in the table", "arithmetic"),
     Part("base.certificates", "each checker accepts what is true and refuses what is false", "certificates"),
-    Part("base.proofs", "prove finds the shortest wrong word of models with a planted fault", "proofs"),
+    Part("base.proofs", "prove finds the shortest wrong word of models with a planted error", "proofs"),
     Part("base.impossibility", "orbits, casts and confused words as they were worked out by hand", "impossibility"),
     Part("base.bounds", "lower bounds where they are known, and none where there is none", "bounds"),
     Part("base.kernels", "every width of keys and values has a plan that covers all columns", "kernel_plans"),

@@ -1,4 +1,4 @@
-"""Models with a planted fault, of which `prove` must find a shortest wrong word, and the same models without it.
+"""Models with a planted error, of which `prove` must find a shortest wrong word, and the same models without it.
 
 How long that word is was worked out by hand; that it is wrong, and that each shorter beginning of it is right, is seen here by
 rational numbers, on a way of its own.
@@ -125,7 +125,7 @@ def planted() -> Iterator[Planted]:
 
 
 def rounded() -> Iterator[Planted]:
-    """Faults that an arithmetic makes."""
+    """Errors that an arithmetic makes."""
     even = automaton([[1, 0]], [0, 1])
     count = layer([[[1]]], [[i] for i in range(40)], [i % 2 for i in range(40)], B=[[1]])
     # 16 + 1 is rounded to 16 in four bits, 8 + 1 to 8 in three; ties toward -∞ and roundings down stay, up goes on by 2
@@ -191,7 +191,7 @@ def rounded() -> Iterator[Planted]:
 
 
 def read() -> Iterator[Planted]:
-    """Faults of the read-out, and of the automaton that it is held to."""
+    """Errors of the read-out, and of the automaton that it is compared with."""
     sign = [[[1]], [[-1]]]
     # a Mealy machine: the output tells the state before, which is read by the letter from the state after
     before = automaton([[0, 1], [1, 0]], [[0, 1], [0, 1]])

@@ -19,7 +19,7 @@ MAX_DIGITS = 4_000
 MAX_BITS = 2**19  # bits to which θ is computed, times the degree of its field
 
 
-class Invalid(Exception):  # noqa: N818 (a verdict, not a fault)
+class Invalid(Exception):  # noqa: N818 (a verdict, not an error)
     """The certificate does not prove what it says; the message is the reason."""
 
 
