@@ -69,7 +69,7 @@ def export_model(
     """A model folder with the construction's weights in the layers that are trained, for eval, prove and compare."""
     from ..models._constructed import write_constructed
     from ..models.tasks._task import TaskSettings
-    from ..theory._run_file import lrnn_of
+    from ..theory._realisations import lrnn_of
 
     side = one_of(product, "--product", "left", "right")
     settings = TaskSettings(
@@ -85,7 +85,7 @@ def export_model(
 def _export(
     write: Callable[..., None], certificate: str, output: str, max_entries: int, as_json: bool
 ) -> None:
-    from ..theory._run_file import lrnn_of
+    from ..theory._realisations import lrnn_of
 
     write(lrnn_of(certificate), output, max_entries=max_entries)
     if as_json:
@@ -103,7 +103,7 @@ def export_fla(
     """A checkpoint of FLA's DeltaNet or GatedDeltaProduct language model: one layer of mirrors and projections."""
     from ..models.fla._export import fla_checkpoint
     from ..models.fla._folder import save_fla
-    from ..theory._run_file import lrnn_of
+    from ..theory._realisations import lrnn_of
 
     checkpoint = fla_checkpoint(lrnn_of(certificate), max_entries=max_entries)
     save_fla(output, checkpoint)

@@ -32,10 +32,8 @@ MaxEntries = Annotated[int, typer.Option(help="Largest number of entries in one 
 ExactnessOption = Annotated[
     str, typer.Option("--exactness", help="any, or integer for bit-exact constructions only.")
 ]
-THEOREM_HELP = (
-    "Only constructions of one source: G.T3, DP.T4, H.A5inv, own.LMI, G.T6, DP.T7, DP.T1, own.T2tight, G.T4, own.n-1, "
-    "S.star-free; DP.T2, which needs gates; or DP.T6, G.A3, whose norm can exceed 1."
-)
+THEOREM_HELP = "Only constructions of one source, such as G.T3."
+"""Completed by `theorem_help` where the help of a command is printed: the list is not read at each start."""
 TheoremOption = Annotated[str | None, typer.Option("--theorem", help=THEOREM_HELP)]
 MaxLayers = Annotated[int | None, typer.Option(help="Most layers.")]
 MaxHouseholders = Annotated[int | None, typer.Option(help="Most factors of a letter in one head.")]
@@ -49,6 +47,20 @@ MaxGroup = Annotated[int, typer.Option(help="Largest group to list in the search
 MaxImageSets = Annotated[int, typer.Option(help="Most image sets of a holonomy decomposition.")]
 MaxSetMoves = Annotated[int, typer.Option(help="Most entries (image sets × letters) of its table of moves.")]
 MaxLevelLetters = Annotated[int, typer.Option(help="Most letters on one level of a cascade.")]
+
+
+def theorem_help() -> str:
+    """The help of --theorem with the sources of all constructions, as their files give them."""
+    from ..constructions.theorems._registry import all_constructions
+
+    known = all_constructions().values()
+    chosen = [c.source for c in known if not c.by_request]
+    gated = [c.source for c in known if c.by_request and c.norm_bounded]
+    unbounded = [c.source for c in known if c.by_request and not c.norm_bounded]
+    return (
+        f"Only constructions of one source: {', '.join(chosen)}; only by this option {', '.join(gated)}, with gates, and "
+        f"{', '.join(unbounded)}, whose norm can exceed 1."
+    )
 
 
 def automaton_of(

@@ -50,7 +50,7 @@ def prove(
     as_json: Json = False,
 ) -> None:
     """Prove a model equal to an automaton in an arithmetic, on all words, or find a shortest word that refutes it."""
-    from ..models._sources import prove_model
+    from ..models._sources import prove as prove_on_all_words
 
     if max_states < 1:
         raise InputError(f"--max-states {max_states}: it is a number of states from 1 on")
@@ -60,7 +60,7 @@ def prove(
         raise InputError("--arithmetic '': name one, such as per_step:bf16, or leave the option out")
     automaton = automaton_of(spec, alphabet, track, start, group, product, 100_000, 10_000_000)
     with working("proving"):
-        proof = prove_model(
+        proof = prove_on_all_words(
             model, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume
         )
     written = None
