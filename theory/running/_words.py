@@ -224,17 +224,18 @@ def random_words(source: AutomatonLike, sequences: int, length: int, seed: int) 
 
 def split_word(automaton: Automaton, word: str) -> str | list[Any]:
     """A word as it is, or, where letters contain blanks, as the list of the letters found from its left."""
-    texts = sorted((str(x) for x in automaton.letters), key=len, reverse=True)
+    letters = {str(x): x for x in automaton.letters}
+    texts = sorted(letters, key=len, reverse=True)
     if not any(" " in text for text in texts):
         return word
     found, rest = [], word.strip()
     while rest:
-        letter = next((text for text in texts if rest == text or rest.startswith(f"{text} ")), None)
-        if letter is None:
+        text = next((text for text in texts if rest == text or rest.startswith(f"{text} ")), None)
+        if text is None:
             raise InputError(
                 f"{automaton.name}: no letter stands at {rest[:40]!r} in the word; the letters, to be separated by "
                 f"blanks, are {', '.join(texts[:8])}{', ...' * (len(texts) > 8)}"
             )
-        found.append(letter)
-        rest = rest[len(letter) :].lstrip()
+        found.append(letters[text])
+        rest = rest[len(text) :].lstrip()
     return found
