@@ -17,6 +17,7 @@ from typer.core import TyperCommand
 
 from ..foundation._errors import MirrormataError, MirrormataWarning
 from . import automata, certificates, claims, comparing, constructing, exporting, models, proofs, reporting
+from .options import theorem_help
 from .output import fail, running, say
 
 app = typer.Typer(
@@ -64,6 +65,12 @@ class _Command(TyperCommand):
                 return super().invoke(ctx)
             except MirrormataError as error:
                 fail(str(error))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        for parameter in self.params:
+            if parameter.name == "theorem":
+                parameter.help = theorem_help()  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
 
 
 for _group in (app, *(group.typer_instance for group in app.registered_groups)):

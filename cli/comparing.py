@@ -143,7 +143,7 @@ def _target(
 ) -> tuple[Any, Any]:
     """The construction in a certificate, and its automaton; for a SPEC only the automaton."""
     from ..constructions._document import FORMAT, read_document
-    from ..theory._run_file import lrnn_of
+    from ..theory._realisations import lrnn_of
 
     if Path(text).suffix == ".json" and Path(text).is_file() and read_document(text).get("format") == FORMAT:
         lrnn = lrnn_of(text)

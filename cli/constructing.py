@@ -147,6 +147,7 @@ def construct(
     elif show:
         say(found.show(**({} if max_letters is None else {"max_letters": max_letters})), end="")
     else:
+        facts.pop("hypotheses")  # sentences: they are in the JSON object and in `figures`
         print_table(found.automaton.name, [(k, as_text(v)) for k, v in facts.items() if v not in (None, [])])
         for note in (*automaton.notes, *found.notes):
             say(f"note: {note}")

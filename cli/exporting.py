@@ -102,7 +102,7 @@ def export_model(
     """
     from ..models._constructed import write_constructed
     from ..models.tasks._task import TaskSettings
-    from ..theory._run_file import lrnn_of
+    from ..theory._realisations import lrnn_of
 
     side = one_of(product, "--product", "left", "right")
     settings = TaskSettings(
@@ -118,7 +118,7 @@ def export_model(
 def _export(
     write: Callable[..., None], certificate: str, output: str, max_entries: int, as_json: bool
 ) -> None:
-    from ..theory._run_file import lrnn_of
+    from ..theory._realisations import lrnn_of
 
     write(lrnn_of(certificate), output, max_entries=max_entries)
     if as_json:
@@ -145,7 +145,7 @@ def export_fla(
     """
     from ..models.fla._export import fla_checkpoint
     from ..models.fla._folder import save_fla
-    from ..theory._run_file import lrnn_of
+    from ..theory._realisations import lrnn_of
 
     checkpoint = fla_checkpoint(lrnn_of(certificate), max_entries=max_entries)
     save_fla(output, checkpoint)

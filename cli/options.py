@@ -38,10 +38,8 @@ ExactnessOption = Annotated[
     str,
     typer.Option("--exactness", help="Allow any construction, or integer ones only, which are bit-exact."),
 ]
-THEOREM_HELP = (
-    "Allow only constructions from this source: G.T3, DP.T4, H.A5inv, own.LMI, G.T6, DP.T7, DP.T1, own.T2tight, G.T4, "
-    "own.n-1 or S.star-free; DP.T2, which needs gates; or DP.T6 or G.A3, whose norm can exceed 1."
-)
+THEOREM_HELP = "Allow only constructions from this source, such as G.T3."
+"""Completed by `theorem_help` where the help of a command is printed: the list is not read at each start."""
 TheoremOption = Annotated[str | None, typer.Option("--theorem", help=THEOREM_HELP)]
 MaxLayers = Annotated[int | None, typer.Option(help="Largest number of layers.")]
 MaxHouseholders = Annotated[
@@ -64,6 +62,20 @@ MaxSetMoves = Annotated[
     int, typer.Option(help="Largest number of image sets × letters of a holonomy decomposition.")
 ]
 MaxLevelLetters = Annotated[int, typer.Option(help="Largest number of letters on one level of a cascade.")]
+
+
+def theorem_help() -> str:
+    """The help of --theorem with the sources of all constructions, as their files give them."""
+    from ..constructions.theorems._registry import all_constructions
+
+    known = all_constructions().values()
+    chosen = [c.source for c in known if not c.by_request]
+    gated = [c.source for c in known if c.by_request and c.norm_bounded]
+    unbounded = [c.source for c in known if c.by_request and not c.norm_bounded]
+    return (
+        f"Allow only constructions from this source: {', '.join(chosen)}; or, which only this option chooses, "
+        f"{', '.join(gated)}, with gates, and {', '.join(unbounded)}, whose norm can exceed 1."
+    )
 
 
 def automaton_of(

@@ -71,7 +71,7 @@ def prove(
       mirrormata prove s5.json S5 --arithmetic per_step:bf16 -o proof.json
       mirrormata prove examples/models/s4 S4 --max-seconds 60
     """
-    from ..models._sources import prove_model
+    from ..models._sources import prove as prove_on_all_words
 
     if max_states < 1:
         raise InputError(f"--max-states {max_states}: it is a number of states from 1 on")
@@ -81,7 +81,7 @@ def prove(
         raise InputError("--arithmetic '': name one, such as per_step:bf16, or leave the option out")
     automaton = automaton_of(spec, alphabet, track, start, group, product, 100_000, 10_000_000)
     with working("proving"):
-        proof = prove_model(
+        proof = prove_on_all_words(
             model, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume
         )
     written = None

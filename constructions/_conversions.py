@@ -92,7 +92,7 @@ def as_automaton(
         return held if start is None else held.with_start(start)
     if isinstance(value, Mapping):
         return _from_mapping(value, argument, start, letters)
-    libraries = {kind.__module__.partition(".")[0] for kind in type(value).__mro__}
+    libraries = _libraries_of(value)
     if "networkx" in libraries:
         return from_networkx(anything, start)
     if "automata" in libraries:
@@ -114,6 +114,22 @@ def as_automaton(
             f"`{argument}` {shown} is of the type {type(value).__name__} and no automaton; give {ACCEPTED}"
         )
     return automaton if start is None else automaton.with_start(start)
+
+
+def is_automaton_like(value: object) -> bool:
+    """Has it one of the types that `as_automaton` takes?"""
+    if isinstance(value, Automaton | str | PathLike | Mapping):
+        return True
+    if isinstance(getattr(value, "automaton", None), Automaton):
+        return True
+    return bool(_libraries_of(value) & {"networkx", "automata", "aalpy", "sympy"}) or (
+        callable(value) and not isinstance(value, type)
+    )
+
+
+def _libraries_of(value: object) -> set[str]:
+    """The top packages of a value's classes."""
+    return {kind.__module__.partition(".")[0] for kind in type(value).__mro__}
 
 
 def write_automaton(automaton: AutomatonLike, path: str | PathLike[str]) -> None:

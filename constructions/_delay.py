@@ -12,7 +12,7 @@ and which row of a table each is.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias, cast
@@ -271,6 +271,18 @@ class BlockDelay(Realisation):
             columns = [[head.dim * len(factors) for factors in head.transitions] for head in layer.heads]
             counters += max(sum(token) for token in zip(*columns, strict=True))
         return counters + 2 * self.block + self.budget * self.degree
+
+    @property
+    def used_transitions(self) -> Iterable[Transition]:
+        """The counter's; what erases and writes a row of the buffer; a swap, as all factors of the last layer are."""
+        counter = (
+            Transition(factors)
+            for layer in self.counter.layers
+            for head in layer.heads
+            for factors in head.transitions
+        )
+        buffer = Transition((gh_factor(1, {0: 1}),), additive=((0, 0, 1),))
+        return (*counter, buffer, Transition((gh_factor(1, {0: 1, 1: -1}),)))
 
     @property
     def initial(self) -> Indices:

@@ -14,7 +14,19 @@ FORMAT = "mirrormata-certificate/1"
 
 
 def write_certificate(document: Mapping[str, Any], path: str | Path) -> None:
-    """Write a certificate whole, one line for each letter, code and state so that it can be read and compared."""
+    """Write a certificate whole, one line for each letter, code and state so that it can be read and compared.
+
+    Args:
+        document: the certificate as a JSON object, such as `full_certificate` returns.
+        path: the file.
+
+    Raises:
+        InputError: `document` is no JSON object, or the file cannot be written.
+    """
+    if not isinstance(document, Mapping):
+        raise InputError(
+            f"`document` is of the type {type(document).__name__}: give a certificate, such as `full_certificate` returns"
+        )
     write_text(path, certificate_text(document))
 
 

@@ -14,7 +14,7 @@ The largest integer that a run of an integer construction ever meets, whatever t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -262,6 +262,11 @@ class LRNN(Realisation):
         """Are all letters products of factors with β‖v‖² in [0, 2] and gates in [0, 1]?"""
         gates = (t.gate for head in self.all_heads for t in head.transitions)
         return self.norm == "at most 1" and all(sign(gate) >= 0 for gate in gates)
+
+    @property
+    def used_transitions(self) -> Iterable[Transition]:
+        """All transitions of all heads."""
+        return (t for head in self.all_heads for t in head.transitions)
 
     @property
     def largest_beta(self) -> Number:

@@ -8,7 +8,7 @@ need not ask which it is: what a higher package does with a kind is registered t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from html import escape
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from ..foundation._errors import InputError
 from ..foundation._registry import find_records
 from ._document import write_certificate
-from .algebra._cyclotomic import Number
+from .algebra._cyclotomic import Number, sign
 from .algebra._householder import GHFactor
 from .automata._automaton import Automaton
 
@@ -65,6 +65,8 @@ class Figures:
         integer_bound: largest absolute value of any weight, state, product or partial sum; None unless integer.
         formats: dtypes in which the recurrence is bit-exact at any length.
         norm: what is known of the letters' norms: `at most 1`, `at most √2 a factor`, `unbounded`.
+        hypotheses: what a model needs so that it can be this realisation: layers that read those above, eigenvalues below 0,
+            gates, additive terms, a larger norm, and the numbers; a short text each.
         theorem: source of the construction.
         construction: one line of plain words.
     """
@@ -78,6 +80,7 @@ class Figures:
     integer_bound: int | None
     formats: tuple[str, ...]
     norm: str
+    hypotheses: tuple[str, ...]
     theorem: str
     construction: str
 
@@ -183,8 +186,18 @@ class Realisation(ABC):
         """All figures as one record."""
         return Figures(
             self.depth, self.householders, self.heads, self.dim, self.work, self.exactness, self.integer_bound,
-            self.formats, self.norm, self.theorem, self.construction,
+            self.formats, self.norm, self.hypotheses, self.theorem, self.construction,
         )  # fmt: skip
+
+    @property
+    @abstractmethod
+    def used_transitions(self) -> Iterable[Transition]:
+        """Transitions among which every form that a letter's has occurs: factors, gates, additive terms, matrices."""
+
+    @property
+    def hypotheses(self) -> tuple[str, ...]:
+        """What a model needs so that it can be this realisation, a short text each."""
+        return list_hypotheses(self)
 
     def summary(self) -> dict[str, object]:
         """The figures that `construct` prints and a certificate holds, as plain values for JSON."""
@@ -286,6 +299,44 @@ class Realisation(ABC):
         rows = {"construction": self.construction, "theorem": self.theorem, **self.summary()}
         cells = "".join(f"<tr><th>{escape(k)}</th><td>{escape(str(v))}</td></tr>" for k, v in rows.items())
         return f"<table>{cells}</table>"
+
+
+def list_hypotheses(found: Realisation) -> tuple[str, ...]:
+    """What a model needs so that it can be a realisation: read off its factors, gates, additive terms and numbers."""
+    used = tuple(found.used_transitions)
+    factors = {factor for t in used for factor in t.factors}
+    gates = {t.gate for t in used if t.gate != 1}
+    texts = []
+    if found.depth > 1:
+        texts.append(
+            f"{found.depth} layers; each after the first reads the token and the states of the layers before it"
+        )
+    if found.householders is None:
+        texts.append("letters as full matrices, which are no products of factors")
+    elif factors:
+        largest = found.largest_beta
+        if sign(largest - 1) <= 0:  # the factor's eigenvalue is 1 - β‖v‖²
+            texts.append("β‖v‖² up to 1: no factor has an eigenvalue below 0")
+        elif sign(largest - 2) < 0:
+            texts.append("β‖v‖² above 1: factors with an eigenvalue below 0")
+        else:
+            texts.append("β‖v‖² up to 2: factors with the eigenvalue -1")
+    if any(factor.mask is not None for factor in factors):
+        texts.append("factors with a mask, I - β v (v⊙a)ᵀ")
+    if gates:
+        signs = "some of them below 0" if any(sign(gate) < 0 for gate in gates) else "from 0 to 1"
+        texts.append("the gate 0 alone" if gates == {0} else f"gates other than 1, {signs}")
+    if any(t.additive for t in used):
+        texts.append("additive terms")
+    if found.norm != "at most 1":
+        texts.append(f"norm of a letter: {found.norm}")
+    bound = found.integer_bound
+    if bound is None:
+        texts.append("exact arithmetic: every float format rounds its numbers")
+    else:
+        reached = ", ".join(found.formats) or "none of the float formats"
+        texts.append(f"a number format that has all integers up to {bound}: {reached}")
+    return tuple(texts)
 
 
 def cost(found: Realisation) -> tuple[int, int, bool, int, int]:

@@ -38,6 +38,12 @@ def read_text(path: str | Path) -> str:
     return text
 
 
+class MemoryFile(str):
+    """The name of a file that is not written: `write_bytes` keeps its bytes in `content`."""
+
+    content: bytes = b""
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write a text file whole: through a temporary file in the same folder, then one rename."""
     write_bytes(path, text.encode("utf-8"))
@@ -48,6 +54,9 @@ def write_bytes(path: str | Path, data: bytes) -> None:
 
     Links are followed; what exists and is no regular file (a device, a pipe) is written to, never replaced.
     """
+    if isinstance(path, MemoryFile):
+        path.content = data
+        return
     if not str(path):
         raise InputError("the name of the file to write is empty")
     file = Path(path).resolve()

@@ -18,7 +18,6 @@ from ._model_file import save_model as save_model
 from ._model_stepper import ModelStepper as ModelStepper
 from ._sources import ModelSource as ModelSource
 from ._sources import load_stepper as load_stepper
-from ._sources import prove_model as prove_model
 from ._sources import spectrum_of_model as spectrum_of_model
 from .comparison._causes import Causal as Causal
 from .comparison._causes import Failure as Failure

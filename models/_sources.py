@@ -1,7 +1,7 @@
 """What may be given wherever a model is wanted, and `prove` and `spectrum` for all of it.
 
 `open_source` alone decides what somebody gave: a path (of a model folder, an FLA checkpoint, an `.npz`, a certificate), a
-`Model`, a construction, a certificate as data, an `NpzModel`, a `Stepper` or a `Learned`. `compare`, `prove_model` and
+`Model`, a construction, a certificate as data, an `NpzModel`, a `Stepper` or a `Learned`. `compare`, `prove` and
 `spectrum_of_model` ask it. torch is loaded only where a model of tensors runs, since the spectrum of a construction needs none.
 """
 
@@ -11,21 +11,23 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from ..constructions._conversions import AutomatonLike, as_automaton
 from ..constructions._document import FORMAT, read_document
 from ..constructions._lrnn import as_table
-from ..constructions._realisation import Realisation, realisation_from_certificate
+from ..constructions._realisation import Realisation
 from ..constructions.automata._automaton import Automaton
 from ..constructions.automata._labels import label_text
 from ..foundation._errors import InputError
-from ..theory._check import check
-from ..theory._run_file import realisation_of
-from ..theory.arithmetic._arithmetic import Kernel, parse_arithmetic
+from ..theory._realisations import realisation_of
+from ..theory.arithmetic._arithmetic import Arithmetic, Kernel, parse_arithmetic
 from ..theory.proofs._answers import Answers, answers_of, output_answers, same_letters
 from ..theory.proofs._npz_model import NpzModel, load_npz_matrices, load_npz_model
 from ..theory.proofs._proof import Proof
-from ..theory.proofs._prove import ProofLimits, prove
+from ..theory.proofs._prove import MAX_STATES, ProofLimits
+from ..theory.proofs._prove import prove as prove_stepper
+from ..theory.proofs._state_search import Progress
 from ..theory.running._stepper import Stepper
 from ..theory.spectra._model import ModelSpectrum, model_spectrum
 from .fla._model import is_fla
@@ -88,7 +90,7 @@ def open_source(model: Any, argument: str = "model") -> Source:
     if isinstance(model, Realisation):
         return Source("realisation", model, model.construction)
     if isinstance(model, Mapping) and model.get("format") == FORMAT:
-        return Source("realisation", _constructed_by(dict(model), argument), "certificate")
+        return Source("realisation", realisation_of(model, argument), "certificate")
     if all(callable(getattr(model, name, None)) for name in ("initial", "step", "decode")):
         return Source("stepper", model, "stepper")
     raise InputError(f"`{argument}` is of the type {type(model).__name__}: give {TAKEN}")
@@ -120,67 +122,92 @@ def _open_path(path: str, argument: str) -> Source:
     return Source("realisation", realisation_of(path), path)
 
 
-def _constructed_by(certificate: dict[str, Any], argument: str) -> Realisation:
-    """What a certificate given as data constructs."""
-    if "layers" not in certificate and certificate.get("kind") != "delay":
-        raise InputError(
-            f"`{argument}` is a certificate of kind {certificate.get('kind')}, which holds no table of a linear RNN: give one "
-            "of kind table, horizon or delay"
-        )
-    if (result := check(certificate)).verdict != "valid":
-        raise InputError(f"`{argument}` is an invalid certificate ({result.reason}): construct it again")
-    return realisation_from_certificate(certificate, argument)
-
-
-def prove_model(
+def prove(
     model: ModelSource,
-    automaton: Automaton,
-    arithmetic: str | None = None,
-    **limits: Unpack[ProofLimits],
+    automaton: AutomatonLike,
+    arithmetic: str | Arithmetic | None = None,
+    *,
+    max_states: int = MAX_STATES,
+    max_seconds: float | None = None,
+    resume: str | Path | None = None,
+    save_every: float = 60.0,
+    method: str = "auto",
+    answers: Answers | None = None,
+    progress: Progress | None = None,
 ) -> Proof:
-    """`prove` for anything that is a model.
+    """Is a model the automaton, on words of every length, in the arithmetic that it runs in?
+
+    Equivalent on all words, or a shortest wrong word, or unknown with the length up to which all is right. Nothing is
+    called equivalent that a second program has not accepted. Answers are compared after each token, not before the first.
+    Ctrl-C gives `unknown` with what is proved so far. torch is loaded only where the model is one of tensors.
 
     Args:
-        model: see `ModelSource`. A `Model`'s classes stand for the automaton's states, by its `meaning`.
-        automaton: what it must agree with on every word.
-        arithmetic: by default `per_step:bf16`; for an FLA checkpoint `fla:naive:bf16`; for a model folder or a `Model`
-            `kernel:recurrent:fp32`: it is proved on its own kernels, with its weights rounded once to the dtype.
-        **limits: as `prove` takes them.
+        model: a construction, its certificate or the path of one; an `NpzModel` or the path of an `.npz`; a model folder, an
+            FLA checkpoint, a `Model` or a `Learned`; or any `Stepper` that decodes to the automaton's states by their
+            indices, or to numbers that `answers` gives a meaning. A `Model`'s classes stand for the automaton's states, by
+            its `meaning`.
+        automaton: what it must agree with on every word, in any form that `as_automaton` takes, such as a SPEC.
+        arithmetic: `exact`, `per_step:...`, `per_op:...` or `kernel:recurrent:...` (`parse_arithmetic`). By default
+            `per_step:bf16`; for an FLA checkpoint `fla:naive:bf16`; for a model folder or a `Model`
+            `kernel:recurrent:fp32`: it is proved on its own kernels, with its weights rounded once to the dtype. Of a
+            `Stepper` or a `Learned` it is only the name. Several layers run in `per_step` formats or on the kernel, block
+            delays in `per_step` formats. On the kernel an `.npz` needs its factors.
+        max_states: most states of the model to explore, 1 or more.
+        max_seconds: longest time for the search, 0 or more; None for no limit.
+        resume: a file to go on from if it exists, written every `save_every` seconds, on Ctrl-C and at a limit; a stepper
+            needs a text `identity` for it.
+        save_every: seconds between two writings of `resume`.
+        method: `auto`, or `states` for the search alone.
+        answers: what a `Stepper`'s answers mean; None where they are the automaton's states. A model folder, a checkpoint, a
+            `Model` and a `Learned` say it themselves.
+        progress: called about once a second with the numbers of states found and followed.
 
     Returns:
-        The proof: equivalent, a shortest wrong word, or unknown.
+        The proof: its verdict, what was explored, the wrong word, how to write its certificate.
 
     Raises:
         InputError: it is no model, its letters or answers are not the automaton's, or it does not run in the arithmetic.
+        DisagreementError: the second program finds something else.
     """
+    options: ProofLimits = {
+        "max_states": max_states,
+        "max_seconds": max_seconds,
+        "resume": resume,
+        "save_every": save_every,
+        "method": method,
+        "progress": progress,
+    }
+    automaton = as_automaton(automaton)
     source = open_source(model)
+    if answers is not None and source.kind not in ("stepper", "npz", "realisation"):
+        raise InputError(
+            f"`answers` is of a Stepper, and {source.name} says what its answers mean: leave it out"
+        )
+    if source.kind in ("npz", "realisation", "stepper"):
+        held = load_npz_model(source.value) if isinstance(source.value, str) else source.value
+        return prove_stepper(held, automaton, arithmetic, answers=answers, **options)
+    if source.kind == "learned":
+        meant = answers_of(automaton, source.value.target.automaton, source.name)
+        return prove_stepper(
+            source.value.stepper, automaton, arithmetic or source.value.arithmetic, answers=meant, **options
+        )
     if source.kind == "fla":
         from .fla._learned import prove_fla
 
-        return prove_fla(source.value, automaton, arithmetic, **limits)
-    if source.kind == "npz":
-        held = load_npz_model(source.value) if isinstance(source.value, str) else source.value
-        return prove(held, automaton, arithmetic or "per_step:bf16", **limits)
-    if source.kind == "realisation":
-        return prove(source.value, automaton, arithmetic or "per_step:bf16", **limits)
-    if source.kind == "learned":
-        meant = answers_of(automaton, source.value.target.automaton, source.name)
-        return prove(
-            source.value.stepper, automaton, arithmetic or source.value.arithmetic, answers=meant, **limits
-        )
-    if source.kind == "stepper":
-        return prove(source.value, automaton, arithmetic, **limits)
-    kernel = parse_arithmetic(arithmetic or "kernel:recurrent:fp32")
+        name = arithmetic if isinstance(arithmetic, str | None) else arithmetic.name
+        return prove_fla(source.value, automaton, name, **options)
+    kernel = arithmetic or "kernel:recurrent:fp32"
+    kernel = parse_arithmetic(kernel) if isinstance(kernel, str) else kernel
     if not isinstance(kernel, Kernel) or kernel.mode != "recurrent":
         raise InputError(
             f"`arithmetic` {arithmetic}: a model folder runs token by token on its own kernels; write "
             "kernel:recurrent:fp32 (or fp64, bf16, fp16), with :cuda for the GPU"
         )
     if source.kind == "model":
-        stepper, answers = _stepper_of(source.value, kernel.dtype, kernel.device or "cpu"), None
+        stepper, meanings = _stepper_of(source.value, kernel.dtype, kernel.device or "cpu"), None
     else:
-        stepper, answers = load_stepper(source.value, automaton, kernel.dtype, kernel.device or "cpu")
-    return prove(stepper, automaton, kernel.name, answers=answers, **limits)
+        stepper, meanings = load_stepper(source.value, automaton, kernel.dtype, kernel.device or "cpu")
+    return prove_stepper(stepper, automaton, kernel.name, answers=meanings, **options)
 
 
 def load_stepper(

@@ -51,6 +51,7 @@ from .pictures._automaton import svg_text as svg_text
 from .pictures._cascade import draw_cascade as draw_cascade
 from .pictures._construction import draw_construction as draw_construction
 from .pictures._mirrors import draw_mirrors as draw_mirrors
+from .pictures._plot import Drawing as Drawing
 from .pictures._run import draw_run as draw_run
 from .planning._bounds import Bound as Bound
 from .planning._bounds import ReachedBound as ReachedBound

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -211,13 +212,25 @@ class CheckResult:
 def check(
     certificate: str | Path | Mapping[str, Any] | Realisation, automaton: AutomatonLike | None = None
 ) -> CheckResult:
-    """Check a certificate file, its JSON document, or a construction (through its certificate).
+    """Check a certificate with the stand-alone checker of its kind.
 
-    `automaton`: the one that the certificate is to be about, in any form that `as_automaton` takes. Its reachable states must correspond to those of the
-    certificate's automaton, letters and outputs matched by their texts (see `about`); else the verdict is `other`.
-    Malformed and wrong certificates are `invalid` with the reason; a file that cannot be read is an `InputError`, and so is
-    an automaton with two letters or outputs (for a bound: two states) of the same text.
+    Args:
+        certificate: the path of a certificate, its JSON object, or a construction, of which the certificate is made.
+        automaton: the one that the certificate is to be about, in any form that `as_automaton` takes. Its reachable states
+            must correspond to those of the certificate's automaton, letters and outputs matched by their texts.
+
+    Returns:
+        The verdict with its reason: `valid`; `invalid` for malformed and wrong certificates; `other` for a valid one that is
+        about another automaton.
+
+    Raises:
+        InputError: `certificate` has another type, the file cannot be read, or the automaton has two letters or outputs (for
+            a bound: two states) of the same text.
     """
+    if not isinstance(certificate, str | PathLike | Mapping | Realisation):
+        raise InputError(
+            f"`certificate` is of the type {type(certificate).__name__}: give a certificate, the path of one, or a construction"
+        )
     automaton = None if automaton is None else as_automaton(automaton)
     document, result = _checked(certificate)
     if automaton is None:

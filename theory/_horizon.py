@@ -52,9 +52,12 @@ def full_certificate(found: Realisation, *, max_group: int = 5_000) -> dict[str,
         max_group: largest group whose elements a certificate of kind `delay` lists.
 
     Raises:
-        InputError: two labels have the same text, or a Mealy machine's output cannot be told from the state after.
+        InputError: `found` is no construction, two labels have the same text, or a Mealy machine's output cannot be told from
+            the state after.
         LimitError: a number field, or a group, is beyond the limit.
     """
+    if not isinstance(found, Realisation):
+        raise InputError(f"`found` is of the type {type(found).__name__}: give what `construct` returns")
     return kind_of(found).complete(found, found.certificate(max_group=max_group))
 
 

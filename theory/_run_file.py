@@ -7,25 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..constructions._document import read_document
-from ..constructions._lrnn import LRNN, as_table
-from ..constructions._realisation import Realisation, realisation_from_certificate
+from ..constructions._lrnn import LRNN
+from ..constructions._realisation import realisation_from_certificate
 from ..constructions.automata._automaton import Automaton, Indices
 from ..foundation._errors import InputError
-from ._check import check
 from ._kinds import kind_of, require_run
+from ._realisations import valid_document
 from .arithmetic._rounding import Floats, float_format
 from .running._block_run import follow
 from .running._report import RunReport
 from .running._run import run
 from .running._stepper import LRNNStepper
-from .running._words import random_stream, words_of
+from .running._words import random_stream, split_word, words_of
 
 
 @dataclass(frozen=True)
@@ -69,87 +67,6 @@ class Outcome:
         return rows
 
 
-HOLDS = {
-    "bound": "lower bounds",
-    "impossible": "the proof that a layer cannot follow an automaton",
-    "equivalent": "a model's stored numbers",
-}
-"""What a certificate of a kind holds in place of a construction; `equivalent` only where it is not bit-exact."""
-
-
-def lrnn_of(path: str) -> LRNN:
-    """The LRNN of a certificate file: kind table or horizon, or a bit-exact one of kind equivalent, which holds a whole table.
-
-    `InputError` for a certificate without one, and for an invalid one.
-    """
-    found = realisation_of(path)
-    table = as_table(found)
-    if table is None:
-        raise InputError(
-            f"{path}: a certificate of kind {found.kind} holds no table of a linear RNN; one of kind table or horizon does"
-        )
-    return table
-
-
-def realisation_of(path: str) -> Realisation:
-    """What a certificate file constructs, whichever kind of realisation it is; errors as for `lrnn_of`."""
-    return realisation_from_certificate(_constructed(path), path)
-
-
-def _constructed(path: str) -> dict[str, Any]:
-    """The document of a valid certificate that holds a construction; the kind is looked at first."""
-    document = _read(path)
-    kind = document.get("kind")
-    if kind in HOLDS and "layers" not in document:
-        instead = "one of kind table or horizon, as `mirrormata construct -o` writes it"
-        raise InputError(
-            f"{path}: this certificate of kind {kind} holds {HOLDS[kind]} and no table of a linear RNN; give "
-            f"{'the model itself' if kind == 'equivalent' else instead}"
-        )
-    if (result := check(path)).verdict != "valid":
-        raise InputError(
-            f"{path}: the certificate is invalid ({result.reason}): `mirrormata construct -o` writes valid ones"
-        )
-    return document
-
-
-def _read(path: str) -> dict[str, Any]:
-    require_there(path)
-    if Path(path).suffix == ".npz":
-        raise InputError(
-            f"{path}: an .npz of matrices, and a certificate is needed; `mirrormata prove` and `mirrormata compare` take "
-            "an .npz"
-        )
-    return read_document(path)
-
-
-def require_there(path: str) -> None:
-    """`InputError` where there is no such file and the text looks like an automaton's name."""
-    if not Path(path).exists() and not Path(path).suffix:
-        raise InputError(
-            f"{path}: no such file; for an automaton of this name write its certificate first with "
-            f"`mirrormata construct {path} -o FILE`"
-        )
-
-
-def _letters(automaton: Automaton, word: str) -> str | list[Any]:
-    """A word as it is, or, where letters contain blanks, as the list of the letters found from its left."""
-    texts = sorted((str(x) for x in automaton.letters), key=len, reverse=True)
-    if not any(" " in text for text in texts):
-        return word
-    found, rest = [], word.strip()
-    while rest:
-        letter = next((text for text in texts if rest == text or rest.startswith(f"{text} ")), None)
-        if letter is None:
-            raise InputError(
-                f"{automaton.name}: no letter stands at {rest[:40]!r} in the word; the letters, to be separated by "
-                f"blanks, are {', '.join(texts[:8])}{', ...' * (len(texts) > 8)}"
-            )
-        found.append(letter)
-        rest = rest[len(letter) :].lstrip()
-    return found
-
-
 def _end(automaton: Automaton, letters: list[int], start: int | None) -> tuple[str, str]:
     """The state that the automaton reaches, and its output: for a Mealy machine that of the last letter."""
     before = current = automaton.start if start is None else start
@@ -191,7 +108,7 @@ def run_file(
         )
     if dtype != "exact":
         dtype = float_format(dtype).name
-    document = _constructed(path)
+    document = valid_document(path)
     found = realisation_from_certificate(document, path)
     require_run(found, dtype, start, margins=picture is not None)
     automaton = found.automaton
@@ -199,14 +116,14 @@ def run_file(
     letters = (
         random_stream(automaton, random, 1_000 if length is None else length, seed or 0)
         if random is not None
-        else automaton.word(_letters(automaton, word or ""))[None, :]
+        else automaton.word(split_word(automaton, word or ""))[None, :]
     )
     report = run(found, letters, dtype=dtype, start=first, sequential=sequential, progress=progress)
     lengths = document.get("horizon", {}).get("lengths", {})
     certified = first in (None, automaton.start)  # the proof counts the rounding of that initial state
     outcome = Outcome(automaton.name, report, lengths.get(dtype) if certified else None)
     if word is not None:
-        state, output = _end(automaton, automaton.word(_letters(automaton, word)).tolist(), first)
+        state, output = _end(automaton, automaton.word(split_word(automaton, word)).tolist(), first)
         outcome = replace(outcome, state=state, output=output)
     if picture is not None and (margins := kind_of(found).margins) is not None:
         from .pictures._run import draw_run

@@ -140,10 +140,10 @@ def show_spectra(place: Trained, found: Comparison, limits: LearnedLimits) -> tu
         text += " There is no chart of β: factors are known only where one layer of DeltaProduct has no convolution."
     strengths = [_chart_strengths(with_factors, source)] if with_factors else []
     letters = _list_letters(found, heads, limits, source)
-    return text, [_chart_disc(found, heads, limits, source), *strengths, letters]
+    return text, [chart_disc(found, heads, limits, source), *strengths, letters]
 
 
-def _chart_disc(found: Comparison, heads: list[HeadComparison], limits: LearnedLimits, source: str) -> Chart:
+def chart_disc(found: Comparison, heads: list[HeadComparison], limits: LearnedLimits, source: str) -> Chart:
     letters = found.learned.letters
     shown = spread_indices(len(letters), limits.letters)
     beside = {head.name: head for head in found.constructed.heads} if found.constructed is not None else {}

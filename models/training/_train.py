@@ -117,11 +117,16 @@ def train(
         Where the training stands; its `result` is None until it is finished.
 
     Raises:
-        InputError: the folder holds another training, or a checkpoint that is cut short or foreign.
+        InputError: `experiment` is none, the folder holds another training, or a checkpoint that is cut short or foreign.
         LimitError: tests (`check_size`), the model (`check_memory`) or batches (`check_batch`) are too large for memory; then
             nothing is written.
     """
     started = time.monotonic()
+    if not isinstance(experiment, Experiment):
+        raise InputError(
+            f"`experiment` is of the type {type(experiment).__name__}: give what `read_experiment` or `experiment_from_dict` "
+            "returns"
+        )
     check_minutes(minutes)
     place = Path(folder)
     task = experiment.built_task()

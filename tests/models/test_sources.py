@@ -21,7 +21,7 @@ from mirrormata.models._config import ModelConfig
 from mirrormata.models._constructed import from_construction
 from mirrormata.models._model import Model
 from mirrormata.models._model_file import save_model
-from mirrormata.models._sources import load_stepper, prove_model, spectrum_of_model
+from mirrormata.models._sources import load_stepper, prove, spectrum_of_model
 from mirrormata.models.comparison._compare import compare
 from mirrormata.models.comparison._sources import learned_from_lrnn
 from mirrormata.models.comparison._states import Sampling
@@ -58,7 +58,7 @@ def constructed(spec: str) -> Model:
 @pytest.mark.parametrize("dtype", ["fp32", "bf16"])
 def test_constructed_folders_are_equivalent(tmp_path: Path, spec: str, dtype: str) -> None:
     save_model(tmp_path / "m", constructed(spec), contract(spec))
-    proof = prove_model(str(tmp_path / "m"), automaton_from_spec(spec), f"kernel:recurrent:{dtype}")
+    proof = prove(str(tmp_path / "m"), automaton_from_spec(spec), f"kernel:recurrent:{dtype}")
     assert proof.verdict == "equivalent"
     assert proof.arithmetic == f"kernel:recurrent:{dtype}"
 
@@ -69,7 +69,7 @@ def test_a_changed_weight_gives_a_shortest_word(tmp_path: Path) -> None:
     with torch.no_grad():
         mixer.beta.weight *= 0.75  # h becomes -h/2, which the read-out, ±h - 1/2 in fp32, loses from 2^-26 on
     save_model(tmp_path / "m", model, contract("parity"))
-    proof = prove_model(str(tmp_path / "m"), automaton_from_spec("parity"))
+    proof = prove(str(tmp_path / "m"), automaton_from_spec("parity"))
     assert proof.verdict == "counterexample"
     assert proof.word == (1,) * 27  # after 26 letters the tie goes to the right class
 
@@ -94,12 +94,12 @@ def test_bos_and_outputs(tmp_path: Path) -> None:
             value[tuple(slice(n) for n in old.shape)] = old
         model.embedding.weight[0, 2] = model.embedding.weight[0, 1]
     save_model(tmp_path / "m", model, contract("parity", bos=True, labels="state"))
-    assert prove_model(str(tmp_path / "m"), lrnn.automaton).word == (0,)
+    assert prove(str(tmp_path / "m"), lrnn.automaton).word == (0,)
     model.head.weight.data = model.head.weight.data.flip(1)
     assert model.head.bias is not None
     model.head.bias.data = model.head.bias.data.flip(1)
     save_model(tmp_path / "m", model, contract("parity", bos=True, labels="state"))
-    assert prove_model(str(tmp_path / "m"), lrnn.automaton).verdict == "equivalent"
+    assert prove(str(tmp_path / "m"), lrnn.automaton).verdict == "equivalent"
     stepper, answers = load_stepper(str(tmp_path / "m"), lrnn.automaton)
     assert stepper.before == (2,)
     assert answers.kind == "states"
@@ -108,22 +108,22 @@ def test_bos_and_outputs(tmp_path: Path) -> None:
     stepper, answers = load_stepper(str(tmp_path / "m"), lrnn.automaton)
     assert answers.kind == "outputs"
     right = [classes.index(x) for x in lrnn.automaton.outputs.tolist()] == [0, 1]
-    assert (prove_model(str(tmp_path / "m"), lrnn.automaton).verdict == "equivalent") == right
+    assert (prove(str(tmp_path / "m"), lrnn.automaton).verdict == "equivalent") == right
 
 
 def test_wrong_requests(tmp_path: Path) -> None:
     place = str(tmp_path / "m")
     save_model(place, constructed("S3"), contract("S3"))
     with pytest.raises(InputError, match="kernel:recurrent:fp32"):
-        prove_model(place, automaton_from_spec("S3"), "per_step:bf16")
+        prove(place, automaton_from_spec("S3"), "per_step:bf16")
     with pytest.raises(InputError, match="letters"):
-        prove_model(place, automaton_from_spec("S4"))
+        prove(place, automaton_from_spec("S4"))
     if not torch.cuda.is_available():
         with pytest.raises(InputError, match="no GPU"):
-            prove_model(place, automaton_from_spec("S3"), "kernel:recurrent:bf16:cuda")
+            prove(place, automaton_from_spec("S3"), "kernel:recurrent:bf16:cuda")
     save_model(place, constructed("parity"), contract_of_recall())
     with pytest.raises(InputError, match="no automaton's"):
-        prove_model(place, automaton_from_spec("parity"))
+        prove(place, automaton_from_spec("parity"))
 
 
 def test_the_command(tmp_path: Path, call: Any) -> None:
@@ -162,7 +162,7 @@ SHORT = Sampling(words=8, length=16, fit=8)
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_a_model_is_proved_and_compared(form: str, forms: dict[str, Any]) -> None:
     automaton = automaton_from_spec("parity")
-    assert prove_model(forms[form], automaton).verdict == "equivalent"
+    assert prove(forms[form], automaton).verdict == "equivalent"
     found = compare(forms[form], automaton, sampling=SHORT, extract=())
     assert found.trace.accuracy == 1
     assert found.constructed is not None
@@ -201,7 +201,7 @@ def test_every_form_of_what_it_is_compared_with(target: str | None, forms: dict[
 )
 def test_what_is_no_model(model: Any, message: str) -> None:
     automaton = automaton_from_spec("parity")
-    for use in (lambda: prove_model(model, automaton), lambda: spectrum_of_model(model)):
+    for use in (lambda: prove(model, automaton), lambda: spectrum_of_model(model)):
         with pytest.raises(InputError, match=message) as refusal:
             use()
         assert "\n" not in str(refusal.value)

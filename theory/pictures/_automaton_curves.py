@@ -36,7 +36,10 @@ def layered_positions(automaton: Automaton, layer_gap: float, state_gap: float) 
     """
     from fast_sugiyama import from_edges
 
-    rank = {q: i for i, q in enumerate(reading_order(automaton))}
+    lonely = [q for q in range(len(automaton.states)) if _is_lonely(automaton, q)]
+    # its own nodes, where an edge spans layers, are numbered from the count of the nodes that edges have: these come first
+    order = [q for q in reading_order(automaton) if q not in lonely]
+    rank = {q: i for i, q in enumerate([*order, *lonely])}
     pairs: list[tuple[int, int]] = []
     for row in automaton.transitions:
         pairs += [
@@ -44,12 +47,11 @@ def layered_positions(automaton: Automaton, layer_gap: float, state_gap: float) 
         ]
     n = len(automaton.states)
     centres = np.zeros((n, 2))
-    placed = np.zeros(n, dtype=bool)
     names = {i: q for q, i in rank.items()}
     below = 0.0
     edges = list(dict.fromkeys(pairs))
     layouts = [
-        {int(i): xy for i, xy in layout[0] if int(i) < n}
+        {int(i): xy for i, xy in layout[0] if int(i) < len(order)}
         for layout in (from_edges(edges, vertex_spacing=100, dummy_size=30) if edges else [])
     ]
     for layout in sorted(layouts, key=min):
@@ -59,15 +61,19 @@ def layered_positions(automaton: Automaton, layer_gap: float, state_gap: float) 
         _, layers = np.unique(-down, return_inverse=True)
         centres[members, 0] = layers.reshape(-1) * layer_gap
         centres[members, 1] = below - (across.max() - across) / 100 * state_gap
-        placed[members] = True
         below = float(centres[members, 1].min()) - 1.5 * state_gap
     width, height = np.ptp(centres, axis=0)
     if height > 1.5 * width > 0:
         centres[:, 0] *= min(1.8, height / (1.5 * width))
-    lonely = np.flatnonzero(~placed)
     centres[lonely, 0] = np.arange(len(lonely)) * layer_gap
     centres[lonely, 1] = below
     return centres
+
+
+def _is_lonely(automaton: Automaton, state: int) -> bool:
+    """Do all arrows from and to the state come from itself?"""
+    to = automaton.transitions == state
+    return bool(to[:, state].all()) and not bool(np.delete(to, state, axis=1).any())
 
 
 def circular_positions(automaton: Automaton, gap: float) -> Points:

@@ -170,6 +170,7 @@ def report(found: Realisation, certificate: str | None = None) -> dict[str, Any]
         "construction": found.construction,
         "theorem": found.theorem,
         **found.summary(),
+        "hypotheses": list(found.figures.hypotheses),
         "lower_bounds": [b.to_json() for b in reached_bounds(found)],
         "certificate": certificate,
     }

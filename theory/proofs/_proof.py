@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -62,10 +62,10 @@ class Proof:
     answered: str | None = None
     right: str | None = None
     seconds: float = 0.0
-    certify: Callable[[], dict[str, Any] | str] | None = None
-    derive_again: Callable[[], None] | None = None
+    certify: Callable[[], dict[str, Any] | str] | None = field(default=None, repr=False)
+    derive_again: Callable[[], None] | None = field(default=None, repr=False)
     checked: Checked | None = None
-    identify: Callable[[], str | None] | None = None
+    identify: Callable[[], str | None] | None = field(default=None, repr=False)
 
     @cached_property
     def _certified(self) -> dict[str, Any] | str:

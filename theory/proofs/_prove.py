@@ -27,7 +27,7 @@ from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...foundation._errors import DisagreementError, InputError
 from .._check import check
-from .._run_file import realisation_of
+from .._realisations import realisation_of
 from ..arithmetic._arithmetic import Arithmetic, PerOp, PerStep, parse_arithmetic
 from ..running._stepper import Stepper
 from ._answers import Answers
@@ -53,7 +53,10 @@ class ProofLimits(TypedDict, total=False):
 
     max_states: int
     max_seconds: float | None
-    resume: str | None
+    resume: str | Path | None
+    save_every: float
+    method: str
+    progress: Progress | None
 
 
 def prove(

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...constructions._lrnn import LRNN
-from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton, Indices
 from ...foundation._errors import InputError
 from .._kinds import kind_of, require_run
+from .._realisations import RealisationLike, realisation_of
 from ..arithmetic._rounding import FloatFormat, Floats, float_format
 from ._block_run import BlockRun, HeadRun, block_length, carrier, follow, joint_transitions, lanes_of
 from ._report import RunReport, Tally
@@ -171,8 +171,8 @@ MARGIN_ENTRIES = 400_000_000
 
 
 def run(
-    found: Realisation,
-    letters: Any,
+    model: RealisationLike,
+    words: Any,
     *,
     dtype: str = "bf16",
     start: int | None = None,
@@ -186,8 +186,9 @@ def run(
     which gives the states of the token by token run. All other runs go token by token, the sequences side by side.
 
     Args:
-        found: what `construct` returned.
-        letters: int array `[sequences, T]` of letter indices, or what `random_stream` gives.
+        model: what `construct` returned, its certificate, or the path of a certificate, which is checked first.
+        words: int array `[sequences, T]` or `[T]` of letter indices; what `random_stream` gives; one word as a string or a
+            sequence of letters; or a list of equally long words. See `words_of`.
         dtype: a float format, in the arithmetic of `LRNNStepper` and `DelayStepper`; of a table also `exact`.
         start: of a table the index of the automaton's state to begin with; None for its start.
         block: of a table the tokens of a block; None for a length that suits the memory.
@@ -198,12 +199,14 @@ def run(
         Counts of errors, the first of them, norms and margins: a `RunReport`.
 
     Raises:
-        InputError: a wrong dtype, letter or start, or one that this kind of realisation has not.
+        InputError: `model` is no realisation and no valid certificate of one; a wrong dtype, letter or start, or one that
+            this kind of realisation has not.
     """
-    words = words_of(letters, found.automaton)
+    found = realisation_of(model)
+    read = words_of(words, found.automaton)
     require_run(found, dtype, start)
     report: RunReport = kind_of(found).run(
-        found, words, dtype=dtype, start=start, block=block, sequential=sequential, progress=progress
+        found, read, dtype=dtype, start=start, block=block, sequential=sequential, progress=progress
     )
     return report
 
@@ -278,7 +281,7 @@ def _several_layers(
 def track(
     stepper: Stepper,
     automaton: Automaton,
-    letters: Any,
+    words: Any,
     *,
     dtype: str = "exact",
     start: int | None = None,
@@ -286,9 +289,9 @@ def track(
 ) -> RunReport:
     """Runs any `Stepper` token by token and counts the tokens after which it decodes to a wrong state.
 
-    `letters`: words as for `run`, or a `Words`; `start` as there; `dtype` is only reported. Norms and margins are not observed.
+    `words` and `start` as for `run`; `dtype` is only reported. Norms and margins are not observed.
     """
-    words = words_of(letters, automaton)
+    words = words_of(words, automaton)
     clock, tally = Clock(progress, words.length), Tally()
     current = np.full(words.sequences, automaton.start if start is None else start)
     states = stepper.initial(words.sequences)

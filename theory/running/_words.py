@@ -1,14 +1,15 @@
-"""Words for runs: arrays of letter indices, or uniform random words that are made piece by piece."""
+"""Words for runs: arrays of letter indices, words as people write them, or uniform random words made piece by piece."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...constructions._realisation import Realisation
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.automata._automaton import Automaton, Indices
 from ...foundation._errors import InputError, LimitError
 
@@ -18,6 +19,9 @@ MAX_SEQUENCES = 100_000
 """Random words side by side: a piece of each is in memory."""
 MAX_TOKENS = 10**13
 """Tokens of all random words together."""
+
+
+NEEDED = "an int array [sequences, T] of letter indices, a string, or lists of letters are needed"
 
 
 class Words(Protocol):
@@ -82,37 +86,104 @@ class ArrayWords:
         return self.letters[:, start:stop]
 
 
-def words_of(letters: Any, automaton: Automaton) -> Words:
-    """Words from an int array `[sequences, T]` or `[T]`, checked against the alphabet; `Words` pass as they are."""
-    if isinstance(letters, RandomWords) and letters.letters > len(automaton.letters):
+def words_of(words: Any, automaton: Automaton) -> Words:
+    """Words to run, in any form that `run` takes, checked against the alphabet.
+
+    Args:
+        words: an int array `[sequences, T]` or `[T]` of letter indices, or lists of such; a `RandomWords` or `ArrayWords`,
+            which is returned as it is; a string, one word as `Automaton.word` reads it, or, where letters contain blanks, the
+            letters in a row separated by blanks; a sequence of letters, one word; or a list of words, each a string or a
+            sequence of letters, of the same length. Integers are always indices: `Automaton.word` gives those of letters that
+            are integers themselves.
+        automaton: whose letters they are.
+
+    Returns:
+        A rectangle of letter indices.
+
+    Raises:
+        InputError: something else, a letter that is none, or words of different lengths.
+    """
+    if isinstance(words, RandomWords) and words.letters > len(automaton.letters):
         raise InputError(
-            f"letters: random words over {letters.letters} letters, but {automaton.name} has {len(automaton.letters)}"
+            f"`words`: random words over {words.letters} letters, but {automaton.name} has {len(automaton.letters)}"
         )
-    if isinstance(letters, RandomWords | ArrayWords):
-        return letters
-    array = np.asarray(letters)
+    if isinstance(words, RandomWords | ArrayWords):
+        return words
+    if isinstance(words, str):
+        return ArrayWords(automaton.word(split_word(automaton, words))[None, :])
+    if isinstance(words, list | tuple) and (spelt := _spelt_words(words, automaton)) is not None:
+        return ArrayWords(spelt)
+    try:
+        array = np.asarray(words)
+    except ValueError:
+        raise InputError(f"`words`: lists of different lengths; {NEEDED}") from None
     if array.ndim == 1:
         array = array[None, :]
     if array.ndim != 2 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
+        what = f"an array of shape {array.shape} and type {array.dtype}"
         raise InputError(
-            f"letters: an array of shape {array.shape} and type {array.dtype}; letter indices [sequences, T] are "
-            "needed (Automaton.word gives the indices of a word)"
+            f"`words`: {what if isinstance(words, np.ndarray | list | tuple) else f'a {type(words).__name__}'}; {NEEDED}"
         )
     if array.size and (array.min() < 0 or array.max() >= len(automaton.letters)):
         s, t = (int(i) for i in np.argwhere((array < 0) | (array >= len(automaton.letters)))[0])
         raise InputError(
-            f"letters: sequence {s}, token {t + 1}: {int(array[s, t])} is not a letter index of {automaton.name}, "
-            f"which has {len(automaton.letters)} letters"
+            f"`words`: sequence {s}, token {t + 1}: {int(array[s, t])} is not a letter index of {automaton.name}, "
+            f"which has {len(automaton.letters)} letters (Automaton.word gives the indices of a word)"
         )
     return ArrayWords(array)
 
 
-def random_stream(source: Realisation | Automaton, sequences: int, length: int, seed: int) -> RandomWords:
-    """Uniform random words that are never in memory as a whole; `run` takes them as letters.
+def _spelt_words(words: list[Any] | tuple[Any, ...], automaton: Automaton) -> Indices | None:
+    """Letter indices `[sequences, T]` of a word given by its letters, or of a list of such words; None for numbers."""
+    places = {letter: i for i, letter in enumerate(automaton.letters)}
 
-    `InputError` for negative numbers, `LimitError` beyond `MAX_SEQUENCES` words or `MAX_TOKENS` letters in all.
+    def is_letter(item: Any) -> bool:
+        return not _is_number(item) and isinstance(item, Hashable) and item in places
+
+    if words and all(is_letter(item) for item in words):
+        return automaton.word(list(words))[None, :]
+    if not any(isinstance(item, str) or _has_labels(item) for item in words):
+        return None
+    rows = []
+    for i, item in enumerate(words):
+        if not isinstance(item, str | list | tuple):
+            raise InputError(
+                f"`words`: item {i}, {item!r}, is neither a letter of {automaton.name} nor a word; {NEEDED}"
+            )
+        rows.append(automaton.word(split_word(automaton, item) if isinstance(item, str) else list(item)))
+        if len(rows[i]) != len(rows[0]):
+            raise InputError(
+                f"`words`: word {i} has {len(rows[i])} letters, word 0 has {len(rows[0])}; words of one run are equally long"
+            )
+    return np.stack(rows)
+
+
+def _has_labels(item: Any) -> bool:
+    """Is it a list of letters that are no numbers?"""
+    return isinstance(item, list | tuple) and any(not _is_number(x) for x in item)
+
+
+def _is_number(item: Any) -> bool:
+    return isinstance(item, int | float | complex | np.number)
+
+
+def random_stream(source: AutomatonLike, sequences: int, length: int, seed: int) -> RandomWords:
+    """Uniform random words that are never in memory as a whole; `run` takes them as words.
+
+    Args:
+        source: whose letters: a realisation, or an automaton in any form that `as_automaton` takes.
+        sequences: how many words side by side, 0 to `MAX_SEQUENCES`.
+        length: letters of each word, 0 or more.
+        seed: of the generator, 0 or more.
+
+    Returns:
+        The words: the same source and numbers give the same ones.
+
+    Raises:
+        InputError: negative numbers, or `source` is no automaton.
+        LimitError: beyond `MAX_SEQUENCES` words or `MAX_TOKENS` letters in all.
     """
-    automaton = source if isinstance(source, Automaton) else source.automaton
+    automaton = as_automaton(source, argument="source")
     if not automaton.letters:
         raise InputError(f"{automaton.name}: there are no letters to draw from")
     if sequences < 0 or length < 0 or seed < 0:
@@ -132,6 +203,39 @@ def random_stream(source: Realisation | Automaton, sequences: int, length: int, 
     return RandomWords(len(automaton.letters), sequences, length, seed)
 
 
-def random_words(source: Realisation | Automaton, sequences: int, length: int, seed: int) -> Indices:
-    """Uniform random letter indices `[sequences, length]`, the same as those of `random_stream`."""
+def random_words(source: AutomatonLike, sequences: int, length: int, seed: int) -> Indices:
+    """Uniform random letter indices, the same as those of `random_stream`.
+
+    Args:
+        source: whose letters: a realisation, or an automaton in any form that `as_automaton` takes.
+        sequences: how many words.
+        length: letters of each word.
+        seed: of the generator, 0 or more.
+
+    Returns:
+        An int64 array `[sequences, length]`.
+
+    Raises:
+        InputError: negative numbers, or `source` is no automaton.
+        LimitError: too many words or letters, see `random_stream`.
+    """
     return random_stream(source, sequences, length, seed).part(0, length).astype(np.int64)
+
+
+def split_word(automaton: Automaton, word: str) -> str | list[Any]:
+    """A word as it is, or, where letters contain blanks, as the list of the letters found from its left."""
+    letters = {str(x): x for x in automaton.letters}
+    texts = sorted(letters, key=len, reverse=True)
+    if not any(" " in text for text in texts):
+        return word
+    found, rest = [], word.strip()
+    while rest:
+        text = next((text for text in texts if rest == text or rest.startswith(f"{text} ")), None)
+        if text is None:
+            raise InputError(
+                f"{automaton.name}: no letter stands at {rest[:40]!r} in the word; the letters, to be separated by "
+                f"blanks, are {', '.join(texts[:8])}{', ...' * (len(texts) > 8)}"
+            )
+        found.append(letters[text])
+        rest = rest[len(text) :].lstrip()
+    return found

@@ -17,7 +17,7 @@ from ...constructions._lrnn import LRNN, Head, table_of
 from ...constructions._realisation import Realisation
 from ...constructions.texts._show import distinct_transitions, label_text, layer_letters
 from ...foundation._errors import InputError, LimitError
-from .._run_file import lrnn_of
+from .._realisations import lrnn_of
 from ..proofs._npz_model import load_npz_matrices
 from ..running._weights import letter_rows
 from ._eigenvalues import (

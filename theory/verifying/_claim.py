@@ -13,7 +13,7 @@ from ...constructions._document import read_document
 from ...constructions._lrnn import LRNN, as_table
 from ...constructions._spec import automaton_from_spec
 from ...constructions.automata._automaton import Automaton
-from .._run_file import realisation_of
+from .._realisations import realisation_of
 from .._verdict import STATUSES, Status
 from ..proofs._npz_model import NpzModel, load_npz_model
 

@@ -76,12 +76,16 @@ def _centres(names: list[str], edges: list[tuple[str, str]]) -> dict[str, tuple[
     """What is used to the left of what uses it (Sugiyama's method), part after part in rows; single claims last."""
     from fast_sugiyama import from_edges
 
+    single = [name for name in names if not any(name in edge for edge in edges)]
+    # its own nodes, where an edge spans levels, are numbered from the count of the nodes that edges have: these come first
+    names = [*(name for name in names if name not in single), *single]
     numbers = {name: i for i, name in enumerate(names)}
+    linked = len(names) - len(single)
     pairs = sorted({(numbers[a], numbers[b]) for a, b in edges})
     layouts = from_edges(pairs, vertex_spacing=100, dummy_size=30) if pairs else []
-    parts = [{int(i): xy for i, xy in layout[0] if int(i) < len(names)} for layout in layouts]
+    parts = [{int(i): xy for i, xy in layout[0] if int(i) < linked} for layout in layouts]
     parts.sort(key=lambda part: (-len(part), min(part)))
-    parts += [{i: (0.0, 0.0)} for i, name in enumerate(names) if not any(name in edge for edge in edges)]
+    parts += [{i: (0.0, 0.0)} for i in range(linked, len(names))]
     centres: dict[str, tuple[float, float]] = {}
     shelf, below, right, width = 0.0, 0.0, 0.0, 0.0
     for part in parts:
