@@ -37,9 +37,14 @@ MOST_ENTRIES = 2**28
 class Evaluation:
     """What was seen at every position, for every seed.
 
-    `right` `[seeds, length]`: words with the right label there, of `asked` `[length]`, those that have a label.
-    `first_failure` `[seeds, words]`: letters read before the first wrong label; the length where there is none.
-    `bits` `[seeds, length]`: of all labels there together, -log2 of their probabilities; None but for text.
+    Attributes:
+        seeds: the number of each model's seed.
+        words: how many words were tested, at least 1.
+        chance: accuracy of guessing, 1 / classes.
+        right: words with the right label at each position, int `[seeds, length]`.
+        asked: words that have a label at each position, int `[length]`.
+        first_failure: letters read before the first wrong label, int `[seeds, words]`; the length where there is none.
+        bits: of all labels at a position together, -log2 of their probabilities, float `[seeds, length]`; None but for text.
     """
 
     seeds: tuple[int, ...]
@@ -56,7 +61,15 @@ class Evaluation:
         return len(self.asked)
 
     def accuracy(self, lengths: int | Span) -> list[float | None]:
-        """By seed: of the last label of words of this length, or of all lengths in the span alike; None: not asked."""
+        """The share of right answers, by seed.
+
+        Args:
+            lengths: a position from 1 to `length`, which is the last label of words of this length, or a span whose positions
+                count alike.
+
+        Returns:
+            For each seed a fraction from 0 to 1; None where nothing was asked there.
+        """
         low, high = (lengths, lengths) if isinstance(lengths, int) else lengths
         asked = self.asked[low - 1 : high]
         there = asked > 0
@@ -66,7 +79,14 @@ class Evaluation:
         return [float(x) for x in shares.mean(1)]
 
     def bits_per_label(self, lengths: int | Span) -> list[float | None]:
-        """By seed: the mean of all labels at this position, or at those in the span; None: not asked, or not finite."""
+        """The mean of -log2 of the labels' probabilities, by seed.
+
+        Args:
+            lengths: a position from 1 to `length`, or a span whose labels count alike.
+
+        Returns:
+            For each seed the bits, at least 0; None where nothing was asked, the mean is not finite, or the task is not text.
+        """
         low, high = (lengths, lengths) if isinstance(lengths, int) else lengths
         asked = self.asked[low - 1 : high].sum()
         if self.bits is None or not asked:
@@ -75,17 +95,38 @@ class Evaluation:
         return [float(x) if math.isfinite(x) else None for x in means]
 
     def exact(self, length: int) -> list[float]:
-        """By seed: the fraction of words with every label right up to this length."""
+        """The share of words with every label right up to a length, by seed.
+
+        Args:
+            length: letters, from 1 to `length`.
+
+        Returns:
+            For each seed a fraction from 0 to 1.
+        """
         return [float(x) for x in (self.first_failure >= length).mean(1)]
 
     def longest(self, least: float = GOOD) -> list[int]:
-        """By seed: the longest length up to which the accuracy at every position is at least this."""
+        """The longest length up to which the accuracy at every position is good, by seed.
+
+        Args:
+            least: the accuracy that counts as good, a fraction from 0 to 1.
+
+        Returns:
+            For each seed a length from 0 to `length`, in letters.
+        """
         shares = self.right / np.maximum(self.asked, 1)
         good = (shares >= least) | (self.asked == 0)
         return [self.length if row.all() else int(np.argmin(row)) for row in good]
 
     def as_json(self, lengths: Sequence[int | Span]) -> dict[str, Any]:
-        """Figures by seed at these lengths, and curves at up to 20 positions an octave; bits since the one before."""
+        """Figures by seed at these lengths, and curves at up to 20 positions an octave; bits since the one before.
+
+        Args:
+            lengths: positions from 1 to `length`, or spans.
+
+        Returns:
+            Plain values, as `result.json` has them.
+        """
         positions = sorted(
             {
                 min(self.length, round(2 ** (i / 20)))
@@ -156,6 +197,13 @@ def evaluate(
 
     Raises:
         LimitError: the words are too many or too long (`check_size`).
+
+    Examples:
+        >>> from mirrormata import construct
+        >>> from mirrormata.models import from_construction, task_from_settings
+        >>> task = task_from_settings({"spec": "parity", "bos": False})
+        >>> evaluate(from_construction(construct("parity")), task, 100, words=8).accuracy(100)
+        [1.0]
     """
     check_size(model.config, len(model.seeds), words, length)
     device = next(model.parameters()).device

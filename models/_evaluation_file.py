@@ -87,7 +87,13 @@ def layers_to_shorten(layers: int) -> list[tuple[int, ...]]:
 class FolderEvaluation:
     """What was tested, and what was seen at the lengths asked for.
 
-    `memory`: letters that layers were made to remember, if they were; `shortened`: what was seen then, by these layers from 0.
+    Attributes:
+        folder: the path, as it was given.
+        contract: of the task that was tested.
+        lengths: letters of the words, or spans whose lengths count alike.
+        seen: what was seen of the models as they are.
+        memory: letters that layers were made to remember, at least 1; None if they were not.
+        shortened: layers, from 0, and what was seen with their memory shortened; empty without `memory`.
     """
 
     folder: str
@@ -98,7 +104,11 @@ class FolderEvaluation:
     shortened: tuple[tuple[tuple[int, ...], Evaluation], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """One object; layers are counted from 1."""
+        """One object; layers are counted from 1.
+
+        Returns:
+            Plain values, as `mirrormata eval --json` prints them.
+        """
         facts = {
             "folder": self.folder, "contract": self.contract.as_json(), **self.seen.as_json(self.lengths),
         }  # fmt: skip

@@ -152,6 +152,11 @@ def prove_model(
 
     Raises:
         InputError: it is no model, its letters or answers are not the automaton's, or it does not run in the arithmetic.
+
+    Examples:
+        >>> from mirrormata import construct
+        >>> prove_model(construct("parity"), "parity").verdict
+        'equivalent'
     """
     source = open_source(model)
     if source.kind == "fla":

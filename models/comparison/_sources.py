@@ -37,8 +37,16 @@ def learned_from_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton 
         automaton: what it is held against, by default its own. States of another one are matched by their names, or else the
             outputs, see `answers_of`.
 
+    Returns:
+        The layer, read by its nearest code.
+
     Raises:
         InputError: it has several layers, the letters differ, or no answer is one of the automaton's.
+
+    Examples:
+        >>> from mirrormata import construct
+        >>> [head.A.tolist() for head in learned_from_lrnn(construct("parity")).heads]
+        [[[[1.0]], [[-1.0]]]]
     """
     answers = answers_of(automaton or lrnn.automaton, lrnn.automaton, name or lrnn.construction)
     if (answers.meaning < 0).all():
@@ -81,7 +89,18 @@ def learned_from_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton 
 
 
 def learned_from_npz(model: NpzModel, automaton: Automaton) -> Learned:
-    """One head given by its matrices, held against an automaton."""
+    """One head given by its matrices, held against an automaton.
+
+    Args:
+        model: as `load_npz_model` reads it.
+        automaton: what it is held against, with as many letters.
+
+    Returns:
+        The layer, with its factors where the file has them.
+
+    Raises:
+        InputError: its answers are neither the automaton's states nor its outputs.
+    """
     answers = model.answers(automaton)
     reader = model.reader(answers)
     factors = None
@@ -169,6 +188,9 @@ def learned_from_stepper(stepper: Stepper, automaton: Automaton, name: str = "st
         stepper: with `initial`, `step` and `decode`.
         automaton: what it is held against.
         name: for errors and results.
+
+    Returns:
+        The model, without heads.
     """
     labels = tuple(label_text(x) for x in automaton.letters)
     return Learned(name, labels, (), state_target(automaton), stepper, lambda _: [], None, "its own")
@@ -216,7 +238,18 @@ def learned_of(model: ModelSource, automaton: Automaton | None = None, argument:
 
 
 def load_learned(path: str | Path, automaton: Automaton) -> Learned:
-    """`learned_of` for a path: a model folder, an FLA checkpoint, an `.npz` or a certificate."""
+    """`learned_of` for a path.
+
+    Args:
+        path: of a model folder, an FLA checkpoint, an `.npz` or a certificate.
+        automaton: what it is held against.
+
+    Returns:
+        Its heads, as far as they are known, its answers, and how it runs.
+
+    Raises:
+        InputError: there is no such model, or its letters or answers are not the automaton's.
+    """
     return learned_of(str(path), automaton)
 
 

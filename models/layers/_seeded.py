@@ -162,7 +162,13 @@ class InitialState(nn.Module):
 
 
 class ReadOut(nn.Module):
-    """The way from a mixer's outputs by head to the residual stream: norm, gate, output projection."""
+    """The way from a mixer's outputs by head to the residual stream: norm, gate, output projection.
+
+    Args:
+        config: `width`, `output_norm` and `output_gate`.
+        heads: of the mixer, at least 1.
+        values: entries of a head's output, at least 1.
+    """
 
     def __init__(self, config: ModelConfig, heads: int, values: int) -> None:
         super().__init__()
@@ -171,7 +177,15 @@ class ReadOut(nn.Module):
         self.linear = SeededLinear(heads * values, config.width)
 
     def forward(self, o: Tensor, x: Tensor) -> Tensor:
-        """o `[seeds, batch, tokens, heads, values]`, x the mixer's input; `[seeds, batch, tokens, width]`."""
+        """Lead the heads' outputs into the stream.
+
+        Args:
+            o: the heads' outputs, `[seeds, batch, tokens, heads, values]`.
+            x: the mixer's input, `[seeds, batch, tokens, width]`.
+
+        Returns:
+            `[seeds, batch, tokens, width]`.
+        """
         if self.norm is not None:
             o = self.norm(o)
         y = o.flatten(3)

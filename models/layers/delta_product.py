@@ -28,7 +28,14 @@ from ._seeded import (
 
 
 class DeltaProduct(nn.Module):
-    """H ← gate·H, then H ← (I - β_j k_j k_jᵀ) H + β_j k_j v_jᵀ for j = 1, ..., n_h; o = qᵀ H."""
+    """H ← gate·H, then H ← (I - β_j k_j k_jᵀ) H + β_j k_j v_jᵀ for j = 1, ..., n_h; o = qᵀ H.
+
+    Args:
+        config: of the family `deltaproduct`.
+
+    Source:
+        `arXiv 2502.10297`; with one factor `arXiv 2406.06484`, gated `arXiv 2412.06464`.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -56,7 +63,15 @@ class DeltaProduct(nn.Module):
         self.read_out = ReadOut(config, heads, V)
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """`[seeds, batch, tokens, width]` to the same; `state["H"]`: `[seeds, batch, heads, K, V]`."""
+        """Read tokens.
+
+        Args:
+            x: `[seeds, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            Outputs of the shape of x, and the state after the tokens: `state["H"]` `[seeds, batch, heads, K, V]`.
+        """
         state, after = state or {}, State()
         seeds, batch = x.shape[:2]
         q, k, v, beta, a = self.controls(x, state, after)
@@ -78,7 +93,16 @@ class DeltaProduct(nn.Module):
     def controls(
         self, x: Tensor, state: State, after: State
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:
-        """What the recurrence is driven by: q `[S,B,T,H,K]`, k `[S,B,T,n_h,H,K]`, v, β `[S,B,T,n_h,H]`, gate or None."""
+        """What the recurrence is driven by.
+
+        Args:
+            x: `[seeds, batch, tokens, width]`.
+            state: that after the tokens before, for convolutions; empty at the start of a word.
+            after: takes the convolutions' state after the tokens.
+
+        Returns:
+            q `[S,B,T,H,K]`, k `[S,B,T,n_h,H,K]`, v `[S,B,T,n_h,H,V]`, β `[S,B,T,n_h,H]`, and the gate `[S,B,T,H]` or None.
+        """
         heads, factors = self.config.heads, self.config.householders
         q = split_heads(self.query(x, state, "query", after), heads)
         k = split_heads(self.key(x, state, "key", after), factors, heads)
@@ -92,7 +116,15 @@ class DeltaProduct(nn.Module):
         return q, k, v, beta, self._gate(x)
 
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
-        """A(x), each token's product of factors `[seeds, batch, tokens, heads, K, K]`, in float64."""
+        """A(x), each token's product of factors.
+
+        Args:
+            x: `[seeds, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            `[seeds, batch, tokens, heads, K, K]`, in float64.
+        """
         _, k, _, beta, a = self.controls(x, state or {}, {})
         eye = torch.eye(k.shape[-1], dtype=torch.float64, device=k.device)
         A = eye.expand(*k.shape[:3], k.shape[4], -1, -1)
@@ -109,11 +141,26 @@ class DeltaProduct(nn.Module):
         return A
 
     def queries(self, x: Tensor) -> Tensor:
-        """q `[seeds, batch, tokens, heads, K]`, of tokens that depend on no others (no convolution)."""
+        """q of tokens that depend on no others (no convolution).
+
+        Args:
+            x: `[seeds, batch, tokens, width]`.
+
+        Returns:
+            `[seeds, batch, tokens, heads, K]`.
+        """
         return self.controls(x, {}, {})[0]
 
     def factors(self, x: Tensor, state: State | None = None) -> tuple[Tensor, Tensor, Tensor]:
-        """What `transitions` multiplies: β `[S,B,T,n_h,H]`, keys `[S,B,T,n_h,H,K]`, gates `[S,B,T,H]`."""
+        """What `transitions` multiplies.
+
+        Args:
+            x: `[seeds, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            β `[S,B,T,n_h,H]`, keys `[S,B,T,n_h,H,K]`, gates `[S,B,T,H]`.
+        """
         _, k, _, beta, a = self.controls(x, state or {}, {})
         return beta, k, torch.ones_like(beta[:, :, :, 0]) if a is None else a
 

@@ -35,6 +35,12 @@ class RankOne(nn.Module):
     - `rwkv7`: w = exp(-σ/√e), u = -c κ̂, z = a ⊙ κ̂, a in (0, 1), c = 1 or 2 by the range; the key written is
       k ⊙ (1 + (a - 1) ⊙ α) with α learned.
     - `complex_kda`: (I - β k kᵀ) diag(w): u = -β k, z = k ⊙ w, w and 1 - β in the range; β k vᵀ is written.
+
+    Args:
+        config: of the family `gla`, `rwkv7` or `complex_kda`.
+
+    Source:
+        `arXiv 2312.06635` (GLA), `arXiv 2503.14456` (RWKV-7).
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -59,7 +65,15 @@ class RankOne(nn.Module):
         self.read_out = ReadOut(config, heads, V)
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """`[seeds, batch, tokens, width]` to the same; `state["H"]`: `[seeds, batch, heads, K, V]`."""
+        """Read tokens.
+
+        Args:
+            x: `[seeds, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            Outputs of the shape of x, and the state after the tokens: `state["H"]` `[seeds, batch, heads, K, V]`.
+        """
         state, after = state or {}, State()
         seeds, batch = x.shape[:2]
         q, w, u, z, k, v = self.controls(x, state, after)
@@ -80,7 +94,16 @@ class RankOne(nn.Module):
     def controls(
         self, x: Tensor, state: State, after: State
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None, Tensor | None]:
-        """q, w, u, z, k `[S,B,T,H,K]` and v `[S,B,T,H,V]`, as `rank_one_scan` takes them."""
+        """What the recurrence is driven by, as `rank_one_scan` takes it.
+
+        Args:
+            x: `[seeds, batch, tokens, width]`.
+            state: that after the tokens before, for convolutions; empty at the start of a word.
+            after: takes the convolutions' state after the tokens.
+
+        Returns:
+            q, w, u, z, k `[S,B,T,H,K]` and v `[S,B,T,H,V]`; k and v may be None.
+        """
         config = self.config
 
         def by_head(y: Tensor) -> Tensor:
@@ -106,11 +129,26 @@ class RankOne(nn.Module):
         return q, w, -written, k * w, written, v
 
     def queries(self, x: Tensor) -> Tensor:
-        """q `[seeds, batch, tokens, heads, K]`, of tokens that depend on no others (no convolution)."""
+        """q of tokens that depend on no others (no convolution).
+
+        Args:
+            x: `[seeds, batch, tokens, width]`.
+
+        Returns:
+            `[seeds, batch, tokens, heads, K]`.
+        """
         return self.controls(x, {}, {})[0]
 
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
-        """A(x) `[seeds, batch, tokens, heads, K, K]`, in float64."""
+        """A(x) of each token.
+
+        Args:
+            x: `[seeds, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            `[seeds, batch, tokens, heads, K, K]`, in float64.
+        """
         _, w, u, z, _, _ = self.controls(x, state or {}, {})
         return torch.diag_embed(w.double()) + u.double()[..., None] * z.double()[..., None, :]
 

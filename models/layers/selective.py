@@ -20,6 +20,12 @@ class Selective(nn.Module):
     """h ← a ⊙ h + Δ B(x) u, y = C(x)·h + D u, gated by SiLU; a = exp(-Δ exp(A)), or 2a - 1 for the range (-1, 1).
 
     u: heads · head_dim channels; each has `value_dim` states.
+
+    Args:
+        config: of the family `mamba`.
+
+    Source:
+        `arXiv 2312.00752`; the range (-1, 1) `arXiv 2411.12537`.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -42,7 +48,15 @@ class Selective(nn.Module):
         self.output = SeededLinear(channels, config.width)
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """`[seeds, batch, tokens, width]` to the same; `state["H"]`: `[seeds, batch, channels, states]`."""
+        """Read tokens.
+
+        Args:
+            x: `[seeds, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            Outputs of the shape of x, and the state after the tokens: `state["H"]` `[seeds, batch, channels, states]`.
+        """
         state, after = state or {}, State()
         u = self.input(x, state, "input", after)
         step = F.softplus(self.step(x).float())
@@ -56,7 +70,15 @@ class Selective(nn.Module):
         return result, after
 
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
-        """A(x): a diagonal matrix a channel, `[seeds, batch, tokens, channels, states, states]`, in float64."""
+        """A(x): a diagonal matrix a channel.
+
+        Args:
+            x: `[seeds, batch, tokens, width]`.
+            state: not looked at, since a transition depends on its token alone.
+
+        Returns:
+            `[seeds, batch, tokens, channels, states, states]`, in float64.
+        """
         step = F.softplus(self.step(x).float())
         return torch.diag_embed(
             selective_decays(step, self.rate.exp(), self.config.range == (-1, 1)).double()

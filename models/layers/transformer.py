@@ -14,7 +14,14 @@ from ._seeded import SeededLinear, State, split_heads
 
 
 class Attention(nn.Module):
-    """Softmax attention over all tokens so far; its state is all keys and values so far."""
+    """Softmax attention over all tokens so far; its state is all keys and values so far.
+
+    Args:
+        config: of the family `transformer`; `width` is a multiple of 2 · `heads`.
+
+    Source:
+        `arXiv 1706.03762`, with rotary positions (`arXiv 2104.09864`).
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -23,7 +30,15 @@ class Attention(nn.Module):
         self.output = SeededLinear(config.width, config.width)
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """`[seeds, batch, tokens, width]` to the same."""
+        """Read tokens.
+
+        Args:
+            x: `[seeds, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            Outputs of the shape of x, and all keys and values, `[seeds, batch, heads, tokens so far, width / heads]`.
+        """
         seeds, batch, tokens, _ = x.shape
         q, k, v = (split_heads(y, self.heads).transpose(2, 3) for y in self.inputs(x).chunk(3, -1))
         past = 0 if not state else state["key"].shape[3]

@@ -30,6 +30,15 @@ class SLSTM(nn.Module):
 
     The package's plain torch reads from the device at every token and takes the seeds one by one; its CUDA kernels would be
     compiled on the spot.
+
+    Args:
+        config: of the family `slstm`.
+
+    Raises:
+        InputError: the package xlstm, an extra, is not installed.
+
+    Source:
+        `arXiv 2405.04517`, section 2.2.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -46,7 +55,14 @@ class SLSTM(nn.Module):
         self.by_seed = nn.ModuleList([layer])
 
     def begin(self, x: Tensor) -> State:
-        """The state before a first token: zeros, for tokens x `[seeds, batch, tokens, width]`."""
+        """The state before a first token: zeros.
+
+        Args:
+            x: the tokens to come, `[seeds, batch, tokens, width]`.
+
+        Returns:
+            `slstm` `[seeds, batch, 4, width]`, and `conv` where there is a convolution.
+        """
         seeds, batch, _, width = x.shape
         wide = torch.promote_types(x.dtype, torch.float32)
         state = State(slstm=x.new_zeros(seeds, batch, 4, width, dtype=wide))
@@ -55,7 +71,15 @@ class SLSTM(nn.Module):
         return state
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """`[seeds, batch, tokens, width]` to the same; `state["slstm"]`: y, c, n, m, `[seeds, batch, 4, width]`."""
+        """Read tokens.
+
+        Args:
+            x: `[seeds, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            Outputs of the shape of x, and the state after the tokens: `state["slstm"]` y, c, n, m, `[seeds, batch, 4, width]`.
+        """
         state = state or self.begin(x)
         seeds, batch, tokens, width = x.shape
         layers: list[Any] = list(self.by_seed)
@@ -110,7 +134,17 @@ def run_slstm(driven: Tensor, recurrent: Tensor, state: Tensor) -> tuple[Tensor,
 
 
 class MLSTM(nn.Module):
-    """`xlstm.mLSTMLayer`: its parallel form in training, its steps, which carry a state, otherwise."""
+    """`xlstm.mLSTMLayer`: its parallel form in training, its steps, which carry a state, otherwise.
+
+    Args:
+        config: of the family `mlstm`.
+
+    Raises:
+        InputError: the package xlstm, an extra, is not installed.
+
+    Source:
+        `arXiv 2405.04517`, section 2.3.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -124,7 +158,14 @@ class MLSTM(nn.Module):
         self.by_seed = nn.ModuleList([layer])
 
     def begin(self, x: Tensor) -> State:
-        """The state before a first token: zeros, for tokens x `[seeds, batch, tokens, width]`."""
+        """The state before a first token: zeros.
+
+        Args:
+            x: the tokens to come, `[seeds, batch, tokens, width]`.
+
+        Returns:
+            `c`, `n`, `m` and `conv`, each `[seeds, batch, ...]`.
+        """
         layer: Any = self.by_seed[0]
         width, heads = layer.config._inner_embedding_dim, layer.config.num_heads
         head, taps = width // heads, layer.config.conv1d_kernel_size
@@ -135,7 +176,18 @@ class MLSTM(nn.Module):
         )  # fmt: skip
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """`[seeds, batch, tokens, width]` to the same; no state comes out of training."""
+        """Read tokens.
+
+        Args:
+            x: `[seeds, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            Outputs of the shape of x, and the state after the tokens; no state comes out of training.
+
+        Raises:
+            InputError: in training there are more tokens than `CONTEXT`.
+        """
         if self.training and state is None:
             if x.shape[2] > CONTEXT:
                 raise InputError(

@@ -158,6 +158,9 @@ def learned_from_model(
         name: for errors and results.
         seed: of the random words.
 
+    Returns:
+        The model's heads, and how it runs.
+
     Raises:
         InputError: the model has several seeds.
     """

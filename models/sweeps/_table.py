@@ -24,9 +24,17 @@ NOT_RUN = "not run"
 
 
 def sweep_table(sweep: Sweep, folder: SweepFolder) -> list[list[str]]:
-    """Headings, then rows: for each test length the median over seeds, the best, and how many seeds are good.
+    """The results as a table: for each test length the median over seeds, the best, and how many seeds are good.
 
-    `InputError` where cells of one SPEC had different texts, as machines with different versions of Python have.
+    Args:
+        sweep: as `read_sweep` reads it.
+        folder: of the results, finished or not.
+
+    Returns:
+        Headings, then rows.
+
+    Raises:
+        InputError: cells of one SPEC had different texts, as machines with different versions of Python have.
     """
     _check_texts(sweep, folder)
     columns = _columns(sweep)
@@ -153,7 +161,19 @@ def picture_format(path: str | Path) -> Format:
 
 
 def draw_sweep(sweep: Sweep, folder: SweepFolder, path: str | Path) -> bool:
-    """Write the curves of all rows with results; whether there were any."""
+    """Write the curves of all rows with results.
+
+    Args:
+        sweep: as `read_sweep` reads it.
+        folder: of the results, finished or not.
+        path: a `.png`, `.pdf` or `.svg`.
+
+    Returns:
+        Whether there were any; without results nothing is written.
+
+    Raises:
+        InputError: `path` ends otherwise.
+    """
     kind = picture_format(path)
     first = sweep.rows[0].cells[0].experiment
     trained = first.train_lengths(first.built_task())[1]

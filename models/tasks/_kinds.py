@@ -25,6 +25,10 @@ def task_from_settings(settings: TaskSettings | dict[str, Any]) -> Task:
 
     Raises:
         InputError: an entry is wrong, or the SPEC names nothing.
+
+    Examples:
+        >>> task_from_settings({"spec": "parity"}).classes
+        2
     """
     if isinstance(settings, dict):
         settings = record_of(settings, TaskSettings, "task")

@@ -18,10 +18,23 @@ Span = tuple[int, int]
 class TaskSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """Entries of `[task]`. What is None is the protocol's, or `AutomatonTask`'s default.
 
-    `spec`: an automaton, `recall`, `state_recall:` and an automaton, `text`, or `text:` and a file or folder. `protocol`: of a paper, see `protocols`. `labels`: state or
-    output. `supervision`: per_prefix or last. `bos`: a letter of its own in front. `words`: uniform, live or spaced.
-    `held_out`: how many ordered pairs of letters never occur in training, or these pairs as texts. `pairs`, `keys`,
-    `values`: of recall.
+    Attributes:
+        spec: an automaton, `recall`, `state_recall:` and an automaton, `text`, or `text:` and a file or folder.
+        protocol: of a paper, see `PROTOCOLS`.
+        labels: `state` or `output`.
+        supervision: `per_prefix`, or `last`: only the last label of a word is learned.
+        bos: a letter of its own in front.
+        words: `uniform`, `live` or `spaced`.
+        held_out: how many ordered pairs of letters never occur in training, from 0, or these pairs as texts.
+        alphabet: the letters of a regular expression, as `automaton_from_spec` takes them.
+        start: the text of the start state of a file's automaton.
+        product: `left` or `right`: how a group's elements are multiplied.
+        group: of a word-problem file, where its name does not say it.
+        fidelity: how true the task is to its source.
+        source: where it comes from.
+        pairs: of recall, from 1 to `keys`.
+        keys: of recall, at least `pairs`.
+        values: of recall, at least 2.
     """
 
     spec: str
@@ -62,10 +75,37 @@ class Task(Protocol):
         """Lengths, where the settings give none."""
 
     def batches(self, seeds: Sequence[int], step: int, words: int, length: int) -> Batch:
-        """A step's training words, `words` of each seed's own: letters and labels `[seeds, words, tokens]`."""
+        """A step's training words, `words` of each seed's own.
+
+        Args:
+            seeds: a number for each model, from 0.
+            step: of the training, from 0; the words depend on seed and step alone.
+            words: of each seed, at least 1.
+            length: letters of each, without BOS.
+
+        Returns:
+            Letters and labels `[seeds, words, tokens]`.
+        """
 
     def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
-        """Test words `[words, tokens]` piece by piece, BOS before the first; labels of every prefix."""
+        """Test words piece by piece, BOS before the first; labels of every prefix.
+
+        Args:
+            seed: of the words, from 0.
+            words: how many, at least 1.
+            length: letters of each, without BOS.
+
+        Yields:
+            Letters and labels `[words, tokens]`.
+        """
 
     def contract(self, train_lengths: Span, test_lengths: tuple[str, ...]) -> TaskContract:
-        """The task in words."""
+        """The task in words.
+
+        Args:
+            train_lengths: shortest and longest training word, in letters.
+            test_lengths: of the test words, as texts.
+
+        Returns:
+            What a reader must know to compare two results.
+        """

@@ -89,7 +89,15 @@ def memory_of(device: torch.device) -> int:
 
 @dataclass(frozen=True)
 class TrainingOutcome:
-    """Where a training stands. `result` is None until it is finished; then it is what `result.json` has."""
+    """Where a training stands.
+
+    Attributes:
+        folder: where everything is written.
+        step: the one that is reached, from 0 to `steps`.
+        steps: of the whole training.
+        contract: of the task.
+        result: None until it is finished; then it is what `result.json` has.
+    """
 
     folder: Path
     step: int
