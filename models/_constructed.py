@@ -51,10 +51,9 @@ def from_construction(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> Model:
         NotRealisableError: the factors do not write an additive term.
         LimitError: an array has more than `max_entries` weights.
 
-    Source:
-        `arXiv 2502.10297` for the layer whose weights these are; the construction names its own source.
+    Source: arXiv 2502.10297 for the layer whose weights these are; the construction names its own source.
 
-    Examples:
+    Example:
         >>> import torch
         >>> from mirrormata import construct
         >>> model = from_construction(construct("parity"))

@@ -198,7 +198,7 @@ def evaluate(
     Raises:
         LimitError: the words are too many or too long (`check_size`).
 
-    Examples:
+    Example:
         >>> from mirrormata import construct
         >>> from mirrormata.models import from_construction, task_from_settings
         >>> task = task_from_settings({"spec": "parity", "bos": False})

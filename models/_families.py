@@ -80,7 +80,7 @@ def load_families() -> Mapping[str, Family]:
     Raises:
         InputError: a file holds no `FAMILIES`, or two files have the same name; one line with all that is wrong.
 
-    Examples:
+    Example:
         >>> list(load_families())[:3]
         ['deltaproduct', 'matrix', 'gla']
     """
@@ -124,7 +124,7 @@ def find_family(name: str) -> Family:
     Raises:
         InputError: there is none of that name; the message lists those that there are.
 
-    Examples:
+    Example:
         >>> find_family("deltaproduct").baseline
         False
     """

@@ -26,8 +26,7 @@ class GatedMLP(nn.Module):
         width: numbers in the residual stream, at least 1.
         hidden: rows of U and of V, at least 1.
 
-    Source:
-        `arXiv 2002.05202`, SwiGLU.
+    Source: arXiv 2002.05202, SwiGLU.
     """
 
     def __init__(self, width: int, hidden: int) -> None:
@@ -95,7 +94,7 @@ class Model(nn.Module):
         config: the shape, which all seeds share.
         seeds: a number for each model, from 0; at least one.
 
-    Examples:
+    Example:
         >>> import torch
         >>> from mirrormata.models import ModelConfig
         >>> model = Model(ModelConfig(width=8, heads=1, head_dim=4, value_dim=4), seeds=(0, 1))

@@ -153,7 +153,7 @@ def prove_model(
     Raises:
         InputError: it is no model, its letters or answers are not the automaton's, or it does not run in the arithmetic.
 
-    Examples:
+    Example:
         >>> from mirrormata import construct
         >>> prove_model(construct("parity"), "parity").verdict
         'equivalent'

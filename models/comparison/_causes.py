@@ -41,8 +41,7 @@ class Failure:
         certificate: of kind impossible, two words that the layer confuses; None with the `reason`.
         reason: why there is no certificate; empty with one.
 
-    Source:
-        `G.T1`.
+    Source: G.T1.
     """
 
     in_zero_one: bool | None
@@ -96,8 +95,7 @@ def why_it_fails(
     Raises:
         InputError: `arithmetic` is not of the kind `per_step`.
 
-    Source:
-        `G.T1`, `PT.R1`.
+    Source: G.T1, PT.R1.
     """
     if not learned.heads or learned.read is None or any(head.spread for head in learned.heads):
         return Failure(

@@ -219,8 +219,7 @@ def extract_learning(
     Raises:
         InputError: AALpy, the extra `aalpy`, is not installed.
 
-    Source:
-        KV: Kearns and Vazirani, An Introduction to Computational Learning Theory, chapter 8; L*: Angluin 1987.
+    Source: KV: Kearns and Vazirani, An Introduction to Computational Learning Theory, chapter 8; L*: Angluin 1987.
     """
     found = learn_machine(
         Answering(learned), method, words=words, length=length, depth=depth, seed=seed, max_states=max_states,

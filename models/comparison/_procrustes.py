@@ -37,10 +37,9 @@ def align_points(X: Floats, Y: Floats) -> Alignment:
     Returns:
         Q, and what remains of Q X - Y.
 
-    Source:
-        Schönemann 1966, A generalized solution of the orthogonal Procrustes problem.
+    Source: Schönemann 1966, A generalized solution of the orthogonal Procrustes problem.
 
-    Examples:
+    Example:
         >>> import numpy as np
         >>> X = np.array([[1.0, 0.0], [0.0, 2.0]])
         >>> align_points(X, X[::-1]).residual < 1e-15

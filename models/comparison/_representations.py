@@ -183,10 +183,9 @@ def character_table(group: TransitionGroup, seed: int = 0) -> CharacterTable:
     Raises:
         ArithmeticError: float64 does not separate the characters (rows are then not orthonormal to 1e-6).
 
-    Source:
-        Burnside's method.
+    Source: Burnside's method.
 
-    Examples:
+    Example:
         >>> from mirrormata.constructions import as_automaton
         >>> from mirrormata.models import TransitionGroup
         >>> [chi.degree for chi in character_table(TransitionGroup.of(as_automaton("S3"))).irreducibles]
@@ -312,8 +311,7 @@ def representation_of(head: LearnedHead, basis: Floats, table: CharacterTable) -
     Returns:
         The errors and the irreducible constituents.
 
-    Source:
-        Serre, Linear Representations of Finite Groups, section 2.3.
+    Source: Serre, Linear Representations of Finite Groups, section 2.3.
     """
     group = table.group
     automaton = group.monoid.automaton

@@ -43,7 +43,7 @@ def learned_from_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton 
     Raises:
         InputError: it has several layers, the letters differ, or no answer is one of the automaton's.
 
-    Examples:
+    Example:
         >>> from mirrormata import construct
         >>> [head.A.tolist() for head in learned_from_lrnn(construct("parity")).heads]
         [[[[1.0]], [[-1.0]]]]

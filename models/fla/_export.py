@@ -343,10 +343,7 @@ def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoi
             letter can write, β‖v‖² outside [0, 2], or an initial state that is not of whole numbers.
         LimitError: an array has more than `max_entries` weights.
 
-    Source:
-        `arXiv 2502.10297`.
-
-    Examples:
+    Example:
         >>> from mirrormata import construct
         >>> fla_checkpoint(construct("parity")).config["model_type"]
         'delta_net'

@@ -58,7 +58,7 @@ class FlaTask:
         Returns:
             Int `[vocabulary]`; -1 for none.
 
-        Examples:
+        Example:
             >>> FlaTask({"0": 0, "1": 1}, {"even": 2, "odd": 3}).meaning(4).tolist()
             [-1, -1, 0, 1]
         """

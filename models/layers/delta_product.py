@@ -33,8 +33,7 @@ class DeltaProduct(nn.Module):
     Args:
         config: of the family `deltaproduct`.
 
-    Source:
-        `arXiv 2502.10297`; with one factor `arXiv 2406.06484`, gated `arXiv 2412.06464`.
+    Source: arXiv 2502.10297; with one factor arXiv 2406.06484, gated arXiv 2412.06464.
     """
 
     def __init__(self, config: ModelConfig) -> None:

@@ -39,8 +39,7 @@ class RankOne(nn.Module):
     Args:
         config: of the family `gla`, `rwkv7` or `complex_kda`.
 
-    Source:
-        `arXiv 2312.06635` (GLA), `arXiv 2503.14456` (RWKV-7).
+    Source: arXiv 2312.06635 (GLA), arXiv 2503.14456 (RWKV-7).
     """
 
     def __init__(self, config: ModelConfig) -> None:

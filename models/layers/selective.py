@@ -24,8 +24,7 @@ class Selective(nn.Module):
     Args:
         config: of the family `mamba`.
 
-    Source:
-        `arXiv 2312.00752`; the range (-1, 1) `arXiv 2411.12537`.
+    Source: arXiv 2312.00752; the range (-1, 1) arXiv 2411.12537.
     """
 
     def __init__(self, config: ModelConfig) -> None:

@@ -19,8 +19,7 @@ class Attention(nn.Module):
     Args:
         config: of the family `transformer`; `width` is a multiple of 2 · `heads`.
 
-    Source:
-        `arXiv 1706.03762`, with rotary positions (`arXiv 2104.09864`).
+    Source: arXiv 1706.03762, with rotary positions (arXiv 2104.09864).
     """
 
     def __init__(self, config: ModelConfig) -> None:

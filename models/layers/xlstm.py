@@ -37,8 +37,7 @@ class SLSTM(nn.Module):
     Raises:
         InputError: the package xlstm, an extra, is not installed.
 
-    Source:
-        `arXiv 2405.04517`, section 2.2.
+    Source: arXiv 2405.04517, section 2.2.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -142,8 +141,7 @@ class MLSTM(nn.Module):
     Raises:
         InputError: the package xlstm, an extra, is not installed.
 
-    Source:
-        `arXiv 2405.04517`, section 2.3.
+    Source: arXiv 2405.04517, section 2.3.
     """
 
     def __init__(self, config: ModelConfig) -> None:

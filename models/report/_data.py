@@ -346,7 +346,7 @@ class LearnedLimits:
         Returns:
             Limits that differ in `words` alone.
 
-        Examples:
+        Example:
             >>> LearnedLimits().reduce_words(1_000_000).words
             1
         """
@@ -407,7 +407,7 @@ class RandomRuns:
     Raises:
         InputError: for no word, no letter, a negative seed, no dtype, or an unknown one.
 
-    Examples:
+    Example:
         >>> RandomRuns(words=2).text
         '2 random words of 2,000 letters, seed 0'
     """

@@ -144,10 +144,9 @@ def scaled_accuracy(accuracy: float, chance: float) -> float:
     Returns:
         A number of at most 1; 0 where guessing is always right.
 
-    Source:
-        `arXiv 2411.12537`, the table of formal languages.
+    Source: arXiv 2411.12537, the table of formal languages.
 
-    Examples:
+    Example:
         >>> scaled_accuracy(0.75, 0.5)
         0.5
     """
@@ -222,7 +221,7 @@ def published_protocol(name: str | None, spec: str) -> Protocol:
     Returns:
         The defaults.
 
-    Examples:
+    Example:
         >>> published_protocol("formal_language", "parity").train_lengths
         (3, 40)
     """

@@ -26,7 +26,7 @@ def task_from_settings(settings: TaskSettings | dict[str, Any]) -> Task:
     Raises:
         InputError: an entry is wrong, or the SPEC names nothing.
 
-    Examples:
+    Example:
         >>> task_from_settings({"spec": "parity"}).classes
         2
     """

@@ -87,8 +87,7 @@ class AssociativeRecall(_Recall):
     Raises:
         InputError: there are more pairs than keys, no pair, or fewer than 2 values.
 
-    Source:
-        `arXiv 2312.04927`, rebuilt.
+    Source: arXiv 2312.04927, rebuilt.
     """
 
     def __post_init__(self) -> None:

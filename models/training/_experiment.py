@@ -231,7 +231,7 @@ def experiment_from_dict(data: dict[str, Any], name: str) -> Experiment:
     Raises:
         InputError: an entry is unknown, of the wrong type or out of range; the line names it.
 
-    Examples:
+    Example:
         >>> experiment_from_dict({"task": {"spec": "parity"}}, "call").train.steps
         1000
     """
