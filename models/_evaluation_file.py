@@ -200,18 +200,18 @@ def evaluate_folder(
                     (model if memory is None else with_short_memory(model, layers, memory)).to(where),
                     task, longest_of(chosen), words=words, seed=seed, chunk=chunk,
                     autocast=torch.bfloat16 if precision == "bf16" else None,
-                    progress=None if progress is None else _share(progress, i * len(runs) + j, len(folders) * len(runs)),
+                    progress=None if progress is None else _share_progress(progress, i * len(runs) + j, len(folders) * len(runs)),
                 )
                 for j, layers in enumerate(runs)
             ]
         )  # fmt: skip
-    seen, *shorter = (_together(parts) for parts in zip(*tested, strict=True))
+    seen, *shorter = (_join_evaluations(parts) for parts in zip(*tested, strict=True))
     return FolderEvaluation(
         folder, contract, chosen, seen, memory, tuple(zip(runs[1:], shorter, strict=True))
     )
 
 
-def _together(parts: Sequence[Evaluation]) -> Evaluation:
+def _join_evaluations(parts: Sequence[Evaluation]) -> Evaluation:
     """Models of a folder, tested on the same words."""
     first = parts[0]
     return Evaluation(
@@ -235,5 +235,5 @@ def _number(path: Path) -> int:
     return int(digits) if re.fullmatch("[0-9]{1,18}", digits) else -1
 
 
-def _share(progress: Callable[[float], None], part: int, parts: int) -> Callable[[float], None]:
+def _share_progress(progress: Callable[[float], None], part: int, parts: int) -> Callable[[float], None]:
     return lambda share: progress((part + share) / parts)

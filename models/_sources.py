@@ -88,7 +88,7 @@ def open_source(model: Any, argument: str = "model") -> Source:
     if isinstance(model, Realisation):
         return Source("realisation", model, model.construction)
     if isinstance(model, Mapping) and model.get("format") == FORMAT:
-        return Source("realisation", _constructed_by(dict(model), argument), "certificate")
+        return Source("realisation", _construct_from(dict(model), argument), "certificate")
     if all(callable(getattr(model, name, None)) for name in ("initial", "step", "decode")):
         return Source("stepper", model, "stepper")
     raise InputError(f"`{argument}` is of the type {type(model).__name__}: give {TAKEN}")
@@ -120,7 +120,7 @@ def _open_path(path: str, argument: str) -> Source:
     return Source("realisation", realisation_of(path), path)
 
 
-def _constructed_by(certificate: dict[str, Any], argument: str) -> Realisation:
+def _construct_from(certificate: dict[str, Any], argument: str) -> Realisation:
     """What a certificate given as data constructs."""
     if "layers" not in certificate and certificate.get("kind") != "delay":
         raise InputError(

@@ -120,7 +120,7 @@ class Extracted:
         what = f"{n} states{'' if self.complete else ' so far'}, {self.strength}"
         if self.counterexample is None:
             return f"{what}: the target automaton" if self.complete else f"{what}: no difference yet"
-        word = _shown(self.counterexample)
+        word = _shorten_word(self.counterexample)
         if self.confirmed:
             return f"{what}: not the target: {word}, which the model answers wrongly"
         return f"{what}: neither the target nor the model: {word}, which the model answers rightly"
@@ -316,7 +316,7 @@ def _mask_answers(learned: Learned, answers: Indices) -> Any:
     return answer_names(np.where(learned.target.table < 0, -1, answers), learned.target.names)
 
 
-def _shown(word: Sequence[Any], most: int = 12) -> str:
+def _shorten_word(word: Sequence[Any], most: int = 12) -> str:
     texts = [str(x) for x in word]
     if len(texts) <= most:
         return " ".join(texts)

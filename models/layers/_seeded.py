@@ -233,6 +233,6 @@ def state_problems(config: ModelConfig) -> Iterator[str]:
         yield f"head_dim {config.head_dim}, value_dim {config.value_dim}: at most {WIDEST}; take more heads"
 
 
-def key_value_numbers(config: ModelConfig, kernels: bool = False) -> int:
+def count_key_values(config: ModelConfig, kernels: bool = False) -> int:
     """A token's queries, and the keys and values of every factor, for each head."""
     return config.heads * (config.head_dim + config.householders * (config.head_dim + config.value_dim))

@@ -18,8 +18,8 @@ from ._seeded import (
     SeededLinear,
     ShortProjection,
     State,
+    count_key_values,
     fold_seeds,
-    key_value_numbers,
     projection_to_beta,
     projection_to_fraction,
     split_heads,
@@ -184,6 +184,6 @@ FAMILIES = (
         ("sigmoid", "hard_sigmoid", "direct"),
         example={"householders": 2, "gated": True},
         problems=state_problems,
-        kept=key_value_numbers,
+        kept=count_key_values,
     ),
 )

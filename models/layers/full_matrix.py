@@ -105,7 +105,7 @@ class FullMatrix(nn.Module):
         return M / bound.clamp(min=1)[..., None, None]
 
 
-def matrices_written_out(config: ModelConfig, kernels: bool = False) -> int:
+def count_matrix_entries(config: ModelConfig, kernels: bool = False) -> int:
     """A(x) of every head, which is written out for every token, with kernels too."""
     return config.heads * config.head_dim**2
 
@@ -117,7 +117,7 @@ FAMILIES = (
         "H ← A(x) H + k vᵀ with any matrix of norm at most 1",
         "any of absolute value at most 1; for the range (0, 1) real, from 0 to 1",
         LINEAR_OPTIONS,
-        written_out=matrices_written_out,
-        kept=matrices_written_out,
+        written_out=count_matrix_entries,
+        kept=count_matrix_entries,
     ),
 )

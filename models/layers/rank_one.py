@@ -15,8 +15,8 @@ from ._seeded import (
     SeededLinear,
     ShortProjection,
     State,
+    count_key_values,
     fold_seeds,
-    key_value_numbers,
     make_value_projection,
     projection_to_beta,
     projection_to_decay,
@@ -160,7 +160,7 @@ FAMILIES = (
         "the entries of w, in the range",
         LINEAR_OPTIONS,
         ("sigmoid", "hard_sigmoid", "direct"),
-        kept=key_value_numbers,
+        kept=count_key_values,
     ),
     Family(
         "rwkv7",
@@ -169,7 +169,7 @@ FAMILIES = (
         "real, negative ones too: the matrix is similar to diag(w) less a symmetric one of rank one",
         tuple(option for option in LINEAR_OPTIONS if option != "strength"),
         problems=state_problems,
-        kept=key_value_numbers,
+        kept=count_key_values,
     ),
     Family(
         "complex_kda",
@@ -179,6 +179,6 @@ FAMILIES = (
         (*LINEAR_OPTIONS, "key_norm"),
         ("sigmoid", "hard_sigmoid", "direct"),
         problems=state_problems,
-        kept=key_value_numbers,
+        kept=count_key_values,
     ),
 )

@@ -84,14 +84,14 @@ class Selective(nn.Module):
         )
 
 
-def states_written_out(config: ModelConfig) -> int:
+def count_states(config: ModelConfig) -> int:
     """h of every channel, which plain torch writes out for every token."""
     return config.heads * config.head_dim * config.value_dim
 
 
-def states_kept(config: ModelConfig, kernels: bool) -> int:
+def count_kept_states(config: ModelConfig, kernels: bool) -> int:
     """h of every channel, kept for the gradients; Triton's kernels keep every sixteenth token's and compute the others again."""
-    return states_written_out(config) // (KEPT_EVERY if kernels else 1)
+    return count_states(config) // (KEPT_EVERY if kernels else 1)
 
 
 FAMILIES = (
@@ -101,7 +101,7 @@ FAMILIES = (
         "h ← a ⊙ h + Δ B(x) u for each channel, y = C(x)·h + D u",
         "a = exp(-Δ exp(A)), or 2a - 1 for the range (-1, 1)",
         ("heads", "head_dim", "value_dim", "range", "additive", "conv", "key_activation", "initial"),
-        written_out=states_written_out,
-        kept=states_kept,
+        written_out=count_states,
+        kept=count_kept_states,
     ),
 )

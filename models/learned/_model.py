@@ -27,7 +27,7 @@ from ._learned import Factors, Learned, LearnedHead, Read, Target, state_target
 
 
 @contextmanager
-def _watching(model: Model, seen: Callable[[int, Any, Tensor, Any], None]) -> Any:
+def watch_mixers(model: Model, seen: Callable[[int, Any, Tensor, Any], None]) -> Any:
     """While the model runs, call `seen` with the number and the mixer of each block and what the mixer was given."""
     handles = []
     for i, block in enumerate(model.blocks):
@@ -51,7 +51,7 @@ def find_transitions(model: Model, words: Indices, letters: int, by_letter: bool
     """
     inputs: list[tuple[Any, Tensor, Any]] = []
     with torch.no_grad():
-        with _watching(model, lambda i, mixer, x, state: inputs.append((mixer, x, state))):
+        with watch_mixers(model, lambda i, mixer, x, state: inputs.append((mixer, x, state))):
             model(torch.from_numpy(words)[None])
         found = []
         for i, (mixer, x, state) in enumerate(inputs):

@@ -150,7 +150,7 @@ def _rows(file: _File, name: str) -> Iterator[tuple[SweepRow, Budget]]:
             where = f"{name}: row {label!r}"
             experiment = experiment_from_dict(data, where)
             try:
-                task = experiment.built_task()
+                task = experiment.build_task()
                 experiment.config(task)
             except InputError as error:
                 raise InputError(f"{where}: {error}") from None

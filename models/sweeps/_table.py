@@ -55,7 +55,7 @@ def sweep_table(sweep: Sweep, folder: SweepFolder) -> list[list[str]]:
 def sweep_caption(sweep: Sweep) -> str:
     """The budget that all rows have, and how to read the table."""
     first = sweep.rows[0].cells[0].experiment
-    task = first.built_task()
+    task = first.build_task()
     low, high = first.train_lengths(task)
     tokens = first.train.steps * first.train.batch * (low + high) // 2
     share = {"longest_90": "letters", "bits": "bits per label"}.get(
@@ -102,7 +102,7 @@ def _columns(sweep: Sweep) -> list[str]:
     if sweep.measure == "longest_90":
         return ["longest"]
     experiments = [row.cells[0].experiment for row in sweep.rows]
-    found = [length_text(x) for e in experiments for x in e.test_lengths(e.built_task())]
+    found = [length_text(x) for e in experiments for x in e.test_lengths(e.build_task())]
     return list(dict.fromkeys(found))
 
 
@@ -176,7 +176,7 @@ def draw_sweep(sweep: Sweep, folder: SweepFolder, path: str | Path) -> bool:
     """
     kind = picture_format(path)
     first = sweep.rows[0].cells[0].experiment
-    trained = first.train_lengths(first.built_task())[1]
+    trained = first.train_lengths(first.build_task())[1]
     rows = [(row.name, _results(row, folder)) for row in sweep.rows]
     chart = curves_chart(sweep.name, sweep.measure, rows, trained, str(folder.path))
     if chart is not None:

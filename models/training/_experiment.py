@@ -128,7 +128,7 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         model = {name: value for name, value in config.as_json().items() if name not in FROM_TASK}
         return {**self.as_json(), "model": model}
 
-    def built_task(self) -> Task:
+    def build_task(self) -> Task:
         """The task that the settings describe.
 
         Returns:

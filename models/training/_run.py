@@ -56,18 +56,18 @@ def training_batches(
     pattern, so the caller counts them over all processes.
     """
 
-    def made(step: int) -> Batch:
+    def draw_batch(step: int) -> Batch:
         length = word_length(step, settings.steps, lengths, settings.curriculum, settings.curriculum_from)
         words = settings.batch * lengths[1] // length if settings.even_tokens else settings.batch
         return task.batches(settings.seeds, step, words, length)
 
     first, every = share
     with ThreadPoolExecutor(1) as thread:
-        following = thread.submit(made, steps[0]) if steps else None
+        following = thread.submit(draw_batch, steps[0]) if steps else None
         for step in steps:
             assert following is not None
             batch = following.result()
-            following = thread.submit(made, step + 1) if step + 1 <= steps[-1] else None
+            following = thread.submit(draw_batch, step + 1) if step + 1 <= steps[-1] else None
             letters, labels = (
                 torch.from_numpy(np.ascontiguousarray(x[:, first::every]))
                 for x in (batch.letters, batch.labels)

@@ -132,7 +132,7 @@ def train(
     started = time.monotonic()
     check_minutes(minutes)
     place = Path(folder)
-    task = experiment.built_task()
+    task = experiment.build_task()
     lengths, tests = experiment.train_lengths(task), experiment.test_lengths(task)
     contract = task.contract(lengths, tuple(length_text(x) for x in tests))
     config = experiment.config(task)

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from .._config import ModelConfig
 from .._families import Family
 from ._seeded import LINEAR_OPTIONS, InitialState, ReadOut, SeededLinear, ShortProjection, State
-from ._seeded import split_heads, projection_to_decay, key_value_numbers, make_value_projection
+from ._seeded import split_heads, projection_to_decay, count_key_values, make_value_projection
 
 
 class ScalarDecay(nn.Module):
@@ -64,7 +64,7 @@ class ScalarDecay(nn.Module):
 FAMILIES = (
     Family(
         "scalar_decay", ScalarDecay, "H ← a(x) H + k vᵀ", "a(x), in the range", LINEAR_OPTIONS,
-        ("sigmoid", "hard_sigmoid", "direct"), kept=key_value_numbers,
+        ("sigmoid", "hard_sigmoid", "direct"), kept=count_key_values,
     ),
 )
 '''
