@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
+from ..constructions._conversions import AutomatonLike, as_automaton
 from ..constructions._document import FORMAT, read_document
 from ..constructions._lrnn import as_table
 from ..constructions._realisation import Realisation, realisation_from_certificate
-from ..constructions.automata._automaton import Automaton
 from ..constructions.automata._labels import label_text
 from ..foundation._errors import InputError
 from ..theory._check import check
@@ -134,7 +134,7 @@ def _construct_from(certificate: dict[str, Any], argument: str) -> Realisation:
 
 def prove_model(
     model: ModelSource,
-    automaton: Automaton,
+    automaton: AutomatonLike,
     arithmetic: str | None = None,
     **limits: Unpack[ProofLimits],
 ) -> Proof:
@@ -142,7 +142,7 @@ def prove_model(
 
     Args:
         model: see `ModelSource`. A `Model`'s classes stand for the automaton's states, by its `meaning`.
-        automaton: what it must agree with on every word.
+        automaton: what it must agree with on every word: whatever `as_automaton` takes, such as a SPEC.
         arithmetic: by default `per_step:bf16`; for an FLA checkpoint `fla:naive:bf16`; for a model folder or a `Model`
             `kernel:recurrent:fp32`: it is proved on its own kernels, with its weights rounded once to the dtype.
         **limits: as `prove` takes them.
@@ -158,6 +158,7 @@ def prove_model(
         >>> prove_model(construct("parity"), "parity").verdict
         'equivalent'
     """
+    automaton = as_automaton(automaton)
     source = open_source(model)
     if source.kind == "fla":
         from .fla._learned import prove_fla
@@ -189,13 +190,13 @@ def prove_model(
 
 
 def load_stepper(
-    folder: str, automaton: Automaton, dtype: str = "fp32", device: str = "cpu"
+    folder: str, automaton: AutomatonLike, dtype: str = "fp32", device: str = "cpu"
 ) -> tuple[ModelStepper, Answers]:
     """The model of a folder, and how its answers are compared with the automaton.
 
     Args:
         folder: with `config.json`, `model.safetensors` and `task.json`.
-        automaton: with the letters of the folder's task, in the same order.
+        automaton: with the letters of the folder's task, in the same order; whatever `as_automaton` takes.
         dtype: `fp64`, `fp32`, `fp16` or `bf16`, to which the weights are rounded once.
         device: `cpu` or `cuda`.
 
@@ -207,6 +208,7 @@ def load_stepper(
     """
     from ._model_file import automaton_model
 
+    automaton = as_automaton(automaton)
     model, task, letters, before = automaton_model(folder, "prove")
     same_letters(automaton, letters, folder)
     stepper = _stepper_of(model, dtype, device, before)

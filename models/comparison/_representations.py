@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.algebra._matrices import identity, product
 from ...constructions.algebra.monoids._monoid import TransitionMonoid
-from ...constructions.automata._automaton import Automaton, Indices
+from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError, LimitError
 from ...theory.arithmetic._rounding import Floats
 from ..learned._learned import LearnedHead
@@ -38,11 +39,11 @@ class TransitionGroup:
     table: Indices
 
     @classmethod
-    def of(cls, automaton: Automaton, max_group: int = MAX_GROUP) -> TransitionGroup:
+    def of(cls, automaton: AutomatonLike, max_group: int = MAX_GROUP) -> TransitionGroup:
         """The group of an automaton.
 
         Args:
-            automaton: each of its letters permutes the states.
+            automaton: each of its letters permutes the states; in any form that `as_automaton` takes.
             max_group: most elements, at least 1.
 
         Returns:
@@ -52,6 +53,7 @@ class TransitionGroup:
             InputError: a letter merges states.
             LimitError: it has more elements than `max_group`.
         """
+        automaton = as_automaton(automaton)
         if not automaton.is_permutation:
             raise InputError(f"{automaton.name}: no group automaton, some letter merges states")
         monoid = TransitionMonoid.of(automaton, max_size=1_000_000)
@@ -186,9 +188,8 @@ def character_table(group: TransitionGroup, seed: int = 0) -> CharacterTable:
     Source: Burnside's method.
 
     Example:
-        >>> from mirrormata.constructions import as_automaton
         >>> from mirrormata.models import TransitionGroup
-        >>> [chi.degree for chi in character_table(TransitionGroup.of(as_automaton("S3"))).irreducibles]
+        >>> [chi.degree for chi in character_table(TransitionGroup.of("S3")).irreducibles]
         [1, 1, 2]
     """
     classes, n = group.classes, group.size

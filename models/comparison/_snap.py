@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._lrnn import LRNN
 from ...constructions.algebra._cyclotomic import Number
 from ...constructions.algebra.groups._actions import TransitiveAction, transitive_action
@@ -310,7 +311,7 @@ class Snapped:
 
 
 def snap(
-    automaton: Automaton,
+    automaton: AutomatonLike,
     heads: Sequence[tuple[LearnedHead, ClassGeometry, Representation]],
     *,
     max_degree: int = 40,
@@ -322,7 +323,7 @@ def snap(
     Heads whose letters carry extra signs (H.A5inv) are not on offer: their states' means are 0.
 
     Args:
-        automaton: of the group kind: each letter permutes the states.
+        automaton: of the group kind: each letter permutes the states; in any form that `as_automaton` takes.
         heads: each with its classes and its representation; those that carry states.
         max_degree: largest degree of the number fields of a construction, at least 1.
         max_group: most elements of the transition group.
@@ -336,6 +337,7 @@ def snap(
     """
     if not heads:
         return Snapped((), None, "no head carries states")
+    automaton = as_automaton(automaton)
     action = transitive_action(automaton, max_group)
     candidates = [c for c in head_candidates(action, max_degree) if not c.lifted]
     table = heads[0][2].table

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.automata._automaton import Automaton, Indices
 from ...foundation._errors import InputError
 from ...theory.arithmetic._rounding import Floats
@@ -27,12 +28,12 @@ ARITHMETIC = "fla:naive:"
 """What the arithmetic of an `FlaModel` is called, followed by the dtype."""
 
 
-def load_fla_learned(folder: str, automaton: Automaton, *, task: FlaTask | None = None) -> Learned:
+def load_fla_learned(folder: str, automaton: AutomatonLike, *, task: FlaTask | None = None) -> Learned:
     """A checkpoint held against an automaton; it runs in float32.
 
     Args:
         folder: the checkpoint.
-        automaton: with the letters of the task, in the same order.
+        automaton: with the letters of the task, in the same order; in any form that `as_automaton` takes.
         task: what its tokens mean, by default its `task.json`.
 
     Returns:
@@ -42,7 +43,7 @@ def load_fla_learned(folder: str, automaton: Automaton, *, task: FlaTask | None 
         InputError: the checkpoint cannot be read, has other letters, or answers that are neither the automaton's states nor
             its outputs.
     """
-    model, answers, letters = _model(folder, automaton, "fp32", task)
+    model, answers, letters = _model(folder, as_automaton(automaton), "fp32", task)
     model.meaning = answers.of_states(model.meaning)
     heads, note = fla_heads(model)
     count = model.heads
@@ -65,7 +66,7 @@ def load_fla_learned(folder: str, automaton: Automaton, *, task: FlaTask | None 
 
 def prove_fla(
     folder: str,
-    automaton: Automaton,
+    automaton: AutomatonLike,
     arithmetic: str | None = None,
     **limits: Unpack[ProofLimits],
 ) -> Proof:
@@ -75,7 +76,7 @@ def prove_fla(
 
     Args:
         folder: the checkpoint, with a `task.json`.
-        automaton: what it must agree with on every word.
+        automaton: what it must agree with on every word; in any form that `as_automaton` takes.
         arithmetic: `fla:naive:DTYPE`, by default `fla:naive:bf16`.
         **limits: as `prove` takes them.
 
@@ -85,6 +86,7 @@ def prove_fla(
     Raises:
         InputError: `arithmetic` is another, the checkpoint cannot be read, or its letters or answers are not the automaton's.
     """
+    automaton = as_automaton(automaton)
     name = arithmetic or f"{ARITHMETIC}bf16"
     dtype = name.removeprefix(ARITHMETIC)
     if not name.startswith(ARITHMETIC) or dtype not in DTYPES:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions.automata._automaton import Automaton
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError
 from ...foundation._files import read_json
@@ -66,11 +66,11 @@ class FlaTask:
         numbers[list(self.answers.values())] = range(len(self.answers))
         return numbers
 
-    def answers_to(self, automaton: Automaton, name: str) -> Answers:
+    def answers_to(self, automaton: AutomatonLike, name: str) -> Answers:
         """How the answers are compared with the automaton: by states where these are the labels, else by outputs.
 
         Args:
-            automaton: with the task's letters, in the same order.
+            automaton: with the task's letters, in the same order; in any form that `as_automaton` takes.
             name: of the checkpoint, for errors.
 
         Returns:
@@ -79,6 +79,7 @@ class FlaTask:
         Raises:
             InputError: the letters are others, or no answer is one of the automaton's.
         """
+        automaton = as_automaton(automaton)
         same_letters(automaton, list(self.letters), name)
         states = {label_text(q): i for i, q in enumerate(automaton.states)}
         if set(self.answers) == set(states):

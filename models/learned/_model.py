@@ -14,6 +14,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError
@@ -136,7 +137,7 @@ def load_learned_model(folder: str, automaton: Automaton) -> Learned:
 
 def learned_from_model(
     model: Model,
-    automaton: Automaton,
+    automaton: AutomatonLike,
     *,
     target: Target | None = None,
     meaning: ArrayLike | None = None,
@@ -151,7 +152,7 @@ def learned_from_model(
 
     Args:
         model: of one seed.
-        automaton: with as many letters as the model reads, without BOS.
+        automaton: with as many letters as the model reads, without BOS; in any form that `as_automaton` takes.
         target: what its classes answer; by default the automaton's states.
         meaning: int array `[classes]`, the answer that each class stands for, -1 for none; by default the model's own.
         prefix: letters that are read before the first, as BOS.
@@ -164,6 +165,7 @@ def learned_from_model(
     Raises:
         InputError: the model has several seeds.
     """
+    automaton = as_automaton(automaton)
     stepper = ModelStepper(model, meaning, prefix)
     labels = tuple(label_text(x) for x in automaton.letters)
     target = target or state_target(automaton)

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.library._groups import BLANK
 from ...foundation._errors import InputError
@@ -43,11 +44,11 @@ class WordForm:
     start: int
 
 
-def live_words(automaton: Automaton) -> WordForm:
+def live_words(automaton: AutomatonLike) -> WordForm:
     """Words that never reach a state from which no output is defined any more (the sink of ill-formed words).
 
     Args:
-        automaton: with outputs of states.
+        automaton: with outputs of states; in any form that `as_automaton` takes.
 
     Returns:
         The form; its contexts are the automaton's states.
@@ -55,6 +56,7 @@ def live_words(automaton: Automaton) -> WordForm:
     Raises:
         InputError: outputs are those of transitions, or some words cannot go on.
     """
+    automaton = as_automaton(automaton)
     if automaton.is_mealy:
         raise InputError(f"{automaton.name}: words live needs outputs of states; take words uniform")
     alive = np.array([output is not None and output is not False for output in automaton.outputs])
@@ -70,11 +72,11 @@ def live_words(automaton: Automaton) -> WordForm:
     return _form(allowed, automaton.transitions, everywhere, automaton.start)
 
 
-def words_without(automaton: Automaton, held_out: Collection[Pair]) -> WordForm:
+def words_without(automaton: AutomatonLike, held_out: Collection[Pair]) -> WordForm:
     """Words in which no pair of `held_out` occurs; the context is the letter before (last: none).
 
     Args:
-        automaton: whose letters are drawn.
+        automaton: whose letters are drawn; in any form that `as_automaton` takes.
         held_out: ordered pairs of letter indices.
 
     Returns:
@@ -83,6 +85,7 @@ def words_without(automaton: Automaton, held_out: Collection[Pair]) -> WordForm:
     Raises:
         InputError: the pairs leave no letter after some letter.
     """
+    automaton = as_automaton(automaton)
     letters = len(automaton.letters)
     allowed = np.ones((letters, letters + 1), dtype=bool)
     for first, second in held_out:
@@ -96,11 +99,11 @@ def words_without(automaton: Automaton, held_out: Collection[Pair]) -> WordForm:
     return _form(allowed, follow, np.ones(letters + 1, dtype=bool), letters)
 
 
-def spaced_words(automaton: Automaton) -> WordForm:
+def spaced_words(automaton: AutomatonLike) -> WordForm:
     """The words of `G[in_k_tokens]`: an element, then k - 1 blanks; the label is valid at every k-th token.
 
     Args:
-        automaton: of that name.
+        automaton: of that name; in any form that `as_automaton` takes.
 
     Returns:
         The form; its contexts are the places in a group of k tokens.
@@ -108,6 +111,7 @@ def spaced_words(automaton: Automaton) -> WordForm:
     Raises:
         InputError: the automaton is another.
     """
+    automaton = as_automaton(automaton)
     match = re.search(r"\[in_([0-9]+)_tokens\]", automaton.name)
     if match is None or BLANK not in automaton.letters:
         raise InputError(f"{automaton.name}: words spaced are those of G[in_k_tokens]; take words uniform")

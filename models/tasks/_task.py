@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from os import PathLike, fspath
 from typing import Literal, Protocol
 
 import msgspec
+import numpy as np
 
+from ...constructions._conversions import AutomatonLike, as_automaton
+from ...foundation._errors import InputError, MirrormataError
 from ._contract import Fidelity, TaskContract
 from ._contract import Protocol as Published
 from ._sampling import Batch, Labels, Words
@@ -19,7 +23,8 @@ class TaskSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_o
     """Entries of `[task]`. What is None is the protocol's, or `AutomatonTask`'s default.
 
     Attributes:
-        spec: an automaton, `recall`, `state_recall:` and an automaton, `text`, or `text:` and a file or folder.
+        spec: a SPEC of an automaton, `recall`, `state_recall:` and a SPEC, `text`, or `text:` and a file or folder. In Python
+            also an object that stands for an automaton of the library, see `automaton_to_spec`.
         protocol: of a paper, see `PROTOCOLS`.
         labels: `state` or `output`.
         supervision: `per_prefix`, or `last`: only the last label of a word is learned.
@@ -53,6 +58,44 @@ class TaskSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_o
     pairs: int = 8
     keys: int = 64
     values: int = 64
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.spec, str):
+            msgspec.structs.force_setattr(self, "spec", automaton_to_spec(self.spec))
+
+
+def automaton_to_spec(automaton: AutomatonLike) -> str:
+    """The SPEC of an automaton: a task's folder has only a text, from which the automaton is made again.
+
+    Args:
+        automaton: whatever `as_automaton` takes; a SPEC is returned as it is.
+
+    Returns:
+        The automaton's name, if that is a SPEC of just this automaton.
+
+    Raises:
+        InputError: it is no automaton, or no SPEC is known that names it.
+    """
+    if isinstance(automaton, str):
+        return automaton
+    if isinstance(automaton, PathLike):
+        return fspath(automaton)
+    given = as_automaton(automaton, argument="spec")
+    try:
+        named = as_automaton(given.name)
+    except MirrormataError:
+        named = None
+    if (
+        named is None
+        or (named.letters, named.states, named.start) != (given.letters, given.states, given.start)
+        or not np.array_equal(named.transitions, given.transitions)
+        or not np.array_equal(named.outputs, given.outputs)
+    ):
+        raise InputError(
+            f"`spec` is the automaton {given.name}, which no SPEC names, and a task is kept as a text: save it "
+            '(`save("mine.json")`) and give that file'
+        )
+    return str(given.name)
 
 
 class Task(Protocol):

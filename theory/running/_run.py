@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._lrnn import LRNN
 from ...constructions._realisation import Realisation
-from ...constructions.automata._automaton import Automaton, Indices
+from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError
 from .._kinds import kind_of, require_run
 from ..arithmetic._rounding import FloatFormat, Floats, float_format
@@ -277,7 +278,7 @@ def _several_layers(
 
 def track(
     stepper: Stepper,
-    automaton: Automaton,
+    automaton: AutomatonLike,
     letters: Any,
     *,
     dtype: str = "exact",
@@ -288,6 +289,7 @@ def track(
 
     `letters`: words as for `run`, or a `Words`; `start` as there; `dtype` is only reported. Norms and margins are not observed.
     """
+    automaton = as_automaton(automaton)
     words = words_of(letters, automaton)
     clock, tally = Clock(progress, words.length), Tally()
     current = np.full(words.sequences, automaton.start if start is None else start)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton, Indices
 from ...foundation._errors import InputError, LimitError
@@ -82,8 +83,9 @@ class ArrayWords:
         return self.letters[:, start:stop]
 
 
-def words_of(letters: Any, automaton: Automaton) -> Words:
+def words_of(letters: Any, automaton: AutomatonLike) -> Words:
     """Words from an int array `[sequences, T]` or `[T]`, checked against the alphabet; `Words` pass as they are."""
+    automaton = as_automaton(automaton)
     if isinstance(letters, RandomWords) and letters.letters > len(automaton.letters):
         raise InputError(
             f"letters: random words over {letters.letters} letters, but {automaton.name} has {len(automaton.letters)}"
@@ -107,12 +109,12 @@ def words_of(letters: Any, automaton: Automaton) -> Words:
     return ArrayWords(array)
 
 
-def random_stream(source: Realisation | Automaton, sequences: int, length: int, seed: int) -> RandomWords:
+def random_stream(source: AutomatonLike, sequences: int, length: int, seed: int) -> RandomWords:
     """Uniform random words that are never in memory as a whole; `run` takes them as letters.
 
     `InputError` for negative numbers, `LimitError` beyond `MAX_SEQUENCES` words or `MAX_TOKENS` letters in all.
     """
-    automaton = source if isinstance(source, Automaton) else source.automaton
+    automaton = as_automaton(source, argument="source")
     if not automaton.letters:
         raise InputError(f"{automaton.name}: there are no letters to draw from")
     if sequences < 0 or length < 0 or seed < 0:
