@@ -143,7 +143,7 @@ def test_a_monoid_over_the_limit_is_said_with_the_figure(call: Any) -> None:
     assert found.json["monoid"] is None
     notes = " ".join(found.json["notes"])
     assert "1,000,000" in notes
-    assert "--max-monoid" in notes
+    assert "`max_monoid`" in notes
     small = call("inspect", "T5", "--max-monoid", "100")
     assert small.status == 0
     assert "100" in small.out
