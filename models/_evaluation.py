@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..foundation._errors import LimitError
+from ..foundation._text import html_table, one_line
 from ._config import ModelConfig
 from ._families import find_family
 from ._model import Model, States
@@ -33,7 +34,7 @@ MOST_ENTRIES = 2**28
 """Numbers in one tensor of a test: a gigabyte of float32, of which a scan has a few."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """What was seen at every position, for every seed.
 
@@ -117,6 +118,32 @@ class Evaluation:
         shares = self.right / np.maximum(self.asked, 1)
         good = (shares >= least) | (self.asked == 0)
         return [self.length if row.all() else int(np.argmin(row)) for row in good]
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What holds of each seed at the whole length, for a table.
+
+        Returns:
+            A label and a text for each seed.
+        """
+        figures = zip(
+            self.seeds, self.accuracy(self.length), self.exact(self.length), self.longest(), strict=True
+        )
+        return [
+            (
+                f"seed {seed}",
+                f"accuracy {_figure(accuracy)} at letter {self.length:,}, {exact:.4g} of the words all right, "
+                f"at least {GOOD:g} up to letter {longest:,}",
+            )
+            for seed, accuracy, exact, longest in figures
+        ]
+
+    def __repr__(self) -> str:
+        accuracy = ", ".join(_figure(x) for x in self.accuracy(self.length))
+        return one_line(self, f"{self.words:,} words of {self.length:,} letters, accuracy {accuracy} by seed")
+
+    def _repr_html_(self) -> str:
+        title = f"{self.words:,} words of {self.length:,} letters, chance {self.chance:.4g}"
+        return html_table(title, self.rows())
 
     def as_json(self, lengths: Sequence[int | Span]) -> dict[str, Any]:
         """Figures by seed at these lengths, and curves at up to 20 positions an octave; bits since the one before.
@@ -274,6 +301,10 @@ def length_text(length: int | Span) -> str:
 def longest_of(lengths: Sequence[int | Span]) -> int:
     """The longest of these lengths: how long test words must be."""
     return max(x if isinstance(x, int) else x[1] for x in lengths)
+
+
+def _figure(accuracy: float | None) -> str:
+    return "not asked" if accuracy is None else f"{accuracy:.4g}"
 
 
 def _columns(rows: list[list[Any]]) -> list[list[Any]]:

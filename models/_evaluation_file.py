@@ -19,7 +19,8 @@ import torch
 from torch import Tensor, nn
 
 from ..foundation._errors import InputError
-from ._evaluation import Evaluation, evaluate, longest_of
+from ..foundation._text import html_table, one_line
+from ._evaluation import Evaluation, evaluate, length_text, longest_of
 from ._model import Block, Model
 from ._model_file import load_model
 from .layers._seeded import State
@@ -83,7 +84,7 @@ def layers_to_shorten(layers: int) -> list[tuple[int, ...]]:
     return alone + [tuple(range(n)) for n in range(2, layers)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FolderEvaluation:
     """What was tested, and what was seen at the lengths asked for.
 
@@ -121,6 +122,25 @@ class FolderEvaluation:
                 ],
             }
         return facts
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """A table, its headings first: the accuracy of each seed at each length.
+
+        Returns:
+            Cells as texts.
+        """
+        table: list[tuple[str, ...]] = [("seed", *(length_text(x) for x in self.lengths))]
+        columns = [self.seen.accuracy(x) for x in self.lengths]
+        for seed, *row in zip(self.seen.seeds, *columns, strict=True):
+            table.append((str(seed), *("not asked" if x is None else f"{x:.4g}" for x in row)))
+        return table
+
+    def __repr__(self) -> str:
+        return one_line(self, f"{self.folder}, {self.contract.task}, {len(self.seen.seeds)} seeds")
+
+    def _repr_html_(self) -> str:
+        headings, *rows = self.rows()
+        return html_table(f"{self.folder}: accuracy by length, {self.contract.task}", rows, headings)
 
 
 def evaluate_folder(

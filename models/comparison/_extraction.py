@@ -15,6 +15,7 @@ import numpy as np
 
 from ...constructions.automata._automaton import Automaton, Indices, minimise, separating_word
 from ...foundation._errors import InputError, LimitError
+from ...foundation._text import html_table, one_line
 from ...theory.arithmetic._rounding import Floats
 from ..learned._learned import Learned, answer_names
 from ._clusters import Clusters, clusters_of, flatten_heads, observe_states
@@ -88,7 +89,7 @@ Method = Literal["exact", "kv", "lstar", "clusters"]
 METHODS: tuple[Method, ...] = ("exact", "kv", "lstar", "clusters")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Extracted:
     """The automaton of a model, and how it was found.
 
@@ -145,6 +146,12 @@ class Extracted:
             "counterexample": None if self.counterexample is None else [str(x) for x in self.counterexample],
             "confirmed": self.confirmed,
         }
+
+    def __repr__(self) -> str:
+        return one_line(self, f"{self.method}, {self.text}")
+
+    def _repr_html_(self) -> str:
+        return html_table("Extracted automaton", [("method", self.method), ("finding", self.text)])
 
 
 def extract_exact(learned: Learned, snapped: Sequence[SnappedHead]) -> Extracted:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...foundation._errors import InputError
+from ...foundation._text import html_table, one_line
 from ..learned._learned import Learned, LearnedHead
 from ._causes import Causal, Failure, Horizon
 from ._extraction import Extracted
@@ -93,7 +94,7 @@ class HeadComparison:
         return self.geometry.told_apart > 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """All that was found; `to_json` has the fields, `comparison_rows` and `comparison_tables` the text.
 
@@ -174,6 +175,25 @@ class Comparison:
             "tolerances": self.tolerances.as_json(),
             "notes": list(self.notes),
         }  # fmt: skip
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What holds of the whole, for a table.
+
+        Returns:
+            Labels and texts, as `mirrormata compare` prints them.
+        """
+        return comparison_rows(self)
+
+    def __repr__(self) -> str:
+        beside = "nothing" if self.constructed is None else self.constructed.name
+        error = _number_of_text(self.homomorphism_error)
+        return one_line(
+            self,
+            f"{self.learned.name} beside {beside}, accuracy {self.trace.accuracy:.4f}, homomorphism error {error}",
+        )
+
+    def _repr_html_(self) -> str:
+        return html_table(f"Comparison of {self.learned.name}", self.rows())
 
 
 def restrict_to_subspace(head: LearnedHead, geometry: ClassGeometry) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...foundation._errors import InputError, LimitError
 from ...foundation._files import write_bytes
+from ...foundation._text import html_table, one_line
 from ._data import (
     Chart,
     LearnedLimits,
@@ -33,7 +34,7 @@ __all__ = [
 MAX_BYTES = 5_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """What was written.
 
@@ -63,6 +64,26 @@ class Report:
         """
         lists = {"sections": list(self.sections), "files": [str(path) for path in self.files]}
         return {**vars(self), "page": str(self.page), **lists}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What was written, for a table.
+
+        Returns:
+            Labels and texts.
+        """
+        return [
+            ("page", str(self.page)),
+            ("size", f"{self.bytes:,} bytes"),
+            ("sections", ", ".join(self.sections)),
+            ("items", f"{self.charts} charts, {self.pictures} pictures, {self.tables} tables"),
+            ("files", f"{len(self.files)} for a paper"),
+        ]
+
+    def __repr__(self) -> str:
+        return one_line(self, f"{self.page}, {self.bytes:,} bytes, {len(self.sections)} sections")
+
+    def _repr_html_(self) -> str:
+        return html_table("Report", self.rows())
 
 
 def write_report(

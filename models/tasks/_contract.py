@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from ...foundation._errors import InputError
 from ...foundation._files import read_json, write_text
+from ...foundation._text import html_table, one_line
 from .._records import record_of
 from ._sampling import Labels, Words
 
@@ -21,7 +22,7 @@ Fidelity = Literal["same", "reconstruction", "extension"]
 FORMAT = "mirrormata-task/1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TaskContract:
     """A task in words and numbers.
 
@@ -79,6 +80,12 @@ class TaskContract:
             ),
             ("fidelity", f"{self.fidelity} of {self.source}" if self.source else self.fidelity),
         ]
+
+    def __repr__(self) -> str:
+        return one_line(self, f"{self.task}, {self.classes} classes, {self.supervision}")
+
+    def _repr_html_(self) -> str:
+        return html_table("Task", self.rows())
 
     def as_json(self) -> dict[str, Any]:
         """Plain values for `task.json`.

@@ -21,6 +21,7 @@ import torch
 
 from ...foundation._errors import InputError, LimitError
 from ...foundation._files import make_folder, read_json, write_text
+from ...foundation._text import html_table, one_line
 from .._config import ModelConfig
 from .._evaluation import check_size, length_text, longest_of
 from .._families import find_family
@@ -87,7 +88,7 @@ def memory_of(device: torch.device) -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrainingOutcome:
     """Where a training stands.
 
@@ -104,6 +105,28 @@ class TrainingOutcome:
     steps: int
     contract: TaskContract
     result: dict[str, Any] | None
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Where the training stands, for a table.
+
+        Returns:
+            Labels and texts; with a result the accuracies at each length, by seed.
+        """
+        rows = [
+            ("folder", str(self.folder)),
+            ("task", self.contract.task),
+            ("steps", f"{self.step:,} of {self.steps:,}"),
+        ]
+        for length, figures in ({} if self.result is None else self.result["accuracy"]).items():
+            texts = ["not asked" if x is None else f"{x:.4g}" for x in figures]
+            rows.append((f"accuracy at {length}", ", ".join(texts)))
+        return rows
+
+    def __repr__(self) -> str:
+        return one_line(self, f"{self.contract.task}, step {self.step:,} of {self.steps:,}, in {self.folder}")
+
+    def _repr_html_(self) -> str:
+        return html_table("Training", self.rows())
 
 
 def train(

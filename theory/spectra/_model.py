@@ -15,6 +15,7 @@ from ...constructions._lrnn import LRNN, Head, table_of
 from ...constructions._realisation import Realisation
 from ...constructions.texts._show import distinct_transitions, label_text, layer_letters
 from ...foundation._errors import InputError, LimitError
+from ...foundation._text import html_table, one_line
 from ..running._weights import letter_rows
 from ._eigenvalues import (
     MAX_BITS,
@@ -282,7 +283,7 @@ class HeadSpectrum:
     products: Products | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ModelSpectrum:
     """The spectra of a model's heads."""
 
@@ -348,6 +349,17 @@ class ModelSpectrum:
             for letter in head.letters
         ]
         return table
+
+    def __repr__(self) -> str:
+        heads, letters = len(self.heads), len(self.letters)
+        decided = "all decided" if self.is_decided else "some undecided"
+        return one_line(
+            self, f"{self.name}, {heads} head{'s' * (heads != 1)}, {letters:,} matrices, {decided}"
+        )
+
+    def _repr_html_(self) -> str:
+        headings, *rows = self.rows()
+        return html_table(f"Spectra of {self.name}", rows, headings)
 
     def product_lines(self) -> list[str]:
         """What is known of the products, in plain lines; empty where none were asked for."""
