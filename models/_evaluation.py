@@ -234,11 +234,11 @@ def evaluate(
     """
     check_size(model.config, len(model.seeds), words, length)
     device = next(model.parameters()).device
-    seeds = len(model.seeds)
-    right, asked = np.zeros((seeds, length), dtype=np.int64), np.zeros(length, dtype=np.int64)
-    failure = np.full((seeds, words), length, dtype=np.int64)
-    bits = np.zeros((seeds, length)) if isinstance(task, LanguageTask) else None
-    if per_token := find_family(model.config.family).written_out(model.config) * seeds * words:
+    replicas = len(model.seeds)
+    right, asked = np.zeros((replicas, length), dtype=np.int64), np.zeros(length, dtype=np.int64)
+    failure = np.full((replicas, words), length, dtype=np.int64)
+    bits = np.zeros((replicas, length)) if isinstance(task, LanguageTask) else None
+    if per_token := find_family(model.config.family).written_out(model.config) * replicas * words:
         chunk = max(2, min(chunk, MOST_ENTRIES // per_token))
     states: States | None = None
     done = 0
@@ -272,9 +272,9 @@ def evaluate(
     return Evaluation(model.seeds, words, 1 / max(task.classes, 1), right, asked, failure, bits)
 
 
-def check_size(config: ModelConfig, seeds: int, words: int, length: int) -> None:
+def check_size(config: ModelConfig, replicas: int, words: int, length: int) -> None:
     """`LimitError` for words of which a token, or lengths of which the figures, have more than `MOST_ENTRIES` numbers."""
-    most = MOST_ENTRIES // seeds
+    most = MOST_ENTRIES // replicas
     written_out = find_family(config.family).written_out(config)
     if length > most or words * max(config.width, written_out) > most:
         raise LimitError(
@@ -283,13 +283,13 @@ def check_size(config: ModelConfig, seeds: int, words: int, length: int) -> None
 
 
 def _bits(logits: Tensor, labels: Array) -> Array:
-    """Bits of all words' labels at each token, `[seeds, tokens]`; logits `[seeds, words, tokens, classes]`."""
-    seeds, words, tokens, _ = logits.shape
-    wanted = torch.from_numpy(labels.astype(np.int64)).to(logits.device).expand(seeds, -1, -1)
+    """Bits of all words' labels at each token, `[replicas, tokens]`; logits `[replicas, words, tokens, classes]`."""
+    replicas, words, tokens, _ = logits.shape
+    wanted = torch.from_numpy(labels.astype(np.int64)).to(logits.device).expand(replicas, -1, -1)
     nats = F.cross_entropy(
         logits.float().flatten(0, 2), wanted.flatten(), ignore_index=IGNORED, reduction="none"
     )
-    found: Array = (nats.view(seeds, words, tokens).double().sum(1) / math.log(2)).cpu().numpy()
+    found: Array = (nats.view(replicas, words, tokens).double().sum(1) / math.log(2)).cpu().numpy()
     return found
 
 

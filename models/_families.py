@@ -37,10 +37,10 @@ class Family:
 
     Attributes:
         name: what `ModelConfig.family` says.
-        mixer: makes the `nn.Module` of a configuration. Its `forward(x, state)` takes `[seeds, batch, tokens, width]` and the
+        mixer: makes the `nn.Module` of a configuration. Its `forward(x, state)` takes `[replicas, batch, tokens, width]` and the
             state after the tokens before (None at the start of a word), and gives outputs of the same shape and the state
             after them. One that is no baseline has `initial`, an `InitialState`, and `transitions(x, state)`, the matrices
-            A(x) `[seeds, batch, tokens, heads, n, n]` in float64. One whose state is not `H` alone has `begin(x)`.
+            A(x) `[replicas, batch, tokens, heads, n, n]` in float64. One whose state is not `H` alone has `begin(x)`.
         summary: the recurrence in a line.
         eigenvalues: which ones a token's transition can have, in words; `range` is the configuration's.
         options: entries of `ModelConfig` that the mixer reads, beside `family` and `width`. Others are passed over, but those

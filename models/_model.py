@@ -38,7 +38,7 @@ class GatedMLP(nn.Module):
         """Apply the map to every token.
 
         Args:
-            x: `[seeds, batch, tokens, width]`.
+            x: `[replicas, batch, tokens, width]`.
 
         Returns:
             The same shape.
@@ -69,7 +69,7 @@ class Block(nn.Module):
         """Read tokens.
 
         Args:
-            x: the residual stream, `[seeds, batch, tokens, width]`.
+            x: the residual stream, `[replicas, batch, tokens, width]`.
             state: the mixer's, after the tokens before; None at the start of a word.
 
         Returns:
@@ -86,12 +86,12 @@ class Block(nn.Module):
 
 
 class Model(nn.Module):
-    """A network from letters to the classes' logits, after every token; `seeds` independent models of one shape side by side.
+    """A network from letters to the classes' logits, after every token; independent replicas of one shape side by side, one for each of its `seeds`.
 
     Each seed's weights are drawn from its own number alone, so a model trains the same with or without others.
 
     Args:
-        config: the shape, which all seeds share.
+        config: the shape, which all replicas share.
         seeds: a number for each model, from 0; at least one.
 
     Example:
@@ -119,11 +119,11 @@ class Model(nn.Module):
         """Read letters.
 
         Args:
-            letters: int `[seeds or 1, batch, tokens]`, from 0 to `config.letters` - 1.
+            letters: int `[replicas or 1, batch, tokens]`, from 0 to `config.letters` - 1.
             states: those after the tokens before; None at the start of a word.
 
         Returns:
-            Logits `[seeds, batch, tokens, classes]` in float32, and the states after the letters.
+            Logits `[replicas, batch, tokens, classes]` in float32, and the states after the letters.
         """
         x = self.embedding(letters)
         after: States = []
@@ -143,7 +143,7 @@ class Model(nn.Module):
             batch: sequences, at least 1.
 
         Returns:
-            A `State` for each block, whose tensors are `[seeds, batch, ...]`.
+            A `State` for each block, whose tensors are `[replicas, batch, ...]`.
 
         Raises:
             InputError: the family has no state of a fixed size, as a Transformer has none.

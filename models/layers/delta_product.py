@@ -19,7 +19,7 @@ from ._seeded import (
     ShortProjection,
     State,
     count_key_values,
-    fold_seeds,
+    fold_replicas,
     projection_to_beta,
     projection_to_fraction,
     split_heads,
@@ -65,28 +65,28 @@ class DeltaProduct(nn.Module):
         """Read tokens.
 
         Args:
-            x: `[seeds, batch, tokens, width]`.
+            x: `[replicas, batch, tokens, width]`.
             state: that after the tokens before; None at the start of a word.
 
         Returns:
-            Outputs of the shape of x, and the state after the tokens: `state["H"]` `[seeds, batch, heads, K, V]`.
+            Outputs of the shape of x, and the state after the tokens: `state["H"]` `[replicas, batch, heads, K, V]`.
         """
         state, after = state or {}, State()
-        seeds, batch = x.shape[:2]
+        replicas, batch = x.shape[:2]
         q, k, v, beta, a = self.controls(x, state, after)
         o, final = delta_product(
-            fold_seeds(q).to(v.dtype),
-            fold_seeds(k).flatten(1, 2).to(v.dtype),
-            fold_seeds(v).flatten(1, 2),
-            fold_seeds(beta).flatten(1, 2),
-            a=None if a is None else fold_seeds(a),
+            fold_replicas(q).to(v.dtype),
+            fold_replicas(k).flatten(1, 2).to(v.dtype),
+            fold_replicas(v).flatten(1, 2),
+            fold_replicas(beta).flatten(1, 2),
+            a=None if a is None else fold_replicas(a),
             householders=self.config.householders,
-            initial_state=fold_seeds(self.initial(x, state)),
+            initial_state=fold_replicas(self.initial(x, state)),
             output_final_state=True,
             scale=1.0,
         )
-        after["H"] = final.view(seeds, batch, *final.shape[1:])
-        y: Tensor = self.read_out(o.view(seeds, batch, *o.shape[1:]), x)
+        after["H"] = final.view(replicas, batch, *final.shape[1:])
+        y: Tensor = self.read_out(o.view(replicas, batch, *o.shape[1:]), x)
         return y, after
 
     def controls(
@@ -95,12 +95,12 @@ class DeltaProduct(nn.Module):
         """What the recurrence is driven by.
 
         Args:
-            x: `[seeds, batch, tokens, width]`.
+            x: `[replicas, batch, tokens, width]`.
             state: that after the tokens before, for convolutions; empty at the start of a word.
             after: takes the convolutions' state after the tokens.
 
         Returns:
-            q `[S,B,T,H,K]`, k `[S,B,T,n_h,H,K]`, v `[S,B,T,n_h,H,V]`, β `[S,B,T,n_h,H]`, and the gate `[S,B,T,H]` or None.
+            q `[R,B,T,H,K]`, k `[R,B,T,n_h,H,K]`, v `[R,B,T,n_h,H,V]`, β `[R,B,T,n_h,H]`, and the gate `[R,B,T,H]` or None.
         """
         heads, factors = self.config.heads, self.config.householders
         q = split_heads(self.query(x, state, "query", after), heads)
@@ -118,11 +118,11 @@ class DeltaProduct(nn.Module):
         """A(x), each token's product of factors.
 
         Args:
-            x: `[seeds, batch, tokens, width]`.
+            x: `[replicas, batch, tokens, width]`.
             state: that after the tokens before; None at the start of a word.
 
         Returns:
-            `[seeds, batch, tokens, heads, K, K]`, in float64.
+            `[replicas, batch, tokens, heads, K, K]`, in float64.
         """
         _, k, _, beta, a = self.controls(x, state or {}, {})
         eye = torch.eye(k.shape[-1], dtype=torch.float64, device=k.device)
@@ -143,10 +143,10 @@ class DeltaProduct(nn.Module):
         """q of tokens that depend on no others (no convolution).
 
         Args:
-            x: `[seeds, batch, tokens, width]`.
+            x: `[replicas, batch, tokens, width]`.
 
         Returns:
-            `[seeds, batch, tokens, heads, K]`.
+            `[replicas, batch, tokens, heads, K]`.
         """
         return self.controls(x, {}, {})[0]
 
@@ -154,11 +154,11 @@ class DeltaProduct(nn.Module):
         """What `transitions` multiplies.
 
         Args:
-            x: `[seeds, batch, tokens, width]`.
+            x: `[replicas, batch, tokens, width]`.
             state: that after the tokens before; None at the start of a word.
 
         Returns:
-            β `[S,B,T,n_h,H]`, keys `[S,B,T,n_h,H,K]`, gates `[S,B,T,H]`.
+            β `[R,B,T,n_h,H]`, keys `[R,B,T,n_h,H,K]`, gates `[R,B,T,H]`.
         """
         _, k, _, beta, a = self.controls(x, state or {}, {})
         return beta, k, torch.ones_like(beta[:, :, :, 0]) if a is None else a

@@ -44,11 +44,11 @@ class FullMatrix(nn.Module):
         """Read tokens.
 
         Args:
-            x: `[seeds, batch, tokens, width]`.
+            x: `[replicas, batch, tokens, width]`.
             state: that after the tokens before; None at the start of a word.
 
         Returns:
-            Outputs of the shape of x, and the state after the tokens: `state["H"]` `[seeds, batch, heads, K, V]`.
+            Outputs of the shape of x, and the state after the tokens: `state["H"]` `[replicas, batch, heads, K, V]`.
         """
         state, after = state or {}, State()
         config = self.config
@@ -74,10 +74,10 @@ class FullMatrix(nn.Module):
         """q of tokens that depend on no others (no convolution).
 
         Args:
-            x: `[seeds, batch, tokens, width]`.
+            x: `[replicas, batch, tokens, width]`.
 
         Returns:
-            `[seeds, batch, tokens, heads, K]`.
+            `[replicas, batch, tokens, heads, K]`.
         """
         return split_heads(self.query(x, {}, "query", {}), self.config.heads)
 
@@ -85,11 +85,11 @@ class FullMatrix(nn.Module):
         """A(x) of each token.
 
         Args:
-            x: `[seeds, batch, tokens, width]`.
+            x: `[replicas, batch, tokens, width]`.
             state: not looked at, since a transition depends on its token alone.
 
         Returns:
-            `[seeds, batch, tokens, heads, K, K]`, in float64.
+            `[replicas, batch, tokens, heads, K, K]`, in float64.
         """
         return self._matrices(x).double()
 

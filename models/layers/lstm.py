@@ -25,10 +25,10 @@ class LSTM(nn.Module):
         """The state before a first token: zeros.
 
         Args:
-            x: the tokens to come, `[seeds, batch, tokens, width]`.
+            x: the tokens to come, `[replicas, batch, tokens, width]`.
 
         Returns:
-            h and c, `[seeds, batch, 1, width]`.
+            h and c, `[replicas, batch, 1, width]`.
         """
         zeros = x.new_zeros(*x.shape[:2], 1, x.shape[3])
         return {"h": zeros, "c": zeros}
@@ -37,11 +37,11 @@ class LSTM(nn.Module):
         """Read tokens.
 
         Args:
-            x: `[seeds, batch, tokens, width]`.
+            x: `[replicas, batch, tokens, width]`.
             state: that after the tokens before; None at the start of a word.
 
         Returns:
-            Outputs of the shape of x, and the state after the tokens: h and c, `[seeds, batch, 1, width]`.
+            Outputs of the shape of x, and the state after the tokens: h and c, `[replicas, batch, 1, width]`.
         """
         outputs, hs, cs = [], [], []
         for s, cell in enumerate(self.by_seed):

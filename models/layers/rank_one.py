@@ -16,7 +16,7 @@ from ._seeded import (
     ShortProjection,
     State,
     count_key_values,
-    fold_seeds,
+    fold_replicas,
     make_value_projection,
     projection_to_beta,
     projection_to_decay,
@@ -67,27 +67,27 @@ class RankOne(nn.Module):
         """Read tokens.
 
         Args:
-            x: `[seeds, batch, tokens, width]`.
+            x: `[replicas, batch, tokens, width]`.
             state: that after the tokens before; None at the start of a word.
 
         Returns:
-            Outputs of the shape of x, and the state after the tokens: `state["H"]` `[seeds, batch, heads, K, V]`.
+            Outputs of the shape of x, and the state after the tokens: `state["H"]` `[replicas, batch, heads, K, V]`.
         """
         state, after = state or {}, State()
-        seeds, batch = x.shape[:2]
+        replicas, batch = x.shape[:2]
         q, w, u, z, k, v = self.controls(x, state, after)
         if v is None:
             k = None
         dtype = q.dtype
         o, final = rank_one_scan(
-            fold_seeds(q), fold_seeds(w).to(dtype), fold_seeds(u).to(dtype), fold_seeds(z).to(dtype),
-            None if k is None else fold_seeds(k).to(dtype), None if v is None else fold_seeds(v).to(dtype),
-            fold_seeds(self.initial(x, state)), scale=1.0, output_final_state=True,
+            fold_replicas(q), fold_replicas(w).to(dtype), fold_replicas(u).to(dtype), fold_replicas(z).to(dtype),
+            None if k is None else fold_replicas(k).to(dtype), None if v is None else fold_replicas(v).to(dtype),
+            fold_replicas(self.initial(x, state)), scale=1.0, output_final_state=True,
         )  # fmt: skip
         assert o is not None
         assert final is not None
-        after["H"] = final.view(seeds, batch, *final.shape[1:])
-        y: Tensor = self.read_out(o.view(seeds, batch, *o.shape[1:]), x)
+        after["H"] = final.view(replicas, batch, *final.shape[1:])
+        y: Tensor = self.read_out(o.view(replicas, batch, *o.shape[1:]), x)
         return y, after
 
     def controls(
@@ -96,12 +96,12 @@ class RankOne(nn.Module):
         """What the recurrence is driven by, as `rank_one_scan` takes it.
 
         Args:
-            x: `[seeds, batch, tokens, width]`.
+            x: `[replicas, batch, tokens, width]`.
             state: that after the tokens before, for convolutions; empty at the start of a word.
             after: takes the convolutions' state after the tokens.
 
         Returns:
-            q, w, u, z, k `[S,B,T,H,K]` and v `[S,B,T,H,V]`; k and v may be None.
+            q, w, u, z, k `[R,B,T,H,K]` and v `[R,B,T,H,V]`; k and v may be None.
         """
         config = self.config
 
@@ -131,10 +131,10 @@ class RankOne(nn.Module):
         """q of tokens that depend on no others (no convolution).
 
         Args:
-            x: `[seeds, batch, tokens, width]`.
+            x: `[replicas, batch, tokens, width]`.
 
         Returns:
-            `[seeds, batch, tokens, heads, K]`.
+            `[replicas, batch, tokens, heads, K]`.
         """
         return self.controls(x, {}, {})[0]
 
@@ -142,11 +142,11 @@ class RankOne(nn.Module):
         """A(x) of each token.
 
         Args:
-            x: `[seeds, batch, tokens, width]`.
+            x: `[replicas, batch, tokens, width]`.
             state: that after the tokens before; None at the start of a word.
 
         Returns:
-            `[seeds, batch, tokens, heads, K, K]`, in float64.
+            `[replicas, batch, tokens, heads, K, K]`, in float64.
         """
         _, w, u, z, _, _ = self.controls(x, state or {}, {})
         return torch.diag_embed(w.double()) + u.double()[..., None] * z.double()[..., None, :]

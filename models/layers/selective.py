@@ -50,11 +50,11 @@ class Selective(nn.Module):
         """Read tokens.
 
         Args:
-            x: `[seeds, batch, tokens, width]`.
+            x: `[replicas, batch, tokens, width]`.
             state: that after the tokens before; None at the start of a word.
 
         Returns:
-            Outputs of the shape of x, and the state after the tokens: `state["H"]` `[seeds, batch, channels, states]`.
+            Outputs of the shape of x, and the state after the tokens: `state["H"]` `[replicas, batch, channels, states]`.
         """
         state, after = state or {}, State()
         u = self.input(x, state, "input", after)
@@ -72,11 +72,11 @@ class Selective(nn.Module):
         """A(x): a diagonal matrix a channel.
 
         Args:
-            x: `[seeds, batch, tokens, width]`.
+            x: `[replicas, batch, tokens, width]`.
             state: not looked at, since a transition depends on its token alone.
 
         Returns:
-            `[seeds, batch, tokens, channels, states, states]`, in float64.
+            `[replicas, batch, tokens, channels, states, states]`, in float64.
         """
         step = F.softplus(self.step(x).float())
         return torch.diag_embed(

@@ -32,13 +32,13 @@ class Attention(nn.Module):
         """Read tokens.
 
         Args:
-            x: `[seeds, batch, tokens, width]`.
+            x: `[replicas, batch, tokens, width]`.
             state: that after the tokens before; None at the start of a word.
 
         Returns:
-            Outputs of the shape of x, and all keys and values, `[seeds, batch, heads, tokens so far, width / heads]`.
+            Outputs of the shape of x, and all keys and values, `[replicas, batch, heads, tokens so far, width / heads]`.
         """
-        seeds, batch, tokens, _ = x.shape
+        replicas, batch, tokens, _ = x.shape
         q, k, v = (split_heads(y, self.heads).transpose(2, 3) for y in self.inputs(x).chunk(3, -1))
         past = 0 if not state else state["key"].shape[3]
         q, k = rotate_by_position(q, past), rotate_by_position(k, past)
@@ -50,7 +50,7 @@ class Attention(nn.Module):
         o = F.scaled_dot_product_attention(
             q.flatten(0, 1), k.flatten(0, 1), v.flatten(0, 1), attn_mask=mask, is_causal=mask is None
         )
-        o = o.view(seeds, batch, *o.shape[1:]).transpose(2, 3).flatten(3)
+        o = o.view(replicas, batch, *o.shape[1:]).transpose(2, 3).flatten(3)
         return self.output(o), {"key": k, "value": v}
 
 

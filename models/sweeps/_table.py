@@ -40,12 +40,12 @@ def sweep_table(sweep: Sweep, folder: SweepFolder) -> list[list[str]]:
     columns = _columns(sweep)
     table = [["row", "seeds", *columns, *(["published"] if any(row.published for row in sweep.rows) else [])]]
     for row in sweep.rows:
-        seeds, values, failed, running = _seeds(row, sweep, folder, columns)
+        count, values, failed, running = _collect_values(row, sweep, folder, columns)
         done = len(next(iter(values.values()))) if values else 0
         state = (
-            f"{done} of {seeds}" + (f", {failed} failed" if failed else "") + (", running" if running else "")
+            f"{done} of {count}" + (f", {failed} failed" if failed else "") + (", running" if running else "")
         )
-        cells = [_figures(values[c], seeds, sweep) if done else NOT_RUN for c in columns]
+        cells = [_figures(values[c], count, sweep) if done else NOT_RUN for c in columns]
         if not done and failed:
             cells = ["failed"] * len(columns)
         table.append([row.name, state, *cells, *([row.published] if len(table[0]) > len(cells) + 2 else [])])
@@ -106,16 +106,16 @@ def _columns(sweep: Sweep) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _seeds(
+def _collect_values(
     row: SweepRow, sweep: Sweep, folder: SweepFolder, columns: list[str]
 ) -> tuple[int, dict[str, list[float]], int, bool]:
     """Seeds of the row, values by column of those that are done, failed seeds, whether one is being trained."""
     values: dict[str, list[float]] = {column: [] for column in columns}
-    seeds = failed = 0
+    count = failed = 0
     running = False
     for cell in row.cells:
         own = len(cell.experiment.train.seeds)
-        seeds += own
+        count += own
         found = folder.result(cell)
         if found is None:
             running = running or folder.claimant(cell) is not None
@@ -128,17 +128,17 @@ def _seeds(
                 worst = math.inf if sweep.measure == "bits" else 0.0
                 seen = found["result"][sweep.measure].get(column, [])
                 values[column] += [worst if x is None else x for x in seen]
-    return seeds, values, failed, running
+    return count, values, failed, running
 
 
-def _figures(values: list[float], seeds: int, sweep: Sweep) -> str:
+def _figures(values: list[float], count: int, sweep: Sweep) -> str:
     if not values:
         return "-"
     low = sweep.measure == "bits"
     best = min(values) if low else max(values)
     reached = sum(x <= sweep.good if low else x >= sweep.good for x in values)
     mid, top = (f"{x:,.0f}" if sweep.measure == "longest_90" else f"{x:.3f}" for x in (median(values), best))
-    return f"{mid} ({top}), {reached} of {seeds}"
+    return f"{mid} ({top}), {reached} of {count}"
 
 
 WIDTH = 5.0
@@ -195,8 +195,8 @@ def curves_chart(
     series = []
     for i, (row, results) in enumerate(rows):
         if results:
-            seeds = sum(len(result["seeds"]) for result in results)
-            series.append(Series(f"{row} ({seeds} seeds)", *_line(results, measure), "line", 4 + i))
+            count = sum(len(result["seeds"]) for result in results)
+            series.append(Series(f"{row} ({count} seeds)", *_line(results, measure), "line", 4 + i))
     if not series:
         return None
     return Chart(
@@ -215,9 +215,9 @@ def _line(results: list[dict[str, Any]], measure: str) -> tuple[tuple[float, ...
     """Positions where something was asked, and the median of all seeds at each."""
     chance = results[0]["chance"]
     entry = "accuracy" if "accuracy" in measure else measure
-    seeds = [seed for result in results for seed in result["curve"][entry]]
+    by_seed = [seed for result in results for seed in result["curve"][entry]]
     positions, middles = [], []
-    for position, *values in zip(results[0]["curve"]["positions"], *seeds, strict=True):
+    for position, *values in zip(results[0]["curve"]["positions"], *by_seed, strict=True):
         if known := [value for value in values if value is not None]:
             middle = median(known)
             positions.append(position)

@@ -79,7 +79,7 @@ def automaton_to_spec(automaton: AutomatonLike) -> str:
     if isinstance(automaton, str):
         return automaton
     if isinstance(automaton, PathLike):
-        return fspath(automaton)
+        return str(fspath(automaton))
     given = as_automaton(automaton, argument="spec")
     try:
         named = as_automaton(given.name)

@@ -253,9 +253,9 @@ def _problems(found: Experiment) -> Any:
                 yield f"{section}.{entry} is {getattr(values, entry)}, at least 1 is needed"
     if train.lengths is not None and not 1 <= train.lengths[0] <= train.lengths[1]:
         yield f"train.lengths is {list(train.lengths)}: write [shortest, longest], from 1"
-    if not train.seeds or len(set(train.seeds)) < len(train.seeds) or not _seeds(*train.seeds):
+    if not train.seeds or len(set(train.seeds)) < len(train.seeds) or not _are_seeds(*train.seeds):
         yield f"train.seeds is {list(train.seeds)}: give different numbers from 0, below 2^63"
-    if not _seeds(test.seed):
+    if not _are_seeds(test.seed):
         yield f"eval.seed is {test.seed}: give a number from 0, below 2^63"
     if not all(0 <= beta < 1 for beta in train.betas):
         yield f"train.betas is {list(train.betas)}: two numbers from 0, below 1, are needed"
@@ -273,7 +273,7 @@ def _problems(found: Experiment) -> Any:
             yield f"eval.lengths has {length}: a length from 1, or [shortest, longest], is needed"
 
 
-def _seeds(*seeds: int) -> bool:
+def _are_seeds(*seeds: int) -> bool:
     """Whether torch and numpy take them."""
     return all(0 <= seed < 2**63 for seed in seeds)
 

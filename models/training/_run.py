@@ -50,7 +50,7 @@ def training_batches(
     device: torch.device,
     share: tuple[int, int] = (0, 1),
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """Letters and labels `[seeds, words, tokens]` of each step, on the device.
+    """Letters and labels `[replicas, words, tokens]` of each step, on the device.
 
     `share` (i, n): the i-th of n processes, which takes every n-th word; labels are those of all words' `IGNORED`
     pattern, so the caller counts them over all processes.
@@ -197,11 +197,11 @@ class TrainingRun:
         """One step. The loss is the sum over seeds of their mean losses, so that seeds do not meet.
 
         Args:
-            letters: int `[seeds, words, tokens]`.
-            labels: int `[seeds, words, tokens]`.
+            letters: int `[replicas, words, tokens]`.
+            labels: int `[replicas, words, tokens]`.
 
         Returns:
-            For each seed its loss, its right answers, how many were asked for, its gradient's norm; `[seeds]` each.
+            For each seed its loss, its right answers, how many were asked for, its gradient's norm; `[replicas]` each.
         """
         train, processes = self.experiment.train, self.processes
         asked = processes.sum_over_processes((labels != IGNORED).flatten(1).sum(1)).clamp(min=1)

@@ -58,13 +58,13 @@ def check_memory(config: ModelConfig, seeds: Sequence[int], processes: Processes
 
 def check_batch(config: ModelConfig, train: TrainSettings, longest: int, processes: Processes) -> None:
     """`LimitError` where what a step keeps for its gradients, by `activations`, is more than the devices have in all."""
-    seeds = len(train.seeds)
+    replicas = len(train.seeds)
     size = 2 if train.precision == "bf16" else 4
-    needed = size * activations(config, processes.device.type == "cuda") * seeds * train.batch * longest
+    needed = size * activations(config, processes.device.type == "cuda") * replicas * train.batch * longest
     there = memory_of(processes.device)
     if needed > there * processes.count:  # which share a batch's words
         raise LimitError(
-            f"train.batch is {train.batch:,}: with words of {longest:,} letters and {seeds:,} seeds a step needs at least "
+            f"train.batch is {train.batch:,}: with words of {longest:,} letters and {replicas:,} seeds a step needs at least "
             f"{needed / 1e9:,.0f} GB, {processes.device} has {there / 1e9:,.0f} GB; "
             "lower train.batch, train.lengths or the number of seeds"
         )
