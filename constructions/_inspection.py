@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..foundation._errors import LimitError
+from ..foundation._text import html_table, one_line
 from ._conversions import AutomatonLike, as_automaton
 from .algebra.groups._permutations import alternating_kind, cycle_lengths, distinct_maps
 from .algebra.monoids._monoid import MAX_MONOID, TransitionMonoid, all_aperiodic, letters_commute
@@ -160,7 +161,7 @@ _MAX_DIGITS = 4_000
 _SAMPLED_ENTRIES = 4_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Inspection:
     """Facts about an automaton; None means unknown, and `notes` says why.
 
@@ -230,6 +231,12 @@ class Inspection:
         if self.degree is not None:
             rows.append(("degree of the group", _count(self.degree, "point")))
         return rows + [("note", note) for note in self.notes]
+
+    def __repr__(self) -> str:
+        return one_line(self, f"{self.name}, {self.states:,} states, {self.letters:,} letters, {self.kind}")
+
+    def _repr_html_(self) -> str:
+        return html_table(self.name, self.rows())
 
 
 def inspect_automaton(

@@ -50,6 +50,16 @@ def from_construction(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> Model:
         InputError: a letter is no product of GH factors (G.A3, DP.T6).
         NotRealisableError: the factors do not write an additive term.
         LimitError: an array has more than `max_entries` weights.
+
+    Source: arXiv 2502.10297 for the layer whose weights these are; the construction names its own source.
+
+    Example:
+        >>> import torch
+        >>> from mirrormata import construct
+        >>> model = from_construction(construct("parity"))
+        >>> logits, _ = model(torch.tensor([[[1, 1, 1]]]))
+        >>> model.answers(logits).tolist()
+        [[[1, 0, 1]]]
     """
     shapes = [_Shape(layer, lrnn.automaton.name) for layer in lrnn.layers]
     layered = len(shapes) > 1

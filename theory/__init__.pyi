@@ -91,7 +91,6 @@ from .spectra._model import LetterSpectrum as LetterSpectrum
 from .spectra._model import ModelSpectrum as ModelSpectrum
 from .spectra._model import Products as Products
 from .spectra._model import model_spectrum as model_spectrum
-from .spectra._model import spectrum_of_file as spectrum_of_file
 from .spectra._norms import NormVerdict as NormVerdict
 from .spectra._norms import norm_at_most_one as norm_at_most_one
 from .spectra._picture import draw_spectrum as draw_spectrum

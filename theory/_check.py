@@ -29,6 +29,7 @@ from ..constructions._realisation import Realisation
 from ..constructions.automata._automaton import Automaton
 from ..constructions.automata._labels import distinct_texts, label_text, output_texts
 from ..foundation._errors import DisagreementError, InputError
+from ..foundation._text import html_table
 from . import checker
 from ._horizon import full_certificate
 from .checker._exact import Invalid, load, parse, shown
@@ -207,6 +208,18 @@ class CheckResult:
         if self.automaton is not None:
             facts |= {"automaton": self.automaton, "word": None if self.word is None else list(self.word)}
         return facts
+
+    def rows(self) -> list[tuple[str, str]]:
+        """`(label, text)` pairs of a readable table."""
+        rows = [("verdict", self.verdict), ("kind", self.kind or "unknown"), ("reason", self.reason)]
+        if self.automaton is not None:
+            rows.append(("automaton", self.automaton))
+        if self.word is not None:
+            rows.append(("word", " ".join(self.word)))
+        return rows
+
+    def _repr_html_(self) -> str:
+        return html_table("Check of a certificate", self.rows())
 
 
 def check(

@@ -16,6 +16,7 @@ from ..constructions._lrnn import LRNN, Head, head_bound
 from ..constructions._realisation import INTEGER_RANGES
 from ..constructions.algebra._cyclotomic import is_integer
 from ..foundation._errors import InputError
+from ..foundation._text import html_table, one_line
 from .arithmetic._arithmetic import KERNEL_MODES
 from .arithmetic._rounding import float_format
 
@@ -32,7 +33,7 @@ class Condition:
     detail: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ExactnessReport:
     """`holds`: the kernel is exact, at any length. Where it is False the kernel may still happen to be."""
 
@@ -53,6 +54,13 @@ class ExactnessReport:
     def rows(self) -> list[tuple[str, str]]:
         """`(label, text)` pairs of a readable table."""
         return [(c.name, f"{'yes' if c.holds else 'no'}: {c.detail}") for c in self.conditions]
+
+    def __repr__(self) -> str:
+        finding = "exact at any length" if self.holds else "not covered by the theorem"
+        return one_line(self, f"{self.mode} in {self.dtype}, {finding}")
+
+    def _repr_html_(self) -> str:
+        return html_table(f"Exactness of {self.mode} kernels in {self.dtype}", self.rows())
 
 
 def exactness_report(

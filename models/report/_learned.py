@@ -21,8 +21,8 @@ from ..comparison._compare import compare
 from ..comparison._extraction import Method
 from ..comparison._learning import Answering
 from ..comparison._result import Comparison, Tolerances
+from ..comparison._sources import learned_of
 from ..comparison._states import Sampling
-from ..learned._model import load_learned_model
 from ._compared import PREDICTED, show_clusters, show_heads, show_margins, show_spectra
 from ._data import SHARES, Cell, Chart, LearnedLimits, Mark, Section, Series, Table, plain_cell
 from ._folder import ReportFolder, Trained, open_folder, open_trained
@@ -83,7 +83,7 @@ def compare_model(place: Trained, limits: LearnedLimits) -> tuple[Comparison | N
     load_model(place.model)  # what is wrong with its files is an error, not a reason
     ways: tuple[Method, ...] = ("exact", "clusters") if place.entries <= limits.entries else ("exact",)
     try:
-        learned = load_learned_model(str(place.model), automaton)
+        learned = learned_of(place.model, automaton)
         return compare(
             replace(learned, name=place.model_name),
             sampling=Sampling(limits.words, limits.length, limits.fit, limits.seed),

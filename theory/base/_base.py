@@ -16,6 +16,8 @@ from multiprocessing import get_context
 from os import cpu_count
 from typing import Any
 
+from ...foundation._text import html_table
+
 
 @dataclass(frozen=True)
 class Part:
@@ -59,6 +61,14 @@ class BaseOutcome:
             "reason": self.reason,
             "seconds": round(self.seconds, 3),
         }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """`(label, text)` pairs of a readable table."""
+        found = "sound" if self.sound else f"not sound: {self.reason}"
+        return [("part", self.part.title), ("finding", found), ("cases", f"{self.cases:,}")]
+
+    def _repr_html_(self) -> str:
+        return html_table(self.part.id, self.rows())
 
 
 def check_part(part: Part) -> BaseOutcome:

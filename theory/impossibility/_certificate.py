@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._document import FORMAT
 from ...constructions.automata._automaton import Automaton, breadth_first
 from ...constructions.automata._labels import distinct_texts, output_texts
@@ -115,7 +116,7 @@ CLAIM = "no read-out of the state and the last letter follows the automaton"
 
 def certify_impossibility(
     model: AffineModel,
-    automaton: Automaton,
+    automaton: AutomatonLike,
     loop: Sequence[int] = (1,),
     prefix: Sequence[int] = (),
     *,
@@ -127,6 +128,7 @@ def certify_impossibility(
     equal states are not separated by the automaton, so other words must be tried. Raises `LimitError` where no
     state repeats within `max_steps` letters.
     """
+    automaton = as_automaton(automaton)
     if not isinstance(model.arithmetic, PerStep) or model.arithmetic.suffix:
         raise InputError(
             f"{model.name}: certificates of impossibility are for per_step, not {model.arithmetic.name}"
@@ -147,13 +149,14 @@ def certify_impossibility(
 def certify_cast_impossibility(
     heads: Sequence[AffineHead],
     arithmetic: Cast,
-    automaton: Automaton,
+    automaton: AutomatonLike,
     letter: int = 1,
     *,
     name: str = "model",
     max_length: int = 1000,
 ) -> dict[str, Any] | None:
     """The same in the model `cast`, on the powers of one letter up to `max_length`; None if no two words are confused."""
+    automaton = as_automaton(automaton)
     _same_letters(len(heads[0].A), automaton)
     machine = NumberedAutomaton(automaton)
     outputs, q = [-1], 0
@@ -202,16 +205,17 @@ def certify_parity_impossibility() -> dict[str, Any]:
 
     Its states on 1^k settle (PT.R1), so 1^i and 1^(i+1) reach the same state, bit for bit.
     """
-    from ...constructions._spec import automaton_from_spec
-
-    document = certify_impossibility(positive_delta_layer(), automaton_from_spec("parity"))
+    document = certify_impossibility(positive_delta_layer(), "parity")
     if document is None:
         raise AssertionError("the layer's states on 1^k do not settle")
     return document
 
 
-def impossibility_verdict(model: AffineModel, automaton: Automaton, loop: Sequence[int] = (1,)) -> Verdict:
+def impossibility_verdict(
+    model: AffineModel, automaton: AutomatonLike, loop: Sequence[int] = (1,)
+) -> Verdict:
     """Whether the model follows the automaton, by the certificate of its orbit on v^k: refuted, or unknown."""
+    automaton = as_automaton(automaton)
     document = certify_impossibility(model, automaton, loop)
     claim = f"{model.name} follows {automaton.name}"
     name = model.arithmetic.name

@@ -16,7 +16,7 @@ from ...constructions.automata._automaton import Automaton
 from ...constructions.theorems._construction import Limits
 from ...constructions.theorems._registry import construction_of
 from ...foundation._errors import LimitError, NotRealisableError
-from ...foundation._text import console
+from ...foundation._text import console, html_table, one_line
 from .._kinds import kind_of
 from ._bounds import Bound, ReachedBound, bounds, reached_bounds
 
@@ -60,7 +60,7 @@ class Offer:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """`offers`: cheapest first. `bounds`: lower bounds. `left_out`: constructions that are beyond a limit, and why."""
 
@@ -79,6 +79,26 @@ class Plan:
             "lower_bounds": bounds_json(self.bounds),
             "left_out": list(self.left_out),
         }
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """A table, its headings first: a line for each realisation."""
+        rows: list[tuple[str, ...]] = [("theorem", "layers", "factors", "heads", "dimension", "numbers")]
+        for offer in self.offers:
+            found = offer.found
+            factors = "none" if found.householders is None else str(found.householders)
+            rows.append(
+                (found.theorem, str(found.depth), factors, str(found.heads), str(found.dim), found.exactness)
+            )
+        return rows
+
+    def __repr__(self) -> str:
+        count, first = len(self.offers), self.offers[0].found if self.offers else None
+        cheapest = "" if first is None else f", the cheapest {first.theorem}"
+        return one_line(self, f"{self.automaton.name}, {count} realisation{'s' * (count != 1)}{cheapest}")
+
+    def _repr_html_(self) -> str:
+        headings, *rows = self.rows()
+        return html_table(f"Plan for {self.automaton.name}", rows, headings)
 
 
 def plan(automaton: AutomatonLike, request: Request | None = None, limits: Limits | None = None) -> Plan:

@@ -20,6 +20,7 @@ from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._labels import label_text, output_texts
 from ...foundation._errors import InputError, MirrormataError
+from ...foundation._text import html_table, one_line
 from .._kinds import kind_of
 from ._answers import Answers
 from ._npz_model import NpzModel
@@ -32,7 +33,7 @@ CHECKS: dict[Checked | None, str] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Proof:
     """`verdict` in an arithmetic, with how it was found.
 
@@ -127,6 +128,16 @@ class Proof:
         if self.verdict == "unknown":
             rows.append(("searched", f"all words up to length {self.correct_up_to:,} were answered rightly"))
         return rows
+
+    def __repr__(self) -> str:
+        word = "" if self.word is None else f", a word of {len(self.word):,} letters"
+        return one_line(
+            self,
+            f"{self.verdict} in {self.arithmetic}{word}, {self.states_explored:,} states explored, {self.automaton.name}",
+        )
+
+    def _repr_html_(self) -> str:
+        return html_table(f"Proof for {self.automaton.name}", self.rows())
 
 
 Part = bytes | str | np.ndarray[Any, Any]

@@ -8,8 +8,6 @@ is by the nearest code, exactly, the first of several.
 No model is called equivalent by one program alone: the certificate that would be written must have passed the
 stand-alone checker, or, where none can be written, a second program steps every state found again
 (`_second_derivation.py`).
-
-`prove_file` proves what a file holds: a certificate's linear RNN, or an `.npz` of matrices.
 """
 
 from __future__ import annotations
@@ -18,16 +16,14 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict
 
 import numpy as np
 
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._realisation import Realisation
-from ...constructions.automata._automaton import Automaton
 from ...foundation._errors import DisagreementError, InputError
 from .._check import check
-from .._realisations import realisation_of
 from ..arithmetic._arithmetic import Arithmetic, PerOp, PerStep, parse_arithmetic
 from ..running._stepper import Stepper
 from ._answers import Answers
@@ -233,14 +229,3 @@ def _proof(outcome: Outcome, search: StateSearch, machine: Any, name: str) -> Pr
         )  # fmt: skip
     reason = f"{outcome.stopped}, {place.count - place.done:,} states not yet followed"
     return Proof("unknown", *facts, reason, place.depth)
-
-
-def prove_file(
-    path: str,
-    automaton: Automaton,
-    arithmetic: str,
-    **limits: Unpack[ProofLimits],
-) -> Proof:
-    """See `prove`; certificates are checked first. `InputError` for a file that is neither."""
-    model: Realisation | Path = Path(path) if Path(path).suffix == ".npz" else realisation_of(path)
-    return prove(model, automaton, arithmetic, **limits)

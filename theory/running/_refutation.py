@@ -13,6 +13,7 @@ from ...constructions._lrnn import LRNN
 from ...constructions.theorems._construction import Limits
 from ...constructions.theorems.g_t4 import printed_cascade
 from ...foundation._errors import NotRealisableError
+from ...foundation._text import html_table, one_line
 from ._block_run import follow
 from ._stepper import LayeredStepper
 
@@ -22,7 +23,7 @@ RANDOM_WORDS = 200
 RANDOM_LENGTH = 400
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Refutation:
     """`word`: letter indices after which the LRNN names a wrong state, None where none was found.
 
@@ -63,6 +64,13 @@ class Refutation:
                 ("the automaton says", facts["right"]),
             ]
         return rows
+
+    def __repr__(self) -> str:
+        found = "not refuted" if self.word is None else f"refuted by a word of {len(self.word):,} letters"
+        return one_line(self, f"{self.lrnn.construction}, {found}")
+
+    def _repr_html_(self) -> str:
+        return html_table("Refutation", self.rows())
 
 
 def refute_printed(

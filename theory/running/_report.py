@@ -8,6 +8,8 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from ...foundation._text import html_table
+
 
 @dataclass(frozen=True)
 class RunReport:
@@ -56,6 +58,26 @@ class RunReport:
             "norm_range": norms,
             "margin": None if self.margin is None else _finite(self.margin),
         }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """`(label, text)` pairs of a readable table."""
+        rows = [
+            ("tokens", f"{self.tokens:,} in {self.sequences:,} sequence{'s' * (self.sequences != 1)}"),
+            ("errors", f"{self.errors:,}"),
+            ("arithmetic", f"{self.dtype}, {self.order}, {self.backend}"),
+        ]
+        if self.first_error is not None:
+            rows.append(
+                ("first error", f"token {self.first_error:,} of sequence {self.first_error_sequence}")
+            )
+        if self.norm_range is not None:
+            rows.append(("norms", f"{self.norm_range[0]:.6g} to {self.norm_range[1]:.6g}"))
+        if self.margin is not None:
+            rows.append(("least margin", f"{self.margin:.6g}"))
+        return [*rows, ("seconds", f"{self.seconds:.3g}")]
+
+    def _repr_html_(self) -> str:
+        return html_table("Run", self.rows())
 
 
 def _finite(x: float) -> float | None:

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._lrnn import LRNN
-from ...constructions.automata._automaton import Automaton, Indices
+from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError
 from .._kinds import kind_of, require_run
 from .._realisations import RealisationLike, realisation_of
@@ -280,7 +281,7 @@ def _several_layers(
 
 def track(
     stepper: Stepper,
-    automaton: Automaton,
+    automaton: AutomatonLike,
     words: Any,
     *,
     dtype: str = "exact",
@@ -291,6 +292,7 @@ def track(
 
     `words` and `start` as for `run`; `dtype` is only reported. Norms and margins are not observed.
     """
+    automaton = as_automaton(automaton)
     words = words_of(words, automaton)
     clock, tally = Clock(progress, words.length), Tally()
     current = np.full(words.sequences, automaton.start if start is None else start)

@@ -86,7 +86,7 @@ class ArrayWords:
         return self.letters[:, start:stop]
 
 
-def words_of(words: Any, automaton: Automaton) -> Words:
+def words_of(words: Any, automaton: AutomatonLike) -> Words:
     """Words to run, in any form that `run` takes, checked against the alphabet.
 
     Args:
@@ -103,6 +103,7 @@ def words_of(words: Any, automaton: Automaton) -> Words:
     Raises:
         InputError: something else, a letter that is none, or words of different lengths.
     """
+    automaton = as_automaton(automaton)
     if isinstance(words, RandomWords) and words.letters > len(automaton.letters):
         raise InputError(
             f"`words`: random words over {words.letters} letters, but {automaton.name} has {len(automaton.letters)}"

@@ -2,23 +2,20 @@
 
 A model is an exact `LRNN`, an `NpzModel`, an array `[letters, n, n]` of floats or exact numbers (one head), or any
 mapping or sequence of square matrices of one size. Letters with the same matrix are reported once. Of all products of a
-head's letters up to a length it is said what first leaves the reals, the unit disc, or stability. `spectrum_of_file` does it
-for a certificate's linear RNN or an `.npz`.
+head's letters up to a length it is said what first leaves the reals, the unit disc, or stability.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ...constructions._lrnn import LRNN, Head, table_of
 from ...constructions._realisation import Realisation
 from ...constructions.texts._show import distinct_transitions, label_text, layer_letters
 from ...foundation._errors import InputError, LimitError
-from .._realisations import lrnn_of
-from ..proofs._npz_model import load_npz_matrices
+from ...foundation._text import html_table, one_line
 from ..running._weights import letter_rows
 from ._eigenvalues import (
     MAX_BITS,
@@ -286,7 +283,7 @@ class HeadSpectrum:
     products: Products | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ModelSpectrum:
     """The spectra of a model's heads."""
 
@@ -352,6 +349,17 @@ class ModelSpectrum:
             for letter in head.letters
         ]
         return table
+
+    def __repr__(self) -> str:
+        heads, letters = len(self.heads), len(self.letters)
+        decided = "all decided" if self.is_decided else "some undecided"
+        return one_line(
+            self, f"{self.name}, {heads} head{'s' * (heads != 1)}, {letters:,} matrices, {decided}"
+        )
+
+    def _repr_html_(self) -> str:
+        headings, *rows = self.rows()
+        return html_table(f"Spectra of {self.name}", rows, headings)
 
     def product_lines(self) -> list[str]:
         """What is known of the products, in plain lines; empty where none were asked for."""
@@ -431,22 +439,3 @@ def model_spectrum(
 
 def _largest(radii: Sequence[Interval]) -> Interval:
     return max(low for low, _ in radii), max(high for _, high in radii)
-
-
-def spectrum_of_file(
-    path: str, *, products: int = 0, max_dim: int = 64, max_letters: int = 2_000, max_products: int = 2_000
-) -> ModelSpectrum:
-    """See `model_spectrum`; certificates are checked first. `InputError` for a file that is neither."""
-    if Path(path).is_dir():
-        raise InputError(
-            f"{path}: is no FLA checkpoint; for a model folder `mirrormata compare` shows the eigenvalues of its heads"
-        )
-    model: Any = load_npz_matrices(path) if Path(path).suffix == ".npz" else lrnn_of(path)
-    return model_spectrum(
-        model,
-        products=products,
-        name=path,
-        max_dim=max_dim,
-        max_letters=max_letters,
-        max_products=max_products,
-    )

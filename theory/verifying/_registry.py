@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from ...foundation._errors import InputError
+from ...foundation._text import html_table
 from .. import claims as package
 from .._verdict import Verdict
 from ._claim import Claim, Effort, Subject, file_stem
@@ -43,6 +44,9 @@ class ClaimText:
     def rows(self) -> list[tuple[str, str]]:
         """`(label, text)` of the parts after the summary."""
         return [(f.name, getattr(self, f.name)) for f in fields(self) if f.name != "summary"]
+
+    def _repr_html_(self) -> str:
+        return html_table(self.summary, self.rows())
 
 
 LABELS = tuple(f.name.capitalize() for f in fields(ClaimText) if f.name != "summary")

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
+from ...foundation._text import html_table, one_line
 from .._verdict import Verdict, plain
 from ._claim import QUICK, Claim, Effort, Subject
 from ._registry import Entry, entry_of_file
@@ -27,7 +28,7 @@ class BudgetSpent(Exception):  # noqa: N818 - no error: the check was told to st
     """The time is up; raised wherever a check happens to be."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ClaimOutcome:
     """One claim's verdict; `error`: an exception in place of one (the status is `unknown` then).
 
@@ -58,6 +59,19 @@ class ClaimOutcome:
             "error": self.error,
             "seconds": round(self.seconds, 3),
         }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """`(label, text)` pairs of a readable table."""
+        expected = [] if self.expected is None else [("expected", self.expected)]
+        error = [] if self.error is None else [("error", self.error)]
+        return [*self.verdict.rows(), *expected, *error, ("seconds", f"{self.seconds:.3g}")]
+
+    def __repr__(self) -> str:
+        wanted = "as expected" if self.as_expected else "not as expected"
+        return one_line(self, f"{self.claim.id}, {self.verdict.finding}, {wanted}")
+
+    def _repr_html_(self) -> str:
+        return html_table("Claim", self.rows())
 
 
 def verify_claims(

@@ -172,9 +172,7 @@ MUTATIONS = [
     Mutation("G.P1.2", P1_2 + "permutation_factors", reversed_result, "order: of the swaps"),
     Mutation("G.P1.2", P1_2 + "orthogonal_factors", reversed_result, "order: of the reflections"),
     Mutation("G.P1.2", P1_2 + "contraction_factors", reversed_result, "order: scalings after reflections"),
-    Mutation(
-        "G.P1.2", "theory.claims.g_p1_2:_reflections", transposed_argument, "transposition: of U and V"
-    ),
+    Mutation("G.P1.2", "theory.claims.g_p1_2:_reflections", transposed_argument, "transposition: of U and V"),
     Mutation("G.P1.3", "theory.claims.g_p1_3:NON_REAL_KEYS", lambda keys: keys[::-1], "order: of the keys"),
     Mutation(
         "G.P1.3",
@@ -203,9 +201,7 @@ MUTATIONS = [
         masked_at_target,
         "transposition: copies read the target",
     ),
-    Mutation(
-        "R7", "theory.claims.r7:swap_copy_factors", reversed_result, "order: of the steps"
-    ),
+    Mutation("R7", "theory.claims.r7:swap_copy_factors", reversed_result, "order: of the steps"),
     Mutation(
         "R7",
         "theory.claims.r7:FourLayers.told",
@@ -228,12 +224,8 @@ MUTATIONS = [
     Mutation("CK.1", "theory.claims.ck_1:written_out", signs_first, "order: signs before the reflection"),
     Mutation("CK.1", "theory.claims.ck_1:reflection_and_signs", negative_signs, "sign: of all signs"),
     Mutation("CK.1", FACTORS + "reflection", negative_first, "angle: turned the other way"),
-    Mutation(
-        "own.LMI", "theory.claims.own_lmi:_moved", transposed_map, "transposition: of the letters"
-    ),
-    Mutation(
-        "own.LMI", "theory.claims.own_lmi:_fixed", absolute_vectors, "sign: x is not of sum zero"
-    ),
+    Mutation("own.LMI", "theory.claims.own_lmi:_moved", transposed_map, "transposition: of the letters"),
+    Mutation("own.LMI", "theory.claims.own_lmi:_fixed", absolute_vectors, "sign: x is not of sum zero"),
     Mutation(
         "own.LMI",
         "theory.claims.own_lmi:gram_of",
