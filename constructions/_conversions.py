@@ -556,7 +556,7 @@ def to_permutation_group(automaton: AutomatonLike) -> Any:
     where the transitions are not permutations.
     """
     automaton = as_automaton(automaton)
-    merged = automaton.merged_pair()
+    merged = automaton.find_merged_pair()
     if merged is not None:
         x, p, q = merged
         raise InputError(

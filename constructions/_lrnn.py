@@ -26,7 +26,7 @@ from ..foundation._errors import InputError
 from ._realisation import Realisation, Sparse, Transition
 from .algebra._cyclotomic import Number, conductor_of, enclosure, is_integer, sign, simplest
 from .algebra._householder import GHFactor, product_of
-from .algebra._matrices import Matrix, scaled
+from .algebra._matrices import Matrix, scale_matrix
 from .automata._automaton import Automaton, Indices
 
 
@@ -383,19 +383,19 @@ def _factor_counts(head: Head) -> list[int]:
 def dense_matrix(transition: Transition, n: int) -> Matrix:
     """A of a letter, gate included, as a dense n × n matrix."""
     if transition.matrix is not None:
-        return tuple(tuple(row) for row in dense(transition.matrix, n, n))
+        return tuple(tuple(row) for row in to_dense(transition.matrix, n, n))
     A = product_of(transition.factors, n)
-    return A if transition.gate == 1 else scaled(transition.gate, A)
+    return A if transition.gate == 1 else scale_matrix(transition.gate, A)
 
 
-def sparse(rows: list[list[Number]] | tuple[tuple[Number, ...], ...]) -> Sparse:
+def to_sparse(rows: list[list[Number]] | tuple[tuple[Number, ...], ...]) -> Sparse:
     """The non-zero entries of a dense matrix."""
     return tuple(
         (i, j, simplest(x)) for i, row in enumerate(rows) for j, x in enumerate(row) if simplest(x) != 0
     )
 
 
-def padded_rows(rows: Sequence[Sequence[int]]) -> Indices:
+def pad_rows(rows: Sequence[Sequence[int]]) -> Indices:
     """Rows of different lengths as an int array, -1 behind the shorter ones."""
     table = np.full((len(rows), max(1, *(len(row) for row in rows))), -1, dtype=np.int64)
     for r, row in enumerate(rows):
@@ -406,7 +406,7 @@ def padded_rows(rows: Sequence[Sequence[int]]) -> Indices:
 Rows: TypeAlias = list[dict[int, Number]]
 
 
-def stacked(head: Head) -> Rows:
+def stack_codes(head: Head) -> Rows:
     """Codes side by side: entry (i, j) of code c stands in row i, column c·value_dim + j."""
     rows: Rows = [{} for _ in range(head.dim)]
     for c, code in enumerate(head.codes):
@@ -431,7 +431,7 @@ def apply_factor(rows: Rows, factor: GHFactor) -> None:
                 row[column] = x
 
 
-def gated(rows: Rows, gate: Number) -> Rows:
+def scale_rows(rows: Rows, gate: Number) -> Rows:
     """gate·rows, a copy."""
     if gate == 0:
         return [{} for _ in rows]
@@ -461,22 +461,22 @@ def apply_transition(head: Head, transition: Transition, rows: Rows) -> Rows:
                 else:
                     result[i][column] = total
     else:
-        result = gated(rows, transition.gate)
+        result = scale_rows(rows, transition.gate)
         for factor in transition.factors:
             apply_factor(result, factor)
-    add(result, transition.additive, len(head.codes), head.value_dim)
+    add_to_codes(result, transition.additive, len(head.codes), head.value_dim)
     return result
 
 
 def image_of(head: Head, value: Sparse, transition: int) -> Sparse:
     """A(x) H + B(x) for any exact state H, by one transition's factors."""
     alone = replace(head, codes=(value,))
-    return codes_of(apply_transition(alone, head.transitions[transition], stacked(alone)), 1, head.value_dim)[
-        0
-    ]
+    return codes_of(
+        apply_transition(alone, head.transitions[transition], stack_codes(alone)), 1, head.value_dim
+    )[0]
 
 
-def add(rows: Rows, additive: Sparse, codes: int, value_dim: int) -> None:
+def add_to_codes(rows: Rows, additive: Sparse, codes: int, value_dim: int) -> None:
     """Add the same sparse matrix to every code, in place."""
     for i, j, b in additive:
         for c in range(codes):
@@ -501,7 +501,7 @@ def _place(entry: tuple[int, int, Number]) -> tuple[int, int]:
     return entry[0], entry[1]
 
 
-def dense(code: Sparse, dim: int, value_dim: int) -> Sequence[Sequence[Number]]:
+def to_dense(code: Sparse, dim: int, value_dim: int) -> Sequence[Sequence[Number]]:
     """A sparse matrix as dense rows."""
     rows: list[list[Number]] = [[0] * value_dim for _ in range(dim)]
     for i, j, x in code:
@@ -516,7 +516,7 @@ def integer_bound(lrnn: LRNN) -> int:
     States between the factors of a token count too. The recurrence is bit-exact, in any order of summation, in
     every format whose consecutive integers reach this bound. Only for `exactness == "integer"`.
     """
-    return max(head_bound(head) for head in lrnn.all_heads)
+    return max(bound_head(head) for head in lrnn.all_heads)
 
 
 def _largest(values: Collection[object]) -> int:
@@ -542,9 +542,9 @@ def _sum_bound(terms: Sequence[tuple[object, object]]) -> tuple[int, int]:
     return max(bound, total), total
 
 
-def head_bound(head: Head) -> int:
+def bound_head(head: Head) -> int:
     """The bound of one integer head."""
-    start = stacked(head)
+    start = stack_codes(head)
     bound = max(_largest(row.values()) for row in start)
     for transition in head.transitions:
         bound = max(bound, _largest([transition.gate]), _largest([x for _, _, x in transition.additive]))
@@ -554,7 +554,7 @@ def head_bound(head: Head) -> int:
                 terms[i].append((a, start[k]))
             sums = (_sum_bound(row)[0] for row in terms.values())
             bound = max(bound, _largest([a for _, _, a in transition.matrix]), *sums)
-        rows = gated(start, transition.gate)
+        rows = scale_rows(start, transition.gate)
         for factor in transition.factors:
             partial, total = _sum_bound([(v, rows[i]) for i, v in factor.reading])
             beta, v = _largest([factor.beta]), _largest([x for _, x in factor.vector])

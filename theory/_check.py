@@ -30,7 +30,7 @@ from ..constructions.automata._labels import distinct_texts, label_text, output_
 from ..foundation._errors import DisagreementError, InputError
 from . import checker
 from ._horizon import full_certificate
-from .checker._exact import Invalid, load, parse, shown
+from .checker._exact import Invalid, load, parse, show_value
 
 MAX_PAIRS = 1_000_000
 """Pairs of states followed in search of a word that two different automata answer differently."""
@@ -77,9 +77,11 @@ def difference(document: Mapping[str, Any], automaton: Automaton) -> Difference 
     theirs = distinct_texts(automaton.letters, "letter", automaton.name)
     mine: list[str] = document["labels"]["letters"]
     if sorted(mine) != sorted(theirs):
-        return Difference(f"its letters are {_listed(mine)}, those of {automaton.name} are {_listed(theirs)}")
+        return Difference(
+            f"its letters are {_join_texts(mine)}, those of {automaton.name} are {_join_texts(theirs)}"
+        )
     if document["kind"] == "bound":
-        return _bound_difference(document, automaton)
+        return _compare_bound(document, automaton)
     said = document["automaton"]
     names = document["labels"]["outputs"]
     outputs = [[names[o] for o in row] if isinstance(row, list) else names[row] for row in said["outputs"]]
@@ -91,10 +93,10 @@ def difference(document: Mapping[str, Any], automaton: Automaton) -> Difference 
     n = len(automaton.states)
     given: list[Any] = [texts[x * n : (x + 1) * n] for x in order] if automaton.is_mealy else texts
     wanted = _Table(automaton.name, mine, automaton.transitions[order].tolist(), automaton.start, given)
-    return _compared(certified, wanted)
+    return _compare_automata(certified, wanted)
 
 
-def _compared(first: _Table, second: _Table) -> Difference | None:
+def _compare_automata(first: _Table, second: _Table) -> Difference | None:
     """By breadth over pairs of states: the first word with different outputs, else two words that meet in one alone."""
     both_moore = not (first.is_mealy or second.is_mealy)
     p, q = first.start, second.start
@@ -121,7 +123,7 @@ def _compared(first: _Table, second: _Table) -> Difference | None:
                 if met is None and known[0] != (b if machine is first else a):
                     words = _spelt(known[1], first.letters), _spelt(here, first.letters)
                     met = Difference(
-                        f"{said(words[0])} and {said(words[1])} lead to one state of {machine.name}, and to two of "
+                        f"{quote_word(words[0])} and {quote_word(words[1])} lead to one state of {machine.name}, and to two of "
                         f"{others.name}",
                         words[1],
                     )
@@ -134,16 +136,18 @@ def _compared(first: _Table, second: _Table) -> Difference | None:
 
 
 def _answers(word: Word, first: _Table, one: str, second: _Table, other: str) -> Difference:
-    return Difference(f"after {said(word)} {first.name} answers {one!r}, {second.name} {other!r}", word)
+    return Difference(f"after {quote_word(word)} {first.name} answers {one!r}, {second.name} {other!r}", word)
 
 
-def _bound_difference(document: Mapping[str, Any], automaton: Automaton) -> Difference | None:
+def _compare_bound(document: Mapping[str, Any], automaton: Automaton) -> Difference | None:
     """Of tables without start and outputs, states matched by their names."""
     if not automaton.keeps_points:
-        automaton = automaton.trimmed()
+        automaton = automaton.trim()
     mine, theirs = document["labels"]["states"], distinct_texts(automaton.states, "state", automaton.name)
     if sorted(mine) != sorted(theirs):
-        return Difference(f"its states are {_listed(mine)}, those of {automaton.name} are {_listed(theirs)}")
+        return Difference(
+            f"its states are {_join_texts(mine)}, those of {automaton.name} are {_join_texts(theirs)}"
+        )
     letters = [label_text(x) for x in automaton.letters]
     place = {text: i for i, text in enumerate(theirs)}
     for x, row in zip(document["labels"]["letters"], document["automaton"]["transitions"], strict=True):
@@ -158,7 +162,7 @@ def _bound_difference(document: Mapping[str, Any], automaton: Automaton) -> Diff
     return None
 
 
-def said(word: Word) -> str:
+def quote_word(word: Word) -> str:
     """A word in a sentence."""
     if not word:
         return "the empty word"
@@ -174,7 +178,7 @@ def _spelt(path: tuple[Any, ...] | None, letters: list[str]) -> Word:
     return tuple(word[::-1])
 
 
-def _listed(texts: list[str]) -> str:
+def _join_texts(texts: list[str]) -> str:
     return ", ".join(texts[:8]) + ", ..." * (len(texts) > 8)
 
 
@@ -219,7 +223,7 @@ def check(
     an automaton with two letters or outputs (for a bound: two states) of the same text.
     """
     automaton = None if automaton is None else as_automaton(automaton)
-    document, result = _checked(certificate)
+    document, result = _check_document(certificate)
     if automaton is None:
         return result
     if result.verdict != "valid":
@@ -231,7 +235,7 @@ def check(
     return CheckResult("other", result.kind, reason, automaton.name, found.word)
 
 
-def _checked(certificate: str | Path | Mapping[str, Any] | Realisation) -> tuple[Any, CheckResult]:
+def _check_document(certificate: str | Path | Mapping[str, Any] | Realisation) -> tuple[Any, CheckResult]:
     """The certificate's document, and the verdict of its kind's checker."""
     if isinstance(certificate, Realisation):
         certificate = full_certificate(certificate)
@@ -258,7 +262,7 @@ def _checked(certificate: str | Path | Mapping[str, Any] | Realisation) -> tuple
         what = (
             "no certificate: an object with a kind is needed"
             if kind is None
-            else f"unknown kind: {shown(kind)}"
+            else f"unknown kind: {show_value(kind)}"
         )
         return None, CheckResult("invalid", None, what)
     try:
@@ -267,7 +271,7 @@ def _checked(certificate: str | Path | Mapping[str, Any] | Realisation) -> tuple
         return None, CheckResult("invalid", kind, str(reason))
 
 
-def accepted(found: Realisation, *, max_group: int = 5_000) -> dict[str, Any]:
+def accept_certificate(found: Realisation, *, max_group: int = 5_000) -> dict[str, Any]:
     """The certificate of a construction, once its checker has accepted it; `DisagreementError` where it does not."""
     document = full_certificate(found, max_group=max_group)
     result = check(document)
@@ -278,13 +282,13 @@ def accepted(found: Realisation, *, max_group: int = 5_000) -> dict[str, Any]:
     return document
 
 
-def write_accepted(found: Realisation, path: str | Path, *, max_group: int = 5_000) -> None:
+def write_accepted_certificate(found: Realisation, path: str | Path, *, max_group: int = 5_000) -> None:
     """Write the certificate of a construction, once the stand-alone checker has accepted it."""
-    write_certificate(accepted(found, max_group=max_group), path)
+    write_certificate(accept_certificate(found, max_group=max_group), path)
 
 
-def accepted_horizons(lrnn: LRNN) -> dict[str, int | None] | None:
+def accept_horizons(lrnn: LRNN) -> dict[str, int | None] | None:
     """For each dtype the length that the checker accepts; None where no horizon is certified."""
-    document = accepted(lrnn)
+    document = accept_certificate(lrnn)
     lengths: dict[str, int | None] | None = document.get("horizon", {}).get("lengths")
     return lengths

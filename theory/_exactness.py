@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..constructions._lrnn import LRNN, Head, head_bound
+from ..constructions._lrnn import LRNN, Head, bound_head
 from ..constructions._realisation import INTEGER_RANGES
 from ..constructions.algebra._cyclotomic import is_integer
 from ..foundation._errors import InputError
@@ -69,7 +69,7 @@ def exactness_report(
     name = float_format(dtype).name
     conditions = [_all(lrnn, "products of factors", _no_products), _all(lrnn, "integers", _not_integer)]
     if all(c.holds for c in conditions):
-        largest = max(head_bound(head) for head in lrnn.all_heads)
+        largest = max(bound_head(head) for head in lrnn.all_heads)
         reach = INTEGER_RANGES[name]
         conditions.append(
             Condition(

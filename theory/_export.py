@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from ..constructions._lrnn import LRNN, Head
 from ..constructions.automata._automaton import Automaton, Indices
 from ..constructions.automata._labels import label_text
-from ..constructions.certificates._parts import numbered_outputs
+from ..constructions.certificates._parts import number_outputs
 from ..foundation._errors import InputError, LimitError
 from ..foundation._files import write_bytes
 from ._npz_file import NPZ_FORMAT
@@ -121,7 +121,7 @@ def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_E
         if layer.reads is not None and layer.next_letter is not None:
             tensors[f"layers.{i}.reads"], tensors[f"layers.{i}.next_letter"] = layer.reads, layer.next_letter
     tensors["decode"] = lrnn.decode
-    tensors["outputs"], outputs = numbered_outputs(automaton)
+    tensors["outputs"], outputs = number_outputs(automaton)
     about = {
         "format": SAFETENSORS_FORMAT,
         "automaton": automaton.name,
@@ -185,7 +185,7 @@ def decode_table(automaton: Automaton, states: Indices) -> tuple[Indices, list[s
     For a Mealy machine the output belongs to the state before: -1 where the letter does not lead to the state, and
     `InputError` where it leads there from states with different outputs.
     """
-    outputs, texts = numbered_outputs(automaton)
+    outputs, texts = number_outputs(automaton)
     letters = len(automaton.letters)
     if not automaton.is_mealy:
         return np.repeat(outputs[states][:, None], letters, axis=1), texts

@@ -93,10 +93,10 @@ def lrnn_of(path: str) -> LRNN:
 
 def realisation_of(path: str) -> Realisation:
     """What a certificate file constructs, whichever kind of realisation it is; errors as for `lrnn_of`."""
-    return realisation_from_certificate(_constructed(path), path)
+    return realisation_from_certificate(_read_construction(path), path)
 
 
-def _constructed(path: str) -> dict[str, Any]:
+def _read_construction(path: str) -> dict[str, Any]:
     """The document of a valid certificate that holds a construction; the kind is looked at first."""
     document = _read(path)
     kind = document.get("kind")
@@ -191,7 +191,7 @@ def run_file(
         )
     if dtype != "exact":
         dtype = float_format(dtype).name
-    document = _constructed(path)
+    document = _read_construction(path)
     found = realisation_from_certificate(document, path)
     require_run(found, dtype, start, margins=picture is not None)
     automaton = found.automaton

@@ -186,7 +186,7 @@ def _singular_system(A: Matrix) -> tuple[list[tuple[Number, ...]], list[Fraction
     """Orthogonal right singular vectors, not normalised, with their rational singular values."""
     from flint import fmpq, fmpq_mat
 
-    from ._matrices import kernel, scaled, subtract
+    from ._matrices import kernel, scale_matrix, subtract
 
     n = len(A)
     if any(isinstance(x, Algebraic) for row in A for x in row):
@@ -206,7 +206,7 @@ def _singular_system(A: Matrix) -> tuple[list[tuple[Number, ...]], list[Fraction
             raise NotRealisableError(
                 "a singular value is irrational: use mirrormata.theory.claims.g_p1_2, which rounds and bounds the residual"
             )
-        for x in kernel(subtract(gram, scaled(root, identity(n)))):
+        for x in kernel(subtract(gram, scale_matrix(root, identity(n)))):
             u = x
             for w, value in zip(vectors, values, strict=True):
                 if value == sigma:

@@ -42,7 +42,7 @@ def product(A: Matrix, B: Matrix) -> Matrix:
     return matrix([[dot(row, column) for column in columns] for row in A])
 
 
-def scaled(c: Number, A: Matrix) -> Matrix:
+def scale_matrix(c: Number, A: Matrix) -> Matrix:
     """c·A."""
     return matrix([[c * x for x in row] for row in A])
 
@@ -62,7 +62,7 @@ def divide(a: Number, b: Number) -> Number:
     return simplest(Fraction(a) / b if isinstance(a, int) else a / b)
 
 
-def reduced_rows(A: Sequence[Sequence[Number]]) -> tuple[list[list[Number]], list[int]]:
+def reduce_rows(A: Sequence[Sequence[Number]]) -> tuple[list[list[Number]], list[int]]:
     """Reduced row echelon form without zero rows, and its pivot columns."""
     rows = [list(row) for row in A]
     pivots: list[int] = []
@@ -85,12 +85,12 @@ def reduced_rows(A: Sequence[Sequence[Number]]) -> tuple[list[list[Number]], lis
 
 def rank(A: Sequence[Sequence[Number]]) -> int:
     """Exact rank."""
-    return len(reduced_rows(A)[1])
+    return len(reduce_rows(A)[1])
 
 
 def kernel(A: Sequence[Sequence[Number]]) -> list[tuple[Number, ...]]:
     """A basis of {x : A x = 0}."""
-    rows, pivots = reduced_rows(A)
+    rows, pivots = reduce_rows(A)
     width = len(A[0])
     basis = []
     for free in (j for j in range(width) if j not in pivots):

@@ -175,9 +175,9 @@ class Automaton:
     @cached_property
     def is_permutation(self) -> bool:
         """True where every letter permutes the states: the transition monoid is then a group."""
-        return self.merged_pair() is None
+        return self.find_merged_pair() is None
 
-    def merged_pair(self) -> tuple[int, int, int] | None:
+    def find_merged_pair(self) -> tuple[int, int, int] | None:
         """`(letter, state, state)` indices of a letter that merges two states, or None in a group automaton."""
         n = len(self.states)
         for x, row in enumerate(self.transitions):
@@ -331,9 +331,9 @@ class Automaton:
             InputError: there is no such state.
         """
         moved = replace(self, start=self.state_index(start))
-        return moved if self.keeps_points else moved.trimmed()
+        return moved if self.keeps_points else moved.trim()
 
-    def trimmed(self) -> Automaton:
+    def trim(self) -> Automaton:
         """Only the reachable states, in their old order; the dropped ones are named in `notes`."""
         kept = sorted(self.reachable())
         if len(kept) == len(self.states):
@@ -426,7 +426,7 @@ def _classes(values: Iterable[Hashable]) -> Indices:
     return np.array([numbers.setdefault(v, len(numbers)) for v in values], dtype=np.int64)
 
 
-def _typed(value: object) -> Hashable:
+def _type_and_value(value: object) -> Hashable:
     # 1, 1.0 and True are equal in Python but are different outputs
     return (type(value).__name__, value if isinstance(value, Hashable) else repr(value))
 
@@ -438,7 +438,7 @@ def output_classes(automaton: Automaton) -> Indices:
         Ints `[states]`: the class of each state, numbered by first appearance.
     """
     columns = np.atleast_2d(automaton.outputs)
-    classes = _classes(tuple(_typed(v) for v in columns[:, q]) for q in range(len(automaton.states)))
+    classes = _classes(tuple(_type_and_value(v) for v in columns[:, q]) for q in range(len(automaton.states)))
     count = int(classes.max()) + 1
     while True:
         signature = np.vstack([classes[None], classes[automaton.transitions]])
@@ -459,7 +459,7 @@ def minimise(automaton: Automaton) -> Automaton:
     Returns:
         The quotient by `output_classes`. A class has the label of its first state.
     """
-    automaton = automaton.trimmed()
+    automaton = automaton.trim()
     classes = output_classes(automaton)
     count = int(classes.max()) + 1
     if count == len(automaton.states):
@@ -513,10 +513,12 @@ def separating_word(first: Automaton, second: Automaton) -> list[Label] | None:
     while queue:
         pair = queue.popleft()
         p, q = pair
-        if not first.is_mealy and _typed(first.outputs[p]) != _typed(second.outputs[q]):
+        if not first.is_mealy and _type_and_value(first.outputs[p]) != _type_and_value(second.outputs[q]):
             return word_to(pair)
         for x, y in enumerate(other):
-            if first.is_mealy and _typed(first.outputs[x, p]) != _typed(second.outputs[y, q]):
+            if first.is_mealy and _type_and_value(first.outputs[x, p]) != _type_and_value(
+                second.outputs[y, q]
+            ):
                 return [*word_to(pair), first.letters[x]]
             successor = (int(first.transitions[x, p]), int(second.transitions[y, q]))
             if successor not in came_from:
@@ -630,7 +632,7 @@ def build(
         notes=tuple(notes),
     )
     if not keep_points:
-        automaton = automaton.trimmed()
+        automaton = automaton.trim()
     return minimise(automaton) if track == "output" else automaton
 
 

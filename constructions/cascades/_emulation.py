@@ -84,7 +84,7 @@ def check_emulation(
         state = tuple(cascade.initial[point].tolist())
         found = EmulationFailure(state, -1, point, int(covered[point]), point)
         break
-    batches = _all_states(cascade) if exhaustive else _drawn_states(cascade, samples, seed)
+    batches = _all_states(cascade) if exhaustive else _draw_states(cascade, samples, seed)
     for states in batches:
         if found is not None:
             break
@@ -117,7 +117,7 @@ def _all_states(cascade: Cascade) -> Iterator[Indices]:
         yield states
 
 
-def _drawn_states(cascade: Cascade, samples: int, seed: int) -> Iterator[Indices]:
+def _draw_states(cascade: Cascade, samples: int, seed: int) -> Iterator[Indices]:
     generator = np.random.default_rng(seed)
     for first in range(0, samples, _BATCH):
         rows = min(_BATCH, samples - first)

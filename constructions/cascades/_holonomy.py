@@ -159,13 +159,13 @@ class Holonomy:
 
     def by_height(self) -> tuple[tuple[int, ...], ...]:
         """Class indices level by level from the top, by height (the levels of the cascade)."""
-        return self._grouped([self.levels - c.height for c in self.classes])
+        return self._group_by_level([self.levels - c.height for c in self.classes])
 
     def by_depth(self) -> tuple[tuple[int, ...], ...]:
         """Class indices level by level from the top, by depth (as SgpDec 1.2 arranges them)."""
-        return self._grouped([c.depth - 1 for c in self.classes])
+        return self._group_by_level([c.depth - 1 for c in self.classes])
 
-    def _grouped(self, levels: list[int]) -> tuple[tuple[int, ...], ...]:
+    def _group_by_level(self, levels: list[int]) -> tuple[tuple[int, ...], ...]:
         groups: list[list[int]] = [[] for _ in range(self.levels)]
         for index, level in enumerate(levels):
             groups[level].append(index)
@@ -221,7 +221,7 @@ def holonomy_of_maps(
     by_size = np.argsort(-sets.sizes, kind="stable")
     ordered, tiles = [], []
     for of_class in members:
-        order, table = _carried_tiles(sets, class_of, of_class[0], tiles_of(sets, of_class[0], by_size))
+        order, table = _carry_tiles(sets, class_of, of_class[0], tiles_of(sets, of_class[0], by_size))
         ordered.append(order)
         tiles.append(table)
     below = [
@@ -237,7 +237,7 @@ def holonomy_of_maps(
     return Holonomy(maps, sets, tuple(classes), class_of, height_of)
 
 
-def _carried_tiles(
+def _carry_tiles(
     sets: ImageSets, class_of: Indices, representative: int, tiles: list[int]
 ) -> tuple[Indices, Indices]:
     """The members breadth first from the representative, and its tiles carried along the spanning tree."""

@@ -399,7 +399,7 @@ def dot_text(automaton: Automaton, name: str) -> str:
         if kind == "moore":
             output = escape_label(outputs[q], "{}|<>")
             lines.append(
-                f'  {state} [shape=record, label="{_quoted("{ " + escape_label(texts[q], "{}|<>") + " | " + output + " }")}"];'
+                f'  {state} [shape=record, label="{_quote("{ " + escape_label(texts[q], "{}|<>") + " | " + output + " }")}"];'
             )
         else:
             accepted = kind == "acceptor" and automaton.outputs[q]
@@ -410,11 +410,11 @@ def dot_text(automaton: Automaton, name: str) -> str:
             label = letter
             if kind == "mealy":
                 label += "/" + escape_label(outputs[x * len(states) + q], "/,")
-            lines.append(f'  {state} -> {states[automaton.transitions[x, q]]} [label="{_quoted(label)}"];')
+            lines.append(f'  {state} -> {states[automaton.transitions[x, q]]} [label="{_quote(label)}"];')
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _quoted(label: str) -> str:
+def _quote(label: str) -> str:
     return label.replace('"', '\\"')
 
 

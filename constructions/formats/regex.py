@@ -212,7 +212,7 @@ def from_regex(
     name = name or f"regex:{pattern}"
     letters = _alphabet(pattern, alphabet, name)
     automaton = pattern_acceptor(pattern, letters, name, max_states).determinise(name, track, max_states)
-    return _numbered(automaton, "minimal complete DFA" if track == "output" else "complete DFA")
+    return _number_states(automaton, "minimal complete DFA" if track == "output" else "complete DFA")
 
 
 def pattern_acceptor(
@@ -275,7 +275,7 @@ def _alphabet(pattern: str, alphabet: Sequence[str] | None, name: str) -> list[s
     return letters
 
 
-def _numbered(automaton: Automaton, what: str) -> Automaton:
+def _number_states(automaton: Automaton, what: str) -> Automaton:
     """States renamed 0, 1, ... breadth first; the notes say what it is and which state is a sink."""
     order = automaton.reachable()
     new_index: Indices = np.empty(len(order), dtype=np.int64)

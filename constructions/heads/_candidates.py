@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from ..algebra._cyclotomic import Algebraic, Number, conductor_of
 from ..algebra._matrices import Matrix
-from ..algebra.groups._abelian import abelianised
+from ..algebra.groups._abelian import abelianise
 from ..algebra.groups._actions import BlockSystem, TransitiveAction, block_systems
 from ..automata._automaton import Indices
 from ._representations import HeadPlan, MatrixPlan, SignedPermutationPlan
@@ -48,7 +48,7 @@ class HeadSearch:
     @cached_property
     def abelian(self) -> tuple[Indices, Indices] | None:
         """The regular action of G/G′ and the class of each point; None where the group is too large to say."""
-        return abelianised(self.action)
+        return abelianise(self.action)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class HeadCandidate:
         return self.cost, self.degree > 1, self.dim
 
 
-def undivided(
+def candidate_of_one_plan(
     theorem: str,
     name: str,
     cost: int,
@@ -110,7 +110,7 @@ def cheapest(candidates: Sequence[HeadCandidate]) -> list[HeadCandidate]:
     return sorted(candidates, key=lambda c: (c.price, c.moved is None, c.degree, c.theorem, c.name))
 
 
-def started_at(
+def start_candidate_at(
     candidate: HeadCandidate, action: TransitiveAction, starts: Sequence[Sequence[int]], name: str
 ) -> HeadCandidate:
     """The letters of a candidate of signed permutations of a regular action; `starts`: the parts of its initial state.
@@ -127,7 +127,7 @@ def started_at(
 
     @cache
     def classes(marks: Marks) -> Indices:
-        return action.followed(plan(marks).orbit().transitions)
+        return action.follow(plan(marks).orbit().transitions)
 
     return HeadCandidate(
         candidate.theorem,
@@ -151,10 +151,10 @@ def conjugates(candidate: HeadCandidate) -> Iterator[HeadCandidate]:
     for k in range(2, conductor // 2 + 1):
         if gcd(k, conductor) == 1:
             name = f"{candidate.name}, 2cos 2π/{conductor} taken to 2cos 2π·{k}/{conductor}"
-            yield replace(candidate, name=name, plan=partial(_conjugated, candidate, k))
+            yield replace(candidate, name=name, plan=partial(_conjugate_plan, candidate, k))
 
 
-def _conjugated(candidate: HeadCandidate, k: int, marks: Marks) -> HeadPlan:
+def _conjugate_plan(candidate: HeadCandidate, k: int, marks: Marks) -> HeadPlan:
     plan = candidate.plan(marks)
     assert isinstance(plan, MatrixPlan)
     return replace(

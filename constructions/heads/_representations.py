@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from ...foundation._errors import LimitError
-from .._lrnn import Head, sparse
+from .._lrnn import Head, to_sparse
 from .._realisation import Sparse, Transition
 from ..algebra._cyclotomic import Number
 from ..algebra._householder import GHFactor, gh_factor, orthogonal_factors, permutation_factors
@@ -160,7 +160,7 @@ class MatrixPlan:
             for code in codes:  # grows on the way
                 columns.append([number(product(A, code)) for A in self.matrices])  # noqa: PERF401
             table = np.array(columns, dtype=np.int64).reshape(len(codes), -1).T
-        return Orbit([sparse(code) for code in codes], table, (0,))
+        return Orbit([to_sparse(code) for code in codes], table, (0,))
 
 
 def signed_permutation_factors(image: list[int], negative: list[int]) -> tuple[GHFactor, ...]:

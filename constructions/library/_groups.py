@@ -243,9 +243,9 @@ def letters_of(group: FiniteGroup, alphabet: str, name: str) -> Indices:
         square_to_one = group.multiply(everything, everything) == group.identity
         chosen = np.flatnonzero(square_to_one & (everything != group.identity))
     elif alphabet == "transpositions":
-        chosen = np.flatnonzero(_moved_points(group, name) == 2)
+        chosen = np.flatnonzero(_count_moved_points(group, name) == 2)
     elif up_to:
-        moved = _moved_points(group, name)
+        moved = _count_moved_points(group, name)
         points = 0 if group.images is None else group.images.shape[1]
         (k,) = whole_numbers(name, up_to[1], [Parameter("k", 0, points)])
         chosen = np.flatnonzero(moved <= k)
@@ -274,7 +274,7 @@ def in_k_tokens(group: FiniteGroup, digits: str, product: Product, name: str, li
     return replace(plain, letters=(*plain.letters, BLANK), transitions=rows)
 
 
-def _moved_points(group: FiniteGroup, name: str) -> Indices:
+def _count_moved_points(group: FiniteGroup, name: str) -> Indices:
     """How many points each element moves."""
     if group.images is None:
         raise InputError(

@@ -34,7 +34,7 @@ def group_lrnn(
     `theorem`: only heads of this source, one that offers candidates, such as G.T3. Raises `NotRealisableError` with the letter and the two states
     that it merges where the automaton is no group automaton, and where no heads do.
     """
-    if (merged := automaton.merged_pair()) is not None:
+    if (merged := automaton.find_merged_pair()) is not None:
         x, p, q = merged
         raise NotRealisableError(
             f"{automaton.name}: letter {automaton.letters[x]!r} merges states {automaton.states[p]!r} and "

@@ -54,14 +54,14 @@ def block_delay(
     """
     automaton = as_automaton(automaton)
     _require_options(householders, counter, exactness)
-    automaton = automaton.trimmed()
-    if (merged := automaton.merged_pair()) is not None:
+    automaton = automaton.trim()
+    if (merged := automaton.find_merged_pair()) is not None:
         x, p, q = merged
         raise NotRealisableError(
             f"{automaton.name}: letter {automaton.letters[x]!r} merges states {automaton.states[p]!r} and "
             f"{automaton.states[q]!r}, so this is no group automaton, and block delay is for group automata"
         )
-    group = _listed(automaton, max_group)
+    group = _list_group(automaton, max_group)
     cost = group.cost
     least = -(-cost // householders)
     if least < 2:
@@ -113,11 +113,11 @@ class _Group:
         """Points whose images tell the state."""
         if self.elements is None or self.states is None:
             return (self.start,)
-        return marked_points(self.elements, self.states)
+        return choose_marked_points(self.elements, self.states)
 
 
 @lru_cache(maxsize=1)  # a plan builds block delays of one automaton for many numbers of factors
-def _listed(automaton: Automaton, max_group: int) -> _Group:
+def _list_group(automaton: Automaton, max_group: int) -> _Group:
     action = transitive_action(automaton, max_group)
     if not action.regular:
         return _Group(automaton.start, np.asarray(automaton.transitions, dtype=np.int64))
@@ -129,7 +129,7 @@ def _listed(automaton: Automaton, max_group: int) -> _Group:
     return _Group(automaton.start, points, elements, action.states)
 
 
-def marked_points(elements: Indices, states: Indices) -> tuple[int, ...]:
+def choose_marked_points(elements: Indices, states: Indices) -> tuple[int, ...]:
     """Points whose images tell the state: the first single one that does, else all less those that are not needed."""
 
     def tell(chosen: list[int]) -> bool:
@@ -167,13 +167,13 @@ def delays(problem: Problem, exactness: str) -> Sequence[Build]:
         budget += max(1, 2 ** (budget.bit_length() - 2))
     builds: list[Build] = []
     for delay in found:
-        builds.append(partial(_built, delay))
+        builds.append(partial(_return_delay, delay))
         if delay.exactness != "integer":
             builds.append(partial(_delay, delay.budget, "integer"))
     return builds
 
 
-def _built(delay: BlockDelay, _: Problem) -> BlockDelay:
+def _return_delay(delay: BlockDelay, _: Problem) -> BlockDelay:
     return delay
 
 

@@ -13,7 +13,7 @@ from ..heads._assembly import one_code_a_state
 from ._construction import Construction, Problem
 
 
-def unbounded(automaton: Automaton) -> LRNN:
+def unbounded_lrnn(automaton: Automaton) -> LRNN:
     """The LRNN with A(x) e_q = e_{δ(q, x)} and H_0 = e_{q0}; integer, hence bit-exact in every format."""
     size = len(automaton.states)
     return one_code_a_state(
@@ -31,7 +31,7 @@ def unbounded(automaton: Automaton) -> LRNN:
 
 
 def _build(problem: Problem) -> LRNN:
-    return unbounded(problem.automaton)
+    return unbounded_lrnn(problem.automaton)
 
 
 CONSTRUCTION = Construction(

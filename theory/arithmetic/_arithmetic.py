@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...foundation._errors import InputError
-from ._exact_sum import rounded_product_sum, rounded_to_odd, two_sum
+from ._exact_sum import round_product_sum, round_to_odd, two_sum
 from ._rounding import MODES, STOCHASTIC, FloatFormat, Floats
 from ._value_sets import FiniteSet, Grid, ValueSet, round_values, value_set
 
@@ -94,7 +94,7 @@ class PerStep:
 
     def product_sum(self, pairs: list[tuple[Floats, Floats]], extra: Floats | None = None) -> Floats:
         """Q(Σ x·y + extra) over pairs of float64 arrays that broadcast."""
-        return rounded_product_sum(pairs, extra, self.values, self.mode)
+        return round_product_sum(pairs, extra, self.values, self.mode)
 
 
 @dataclass(frozen=True)
@@ -130,13 +130,13 @@ class PerOp:
             if isinstance(self.values, FloatFormat) and self.values.precision == 53:
                 return self._once([(x, np.ones(()))], y)
             s, e = two_sum(x, y)
-            return self.round(np.where(np.isfinite(s), rounded_to_odd(s, e), s) + 0.0)
+            return self.round(np.where(np.isfinite(s), round_to_odd(s, e), s) + 0.0)
 
     def subtract(self, x: Any, y: Any) -> Floats:
         """x - y, rounded."""
         return self.add(x, -np.asarray(y, dtype=np.float64))
 
-    def fused(self, x: Any, y: Any, z: Any) -> Floats:
+    def multiply_add(self, x: Any, y: Any, z: Any) -> Floats:
         """x·y + z, rounded once."""
         x, y, z = (np.asarray(v, dtype=np.float64) for v in (x, y, z))
         return self._once([(x, y)], z)
@@ -144,14 +144,14 @@ class PerOp:
     def dot(self, x: Floats, y: Floats, axis: int = -1) -> Floats:
         """Σ x·y along an axis, in this order (the additive term aside)."""
         x, y = np.broadcast_arrays(np.moveaxis(np.asarray(x), axis, 0), np.moveaxis(np.asarray(y), axis, 0))
-        return self._accumulated(list(zip(x, y, strict=True)), None)
+        return self._accumulate(list(zip(x, y, strict=True)), None)
 
     def affine(self, A: Any, h: Any, b: Any = None) -> Floats:
         """A h + b in the stated order: `[..., n, m]`, `[..., m, d]`, `[..., n, d]`; leading axes broadcast."""
         A, h = np.asarray(A, dtype=np.float64), np.asarray(h, dtype=np.float64)
         extra = None if b is None else np.asarray(b, dtype=np.float64)
         pairs = [(A[..., :, j, None], h[..., j, None, :]) for j in range(A.shape[-1])]
-        return self._accumulated(pairs, extra)
+        return self._accumulate(pairs, extra)
 
     def delta_rule(self, h: Any, key: Any, beta: Any, value: Any) -> Floats:
         """s = kᵀh; e = β(v - s); h_i ← h_i + k_i e: `[..., n, d]`, `[..., n]`, `[...]`, `[..., d]` (own.R4).
@@ -164,13 +164,13 @@ class PerOp:
         e = self.multiply(np.asarray(beta, dtype=np.float64)[..., None], self.subtract(value, s))[
             ..., None, :
         ]
-        return self.fused(key, e, h) if self.order == "fma" else self.add(h, self.multiply(key, e))
+        return self.multiply_add(key, e, h) if self.order == "fma" else self.add(h, self.multiply(key, e))
 
-    def _accumulated(self, pairs: list[tuple[Floats, Floats]], extra: Floats | None) -> Floats:
+    def _accumulate(self, pairs: list[tuple[Floats, Floats]], extra: Floats | None) -> Floats:
         if self.order == "fma":
             total = self.multiply(*pairs[0])
             for x, y in pairs[1:]:
-                total = self.fused(x, y, total)
+                total = self.multiply_add(x, y, total)
         else:
             products = [self.multiply(x, y) for x, y in pairs]
             if self.order == "bias" and extra is not None:

@@ -65,7 +65,7 @@ class FloatFormat:
 
     @cached_property
     def grids(self) -> dict[int, tuple[Any, ...]]:
-        """What `snapped` needs, by the bytes of the carrying type: masks of its exponent, 2^e, and 1.5·2^k."""
+        """What `snap_to_grid` needs, by the bytes of the carrying type: masks of its exponent, 2^e, and 1.5·2^k."""
         made: dict[int, tuple[Any, ...]] = {}
         for carrier, integer, exponent_bits, mantissa in (
             (np.float64, np.int64, 0x7FF << 52, 52),
@@ -144,7 +144,7 @@ def round_fraction(x: Fraction | int, fmt: str | FloatFormat, mode: str = "rne")
     f = float_format(fmt)
     x = Fraction(x)
     if mode != "rne":
-        return _directed_fraction(x, f, mode)
+        return _round_fraction_directed(x, f, mode)
     if x == 0:
         return 0.0
     size = abs(x)
@@ -156,13 +156,13 @@ def round_fraction(x: Fraction | int, fmt: str | FloatFormat, mode: str = "rne")
     return rounded if x > 0 else -abs(rounded)
 
 
-def _directed_fraction(x: Fraction, f: FloatFormat, mode: str) -> float:
+def _round_fraction_directed(x: Fraction, f: FloatFormat, mode: str) -> float:
     if x == 0:
         return 0.0
     quantum = Fraction(2) ** (max(binary_exponent(abs(x)), f.min_exponent) - f.precision + 1)
     size = whole_number(x / quantum, mode) * quantum
     if abs(size) > f.max_finite:
-        return _overflowed(f, mode, x < 0, exact_tie=abs(x) == f.tie_beyond)
+        return _overflow_value(f, mode, x < 0, exact_tie=abs(x) == f.tie_beyond)
     return float(size) if x > 0 else -abs(float(size))
 
 
@@ -180,10 +180,10 @@ def whole_number(x: Fraction, mode: str) -> int:
         return ceil(x - Fraction(1, 2))
     if mode == "rz":
         return trunc(x)
-    return ceil(x) if checked_mode(mode) == "ru" else floor(x)
+    return ceil(x) if check_mode(mode) == "ru" else floor(x)
 
 
-def _overflowed(f: FloatFormat, mode: str, negative: bool, exact_tie: bool) -> float:
+def _overflow_value(f: FloatFormat, mode: str, negative: bool, exact_tie: bool) -> float:
     """What a number becomes whose rounding, with the exponent unbounded, is beyond the format."""
     largest = float(f.max_finite)
     inward = mode in ("rz", "ru" if negative else "rd")
@@ -192,7 +192,7 @@ def _overflowed(f: FloatFormat, mode: str, negative: bool, exact_tie: bool) -> f
     return -size if negative else size
 
 
-def checked_mode(mode: str) -> str:
+def check_mode(mode: str) -> str:
     """The mode itself; an unknown one is an `InputError` that lists them."""
     if mode not in MODES:
         raise InputError(f"rounding mode {mode!r}: not one of {', '.join(MODES)}")
@@ -226,12 +226,12 @@ def round_array(values: Any, fmt: str | FloatFormat, mode: str = "rne") -> Float
     f = float_format(fmt)
     given = np.asarray(values, dtype=np.float64)
     if mode != "rne":
-        return _directed_array(given, f, mode)
+        return _round_array_directed(given, f, mode)
     if f.precision == 53:
         return given.copy()
     x = np.atleast_1d(given)
     with np.errstate(over="ignore", invalid="ignore"):
-        rounded: Floats = np.copysign(snapped(x, f), x)
+        rounded: Floats = np.copysign(snap_to_grid(x, f), x)
         fits = np.abs(rounded) <= float(f.max_finite)
         if not fits.all():
             large = ~fits  # overflow and nan
@@ -239,8 +239,8 @@ def round_array(values: Any, fmt: str | FloatFormat, mode: str = "rne") -> Float
     return rounded.reshape(given.shape)
 
 
-def _directed_array(given: Floats, f: FloatFormat, mode: str) -> Floats:
-    checked_mode(mode)
+def _round_array_directed(given: Floats, f: FloatFormat, mode: str) -> Floats:
+    check_mode(mode)
     if f.precision == 53:
         return given.copy()
     x = np.atleast_1d(given)
@@ -266,11 +266,11 @@ def whole_numbers(x: Floats, mode: str) -> Floats:
         towards_zero = np.trunc(x)
         part = x - towards_zero  # exact
         return np.asarray(towards_zero + (part > 0.5) - (part <= -0.5))
-    whole = {"rne": np.rint, "rz": np.trunc, "ru": np.ceil, "rd": np.floor}[checked_mode(mode)]
+    whole = {"rne": np.rint, "rz": np.trunc, "ru": np.ceil, "rd": np.floor}[check_mode(mode)]
     return np.asarray(whole(x))
 
 
-def snapped(x: NDArray[Any], fmt: FloatFormat) -> NDArray[Any]:
+def snap_to_grid(x: NDArray[Any], fmt: FloatFormat) -> NDArray[Any]:
     """x rounded to the format's grid of values with the exponent unbounded above; ±0 may lose its sign.
 
     `x`: float64 or float32, with at least four bits more than the format. Adding and subtracting 1.5·2^m makes the

@@ -26,7 +26,7 @@ from ._rounding import (
     FloatFormat,
     Floats,
     binary_exponent,
-    checked_mode,
+    check_mode,
     round_array,
     round_fraction,
     whole_number,
@@ -110,7 +110,7 @@ class FiniteSet:
             return nearer_above
         if mode == "rne":
             raise InputError("rounding mode 'rne': a list of values has no even members; write tie_low")
-        return {"rz": negative, "ru": ~(nearer_above & False), "rd": nearer_above & False}[checked_mode(mode)]
+        return {"rz": negative, "ru": ~(nearer_above & False), "rd": nearer_above & False}[check_mode(mode)]
 
 
 ValueSet = FloatFormat | Grid | FiniteSet
@@ -121,7 +121,7 @@ NUMBER = r"[-+]?[0-9]{1,400}(/[0-9]{1,400}|(\.[0-9]{0,400})?(e[-+]?[0-9]{1,3})?)
 """Texts of numbers; longer ones and larger exponents take long to write out, and are no float64 anyway."""
 
 
-def shorten(text: str, most: int) -> str:
+def shorten_text(text: str, most: int) -> str:
     """The text, the middle of a long one left out."""
     return text if len(text) <= most else f"{text[: most // 2]}...{text[-most // 2 :]}"
 
@@ -168,7 +168,7 @@ def finite_set(numbers: Iterable[Any], name: str | None = None) -> FiniteSet:
         # an even last bit, so that sums rounded to odd lie on the right side
         if abs(x) > 2**1000 or Fraction(float(x)) != x or float(x).as_integer_ratio()[0].bit_length() > 52:
             raise InputError(
-                f"values: {shorten(str(x), 40)} (a value or the middle of two) has more than 52 bits or exceeds 2^1000: use dyadic "
+                f"values: {shorten_text(str(x), 40)} (a value or the middle of two) has more than 52 bits or exceeds 2^1000: use dyadic "
                 "numbers"
             )
     return FiniteSet(name or ",".join(str(x) for x in exact), tuple(float(x) for x in exact))

@@ -36,7 +36,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from ._exact import array, integer, need, record, run_alone, same, shown
+from ._exact import array, integer, need, record, run_alone, same, show_value
 from ._labels import read_labels
 
 Map: TypeAlias = tuple[int, ...]
@@ -277,15 +277,17 @@ def check(document: Any) -> str:
         record(said, keys, where)
         key = (said["figure"], said["reason"])
         at = next((j for j, b in enumerate(mine) if (b["figure"], b["reason"]) == key), None)
-        need(at is not None, f"{where}: no bound of {shown(key[0])} by {shown(key[1])} is known here")
+        need(
+            at is not None, f"{where}: no bound of {show_value(key[0])} by {show_value(key[1])} is known here"
+        )
         assert at is not None
         need(at > last, f"{where}: the bounds are out of order")
         last = at
         evidence = record(said["evidence"], set(mine[at]["evidence"]), f"{where}.evidence")
         for name, value in mine[at]["evidence"].items():
-            need(same(evidence[name], value), f"{where}.evidence.{name}: it is {shown(value)}")
+            need(same(evidence[name], value), f"{where}.evidence.{name}: it is {show_value(value)}")
         for name in sorted(keys - {"evidence"}):
-            need(same(said[name], mine[at][name]), f"{where}.{name}: it is {shown(mine[at][name])}")
+            need(same(said[name], mine[at][name]), f"{where}.{name}: it is {show_value(mine[at][name])}")
     need(last >= 0, "bounds: empty")
     figures = ", ".join(f"{said['figure']} >= {said['at_least']}" for said in document["bounds"])
     return f"{n} states, {k} letters: {figures}"

@@ -88,7 +88,7 @@ def norm_up(square: int) -> Fraction:
     return Fraction(root + (root * root < square), 2**96)
 
 
-def rounded(x: Number, precision: int, least: int) -> Fraction:
+def round_to_format(x: Number, precision: int, least: int) -> Fraction:
     """x rounded once to the nearest number of a float format, ties to even; no overflow here."""
     bits = 128
     while True:
@@ -116,7 +116,7 @@ def squares(entries: Iterable[Number]) -> Number:
 
 def rounding_errors(matrix: Sparse, precision: int, least: int) -> Number:
     """‖rnd(M) - M‖² in the Frobenius norm."""
-    return squares(rounded(x, precision, least) - x for _, _, x in matrix)
+    return squares(round_to_format(x, precision, least) - x for _, _, x in matrix)
 
 
 def least_distance(head: Head, images: list[list[int]]) -> int | None:

@@ -364,7 +364,7 @@ def plain_witness(witness: Witness) -> dict[str, Any]:
     return found
 
 
-def written_witness(written: Mapping[str, Any]) -> Witness:
+def read_witness(written: Mapping[str, Any]) -> Witness:
     """The recurrence that `plain_witness` wrote."""
     weights = written["weights"]
     numbers = {
@@ -390,7 +390,7 @@ def written_witness(written: Mapping[str, Any]) -> Witness:
 
 def counts(written: Mapping[str, Any], period: int) -> bool:
     """Replayed: are all eigenvalues real and not negative, and is the limit cycle of this period?"""
-    witness = written_witness(written)
+    witness = read_witness(written)
     spectrum = transition_spectrum(witness)
     return bool(spectrum.is_real) and spectrum.has_negative is False and witness.replay().period == period
 

@@ -141,7 +141,7 @@ def certify_impossibility(
     written = write_impossible(
         model.heads, model.arithmetic.name, model.name, machine, loop, prefix, (i, j, z)
     )
-    return _accepted(written)
+    return _accept_document(written)
 
 
 def certify_cast_impossibility(
@@ -177,7 +177,7 @@ def certify_cast_impossibility(
                 if outputs[i] != outputs[j]:
                     words: tuple[int, int, list[int]] = (i, j, [])
                     written = write_impossible(heads, arithmetic.name, name, machine, [letter], [], words)
-                    return _accepted(written)
+                    return _accept_document(written)
             seen[key].append(j)
     return None
 
@@ -255,7 +255,7 @@ def write_impossible(
     }
 
 
-def _accepted(document: dict[str, Any]) -> dict[str, Any]:
+def _accept_document(document: dict[str, Any]) -> dict[str, Any]:
     """The certificate, once the stand-alone checker has accepted it."""
     name = document["labels"]["model"]
     try:

@@ -80,8 +80,8 @@ def bounds(automaton: AutomatonLike) -> tuple[Bound, ...]:
     """
     automaton = as_automaton(automaton)
     if not automaton.keeps_points:
-        automaton = automaton.trimmed()
-    found = _found(automaton)
+        automaton = automaton.trim()
+    found = _find_bounds(automaton)
     if found:
         theirs = checker_bounds(automaton.transitions.tolist(), len(automaton.states))
         for bound in found:
@@ -90,7 +90,7 @@ def bounds(automaton: AutomatonLike) -> tuple[Bound, ...]:
     return found
 
 
-def _found(automaton: Automaton) -> tuple[Bound, ...]:
+def _find_bounds(automaton: Automaton) -> tuple[Bound, ...]:
     maps = automaton.transitions
     n = maps.shape[1]
     letters = np.arange(len(maps))
@@ -361,7 +361,7 @@ def reached_bounds(found: Realisation, lower: Iterable[Bound] | None = None) -> 
     """
     strongest: dict[tuple[str, str], ReachedBound] = {}
     for bound in bounds(found.automaton) if lower is None else lower:
-        here = _of_layers(found, bound) or _reached(found, bound)
+        here = _of_layers(found, bound) or _find_reached_bound(found, bound)
         if here is None:
             continue
         key = (here.figure, here.hypotheses)
@@ -370,7 +370,7 @@ def reached_bounds(found: Realisation, lower: Iterable[Bound] | None = None) -> 
     return tuple(strongest.values())
 
 
-def reached(found: Realisation, bound: Bound) -> int | str | None:
+def find_reached_value(found: Realisation, bound: Bound) -> int | str | None:
     """The construction's figure, where it meets the bound's hypotheses and the figure is a number of it; else None."""
     if bound.figure == "state_size":
         return found.state_size
@@ -384,8 +384,8 @@ def reached(found: Realisation, bound: Bound) -> int | str | None:
     return None
 
 
-def _reached(found: Realisation, bound: Bound) -> ReachedBound | None:
-    value = reached(found, bound)
+def _find_reached_bound(found: Realisation, bound: Bound) -> ReachedBound | None:
+    value = find_reached_value(found, bound)
     if value is None:
         return None
     return ReachedBound(

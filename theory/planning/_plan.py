@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ...constructions._construct import Request, choose, realisations_within, trimmed
+from ...constructions._construct import Request, choose, realisations_within, trim_automaton
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._realisation import Realisation, cost
 from ...constructions.automata._automaton import Automaton
@@ -89,7 +89,7 @@ def plan(automaton: AutomatonLike, request: Request | None = None, limits: Limit
     bounds of the request.
     """
     request = request or Request()
-    automaton = trimmed(as_automaton(automaton))
+    automaton = trim_automaton(as_automaton(automaton))
     items = realisations_within(request.problem(automaton, limits), request)
     found: list[Realisation] = []
     left_out: list[str] = []
@@ -106,13 +106,13 @@ def plan(automaton: AutomatonLike, request: Request | None = None, limits: Limit
         unfit = error
     lower = bounds(automaton)
     if not found:
-        reason = forbidden(automaton, request, lower)
+        reason = find_forbidding_error(automaton, request, lower)
         if reason is not None:
             raise reason
         if left_out:
             raise LimitError(left_out[0])
         raise unfit or NotRealisableError(
-            f"{automaton.name}: nothing on offer with {' and '.join(request.asked()) or 'these limits'}"
+            f"{automaton.name}: nothing on offer with {' and '.join(request.list_asked()) or 'these limits'}"
         )
     found.sort(key=lambda f: (_norm_rank(f), cost(f)))
     merits = [_merits(f) for f in found]
@@ -128,13 +128,15 @@ def choose_or_refuse(automaton: Automaton, request: Request, limits: Limits | No
     try:
         return choose(automaton, request, limits)
     except (NotRealisableError, LimitError):
-        reason = forbidden(automaton, request, bounds(trimmed(automaton)))
+        reason = find_forbidding_error(automaton, request, bounds(trim_automaton(automaton)))
         if reason is not None:
             raise reason from None
         raise
 
 
-def forbidden(automaton: Automaton, request: Request, lower: Iterable[Bound]) -> NotRealisableError | None:
+def find_forbidding_error(
+    automaton: Automaton, request: Request, lower: Iterable[Bound]
+) -> NotRealisableError | None:
     """The error that names the theorem by which a request is impossible; None where none is known to forbid it."""
     if request.theorem is not None and not construction_of(request.theorem).norm_bounded:
         return None  # the norm of these is not what the bounds speak of
@@ -153,7 +155,7 @@ def forbidden(automaton: Automaton, request: Request, lower: Iterable[Bound]) ->
         )
         if by_factors or by_layers:
             return NotRealisableError(
-                f"{automaton.name}: {' and '.join(request.asked())} {'are' if len(request.asked()) > 1 else 'is'} "
+                f"{automaton.name}: {' and '.join(request.list_asked())} {'are' if len(request.list_asked()) > 1 else 'is'} "
                 f"impossible under the hypotheses named: {bound.text}"
             )
     return None

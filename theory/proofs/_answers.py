@@ -11,7 +11,7 @@ import numpy as np
 
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._labels import label_text, output_texts
-from ...constructions.certificates._parts import numbered_outputs
+from ...constructions.certificates._parts import number_outputs
 from ...foundation._errors import InputError
 
 
@@ -19,7 +19,7 @@ from ...foundation._errors import InputError
 class Answers:
     """`kind`; what each of the model's own answers means, `meaning`; the automaton.
 
-    Answers are compared as numbers: indices of the automaton's states or of its outputs (`numbered_outputs`).
+    Answers are compared as numbers: indices of the automaton's states or of its outputs (`number_outputs`).
     """
 
     kind: Literal["states", "outputs"]
@@ -29,7 +29,7 @@ class Answers:
     @cached_property
     def outputs(self) -> Indices:
         """Indices of the automaton's outputs, in their shape."""
-        return numbered_outputs(self.automaton)[0]
+        return number_outputs(self.automaton)[0]
 
     @property
     def by_letter(self) -> bool:
@@ -62,7 +62,7 @@ def answers_of(automaton: Automaton, model: Automaton | None, name: str = "model
     mine = [label_text(q) for q in automaton.states]
     theirs = [label_text(q) for q in model.states]
     place = {text: i for i, text in enumerate(mine)}
-    same = set(theirs) in (set(mine), {label_text(q) for q in automaton.trimmed().states})
+    same = set(theirs) in (set(mine), {label_text(q) for q in automaton.trim().states})
     if same:
         meaning = np.array([place[text] for text in theirs])
         if _same_outputs(automaton, model, meaning):
@@ -73,7 +73,7 @@ def answers_of(automaton: Automaton, model: Automaton | None, name: str = "model
             f"{name}: it names the states of {model.name}, {why}, and a Mealy machine's outputs do not follow from states: "
             "make both Moore machines"
         )
-    number = {text: i for i, text in enumerate(numbered_outputs(automaton)[1])}
+    number = {text: i for i, text in enumerate(number_outputs(automaton)[1])}
     meaning = np.array([number.get(text, -1) for text in output_texts(model, name)], dtype=np.int64)
     return Answers("outputs", automaton, meaning)
 
@@ -88,8 +88,8 @@ def _same_outputs(automaton: Automaton, model: Automaton, meaning: Indices) -> b
 
 
 def output_answers(automaton: Automaton, texts: Sequence[str] | None) -> Answers:
-    """How a model that names outputs is compared: by the texts of its outputs, else by `numbered_outputs`."""
-    known = numbered_outputs(automaton)[1]
+    """How a model that names outputs is compared: by the texts of its outputs, else by `number_outputs`."""
+    known = number_outputs(automaton)[1]
     number = {text: i for i, text in enumerate(known)}
     own = known if texts is None else texts
     return Answers("outputs", automaton, np.array([number.get(text, -1) for text in own], dtype=np.int64))

@@ -104,7 +104,7 @@ class _Layer:
             for x in range(letters)
         ]
         self.added = [_length(sum((_square(b) for b in parts), Fraction(0))) for parts in self.B]
-        self.rough = [self._rounded_entries(x) for x in range(letters)]
+        self.rough = [self._count_rounded_entries(x) for x in range(letters)]
         self.format: FloatFormat | None = None
         self.share = self.least = Fraction(0)
         rounds = not isinstance(arithmetic, Exact) and any(self.rough)
@@ -160,7 +160,7 @@ class _Layer:
         room = self._rooms[c, x]
         return room is None or Fraction(2 * radius, UNIT) ** 2 < room
 
-    def _rounded_entries(self, x: int) -> int:
+    def _count_rounded_entries(self, x: int) -> int:
         """How many entries of a state are not only moved, up to a sign, or set."""
         count = 0
         for A, B in zip(self.A[x], self.B[x], strict=True):
@@ -226,7 +226,7 @@ MAX_NUMBERS = 300_000
 """Numbers of a model that a certificate holds."""
 
 
-def checked(arithmetic: Arithmetic) -> checker.Arithmetic | None:
+def to_checker_arithmetic(arithmetic: Arithmetic) -> checker.Arithmetic | None:
     """The arithmetic as the checker has it; None where it does not know it (`kernel`, `cast`, values without a zero)."""
     try:
         known = checker.Arithmetic(arithmetic.name)
@@ -272,7 +272,7 @@ def model_document(machine: LinearMachine, name: str) -> dict[str, Any] | str:
 
 def states_certificate(search: StateSearch, machine: LinearMachine, name: str) -> dict[str, Any] | str:
     """Of a closed search; or why there is none."""
-    arithmetic = checked(machine.arithmetic)
+    arithmetic = to_checker_arithmetic(machine.arithmetic)
     if arithmetic is None:
         return f"the checker does not know {machine.arithmetic.name}"
     document = _within_limits(search, machine, name)
@@ -330,7 +330,7 @@ def regions_certificate(
 
     `machine`: the model with the numbers that the arithmetic stores. `limit`: relaxations of a radius.
     """
-    known = checked(arithmetic)
+    known = to_checker_arithmetic(arithmetic)
     if known is None or not _may_contract(machine, known):
         return None
     document = model_document(machine, name)

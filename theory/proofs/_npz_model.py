@@ -125,16 +125,16 @@ class NpzModel:
     def reader(self, answers: Answers) -> CodeReader:
         """The nearest code, with the answers that it stands for."""
         codes = self.codes.reshape(len(self.codes), -1)
-        table = answers.of_states(self._named(answers))
+        table = answers.of_states(self._name_outputs(answers))
         if (table == table[:, :1]).all() and not answers.by_letter:
             table = table[:, :1]
         return CodeReader(codes, table)
 
     def own_reader(self, answers: Answers) -> CodeReader:
         """The nearest code, with the index of the model's own output; -1 for one that has no name."""
-        return CodeReader(self.codes.reshape(len(self.codes), -1), self._named(answers))
+        return CodeReader(self.codes.reshape(len(self.codes), -1), self._name_outputs(answers))
 
-    def _named(self, answers: Answers) -> Indices:
+    def _name_outputs(self, answers: Answers) -> Indices:
         return np.where(self.decode >= len(answers.meaning), -1, self.decode)
 
     def kernel_head(self) -> Head:
@@ -204,7 +204,7 @@ def _numbers(array: NDArray[Any], key: str, name: str) -> NDArray[Any]:
             f"{name}: {key} has the type {array.dtype}; {'integers' if whole else 'numbers'} are needed"
         )
     converted = array.astype(np.int64 if whole else np.float64)
-    if not _kept(array, converted):
+    if not _keeps_numbers(array, converted):
         raise InputError(
             f"{name}: {key} has numbers of the type {array.dtype} that are no {'int64' if whole else 'float64'}: round them "
             "first, so that the proof is about the file's numbers"
@@ -212,7 +212,7 @@ def _numbers(array: NDArray[Any], key: str, name: str) -> NDArray[Any]:
     return converted
 
 
-def _kept(array: NDArray[Any], converted: NDArray[Any]) -> bool:
+def _keeps_numbers(array: NDArray[Any], converted: NDArray[Any]) -> bool:
     """True where a conversion changed no number (a number that is not finite is another matter)."""
     if array.dtype.kind == "f":
         return bool((np.isnan(array) | (array == converted.astype(array.dtype))).all())

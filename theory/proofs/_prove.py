@@ -38,7 +38,7 @@ from ._machine import answers_to, machine_of
 from ._npz_model import NpzModel, load_npz_model
 from ._proof import Proof, proof_digest
 from ._quick import quick_proof
-from ._second_derivation import OutOfTimeError, derive_again, replayed
+from ._second_derivation import OutOfTimeError, derive_again, replay_word
 from ._state_search import INTERRUPTED, Outcome, Progress, StateSearch
 from ._state_search_file import resume_search, save_search
 from ._stepper_machine import StepperMachine
@@ -94,7 +94,7 @@ def prove(
     if arithmetic is None:
         arithmetic = "per_step:bf16" if isinstance(model, Realisation | NpzModel) else OWN
     name = arithmetic if isinstance(arithmetic, str) else arithmetic.name
-    known = _known_model(model)
+    known = _is_known_model(model)
     parsed = parse_arithmetic(name) if known and isinstance(arithmetic, str) else arithmetic
     if not isinstance(parsed, str):
         name = parsed.name
@@ -108,7 +108,7 @@ def prove(
 
     try:
         quick = quick_proof(model, automaton, parsed, max_states, max_seconds) if method == "auto" else None
-        accepted = None if quick is None else _accepted(quick)
+        accepted = None if quick is None else _accept_proof(quick)
     except KeyboardInterrupt:
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", INTERRUPTED, 0)
     except OutOfTimeError as late:
@@ -150,7 +150,7 @@ def prove(
         proof, derive_again=lambda: derive_again(search, machine, deadline=deadline, progress=progress)
     )
     try:
-        accepted = _accepted(again)
+        accepted = _accept_proof(again)
     except KeyboardInterrupt:
         accepted = unchecked(f"{INTERRUPTED} while all {place.count:,} states found were being checked")
     except OutOfTimeError as late:
@@ -162,7 +162,7 @@ def prove(
     return finished(accepted)
 
 
-def _accepted(proof: Proof) -> Proof | None:
+def _accept_proof(proof: Proof) -> Proof | None:
     """The verdict with what a second program has done with it; None where there is none for it.
 
     `DisagreementError` where the second program finds something else.
@@ -193,7 +193,7 @@ def _refuse_values_without_zero(arithmetic: Any) -> None:
         )
 
 
-def _known_model(model: Any) -> bool:
+def _is_known_model(model: Any) -> bool:
     if isinstance(model, Realisation | NpzModel):
         return True
     if all(callable(getattr(model, part, None)) for part in ("initial", "step", "decode")):
@@ -220,7 +220,7 @@ def _proof(outcome: Outcome, search: StateSearch, machine: Any, name: str) -> Pr
 
         return Proof("equivalent", *facts, reason, certify=certify)
     if outcome.word is not None:
-        answered, right = replayed(machine, search.automaton, outcome.word)
+        answered, right = replay_word(machine, search.automaton, outcome.word)
         reason = (
             f"breadth first, {place.count:,} states seen: no shorter word is wrong; replayed step by step"
         )

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions._construct import Request, trimmed
+from ...constructions._construct import Request, trim_automaton
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._lrnn import LRNN
 from ...constructions.theorems._construction import Limits
-from ...constructions.theorems.g_t4 import printed_cascade
+from ...constructions.theorems.g_t4 import wire_cascade_as_printed
 from ...foundation._errors import NotRealisableError
 from ._block_run import follow
 from ._stepper import LayeredStepper
@@ -72,9 +72,9 @@ def refute_printed(
 
     Raises `NotRealisableError` where the cascade has fewer than two levels, since the wiring is between levels.
     """
-    automaton = trimmed(as_automaton(automaton))
+    automaton = trim_automaton(as_automaton(automaton))
     problem = (request or Request()).problem(automaton, limits)
-    lrnn = printed_cascade(problem)
+    lrnn = wire_cascade_as_printed(problem)
     if not lrnn.is_layered:
         raise NotRealisableError(
             f"{automaton.name}: its cascade has one level, so there is no wiring to refute"
@@ -100,7 +100,7 @@ def refute(lrnn: LRNN, *, max_joint: int = MAX_JOINT, seed: int = 0) -> Refutati
         )
     if word is None:
         return Refutation(lrnn, None, None, None, search)
-    named, right = _replayed(lrnn, word)
+    named, right = _replay_word(lrnn, word)
     if named == right:
         raise AssertionError("the code tables and the exact replay disagree")
     return Refutation(lrnn, word, None if named < 0 else named, right, search)
@@ -108,11 +108,11 @@ def refute(lrnn: LRNN, *, max_joint: int = MAX_JOINT, seed: int = 0) -> Refutati
 
 def goes_wrong(lrnn: LRNN, word: tuple[int, ...]) -> bool:
     """Does the LRNN name another state than its automaton's after these letters? Factor by factor, in exact numbers."""
-    named, right = _replayed(lrnn, word)
+    named, right = _replay_word(lrnn, word)
     return named != right
 
 
-def _replayed(lrnn: LRNN, word: tuple[int, ...]) -> tuple[int, int]:
+def _replay_word(lrnn: LRNN, word: tuple[int, ...]) -> tuple[int, int]:
     stepper = LayeredStepper(lrnn, "exact")
     states = stepper.initial(1)
     named, right = -1, lrnn.automaton.start

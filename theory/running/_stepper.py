@@ -166,7 +166,7 @@ class ExactStepper:
         self.engines = [ExactHead(head) for head in lrnn.only_layer.heads]
         self._states = {tuple(row[1:]): row[0] for row in lrnn.decode.tolist()}
 
-    def again(self) -> ExactStepper:
+    def restart(self) -> ExactStepper:
         """A run of its own, in which no matrix has been met: a state's number means nothing to another."""
         return ExactStepper(self.lrnn, int(self.lrnn.decode[self.start_row, 0]))
 
@@ -252,7 +252,7 @@ class LayeredStepper:
         else:
             self.engines = [_Float(head, float_format(dtype), strict) for head in lrnn.all_heads]
 
-    def again(self) -> LayeredStepper:
+    def restart(self) -> LayeredStepper:
         """In exact numbers: a run of its own, in which no matrix has been met."""
         return LayeredStepper(self.lrnn, "exact", self.start_row)
 

@@ -92,12 +92,12 @@ class Spectrum:
         """A plain object: numbers as JSON floats, bounds as exact fractions in strings, `unknown` where undecided."""
         return {
             "dim": self.n,
-            "real": said(self.is_real),
-            "in_0_1": said(self.in_zero_one),
-            "in_-1_1": said(self.in_minus_one_one),
-            "stable": said(self.is_stable),
+            "real": value_or_unknown(self.is_real),
+            "in_0_1": value_or_unknown(self.in_zero_one),
+            "in_-1_1": value_or_unknown(self.in_minus_one_one),
+            "stable": value_or_unknown(self.is_stable),
             "spectral_radius": [float(x) for x in self.spectral_radius],
-            "on_circle": said(self.multiplicity_on_circle),
+            "on_circle": value_or_unknown(self.multiplicity_on_circle),
             "eigenvalues": [eigenvalue_json(e) for e in self.eigenvalues],
         }
 
@@ -119,11 +119,11 @@ def eigenvalue_report(
         raise LimitError(
             f"{name}: {matrix.n} × {matrix.n}, eigenvalues are enclosed to dimension {max_dim}: raise `max_dim`"
         )
-    return Spectrum(matrix.n, _enclosed(parts_of(matrix), bits, max_bits))
+    return Spectrum(matrix.n, _enclose_parts(parts_of(matrix), bits, max_bits))
 
 
 @lru_cache(maxsize=4096)
-def _enclosed(parts: tuple[Part, ...], bits: int, max_bits: int) -> tuple[Eigenvalue, ...]:
+def _enclose_parts(parts: tuple[Part, ...], bits: int, max_bits: int) -> tuple[Eigenvalue, ...]:
     found = [e for part in parts for e in eigenvalues_of(part, bits=bits, max_bits=max_bits)]
     return tuple(sorted(found, key=_place))
 
@@ -153,7 +153,7 @@ def none_of(values: Iterable[bool | None]) -> bool | None:
     return None if every is None else not every
 
 
-def said(value: object) -> object:
+def value_or_unknown(value: object) -> object:
     """The value, `unknown` for None."""
     return "unknown" if value is None else value
 

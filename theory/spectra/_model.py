@@ -30,9 +30,9 @@ from ._eigenvalues import (
     eigenvalues_text,
     interval_text,
     range_text,
-    said,
+    value_or_unknown,
 )
-from ._matrix import ExactMatrix, exact_matrix, lifted_together, sparse_row
+from ._matrix import ExactMatrix, exact_matrix, lift_to_one_field, sparse_row
 from ._norms import NormVerdict, norm_at_most_one
 from ._roots import Eigenvalue, Interval
 
@@ -111,7 +111,7 @@ def product_spectra(
     Stops early where no new product arises (a finite monoid) and, saying so, at `max_products` distinct ones.
     Raises `LimitError` for matrices beyond `max_dim`, see `eigenvalue_report`.
     """
-    letters = lifted_together(matrices)
+    letters = lift_to_one_field(matrices)
     seen: dict[ExactMatrix, None] = {}
     first: dict[str, Word | None] = dict.fromkeys(FIRSTS)
     undecided: dict[str, Word | None] = dict.fromkeys(FIRSTS)
@@ -154,10 +154,10 @@ def _note(
 ) -> None:
     """Enter a word wherever it is the first; only what no earlier word was known to have can be undecided."""
     claims = {
-        "non-real": _denied(spectrum.is_real),
+        "non-real": _negate(spectrum.is_real),
         "negative": spectrum.has_negative,
-        "outside": _denied(spectrum.within_disc),
-        "unstable": _denied(spectrum.is_stable),
+        "outside": _negate(spectrum.within_disc),
+        "unstable": _negate(spectrum.is_stable),
     }
     for key, holds in claims.items():
         if holds is None and first[key] is None and undecided[key] is None:
@@ -166,7 +166,7 @@ def _note(
             first[key] = word
 
 
-def _denied(value: bool | None) -> bool | None:
+def _negate(value: bool | None) -> bool | None:
     return None if value is None else not value
 
 
@@ -182,7 +182,7 @@ def first_lines(products: Products) -> list[str]:
         word, doubtful = products.first[key], products.undecided[key]
         text = "none" if word is None else f"first {word_text(word)}"
         if doubtful is not None:
-            text += f" ({said(None)} for {word_text(doubtful)})"
+            text += f" ({value_or_unknown(None)} for {word_text(doubtful)})"
         lines.append(f"{words}: {text}")
     return lines
 
@@ -207,7 +207,7 @@ def _transition_matrix(head: Head, transition: int) -> ExactMatrix:
     return ExactMatrix(tuple(sparse_row(row) for row in rows), head.dim)
 
 
-def given_letters(
+def check_letters(
     model: Any, labels: Sequence[str] | None, title: str
 ) -> tuple[list[ExactMatrix], list[str]]:
     """The matrices and labels of a model of one head; `InputError` with all that is wrong with them."""
@@ -310,10 +310,10 @@ class ModelSpectrum:
         """What all letters together are: `true`, `false`, or `unknown`."""
         spectra = [letter.spectrum for letter in self.letters]
         return {
-            "real": said(all_of(s.is_real for s in spectra)),
-            "in_0_1": said(all_of(s.in_zero_one for s in spectra)),
-            "in_-1_1": said(all_of(s.in_minus_one_one for s in spectra)),
-            "stable": said(all_of(s.is_stable for s in spectra)),
+            "real": value_or_unknown(all_of(s.is_real for s in spectra)),
+            "in_0_1": value_or_unknown(all_of(s.in_zero_one for s in spectra)),
+            "in_-1_1": value_or_unknown(all_of(s.in_minus_one_one for s in spectra)),
+            "stable": value_or_unknown(all_of(s.is_stable for s in spectra)),
             "norm_at_most_1": all(letter.norm.holds for letter in self.letters),
             "spectral_radius": [float(x) for x in _largest([s.spectral_radius for s in spectra])],
         }
@@ -392,12 +392,12 @@ def model_spectrum(
         heads = lrnn_heads(table_of(model, "its letters have no list of matrices"))
     else:
         title = name or str(getattr(model, "name", "the model"))
-        heads = [("head 1", *given_letters(model, labels, title))]
+        heads = [("head 1", *check_letters(model, labels, title))]
     spectra = []
     for head_name, matrices, names in heads:
         where = f"{title}: {head_name}"
         grouped: dict[ExactMatrix, list[str]] = {}
-        for matrix, label in zip(lifted_together(matrices), names, strict=True):
+        for matrix, label in zip(lift_to_one_field(matrices), names, strict=True):
             grouped.setdefault(matrix, []).append(label)
         if len(grouped) > max_letters:
             raise LimitError(

@@ -52,7 +52,7 @@ class NormVerdict:
         L = ExactMatrix(self.lower, M.n)
         unit = all(dict(row).get(i) == 1 and max(dict(row)) == i for i, row in enumerate(L.rows))
         D = ExactMatrix(tuple(sparse_row({i: d}) for i, d in enumerate(self.pivots)), M.n)
-        return unit and all(sign(d) >= 0 for d in self.pivots) and (L @ D @ transposed(L)).rows == M.rows
+        return unit and all(sign(d) >= 0 for d in self.pivots) and (L @ D @ transpose(L)).rows == M.rows
 
 
 def norm_at_most_one(A: Any, *, max_dim: int = MAX_DIM, name: str = "the matrix") -> NormVerdict:
@@ -69,7 +69,7 @@ def norm_at_most_one(A: Any, *, max_dim: int = MAX_DIM, name: str = "the matrix"
             raise LimitError(
                 f"{name}: {len(block)} dependent columns, norms are decided up to {max_dim}: raise `max_dim`"
             )
-        dense, scale = _scaled_block(M, block)
+        dense, scale = _scale_block(M, block)
         failure = _eliminate(dense, floordiv if M.is_rational else truediv)
         found = len(block) if failure is None else failure[0]
         previous: Number = 1
@@ -96,14 +96,14 @@ def norm_at_most_one(A: Any, *, max_dim: int = MAX_DIM, name: str = "the matrix"
 
 def gram_defect(A: ExactMatrix) -> ExactMatrix:
     """I - AᵀA."""
-    gram = (transposed(A) @ A).rows
+    gram = (transpose(A) @ A).rows
     rows = [{j: -x for j, x in row} for row in gram]
     for i, row in enumerate(rows):
         row[i] = row.get(i, 0) + 1
     return ExactMatrix(tuple(sparse_row(row) for row in rows), A.width)
 
 
-def transposed(A: ExactMatrix) -> ExactMatrix:
+def transpose(A: ExactMatrix) -> ExactMatrix:
     """Aᵀ."""
     columns: list[dict[int, Number]] = [{} for _ in range(A.width)]
     for i, row in enumerate(A.rows):
@@ -138,7 +138,7 @@ def _blocks(M: ExactMatrix) -> list[list[int]]:
     return blocks
 
 
-def _scaled_block(M: ExactMatrix, block: list[int]) -> tuple[list[list[Any]], int]:
+def _scale_block(M: ExactMatrix, block: list[int]) -> tuple[list[list[Any]], int]:
     """The block times a positive integer: of integers as flint's where M is rational."""
     from flint import fmpz
 

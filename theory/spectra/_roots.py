@@ -243,7 +243,7 @@ def eigenvalues_of(part: Part, *, bits: int, max_bits: int) -> list[Eigenvalue]:
         return [_linear(part, bits)]
     if part.order is not None:
         return _roots_of_unity(part, part.order, bits, max_bits)
-    return _isolated(part, bits, max_bits)
+    return _isolate_roots(part, bits, max_bits)
 
 
 def _linear(part: Part, bits: int) -> Eigenvalue:
@@ -275,7 +275,7 @@ def _roots_of_unity(part: Part, order: int, bits: int, max_bits: int) -> list[Ei
         if len(balls) == part.degree:
             break
         if 2 * working > max_bits:
-            return _isolated(part, bits, max_bits)
+            return _isolate_roots(part, bits, max_bits)
         working *= 2
     one = (Fraction(1), Fraction(1))
     return [
@@ -287,7 +287,7 @@ def _roots_of_unity(part: Part, order: int, bits: int, max_bits: int) -> list[Ei
     ]  # fmt: skip
 
 
-def _isolated(part: Part, bits: int, max_bits: int) -> list[Eigenvalue]:
+def _isolate_roots(part: Part, bits: int, max_bits: int) -> list[Eigenvalue]:
     from flint import ctx
 
     working = max(START_BITS, bits)
@@ -301,12 +301,12 @@ def _isolated(part: Part, bits: int, max_bits: int) -> list[Eigenvalue]:
             break
         working *= 2
     if balls is None or decided is None:
-        return [_unlocated(part, bits)] * part.degree
+        return [_enclose_unlocated_roots(part, bits)] * part.degree
     with ctx.workprec(working):
-        return [_located(part, z, d, working) for z, d in zip(balls, decided, strict=True)]
+        return [_locate_root(part, z, d, working) for z, d in zip(balls, decided, strict=True)]
 
 
-def _located(part: Part, z: Any, decided: tuple[Kind, Sign, Circle], bits: int) -> Eigenvalue:
+def _locate_root(part: Part, z: Any, decided: tuple[Kind, Sign, Circle], bits: int) -> Eigenvalue:
     kind, signed, circle = decided
     one, zero = (Fraction(1), Fraction(1)), (Fraction(0), Fraction(0))
     modulus = one if circle == "on" else bounds(abs(z), bits)
@@ -317,7 +317,7 @@ def _located(part: Part, z: Any, decided: tuple[Kind, Sign, Circle], bits: int) 
     )  # fmt: skip
 
 
-def _unlocated(part: Part, bits: int) -> Eigenvalue:
+def _enclose_unlocated_roots(part: Part, bits: int) -> Eigenvalue:
     """No root could be isolated: all are within Cauchy's bound, 1 + the largest |coefficient| of the monic polynomial."""
     reach = 1 + max(max(map(abs, enclosure(c, bits))) for c in part.polynomial[:-1])
     around = (-reach, reach)

@@ -23,7 +23,7 @@ RELATIONS = {"==": operator.eq, "<=": operator.le, ">=": operator.ge, "<": opera
 ONE_SIDED = "with the hypothesis broken the same check found no violation, so it cannot tell"
 
 
-def proved(
+def decide_values(
     claim: Claim,
     *,
     computed: Any,
@@ -49,7 +49,7 @@ def proved(
     )  # fmt: skip
 
 
-def exhaustive(
+def check_all_cases(
     claim: Claim,
     *,
     cases: Iterable[T],
@@ -68,7 +68,7 @@ def exhaustive(
     return _of_cases(claim, facts, violation, "exhaustive", facts["cases"], assumptions, arithmetic)
 
 
-def supported(
+def check_random_cases(
     claim: Claim,
     effort: Effort,
     *,
@@ -98,7 +98,7 @@ def supported(
     return _of_cases(claim, facts, violation, "supported", place, assumptions, arithmetic)
 
 
-def refutation(
+def refute_by_witness(
     claim: Claim,
     witness: Any,
     replay: Callable[[Any], bool],
@@ -122,7 +122,9 @@ def refutation(
     )  # fmt: skip
 
 
-def cited(claim: Claim, source: str, *, checked: str, evidence: Mapping[str, Any] | None = None) -> Verdict:
+def cite_source(
+    claim: Claim, source: str, *, checked: str, evidence: Mapping[str, Any] | None = None
+) -> Verdict:
     """Nothing here proves it. `source`: who does; `checked`: what of it was checked here, if anything."""
     facts = {"source": source, **(evidence or {})}
     return Verdict(claim.id, "cited", facts, claim.arithmetic, (), checked, None)

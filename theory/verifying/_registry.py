@@ -170,7 +170,7 @@ def load_claims(paths: Sequence[str | Path] = ()) -> Registry:
     """
     entries: list[Entry] = []
     problems: list[str] = []
-    for name, path, load in (*_own(), *_others(paths)):
+    for name, path, load in (*_find_own_claims(), *_others(paths)):
         try:
             entries.append(_entry(load(), path))
         except (Exception, SystemExit) as error:
@@ -188,7 +188,7 @@ def entry_of_file(path: Path) -> Entry:
     return _entry(_module_of_file(path), path)
 
 
-def _own() -> Iterator[tuple[str, Path, Callable[[], ModuleType]]]:
+def _find_own_claims() -> Iterator[tuple[str, Path, Callable[[], ModuleType]]]:
     for found in pkgutil.iter_modules(package.__path__):
         if found.name.startswith("_"):
             continue

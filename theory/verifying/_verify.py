@@ -82,7 +82,7 @@ def verify_claims(
     outcomes: dict[str, ClaimOutcome] = {}
     if jobs <= 1:
         for entry in begun:
-            outcome = _finished(verify_one(entry, effort, deadline), done)
+            outcome = _finish_outcome(verify_one(entry, effort, deadline), done)
             outcomes[entry.claim.id] = outcome
             if fail_fast and not outcome.as_expected:
                 break
@@ -97,9 +97,11 @@ def verify_claims(
                 claim = running[future].claim
                 error = future.exception()
                 outcome = (
-                    future.result() if error is None else _failed(claim, 0.0, f"its process died: {error}")
+                    future.result()
+                    if error is None
+                    else _report_failure(claim, 0.0, f"its process died: {error}")
                 )
-                outcomes[claim.id] = _finished(outcome, done)
+                outcomes[claim.id] = _finish_outcome(outcome, done)
                 if fail_fast and not outcome.as_expected:
                     _end(pool, others)
                     break
@@ -125,13 +127,13 @@ def verify_one(entry: Entry, effort: Effort, deadline: float | None = None) -> C
     """One claim, in this process; `deadline` as `time.time()` counts."""
     claim, start = entry.claim, time.perf_counter()
     try:
-        with _interrupted_at(deadline):
+        with _interrupt_at(deadline):
             verdict = entry.verify(effort)
     except BudgetSpent:
         facts = {"reason": BUDGET_SPENT}
         verdict = Verdict(claim.id, "unknown", facts, claim.arithmetic)
     except (Exception, SystemExit) as error:
-        return _failed(claim, time.perf_counter() - start, f"{type(error).__name__}: {error}")
+        return _report_failure(claim, time.perf_counter() - start, f"{type(error).__name__}: {error}")
     return ClaimOutcome(claim, _portable(verdict), time.perf_counter() - start, claim.expected)
 
 
@@ -145,7 +147,7 @@ def verify_model(subject: Subject, entries: Sequence[Entry]) -> list[ClaimOutcom
         try:
             verdict = entry.applies(subject)
         except (Exception, SystemExit) as error:
-            outcomes.append(_failed(entry.claim, 0.0, f"{type(error).__name__}: {error}", None))
+            outcomes.append(_report_failure(entry.claim, 0.0, f"{type(error).__name__}: {error}", None))
             continue
         if verdict is not None:
             outcomes.append(ClaimOutcome(entry.claim, _portable(verdict), time.perf_counter() - start))
@@ -160,12 +162,12 @@ def _verify_file(path: str, effort: Effort, deadline: float | None) -> ClaimOutc
     return verify_one(entry_of_file(Path(path)), effort, deadline)
 
 
-def _finished(outcome: ClaimOutcome, done: Callable[[ClaimOutcome], None]) -> ClaimOutcome:
+def _finish_outcome(outcome: ClaimOutcome, done: Callable[[ClaimOutcome], None]) -> ClaimOutcome:
     done(outcome)
     return outcome
 
 
-def _failed(claim: Claim, seconds: float, error: str, expected: str | None = "") -> ClaimOutcome:
+def _report_failure(claim: Claim, seconds: float, error: str, expected: str | None = "") -> ClaimOutcome:
     line = error.replace("\n", " ")
     verdict = Verdict(claim.id, "unknown", {"reason": line}, claim.arithmetic)
     return ClaimOutcome(claim, verdict, seconds, claim.expected if expected == "" else expected, line)
@@ -182,7 +184,7 @@ def _portable(verdict: Verdict) -> Verdict:
 
 
 @contextmanager
-def _interrupted_at(deadline: float | None) -> Iterator[None]:
+def _interrupt_at(deadline: float | None) -> Iterator[None]:
     if deadline is not None and time.time() >= deadline:
         raise BudgetSpent
     if (

@@ -27,7 +27,7 @@ class CyclicFactor:
         return CyclicFactor(order, self.points % order, self.letters % order)
 
 
-def abelianised(action: TransitiveAction) -> tuple[Indices, Indices] | None:
+def abelianise(action: TransitiveAction) -> tuple[Indices, Indices] | None:
     """The regular action of G/G′ and the class of each point; None where the group is too large to say."""
     if not action.regular:
         return None

@@ -51,7 +51,7 @@ class TransitiveAction:
         rank[order] = np.arange(len(order))
         return np.asarray(rank[inverse.reshape(-1)[self.letters[:, first[order]]]], dtype=np.int64)
 
-    def followed(self, table: Indices, start: int = 0) -> Indices:
+    def follow(self, table: Indices, start: int = 0) -> Indices:
         """Where each point's word leads from `start`, `[points]`; `table[x, i]` is where letter x takes i."""
         result = np.empty(self.size, dtype=np.int64)
         result[0] = start
@@ -61,7 +61,7 @@ class TransitiveAction:
 
     def right(self, point: int) -> Indices:
         """Right multiplication p ↦ p·k by the element k at `point`, `[points]` (regular actions only)."""
-        return self.followed(self.letters, point)
+        return self.follow(self.letters, point)
 
     @cached_property
     def table(self) -> Indices:
@@ -105,7 +105,7 @@ def transitive_action(automaton: Automaton, max_group: int = 5_000) -> Transitiv
     natural = TransitiveAction(position[automaton.transitions[:, order]], order, regular=False)
     if _is_regular(natural):
         return TransitiveAction(natural.letters, order, regular=True)
-    return _listed_group(natural, max_group) or natural
+    return _list_group(natural, max_group) or natural
 
 
 def _is_regular(action: TransitiveAction) -> bool:
@@ -124,7 +124,7 @@ def _is_regular(action: TransitiveAction) -> bool:
     return not label.any()
 
 
-def _listed_group(natural: TransitiveAction, max_group: int) -> TransitiveAction | None:
+def _list_group(natural: TransitiveAction, max_group: int) -> TransitiveAction | None:
     """All elements as permutations of the points, by right cosets of nothing: a plain breadth-first closure."""
     size = natural.size
     max_group = min(max_group, 20_000_000 // size)
@@ -213,9 +213,9 @@ def block_systems(action: TransitiveAction) -> list[BlockSystem]:
     if action.regular and action.size <= MAX_TABLE:
         partitions = _coset_partitions(action)
     elif action.regular:
-        partitions = _sampled_cosets(action)
+        partitions = _sample_cosets(action)
     else:
-        partitions = _joined_partitions(action)
+        partitions = _join_partitions(action)
     systems: dict[bytes, BlockSystem] = {}
     for labels in [*partitions, np.arange(action.size)]:
         system = BlockSystem(action, first_appearance(labels))
@@ -304,7 +304,7 @@ def cosets(action: TransitiveAction, members: frozenset[int]) -> Indices:
     return np.asarray(action.table[:, sorted(members)].min(axis=1), dtype=np.int64)
 
 
-def _sampled_cosets(action: TransitiveAction) -> list[Indices]:
+def _sample_cosets(action: TransitiveAction) -> list[Indices]:
     """Orbits of right multiplications by the letters, singly, and by a fixed sample of pairs of elements."""
     draw = np.random.Generator(np.random.PCG64(0))
     singles = [(int(p),) for p in dict.fromkeys(action.letters[:50, 0].tolist()) if p]
@@ -318,7 +318,7 @@ def _sampled_cosets(action: TransitiveAction) -> list[Indices]:
     return partitions
 
 
-def _joined_partitions(action: TransitiveAction) -> list[Indices]:
+def _join_partitions(action: TransitiveAction) -> list[Indices]:
     """Minimal block systems that put point 0 together with another point (a sample of points beyond 200)."""
     if action.size * len(action.letters) > 200_000:
         return []

@@ -135,4 +135,4 @@ class FiniteGroup:
             self.identity,
             object_array(self.elements),
             name or self.name,
-        ).trimmed()
+        ).trim()

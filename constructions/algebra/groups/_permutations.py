@@ -95,7 +95,7 @@ def minimal_blocks(maps: Indices, point: int) -> Indices:
     return np.array([find(p) for p in range(len(parent))], dtype=np.int64)
 
 
-def restricted(maps: Indices, points: Indices) -> Indices:
+def restrict_maps(maps: Indices, points: Indices) -> Indices:
     """Maps `[letters, points]` on an invariant, sorted set of points."""
     return np.searchsorted(points, maps[:, points])
 
