@@ -83,13 +83,22 @@ class Request:
         return parts
 
     def admits(self, found: Realisation) -> bool:
-        """Is a realisation within the bounds?"""
+        """Is a realisation within the bounds?
+
+        Args:
+            found: a realisation.
+        """
         factors = cost(found)[1]  # very many where a letter is no product of factors
         reached = {"max_layers": found.depth, "max_householders": factors, "max_dim": found.dim}
         return all(bound is None or reached[name] <= bound for name, bound in self.bounds().items())
 
     def problem(self, automaton: Automaton, limits: Limits | None) -> Problem:
-        """The automaton with the limits and the coordinates asked for."""
+        """The automaton with the limits and the coordinates asked for.
+
+        Args:
+            automaton: the automaton to be realised.
+            limits: the limits of the search (`Limits`); None: the usual ones.
+        """
         return Problem(automaton, limits, "one_hot" if self.coordinates == "one_hot" else "few")
 
 

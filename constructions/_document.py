@@ -14,7 +14,12 @@ FORMAT = "mirrormata-certificate/1"
 
 
 def write_certificate(document: Mapping[str, Any], path: str | Path) -> None:
-    """Write a certificate whole, one line for each letter, code and state so that it can be read and compared."""
+    """Write a certificate whole, one line for each letter, code and state so that it can be read and compared.
+
+    Args:
+        document: the certificate, a JSON object.
+        path: the `.json` file.
+    """
     write_text(path, certificate_text(document))
 
 
@@ -37,7 +42,16 @@ def _layout(value: Any, depth: int) -> str:
 
 
 def read_document(path: str | Path) -> dict[str, Any]:
-    """The JSON object in a certificate file; `InputError` where it is none of ours. Nothing is proved by this."""
+    """The JSON object in a certificate file. Nothing is proved by this.
+
+    Args:
+        path: the certificate, a `.json` file.
+
+    Raises:
+        InputError: the file is no certificate of this package.
+        InputError: the file is no certificate of this package.
+        InputError: the file is no certificate of this package.
+    """
     if Path(path).suffix == ".safetensors" and Path(path).is_file():
         raise InputError(f"{path}: weights alone; give the folder that they lie in, with its config.json")
     text = read_text(path)

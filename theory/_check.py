@@ -42,7 +42,9 @@ Word = tuple[str, ...]
 class Difference:
     """Why a certificate is about another automaton.
 
-    `text`: one line; `word`: the letters of a shortest word that tells the two apart, None where no word does.
+    Attributes:
+        text: one line.
+        word: the letters of a shortest word that tells the two apart, None where no word does.
     """
 
     text: str
@@ -192,10 +194,15 @@ def all_checkers() -> dict[str, Callable[[Any], str]]:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """`verdict`: `valid` or `invalid`; `kind`: of the certificate; `reason`: what is proved, or what is wrong.
+    """The outcome of `check`.
 
-    Where an automaton was given: its name is `automaton`, and the verdict `other` means that the certificate is valid, but
-    about another automaton; then `word` has the letters of a shortest word that tells the two apart, if one does.
+    Attributes:
+        verdict: `valid`; `invalid`; or, where an automaton was given, `other`: the certificate is valid, but
+            about another automaton.
+        kind: the certificate's kind.
+        reason: what is proved, or what is wrong.
+        automaton: the name of the automaton that was given.
+        word: with `other` the letters of a shortest word that tells the two apart, if one does.
     """
 
     verdict: str
@@ -217,10 +224,21 @@ def check(
 ) -> CheckResult:
     """Check a certificate file, its JSON document, or a construction (through its certificate).
 
-    `automaton`: the one that the certificate is to be about, in any form that `as_automaton` takes. Its reachable states must correspond to those of the
-    certificate's automaton, letters and outputs matched by their texts (see `about`); else the verdict is `other`.
-    Malformed and wrong certificates are `invalid` with the reason; a file that cannot be read is an `InputError`, and so is
-    an automaton with two letters or outputs (for a bound: two states) of the same text.
+    Malformed and wrong certificates are `invalid` with the reason.
+
+    Args:
+        certificate: a certificate's file, its JSON document, or a realisation.
+        automaton: the one that the certificate is to be about, in any form that `as_automaton` takes. Its
+            reachable states must correspond to those of the certificate's automaton, letters and outputs
+            matched by their texts (see `about`); else the verdict is `other`.
+
+    Raises:
+        InputError: the file cannot be read, or the automaton has two letters or outputs (for a bound: two
+            states) of the same text.
+        InputError: the file cannot be read, or the automaton has two letters or outputs (for a bound: two
+            states) of the same text.
+        InputError: the file cannot be read, or the automaton has two letters or outputs (for a bound: two
+            states) of the same text.
     """
     automaton = None if automaton is None else as_automaton(automaton)
     document, result = _check_document(certificate)

@@ -37,14 +37,22 @@ SAFETENSORS_FORMAT = "mirrormata-weights/1"
 def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) -> None:
     """Write a one-layer, one-head LRNN as `.npz`, readable without pickle.
 
-    `A` `[letters, n, n]`, `B` `[letters, n, d]`, `H0` `[n, d]`, `codes` `[codes, n, d]` and `decode`
-    `[codes, letters]`, the index of the output when the code is reached by the letter (see `decode_table`).
-    Beside them: `format` (a text), `states` `[codes]`, the automaton's state of each code; `integer`; the factors in the order applied,
-    padded with zeros, `factor_count` `[letters]`, `beta` `[letters, n_h]`, `vector` `[letters, n_h, n]`, and
-    `gate` `[letters]` (absent where a letter is no product of factors), and `mask` where a factor has one, see
-    `export_safetensors`; `letter_labels`, `state_labels` and
-    `output_labels`, each the text of a JSON array of strings, outputs numbered by first appearance in `decode`.
-    Raises `InputError` for more layers or heads, `LimitError` beyond `max_entries` entries of one array.
+    `A` `[letters, n, n]`, `B` `[letters, n, d]`, `H0` `[n, d]`, `codes` `[codes, n, d]` and `decode` `[codes,
+    letters]`, the index of the output when the code is reached by the letter (see `decode_table`). Beside
+    them: `format` (a text), `states` `[codes]`, the automaton's state of each code; `integer`; the factors in
+    the order applied, padded with zeros, `factor_count` `[letters]`, `beta` `[letters, n_h]`, `vector`
+    `[letters, n_h, n]`, and `gate` `[letters]` (absent where a letter is no product of factors), and `mask`
+    where a factor has one, see `export_safetensors`; `letter_labels`, `state_labels` and `output_labels`,
+    each the text of a JSON array of strings, outputs numbered by first appearance in `decode`.
+
+    Args:
+        lrnn: a realisation of one layer and one head.
+        path: the `.npz` file.
+        max_entries: the most entries that are written.
+
+    Raises:
+        InputError: the realisation has more layers or heads.
+        LimitError: an array has more than `max_entries` entries.
     """
     name = lrnn.automaton.name
     if lrnn.is_layered or lrnn.heads != 1:
@@ -96,8 +104,16 @@ def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_E
     `[transitions, codes]` (-1 where the transition does not lead to the code, -2 where the code does not tell); each
     layer, under `layers.i.`, has `reads` `[letters, k]` and `next_letter` `[letters, width]`, see above.
 
-    The metadata has one entry `mirrormata`, a JSON object with the labels, the start, the figures of `construct`, and
-    of several layers the number of letters of each. Raises `LimitError` beyond `max_entries` entries of one array.
+    The metadata has one entry `mirrormata`, a JSON object with the labels, the start, the figures of
+    `construct`, and of several layers the number of letters of each.
+
+    Args:
+        lrnn: a table-based realisation, as `construct` gives it.
+        path: the `.safetensors` file.
+        max_entries: the most entries that are written.
+
+    Raises:
+        LimitError: an array has more than `max_entries` entries.
     """
     from safetensors.numpy import save
 

@@ -66,7 +66,11 @@ def add_horizons(lrnn: LRNN, document: dict[str, Any]) -> dict[str, Any]:
 
 
 def has_horizon(lrnn: LRNN) -> bool:
-    """True where a horizon is certified: not bit-exact everywhere, and products of GH factors alone."""
+    """True where a horizon is certified: not bit-exact everywhere, and products of GH factors alone.
+
+    Args:
+        lrnn: the realisation.
+    """
     return lrnn.exactness != "integer" and not any(_is_barred(head) for head in lrnn.all_heads)
 
 
@@ -82,7 +86,11 @@ def _is_barred(head: Head) -> bool:
 
 
 def horizons(lrnn: LRNN) -> dict[str, int | None]:
-    """For each dtype the length up to which the nearest code is provably the right one; None for no limit."""
+    """For each dtype the length up to which the nearest code is provably the right one; None for no limit.
+
+    Args:
+        lrnn: the realisation.
+    """
     starts = lrnn.decode[0, 1:].tolist()
     sized = [
         (head, head.codes[start], *extent(head), _bound(head))
@@ -245,7 +253,12 @@ def scale_betas(lrnn: LRNN, size: Fraction) -> LRNN:
 
 
 def beta_horizons(lrnn: LRNN, size: Fraction) -> dict[str, int | None]:
-    """Lengths up to which decoding is provably right: in `exact` numbers and per step in each dtype; None: no limit."""
+    """Lengths up to which decoding is provably right: in `exact` numbers and per step in each dtype; None: no limit.
+
+    Args:
+        lrnn: a table-based realisation, as `construct` gives it.
+        size: β‖v‖² in place of 2, in (0, 2].
+    """
     heads = list(zip(lrnn.only_layer.heads, scale_betas(lrnn, size).only_layer.heads, strict=True))
     starts = lrnn.decode[0, 1:].tolist()
     extents = [extent(head) for head, _ in heads]

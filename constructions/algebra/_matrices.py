@@ -13,7 +13,11 @@ Matrix: TypeAlias = tuple[tuple[Number, ...], ...]
 
 
 def matrix(rows: Sequence[Sequence[Number]]) -> Matrix:
-    """An immutable matrix with every entry in its simplest form."""
+    """An immutable matrix with every entry in its simplest form.
+
+    Args:
+        rows: the rows, all of one length.
+    """
     return tuple(tuple(simplest(x) for x in row) for row in rows)
 
 
@@ -53,7 +57,11 @@ def subtract(A: Matrix, B: Matrix) -> Matrix:
 
 
 def is_orthogonal(A: Matrix) -> bool:
-    """True where AᵀA = I exactly."""
+    """True where AᵀA = I exactly.
+
+    Args:
+        A: an exact matrix `[n, n]`.
+    """
     return product(transpose(A), A) == identity(len(A))
 
 
@@ -121,5 +129,9 @@ def is_positive_semidefinite(A: Matrix) -> bool:
 
 
 def is_contraction(A: Matrix) -> bool:
-    """Decides ‖A‖₂ ≤ 1 exactly: I - AᵀA is positive semidefinite."""
+    """Decides ‖A‖₂ ≤ 1 exactly: I - AᵀA is positive semidefinite.
+
+    Args:
+        A: an exact matrix `[n, n]`.
+    """
     return is_positive_semidefinite(subtract(identity(len(A[0])), product(transpose(A), A)))

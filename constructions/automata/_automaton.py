@@ -64,16 +64,18 @@ def object_array(values: Iterable[Any]) -> Outputs:
 class Automaton:
     """A complete deterministic automaton with outputs.
 
-    `states`, `letters`: distinct hashable labels, in a fixed order.
-    `transitions`: int array `[letters, states]`; the entries are indices of states.
-    `start`: index of the start state.
-    `outputs`: object array `[states]` (acceptance as `bool`, or Moore outputs) or `[letters, states]` (Mealy:
-    the output belongs to the letter just read and the state before it).
-    `keeps_points`: unreachable states were kept on purpose (a transformation semigroup given by its points);
-    a construction is then right from each start.
-    `notes`: what was changed on the way in (completed, dropped, determinised), one sentence each.
-
     Raises `InputError` with everything that is wrong at once. See `Automaton.from_transitions` for partial input.
+
+    Attributes:
+        states, letters: distinct hashable labels, in a fixed order.
+        transitions: int array `[letters, states]`; the entries are indices of states.
+        start: index of the start state.
+        outputs: object array `[states]` (acceptance as `bool`, or Moore outputs) or `[letters, states]`
+            (Mealy: the output belongs to the letter just read and the state before it).
+        name: a word for it in texts and errors.
+        keeps_points: unreachable states were kept on purpose (a transformation semigroup given by its
+            points); a construction is then right from each start.
+        notes: what was changed on the way in (completed, dropped, determinised), one sentence each.
     """
 
     states: tuple[Label, ...]
@@ -141,6 +143,18 @@ class Automaton:
 
         The arguments, errors and rules are those of `build`.
 
+        Args:
+            transitions: the next state by state and letter. Missing ones go to one fresh state, a sink.
+            start: label of the start state.
+            letters: the alphabet in its order; None: the letters as they first appear in `transitions`.
+            states: the states in their order; None: as they first appear in `transitions`.
+            accepting: labels of the accepting states. At most one of `accepting`, `outputs` and `mealy` is
+                given; without any, each state is its own output.
+            outputs: the output of each state (a Moore machine).
+            mealy: the output by state and letter (a Mealy machine).
+            name: the automaton's name, which stands before every error.
+            track: `state` keeps every reachable state, `output` minimises by outputs.
+
         Examples:
             >>> rows = {"even": {"a": "odd"}, "odd": {"a": "even"}}
             >>> Automaton.from_transitions(rows, start="even", name="parity")
@@ -196,11 +210,29 @@ class Automaton:
         return {state: i for i, state in enumerate(self.states)}
 
     def letter_index(self, letter: Label) -> int:
-        """Index of a letter; an unknown one is an `InputError` that shows the alphabet."""
+        """Index of a letter.
+
+        Args:
+            letter: a label of the alphabet.
+
+        Raises:
+            InputError: the automaton has no such letter; the message shows the alphabet.
+            InputError: the automaton has no such letter; the message shows the alphabet.
+            InputError: the automaton has no such letter; the message shows the alphabet.
+        """
         return _index_of(letter, self._letter_indices, self.name, "letter")
 
     def state_index(self, state: Label) -> int:
-        """Index of a state; an unknown one is an `InputError` that shows the states."""
+        """Index of a state.
+
+        Args:
+            state: a label of a state.
+
+        Raises:
+            InputError: the automaton has no such state; the message shows the states.
+            InputError: the automaton has no such state; the message shows the states.
+            InputError: the automaton has no such state; the message shows the states.
+        """
         return _index_of(state, self._state_indices, self.name, "state")
 
     def word(self, word: str | Iterable[Label]) -> Indices:
@@ -355,7 +387,11 @@ class Automaton:
         )
 
     def with_notes(self, *notes: str) -> Automaton:
-        """The same automaton with further notes."""
+        """The same automaton with further notes.
+
+        Args:
+            notes: sentences for `notes`, appended.
+        """
         return replace(self, notes=(*self.notes, *notes))
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -238,11 +238,22 @@ def cascade(
 ) -> Cascade:
     """The cascade of the holonomy decomposition: one level for each height, one component for each class.
 
-    Only the level letters that occur are built, level by level; `merge` makes one of those that act alike from
-    there down. `check` tests the result on the spot: step by step (`check_emulation`, on samples where the joint
-    states are many) and by the proof for all joint states (`prove_emulation`). `LimitError` where a level has more
-    than `max_level_letters` letters before merging, or the skeleton is beyond its limits (`holonomy`).
-    `inputs`: only the first so many letters of the skeleton are the cascade's; the others shape its levels only.
+    Only the level letters that occur are built, level by level.
+
+    Args:
+        source: an automaton, or the skeleton of its semigroup (`holonomy`).
+        max_image_sets: the most image sets, at least 1.
+        max_set_moves: the most entries of the table of their moves, image sets times letters.
+        max_level_letters: the most letters of a level before merging.
+        merge: level letters that act alike from there down become one.
+        check: test the result: step by step (`check_emulation`, on samples where the joint states are many),
+            and by the proof for all joint states (`prove_emulation`).
+        inputs: only the first so many letters of the skeleton are the cascade's; the others shape its levels
+            only. None: all.
+
+    Raises:
+        LimitError: a level has more than `max_level_letters` letters before merging, or the skeleton is
+            beyond its limits (`holonomy`).
     """
     maps = (source.maps if isinstance(source, Holonomy) else source.transitions)[:inputs]
     letters, letter_of = _distinct_letters(maps)
@@ -280,6 +291,12 @@ def cascade_of_all_maps(
     It is the holonomy cascade of all maps of the states, which a cycle, a swap and a map that merges two states
     generate, restricted to the automaton's letters: all sets of one size are equivalent then, one level a size
     (Zeiger's coverings). It has 2^n - 1 image sets; limits as for `cascade`.
+
+    Args:
+        automaton: an automaton with at least two states.
+        max_image_sets: the most image sets, at least 1.
+        max_set_moves: the most entries of the table of their moves, image sets times letters.
+        max_level_letters: the most letters of a level before merging.
     """
     n = len(automaton.states)
     if 2**n - 1 > max_image_sets:

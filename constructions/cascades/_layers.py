@@ -177,9 +177,15 @@ def cascade_lrnn(
 ) -> LRNN:
     """The LRNN of an automaton's cascade, integer throughout.
 
-    `coordinates`: `few` (`few_coordinates`) or `one_hot`. `gated`: resets by the gate 0, as gated DeltaProduct has it,
-    in heads whose point before a reset nobody reads; no factors then. `wiring="printed"`: later components read the
-    new points, as the proof of G.T4 has it; such an LRNN is wrong wherever that matters.
+    Args:
+        automaton: the automaton whose cascade it is.
+        cascade: the cascade.
+        coordinates: `few` (`few_coordinates`) or `one_hot`.
+        gated: resets by the gate 0, as gated DeltaProduct has it, in heads whose point before a reset nobody
+            reads; no factors then.
+        wiring: `repaired`; `printed`: later components read the new points, as the proof of G.T4 has it; such
+            an LRNN is wrong wherever that matters.
+        theorem: the source that the result names.
     """
     if not cascade.levels:
         raise NotRealisableError(f"{automaton.name}: one state needs no cascade")

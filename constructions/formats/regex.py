@@ -201,13 +201,24 @@ def from_regex(
     name: str | None = None,
     max_states: int = MAX_STATES,
 ) -> Automaton:
-    """The complete DFA of the words that match the whole pattern; minimal unless `track="state"`.
+    r"""The complete DFA of the words that match the whole pattern; minimal unless `track="state"`.
 
-    `alphabet`: the letters, single characters, in the wanted order. It may be left out where the pattern has only
-    letters and digits and `| * + ? ( )`: then it is the characters that occur, sorted. With it the pattern may also have `.`,
-    `[abc]`, `[a-z]`, `[^ab]`, `{m}`, `{m,n}`, `{m,}` and `\\` before a letter that is also a sign. `()` and an empty
-    alternative are the empty word. States are 0, 1, ... breadth first from the start. Letters of several characters
-    are not possible in a pattern. `InputError` with the position; `LimitError` beyond `max_states`.
+    States are 0, 1, ... breadth first from the start. Letters of several characters are not possible in a pattern.
+
+    Args:
+        pattern: the pattern, a union, product, star and so on of letters; `()` and an empty alternative are
+            the empty word.
+        alphabet: the letters, single characters, in the wanted order. It may be left out where the pattern
+            has only letters and digits and `| * + ? ( )`: then it is the characters that occur, sorted. With
+            it the pattern may also have `.`, `[abc]`, `[a-z]`, `[^ab]`, `{m}`, `{m,n}`, `{m,}` and `\`
+            before a letter that is also a sign.
+        track: `output`: minimal; `state`: as built.
+        name: name of the automaton; None: the pattern.
+        max_states: the most states of the automaton that is built or determinised.
+
+    Raises:
+        InputError: the pattern is wrong; the message has the position.
+        LimitError: the automaton has more than `max_states` states.
     """
     name = name or f"regex:{pattern}"
     letters = _alphabet(pattern, alphabet, name)

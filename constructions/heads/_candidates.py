@@ -34,7 +34,9 @@ Marks: TypeAlias = tuple[int, ...]
 class HeadSearch:
     """A group for which heads are sought, and what several theorems need of it, found once and only if asked for.
 
-    `action`: the transition group on its points. `max_degree`: largest degree of a number field.
+    Attributes:
+        action: the transition group on its points.
+        max_degree: largest degree of a number field.
     """
 
     action: TransitiveAction
@@ -53,15 +55,20 @@ class HeadSearch:
 
 @dataclass(frozen=True, eq=False)
 class HeadCandidate:
-    """One possible head for a transitive action.
+    """One possible head for a transitive action (`HeadSearch`).
 
-    `theorem`, `name`: source and plain words. `cost`: most GH factors of a letter. `dim`: key dimension.
-    `degree`: 1 where all its numbers are integers, else the degree of its number field (at least 2).
-    `find_classes()`: class of each point of the action under the full initial state, `[points]`.
-    `mark_count`, `mark(i)`: the parts that an initial state may consist of, and the classes that part `i` alone
-    tells apart. `plan(marks)`: the head with an initial state of these parts.
-    `moved`: for plain permutations the most points that a letter moves (G.T3's k), else None.
-    `lifted`: letters carry extra signs, so that a point can have two codes; such a head stands alone.
+    Attributes:
+        theorem: the source.
+        name: the head in plain words.
+        cost: most GH factors of a letter.
+        dim: key dimension.
+        degree: 1 where all its numbers are integers, else the degree of its number field (at least 2).
+        find_classes: gives the class of each point of the action under the full initial state, `[points]`.
+        mark_count: number of parts that an initial state may consist of.
+        mark: gives the classes that part i alone tells apart, `[points]`.
+        plan: gives the head with an initial state of some parts.
+        moved: for plain permutations the most points that a letter moves (G.T3's k), else None.
+        lifted: letters carry extra signs, so that a point can have two codes; such a head stands alone.
     """
 
     theorem: str

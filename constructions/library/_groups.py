@@ -34,7 +34,17 @@ _FACTOR = re.compile(
 def group_by_name(name: str, max_elements: int = 100_000) -> FiniteGroup:
     """The group with all elements listed; its multiplication table is computed only where it is asked for.
 
-    `InputError` for an unknown name or a number out of range; `LimitError` above `max_elements`, before the work.
+    Args:
+        name: a name of the library, such as `S4` or `D5`.
+        max_elements: the most elements.
+
+    Raises:
+        InputError: the name is unknown, or a number in it is out of range.
+        LimitError: the group has more than `max_elements` elements; found before the work.
+        InputError: the name is unknown, or a number in it is out of range.
+        LimitError: the group has more than `max_elements` elements; found before the work.
+        InputError: the name is unknown, or a number in it is out of range.
+        LimitError: the group has more than `max_elements` elements; found before the work.
     """
     order, build = _blueprint(name)
     if order > max_elements:

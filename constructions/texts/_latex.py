@@ -68,9 +68,14 @@ SPECIAL = {
 def latex(lrnn: LRNN, *, standalone: bool = True, max_letters: int | None = None) -> str:
     """The construction as LaTeX that compiles with amsmath: figures, H_0, and A(x) of every letter x.
 
-    `standalone`: a whole document, else only its body. `max_letters`: letters of each head, None for all; with several
-    layers the length of every list, None for 30, and each different transition is shown once (`latex_layers`).
-    Raises `InputError` for `max_letters` below 1.
+    Args:
+        lrnn: the realisation.
+        standalone: a whole document, else only its body.
+        max_letters: letters of each head, None for all; with several layers the length of every list, None
+            for 30, and each different transition is shown once (`latex_layers`).
+
+    Raises:
+        InputError: `max_letters` is below 1.
     """
     if max_letters is not None:
         check_max_letters(max_letters)

@@ -44,9 +44,15 @@ COPIES = (
 def show(lrnn: LRNN, *, max_letters: int = 30) -> str:
     """The construction as plain text: figures, H_0, then each letter's factors, their norm proofs, and its matrix.
 
-    With several layers each different transition of a head is shown once, and every layer's read-out (`show_layers`).
-    `max_letters`: letters shown of each head; a last line says how many more there are.
-    Raises `InputError` for `max_letters` below 1.
+    With several layers each different transition of a head is shown once, and every layer's read-out
+    (`show_layers`).
+
+    Args:
+        lrnn: the realisation.
+        max_letters: letters shown of each head; a last line says how many more there are.
+
+    Raises:
+        InputError: `max_letters` is below 1.
     """
     check_max_letters(max_letters)
     automaton, figures = lrnn.automaton, lrnn.summary()

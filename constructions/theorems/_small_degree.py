@@ -20,6 +20,10 @@ def small_permutation_representation(automaton: Automaton, max_group: int = 5_00
 
     The smallest found among the action on the states, its block systems, coset actions of subgroups and unions of
     these (orbits side by side). Small, not proved smallest. For a group automaton whose states are all reachable.
+
+    Args:
+        automaton: a group automaton whose states are all reachable.
+        max_group: the largest group whose elements are listed.
     """
     action = transitive_action(automaton, max_group)
     if not action.regular:
@@ -55,7 +59,12 @@ def small_permutation_representation(automaton: Automaton, max_group: int = 5_00
 
 
 def small_degree(automaton: Automaton, max_group: int = 5_000) -> int:
-    """Number of points of `small_permutation_representation`."""
+    """Number of points of `small_permutation_representation`.
+
+    Args:
+        automaton: a group automaton whose states are all reachable.
+        max_group: the largest group whose elements are listed.
+    """
     if len(automaton.reachable()) < len(automaton.states):
         return len(automaton.states)
     return int(small_permutation_representation(automaton, max_group).shape[1])

@@ -45,12 +45,20 @@ def block_delay(
 ) -> BlockDelay:
     """A group automaton with at most `householders` factors a token, in several layers (DP.T1 ii, iii).
 
-    m = ⌈c/n_h⌉ for the largest count c = n - #cycles over the group (n - #orbits where it is not listed), or more
-    where the counter asks for it. `counter`: see `COUNTERS`. `exactness="integer"`: only bit-exact counters.
-    `max_group`: largest group whose elements are listed for a small number of points. `max_degree`: largest degree
-    of a counter's number field. Unreachable states are dropped.
-    Raises `InputError` where one layer suffices (c ≤ n_h) and for options of the wrong form; `NotRealisableError`
-    for an automaton that is no group automaton and where no such counter exists.
+    m = ⌈c/n_h⌉ for the largest count c = n - #cycles over the group (n - #orbits where it is not listed), or
+    more where the counter asks for it.
+
+    Args:
+        automaton: a group automaton; unreachable states are dropped.
+        householders: n_h, the most factors a token, at least 1.
+        counter: how tokens are counted, one of `COUNTERS`, or `auto`.
+        exactness: `any`; `integer`: only bit-exact counters.
+        max_group: largest group whose elements are listed for a small number of points.
+        max_degree: the largest degree of a counter's number field.
+
+    Raises:
+        InputError: one layer suffices (c ≤ n_h), or an option is of the wrong form.
+        NotRealisableError: the automaton is no group automaton, or no such counter exists.
     """
     automaton = as_automaton(automaton)
     _require_options(householders, counter, exactness)

@@ -38,6 +38,12 @@ def exact_dot(A: Any, h: Any, fmt: str | FloatFormat, b: Any = None) -> Floats:
     A `[..., n, m]`, h `[..., m, d]`, b `[..., n, d]`, all with values of the format (else `InputError`); leading
     axes broadcast. Exact for all such values: the fast path covers factors up to 2^995, products that are zero or at
     least 2^-968 and totals below 2^1000, which only fp64 can leave; entries outside are computed in rationals.
+
+    Args:
+        A: `[..., n, m]`, values of the format.
+        h: `[..., m, d]`, values of the format.
+        fmt: the format that results are rounded to.
+        b: `[..., n, d]`, values of the format, or None for 0.
     """
     f = float_format(fmt)
     A, h = np.asarray(A, dtype=np.float64), np.asarray(h, dtype=np.float64)
@@ -56,7 +62,13 @@ def exact_dot(A: Any, h: Any, fmt: str | FloatFormat, b: Any = None) -> Floats:
 def exact_product_sum(
     pairs: Sequence[tuple[Floats, Floats]], fmt: FloatFormat, extra: Floats | None = None
 ) -> Floats:
-    """Σ x·y (+ extra) over pairs of arrays that broadcast, exact, rounded once; values of the format, unchecked."""
+    """Σ x·y (+ extra), exact, rounded once; values of the format, unchecked.
+
+    Args:
+        pairs: pairs (x, y) of float64 arrays that broadcast.
+        fmt: the format that results are rounded to.
+        extra: float64 array to be added, or None.
+    """
     with np.errstate(all="ignore"):
         terms: list[Floats] = [x * y for x, y in pairs]
         if fmt.precision <= 26:
@@ -79,9 +91,13 @@ def exact_product_sum(
 
 
 def exact_sum(terms: Sequence[Floats], fmt: FloatFormat) -> Floats:
-    """Σ terms over arrays of float64 that broadcast, exact, rounded once to the format.
+    """Σ terms, exact, rounded once to the format.
 
     Exact while no partial sum overflows float64; a new array.
+
+    Args:
+        terms: float64 arrays that broadcast.
+        fmt: the format that results are rounded to.
     """
     with np.errstate(all="ignore"):
         parts, stable = distill_terms(terms)

@@ -38,8 +38,12 @@ STOCHASTIC = "sr"
 class FloatFormat:
     """A binary floating-point format with subnormals.
 
-    `precision`: significant bits, the leading one included. `min_exponent`: e where 2^e is the smallest normal.
-    `max_finite`: the largest finite value. `saturating`: overflow gives ±max_finite in place of ±inf.
+    Attributes:
+        name: the dtype's name.
+        precision: significant bits, the leading one included.
+        min_exponent: e where 2^e is the smallest normal.
+        max_finite: the largest finite value.
+        saturating: overflow gives ±max_finite in place of ±inf.
     """
 
     name: str
@@ -124,7 +128,16 @@ ALIASES: dict[str, str] = {
 
 
 def float_format(dtype: str | FloatFormat) -> FloatFormat:
-    """The format of a dtype name or alias; an unknown one is an `InputError` that lists them."""
+    """The format of a dtype.
+
+    Args:
+        dtype: a name or alias, such as `bf16` or `float32`.
+
+    Raises:
+        InputError: the dtype is unknown; the message lists the known ones.
+        InputError: the dtype is unknown; the message lists the known ones.
+        InputError: the dtype is unknown; the message lists the known ones.
+    """
     if isinstance(dtype, FloatFormat):
         return dtype
     found = FORMATS.get(ALIASES.get(dtype, dtype))
@@ -140,6 +153,11 @@ def round_fraction(x: Fraction | int, fmt: str | FloatFormat, mode: str = "rne")
     """The value of the format that x is rounded to, once, subnormals included; the nearest, ties to even, by default.
 
     Zero gives +0.0; a number that underflows to zero keeps its sign; overflow as in the module's text.
+
+    Args:
+        x: an exact rational number.
+        fmt: the format that results are rounded to.
+        mode: the rounding mode, one of `MODES` (`rne`, `tie_low`, `rz`, `ru`, `rd`).
     """
     f = float_format(fmt)
     x = Fraction(x)
@@ -204,6 +222,11 @@ def round_number(x: Number, fmt: str | FloatFormat, mode: str = "rne") -> float:
 
     An irrational number is no value and no tie (these are rational), so its enclosure is refined until both ends round
     to the same value.
+
+    Args:
+        x: an exact number, rational or algebraic.
+        fmt: the format that results are rounded to.
+        mode: the rounding mode, one of `MODES` (`rne`, `tie_low`, `rz`, `ru`, `rd`).
     """
     f = float_format(fmt)
     x = simplest(x)
@@ -222,6 +245,11 @@ def round_array(values: Any, fmt: str | FloatFormat, mode: str = "rne") -> Float
     """Each float64 rounded once to the format, by default to nearest even; a new float64 array of the same shape.
 
     Signs of zeros are kept, nan stays nan, ±inf overflows like any large number.
+
+    Args:
+        values: float64 numbers, of any shape.
+        fmt: the format that results are rounded to.
+        mode: the rounding mode, one of `MODES` (`rne`, `tie_low`, `rz`, `ru`, `rd`).
     """
     f = float_format(fmt)
     given = np.asarray(values, dtype=np.float64)

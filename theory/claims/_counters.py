@@ -36,7 +36,13 @@ Point: TypeAlias = tuple[Fraction, ...]
 class Witness:
     """A recurrence of one letter, the states on 1^k as far as they are listed, and the period at their end.
 
-    `claim`: what it refutes or limits. `facts`: what is special about it, each checked where it is tested.
+    Attributes:
+        claim: the ID of the claim that it refutes or limits.
+        arithmetic: the arithmetic's name.
+        stepper: the recurrence.
+        states: the states on 1^k, k = 0, 1, ...
+        period: the period at their end.
+        facts: what is special about it, each checked where it is tested.
     """
 
     claim: str

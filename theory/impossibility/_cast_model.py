@@ -34,7 +34,14 @@ MAX_INDEX = 3_000
 
 
 def cast_states(A: Any, B: Any, start: Any, arithmetic: Cast) -> Iterator[Floats]:
-    """H_0, H_1, ... on the powers of one letter: A `[n, n]`, B and start `[n, d]`, exact numbers or float64."""
+    """H_0, H_1, ... on the powers of one letter.
+
+    Args:
+        A: the letter's matrix `[n, n]`, exact numbers or float64.
+        B: what it adds, `[n, d]`.
+        start: H_0, `[n, d]`.
+        arithmetic: the model `cast`.
+    """
     A, added, first = fractions(A), fractions(B), fractions(start)
     total = np.zeros_like(first)
     yield arithmetic.round(first)

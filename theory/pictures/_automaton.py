@@ -37,9 +37,17 @@ _WIDEST_PIXELS = 6_000
 def draw_automaton(automaton: AutomatonLike, path: str | Path, *, max_drawn: int = MAX_DRAWN_STATES) -> None:
     """Write a picture to an `.svg` or `.png` file; the same automaton gives the same bytes.
 
-    Accepting states have two rings, the start an arrow from nowhere, Moore outputs stand under the names, Mealy
-    labels read `letter/output`, parallel edges share a list of letters. `InputError` for another file type, more
-    than `max_drawn` states or `MAX_DRAWN_ARROWS` arrows, or a file that cannot be written.
+    Accepting states have two rings, the start an arrow from nowhere, Moore outputs stand under the names,
+    Mealy labels read `letter/output`, parallel edges share a list of letters.
+
+    Args:
+        automaton: whatever `as_automaton` takes.
+        path: an `.svg` or `.png` file.
+        max_drawn: the most states that are drawn.
+
+    Raises:
+        InputError: another file type, more than `max_drawn` states or `MAX_DRAWN_ARROWS` arrows, or a file
+            that cannot be written.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in {".svg", ".png"}:
@@ -50,7 +58,12 @@ def draw_automaton(automaton: AutomatonLike, path: str | Path, *, max_drawn: int
 
 
 def svg_text(automaton: AutomatonLike, *, max_drawn: int = MAX_DRAWN_STATES) -> str:
-    """The picture as SVG text (for notebooks); see `draw_automaton`."""
+    """The picture as SVG text (for notebooks); see `draw_automaton`.
+
+    Args:
+        automaton: whatever `as_automaton` takes.
+        max_drawn: the most states that are drawn.
+    """
     return _render_automaton(as_automaton(automaton), "svg", max_drawn).decode("utf-8")
 
 

@@ -94,9 +94,14 @@ FILLS = {"group": ("#e3eef7", "#0072b2"), "reset": ("#fbeadf", "#d55e00"), "more
 def draw_cascade(lrnn: LRNN, path: str | Path, *, max_heads: int = 6, max_layers: int = 40) -> None:
     """Draw an LRNN of several layers to an `.svg` or `.png` file, whole or not at all.
 
-    `max_heads`: most boxes in a row, `max_layers`: most rows; what is left out (further heads of a layer, layers in
-    the middle) is said in the picture.
-    Raises `InputError` for an LRNN of one layer, for another extension, and for limits below 2.
+    Args:
+        lrnn: a realisation of several layers.
+        path: an `.svg` or `.png` file.
+        max_heads: the most boxes in a row; further heads are left out, which the picture says.
+        max_layers: the most rows; layers in the middle are left out, which the picture says.
+
+    Raises:
+        InputError: an LRNN of one layer, another extension, or a limit below 2.
     """
     if not lrnn.is_layered:
         raise InputError(f"{path}: this LRNN has one layer; its picture is that of `draw_mirrors`")

@@ -321,11 +321,18 @@ def draw_mirrors(
 ) -> None:
     """Draw the construction to an `.svg` or `.png` file, whole or not at all.
 
-    `max_letters`: with more letters (of several layers: with more transitions in a head) than this, one of each kind
-    is drawn (see `kinds_of_letters`), and the picture says so. `max_dim`: widest head drawn as wires. `max_points`:
-    most states drawn as points. `options`: what the caller's own user calls `max_letters` and `max_dim`.
-    Raises `InputError` for another extension or `max_letters` below 1, `LimitError` for a head too wide or more
-    than 400 panels.
+    Args:
+        lrnn: a table-based realisation, as `construct` gives it.
+        path: an `.svg` or `.png` file.
+        max_letters: with more letters (of several layers: with more transitions in a head) than this, one of
+            each kind is drawn (see `kinds_of_letters`), and the picture says so.
+        max_dim: widest head drawn as wires.
+        max_points: most states drawn as points.
+        options: what the caller's own user calls `max_letters` and `max_dim`.
+
+    Raises:
+        InputError: another extension or `max_letters` below 1.
+        LimitError: a head too wide or more than 400 panels.
     """
     check_max_letters(max_letters)
     kind = picture_format(path)

@@ -30,11 +30,17 @@ def draw_run(
 ) -> None:
     """Draw a run's margins to an `.svg` or `.png` file; the same run gives the same bytes.
 
-    `series`: by dtype the positions (≥ 1, increasing) and the margin at each, the distance from the nearest wrong
-    decoding minus that from the right one; it is an error where it is not positive. `horizons`: by dtype the
-    certified horizon, drawn as a dashed line; None or absent for none. `first_errors`: by dtype the position of the
-    first error, drawn as a cross; None or absent where there was none.
-    Raises `InputError` for another extension or with everything that is wrong with the series.
+    Args:
+        series: by dtype the positions (≥ 1, increasing) and the margin at each, the distance from the nearest
+            wrong decoding minus that from the right one; it is an error where it is not positive.
+        horizons: by dtype the certified horizon, drawn as a dashed line; None or absent for none.
+        first_errors: by dtype the position of the first error, drawn as a cross; None or absent where there
+            was none.
+        path: an `.svg` or `.png` file.
+        title: the title above.
+
+    Raises:
+        InputError: another extension, or a wrong series; the message has everything that is wrong.
     """
     kind = picture_format(path)
     runs = _check_series(series, horizons, first_errors, path)

@@ -28,12 +28,18 @@ PLANNED_HORIZON_CODES = 500
 class Offer:
     """One realisation of a plan.
 
-    `pareto`: none of the others is at least as good in layers, factors, dimension, exactness and norm, and better
-    in one. `letter_factors`: for one layer the most factors of each letter in a head, else None. `layer_factors`:
-    the most factors of a letter in each layer, None where letters are no products of factors. `parameters`: numbers that write all letters down, β and key of each
-    factor and the added entries; None where it was not counted. `horizons`: for each dtype the certified length, None
-    for no limit; absent where none is certified or it was not computed. `bounds`: the lower bounds whose hypotheses the
-    realisation meets, with what it reaches.
+    Attributes:
+        found: the realisation.
+        pareto: none of the others is at least as good in layers, factors, dimension, exactness and norm, and
+            better in one.
+        letter_factors: for one layer the most factors of each letter in a head, else None.
+        layer_factors: the most factors of a letter in each layer, None where letters are no products of
+            factors.
+        parameters: numbers that write all letters down, β and key of each factor and the added entries; None
+            where it was not counted.
+        horizons: for each dtype the certified length, None for no limit; absent where none is certified or it
+            was not computed.
+        bounds: the lower bounds whose hypotheses the realisation meets, with what it reaches.
     """
 
     found: Realisation
@@ -62,7 +68,14 @@ class Offer:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """`offers`: cheapest first. `bounds`: lower bounds. `left_out`: constructions that are beyond a limit, and why."""
+    """All realisations of an automaton within a request.
+
+    Attributes:
+        automaton: the automaton.
+        offers: the realisations, cheapest first.
+        bounds: lower bounds.
+        left_out: constructions that are beyond a limit, and why.
+    """
 
     automaton: Automaton
     offers: tuple[Offer, ...]
@@ -85,8 +98,17 @@ def plan(automaton: AutomatonLike, request: Request | None = None, limits: Limit
     """All realisations within a request, cheapest first (layers, factors, integer, dimension).
 
     Without a `theorem` in the request also those whose norm exceeds 1, last; for group automata not the cascade and
-    own.LMI, which are one layer of permutations of the states then. `NotRealisableError` where none is within the
-    bounds of the request.
+    own.LMI, which are one layer of permutations of the states then.
+
+    Args:
+        automaton: whatever `as_automaton` takes.
+        request: what is asked for (`Request`); None: nothing in particular.
+        limits: the limits of the search (`Limits`); None: the usual ones.
+
+    Raises:
+        NotRealisableError: none is within the bounds of the request.
+        NotRealisableError: none is within the bounds of the request.
+        NotRealisableError: none is within the bounds of the request.
     """
     request = request or Request()
     automaton = trim_automaton(as_automaton(automaton))

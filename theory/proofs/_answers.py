@@ -17,9 +17,14 @@ from ...foundation._errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """`kind`; what each of the model's own answers means, `meaning`; the automaton.
+    """What the numbers that a model decodes to mean.
 
     Answers are compared as numbers: indices of the automaton's states or of its outputs (`number_outputs`).
+
+    Attributes:
+        kind: `states` or `outputs`.
+        automaton: the automaton.
+        meaning: what each of the model's own answers means, int array.
     """
 
     kind: Literal["states", "outputs"]
@@ -37,13 +42,23 @@ class Answers:
         return self.kind == "outputs" and self.automaton.is_mealy
 
     def right(self, letters: Indices, before: Indices, after: Indices) -> Indices:
-        """The right answers after letters, from the automaton's states before and after."""
+        """The right answers after letters, from the automaton's states before and after.
+
+        Args:
+            letters: indices of letters, int array.
+            before: the automaton's states before them.
+            after: the automaton's states after them.
+        """
         if self.kind == "states":
             return after
         return self.outputs[letters, before] if self.automaton.is_mealy else self.outputs[after]
 
     def of_states(self, states: Indices) -> Indices:
-        """The answers that a model's states stand for; -1 for none, and for numbers that stand for nothing."""
+        """The answers that a model's states stand for; -1 for none, and for numbers that stand for nothing.
+
+        Args:
+            states: numbers that the model decodes to, int array.
+        """
         known = (states >= 0) & (states < len(self.meaning))
         return np.where(known, self.meaning[np.where(known, states, 0)], -1)
 

@@ -71,14 +71,24 @@ def prove(
 ) -> Proof:
     """Equivalent on all words, or a shortest wrong word, or unknown with the length up to which all is right.
 
-    `model`: a constructed LRNN of any layers, a block delay, an `NpzModel` or the path of an `.npz`, or any `Stepper`
-    that decodes to the automaton's states by their indices, or to numbers that `answers` gives a meaning; then
-    `arithmetic` is only its name. `automaton`: whatever `as_automaton` takes, such as a SPEC. `arithmetic`: by default `per_step:bf16`; `exact`,
-    `per_step:...`, `per_op:...` or `kernel:recurrent:...` (`parse_arithmetic`); several layers run in `per_step` formats
-    or on the kernel, block delays in `per_step` formats. On the kernel an `.npz` needs its factors.
-    Answers are compared after each token, not before the first. `resume`: a file to go on from if it exists, written
-    every `save_every` seconds, on Ctrl-C and at a limit; a stepper needs a text `identity` for it. `method`: `auto`, or `states` for the search alone.
-    `progress` is called about once a second. Ctrl-C gives `unknown` with what is proved so far.
+    Answers are compared after each token, not before the first. Ctrl-C gives `unknown` with what is proved so far.
+
+    Args:
+        model: a constructed LRNN of any layers, a block delay, an `NpzModel` or the path of an `.npz`, or any
+            `Stepper` that decodes to the automaton's states by their indices, or to numbers that `answers`
+            gives a meaning; then `arithmetic` is only its name.
+        automaton: whatever `as_automaton` takes, such as a SPEC.
+        arithmetic: by default `per_step:bf16`; `exact`, `per_step:...`, `per_op:...` or
+            `kernel:recurrent:...` (`parse_arithmetic`); several layers run in `per_step` formats or on the
+            kernel, block delays in `per_step` formats. On the kernel an `.npz` needs its factors.
+        max_states: the most pairs of a state of the model and one of the automaton.
+        max_seconds: the most seconds; None: no limit.
+        resume: a file to go on from if it exists, written every `save_every` seconds, on Ctrl-C and at a
+            limit; a stepper needs a text `identity` for it.
+        save_every: seconds between two writings of `resume`.
+        method: `auto`, or `states` for the search alone.
+        answers: what the numbers that the model decodes to mean; None: indices of the automaton's states.
+        progress: called about once a second with how far the search is.
     """
     began = time.monotonic()
     if method not in ("auto", "states"):

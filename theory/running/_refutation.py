@@ -24,9 +24,14 @@ RANDOM_LENGTH = 400
 
 @dataclass(frozen=True, eq=False)
 class Refutation:
-    """`word`: letter indices after which the LRNN names a wrong state, None where none was found.
+    """The outcome of a search for a wrong word.
 
-    `named`, `right`: the states after it, by the LRNN (None: none) and by the automaton. `search`: what was tried.
+    Attributes:
+        lrnn: the realisation.
+        word: letter indices after which it names a wrong state; None where none was found.
+        named: the state after it by the LRNN; None: none.
+        right: the state after it by the automaton.
+        search: what was tried.
     """
 
     lrnn: LRNN
@@ -70,7 +75,15 @@ def refute_printed(
 ) -> Refutation:
     """The cascade of G.T4 wired as printed, and a word that refutes it.
 
-    Raises `NotRealisableError` where the cascade has fewer than two levels, since the wiring is between levels.
+    Args:
+        automaton: whatever `as_automaton` takes.
+        request: what is asked for (`Request`); None: nothing in particular.
+        limits: the limits of the search (`Limits`); None: the usual ones.
+
+    Raises:
+        NotRealisableError: the cascade has fewer than two levels, since the wiring is between levels.
+        NotRealisableError: the cascade has fewer than two levels, since the wiring is between levels.
+        NotRealisableError: the cascade has fewer than two levels, since the wiring is between levels.
     """
     automaton = trim_automaton(as_automaton(automaton))
     problem = (request or Request()).problem(automaton, limits)
@@ -87,6 +100,11 @@ def refute(lrnn: LRNN, *, max_joint: int = MAX_JOINT, seed: int = 0) -> Refutati
 
     The joint states are followed by the code tables; the word is then replayed factor by factor in exact numbers,
     and reported only if that goes wrong at the same place.
+
+    Args:
+        lrnn: a realisation of several layers.
+        max_joint: the most joint states that are followed.
+        seed: the seed of the random words beyond that.
     """
     word, complete, seen = _breadth_first(lrnn, max_joint)
     if word is not None:

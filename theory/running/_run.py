@@ -286,7 +286,15 @@ def track(
 ) -> RunReport:
     """Runs any `Stepper` token by token and counts the tokens after which it decodes to a wrong state.
 
-    `letters`: words as for `run`, or a `Words`; `start` as there; `dtype` is only reported. Norms and margins are not observed.
+    Norms and margins are not observed.
+
+    Args:
+        stepper: the stepper.
+        automaton: the automaton.
+        letters: words as for `run`, or a `Words`.
+        dtype: only reported.
+        start: index of a state of the automaton; None: its start.
+        progress: called with how far the run is.
     """
     words = words_of(letters, automaton)
     clock, tally = Clock(progress, words.length), Tally()

@@ -28,7 +28,12 @@ class Words(Protocol):
     @property
     def length(self) -> int: ...
     def part(self, start: int, stop: int) -> NDArray[Any]:
-        """Letter indices `[sequences, stop - start]`."""
+        """Letter indices `[sequences, stop - start]`.
+
+        Args:
+            start: first position.
+            stop: the position behind the last.
+        """
         ...
 
 
@@ -38,6 +43,12 @@ class RandomWords:
 
     Any part can be made at any time, and a longer word of the same seed and number of sequences begins with the
     shorter one.
+
+    Attributes:
+        letters: number of letters of the alphabet.
+        sequences: number of words.
+        length: number of tokens of each.
+        seed: the seed, at least 0.
     """
 
     letters: int
@@ -46,7 +57,12 @@ class RandomWords:
     seed: int
 
     def part(self, start: int, stop: int) -> NDArray[Any]:
-        """Letter indices `[sequences, stop - start]`."""
+        """Letter indices `[sequences, stop - start]`.
+
+        Args:
+            start: first position.
+            stop: the position behind the last.
+        """
         pieces = []
         for number in range(start // PIECE, -(-stop // PIECE)):
             generator = np.random.Generator(np.random.PCG64([self.seed, number]))
@@ -63,7 +79,11 @@ class RandomWords:
 
 @dataclass(frozen=True, eq=False)
 class ArrayWords:
-    """Words that lie in memory: `letters` is an int array `[sequences, length]`."""
+    """Words that lie in memory.
+
+    Attributes:
+        letters: int array `[sequences, length]`.
+    """
 
     letters: NDArray[Any]
 
@@ -78,12 +98,22 @@ class ArrayWords:
         return int(self.letters.shape[1])
 
     def part(self, start: int, stop: int) -> NDArray[Any]:
-        """Letter indices `[sequences, stop - start]`."""
+        """Letter indices `[sequences, stop - start]`.
+
+        Args:
+            start: first position.
+            stop: the position behind the last.
+        """
         return self.letters[:, start:stop]
 
 
 def words_of(letters: Any, automaton: Automaton) -> Words:
-    """Words from an int array `[sequences, T]` or `[T]`, checked against the alphabet; `Words` pass as they are."""
+    """Words checked against the alphabet.
+
+    Args:
+        letters: an int array `[sequences, T]` or `[T]`, or a `Words`, which pass as they are.
+        automaton: the automaton, whose alphabet they must be in.
+    """
     if isinstance(letters, RandomWords) and letters.letters > len(automaton.letters):
         raise InputError(
             f"letters: random words over {letters.letters} letters, but {automaton.name} has {len(automaton.letters)}"
@@ -110,7 +140,15 @@ def words_of(letters: Any, automaton: Automaton) -> Words:
 def random_stream(source: Realisation | Automaton, sequences: int, length: int, seed: int) -> RandomWords:
     """Uniform random words that are never in memory as a whole; `run` takes them as letters.
 
-    `InputError` for negative numbers, `LimitError` beyond `MAX_SEQUENCES` words or `MAX_TOKENS` letters in all.
+    Args:
+        source: a realisation or an automaton, whose alphabet is used.
+        sequences: the number of words side by side, at least 1.
+        length: the number of tokens of each, at least 0.
+        seed: the seed of the random numbers, at least 0.
+
+    Raises:
+        InputError: a number is negative.
+        LimitError: beyond `MAX_SEQUENCES` words or `MAX_TOKENS` letters in all.
     """
     automaton = source if isinstance(source, Automaton) else source.automaton
     if not automaton.letters:
@@ -133,5 +171,12 @@ def random_stream(source: Realisation | Automaton, sequences: int, length: int, 
 
 
 def random_words(source: Realisation | Automaton, sequences: int, length: int, seed: int) -> Indices:
-    """Uniform random letter indices `[sequences, length]`, the same as those of `random_stream`."""
+    """Uniform random letter indices `[sequences, length]`, the same as those of `random_stream`.
+
+    Args:
+        source: a realisation or an automaton, whose alphabet is used.
+        sequences: the number of words side by side, at least 1.
+        length: the number of tokens of each, at least 0.
+        seed: the seed of the random numbers, at least 0.
+    """
     return random_stream(source, sequences, length, seed).part(0, length).astype(np.int64)

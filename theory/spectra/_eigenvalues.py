@@ -28,6 +28,10 @@ class Spectrum:
     """The distinct eigenvalues of an n × n matrix: real ones first, from the largest down, then the others.
 
     Properties that are None are undecided at the precision that was allowed.
+
+    Attributes:
+        n: the dimension.
+        eigenvalues: the distinct eigenvalues.
     """
 
     n: int
@@ -107,12 +111,21 @@ def eigenvalue_report(
 ) -> Spectrum:
     """The eigenvalues of a square matrix with rigorous enclosures, and what is decided of each.
 
-    `A`: rows of `int`, `Fraction`, `Algebraic` or floats, which are taken as the rationals they are.
     Decided exactly: multiplicities and Jordan blocks, real or not, sign, inside, on or outside the unit circle (see
-    `spectra_polynomials` and `spectra_roots`). `bits`: of the enclosures, about. `max_bits`: the most bits with which a
-    decision is tried; beyond it the answer is `unknown`.
-    Raises `InputError` for a matrix that is not square or not finite, `LimitError` beyond `max_dim`; a rational matrix
-    with at most one entry in a row and column, as a permutation, may have any size.
+    `spectra_polynomials` and `spectra_roots`).
+
+    Args:
+        A: a square matrix, rows of `int`, `Fraction`, `Algebraic` or floats, which are taken as the rationals
+            they are.
+        max_dim: the largest dimension, at least 1.
+        max_bits: the most bits with which a decision is tried; beyond it the answer is `unknown`.
+        bits: about the bits of the enclosures.
+        name: what errors call it.
+
+    Raises:
+        InputError: the matrix is not square or not finite.
+        LimitError: beyond `max_dim`; a rational matrix with at most one entry in a row and column, as a
+            permutation, may have any size.
     """
     matrix = exact_matrix(A, name)
     if matrix.n > max_dim and not (matrix.is_monomial and matrix.is_rational):

@@ -27,7 +27,12 @@ MAX_NAMED = 3
 
 @dataclass(frozen=True)
 class ExactMatrix:
-    """`rows`: for each row its non-zero entries `(column, value)` by column. `width`: number of columns."""
+    """A matrix of exact numbers by its non-zero entries.
+
+    Attributes:
+        rows: for each row its non-zero entries `(column, value)` by column.
+        width: number of columns.
+    """
 
     rows: tuple[SparseRow, ...]
     width: int
@@ -126,9 +131,14 @@ def from_flint(A: Any) -> ExactMatrix:
 def exact_matrix(A: Any, name: str = "the matrix", *, square: bool = True) -> ExactMatrix:
     """The matrix with exact entries: `int`, `Fraction`, `Algebraic`, `Decimal`, and floats of any format, as they are.
 
-    `A`: rows of numbers (nested sequences, a numpy array, a tensor) or an `ExactMatrix`.
-    Raises `InputError` for ragged or (with `square`) not square rows, and for entries that are not finite real
-    numbers, with their places.
+    Args:
+        A: rows of numbers (nested sequences, a numpy array, a tensor) or an `ExactMatrix`.
+        name: what errors call it.
+        square: only square matrices are taken.
+
+    Raises:
+        InputError: rows are ragged or (with `square`) not square, or entries are not finite real numbers;
+            with their places.
     """
     if isinstance(A, ExactMatrix):
         return A

@@ -51,12 +51,18 @@ FIRSTS = {
 class Products:
     """The distinct products A(x_t)···A(x_1) of 1 ≤ t ≤ `length` letters.
 
-    `asked`: the length asked for. `length`: the one to which every product was seen; less than `asked` where
-    `max_products` stopped it, and `seen_all` where no longer word has a new product. `count`: distinct products seen.
-    `spectral_radius`: bounds of the largest one among them, `largest`: a shortest word that attains the lower bound.
-    `first`: for each key of `FIRSTS` a shortest word (the first in the letters' order) whose product has it, or None.
-    `undecided`: for each key the first word of which it is unknown, or None.
-    `eigenvalues`: the distinct ones, as enclosed, in the order met.
+    Attributes:
+        asked: the length asked for.
+        length: the one to which every product was seen; less than `asked` where `max_products` stopped it, or
+            where `seen_all`.
+        seen_all: no longer word has a new product.
+        count: distinct products seen.
+        spectral_radius: bounds of the largest one among them.
+        largest: a shortest word that attains the lower bound of `spectral_radius`.
+        first: for each key of `FIRSTS` a shortest word (the first in the letters' order) whose product has
+            it, or None.
+        undecided: for each key the first word of which it is unknown, or None.
+        eigenvalues: the distinct ones, as enclosed, in the order met.
     """
 
     asked: int
@@ -252,7 +258,15 @@ MAX_LETTERS = 2_000
 
 @dataclass(frozen=True)
 class LetterSpectrum:
-    """One matrix of a head. `labels`: the letters that have it. `reflection_rank`: rank(A - I), see H.rank."""
+    """One matrix of a head.
+
+    Attributes:
+        labels: the letters that have it.
+        matrix: the matrix.
+        spectrum: its eigenvalues.
+        reflection_rank: rank(A - I), see H.rank.
+        norm: whether its norm is at most 1.
+    """
 
     labels: tuple[str, ...]
     matrix: ExactMatrix
@@ -278,7 +292,14 @@ class LetterSpectrum:
 
 @dataclass(frozen=True)
 class HeadSpectrum:
-    """The letters of one head, and their products where they were asked for."""
+    """The letters of one head, and their products where they were asked for.
+
+    Attributes:
+        name: the head's name.
+        dim: its key dimension.
+        letters: the spectra of its different matrices.
+        products: what is known of products; None where they were not asked for.
+    """
 
     name: str
     dim: int
@@ -288,7 +309,12 @@ class HeadSpectrum:
 
 @dataclass(frozen=True)
 class ModelSpectrum:
-    """The spectra of a model's heads."""
+    """The spectra of a model's heads.
+
+    Attributes:
+        name: the model's name.
+        heads: one entry a head.
+    """
 
     name: str
     heads: tuple[HeadSpectrum, ...]
@@ -336,7 +362,11 @@ class ModelSpectrum:
         }
 
     def rows(self, max_values: int = 6) -> list[list[str]]:
-        """A table for the terminal, its headings first; at most `max_values` eigenvalues are written out."""
+        """A table for the terminal, its headings first.
+
+        Args:
+            max_values: the most eigenvalues that are written out, at least 1.
+        """
         table = [["head", "letter", "eigenvalues", "range", "rank(A-I)", "‖A‖ ≤ 1", "stable"]]
         table += [
             [
@@ -380,10 +410,22 @@ def model_spectrum(
 ) -> ModelSpectrum:
     """The spectrum of every letter of a model, and of all products of at most `products` letters of each head.
 
-    `model`: an `LRNN`; an `NpzModel`; an array `[letters, n, n]`, a sequence of matrices, or a mapping from labels to them.
-    `labels`: names of the letters of an array. Floats are taken as the rationals they are.
-    Raises `InputError` with everything that is wrong with the matrices, `LimitError` beyond `max_letters` different
-    matrices in a head or `max_dim` dimensions; at `max_products` the products stop, and say so.
+    Floats are taken as the rationals they are.
+
+    Args:
+        model: an `LRNN`; an `NpzModel`; an array `[letters, n, n]`, a sequence of matrices, or a mapping from
+            labels to them.
+        products: the largest length of products, 0 for none.
+        labels: names of the letters of an array.
+        name: the model's name; None: its own.
+        max_dim: the largest dimension, at least 1.
+        max_bits: the most bits with which a decision is tried.
+        max_products: the most distinct products; beyond it the products stop, and the result says so.
+        max_letters: the most different matrices of a head.
+
+    Raises:
+        InputError: a matrix is wrong; the message has everything that is wrong.
+        LimitError: beyond `max_letters` different matrices in a head or `max_dim` dimensions.
     """
     if products < 0:
         raise InputError(f"`products` {products}: it is 0 or the length of the longest product")
@@ -436,7 +478,20 @@ def _largest(radii: Sequence[Interval]) -> Interval:
 def spectrum_of_file(
     path: str, *, products: int = 0, max_dim: int = 64, max_letters: int = 2_000, max_products: int = 2_000
 ) -> ModelSpectrum:
-    """See `model_spectrum`; certificates are checked first. `InputError` for a file that is neither."""
+    """The spectrum of the model in a file, see `model_spectrum`; certificates are checked first.
+
+    Args:
+        path: a certificate or an `.npz`.
+        products: the largest length of products, 0 for none.
+        max_dim: the largest dimension, at least 1.
+        max_letters: the most different matrices of a head.
+        max_products: the most distinct products; beyond it the products stop, and the result says so.
+
+    Raises:
+        InputError: the file is neither a certificate nor an `.npz`.
+        InputError: the file is neither a certificate nor an `.npz`.
+        InputError: the file is neither a certificate nor an `.npz`.
+    """
     if Path(path).is_dir():
         raise InputError(
             f"{path}: is no FLA checkpoint; for a model folder `mirrormata compare` shows the eigenvalues of its heads"

@@ -26,8 +26,12 @@ MAX_DIM = 64
 class NormVerdict:
     """Whether ‖A‖₂ ≤ 1, and why.
 
-    `holds`: then `pivots` are the entries of D, all ≥ 0, and `lower` the rows of L, such that
-    I - AᵀA = L·diag(D)·Lᵀ. Otherwise `witness` is a vector x with ‖Ax‖ > ‖x‖, and `excess` is ‖Ax‖² - ‖x‖² > 0.
+    Attributes:
+        holds: ‖A‖₂ ≤ 1.
+        pivots: where it holds, the entries of D, all ≥ 0, with I - AᵀA = L·diag(D)·Lᵀ.
+        lower: where it holds, the rows of L.
+        witness: where it does not, a vector x with ‖Ax‖ > ‖x‖.
+        excess: where it does not, ‖Ax‖² - ‖x‖² > 0.
     """
 
     holds: bool
@@ -42,7 +46,11 @@ class NormVerdict:
         return self.pivots is not None and not any(self.pivots)
 
     def replay(self, A: Any) -> bool:
-        """Does the certificate prove the verdict for A? By multiplication alone, nothing is eliminated again."""
+        """Does the certificate prove the verdict for A? By multiplication alone, nothing is eliminated again.
+
+        Args:
+            A: the matrix.
+        """
         M = gram_defect(exact_matrix(A, square=False))
         if not self.holds:
             x = self.witness
@@ -56,10 +64,21 @@ class NormVerdict:
 
 
 def norm_at_most_one(A: Any, *, max_dim: int = MAX_DIM, name: str = "the matrix") -> NormVerdict:
-    """Decide ‖A‖₂ ≤ 1 for a matrix of exact numbers or floats, which are taken as the rationals they are.
+    """Decide ‖A‖₂ ≤ 1 for a matrix.
 
-    Raises `InputError` for what is no finite matrix, and `LimitError` where AᵀA has a block of more than `max_dim`
-    columns that depend on each other (a permutation of any size has none).
+    Args:
+        A: exact numbers or floats, which are taken as the rationals they are.
+        max_dim: the most columns of a block of AᵀA that depend on each other (a permutation of any size has
+            none).
+        name: what errors call it.
+
+    Raises:
+        InputError: it is no finite matrix.
+        LimitError: a block is larger than `max_dim`.
+        InputError: it is no finite matrix.
+        LimitError: a block is larger than `max_dim`.
+        InputError: it is no finite matrix.
+        LimitError: a block is larger than `max_dim`.
     """
     M = gram_defect(exact_matrix(A, name, square=False))
     pivots: list[Number] = [0] * M.n

@@ -45,9 +45,15 @@ def draw_spectrum(
 ) -> None:
     """Draw to an `.svg` or `.png` file, whole or not at all.
 
-    `max_heads`: most panels; `max_colours`: most spectra of a head with a colour of their own, the others are grey.
-    What is left out is said in the picture. Eigenvalues of products, where there are any, are small grey dots.
-    Raises `InputError` for another extension and for limits below 1.
+    Args:
+        spectrum: the model's spectrum.
+        path: an `.svg` or `.png` file.
+        max_heads: the most panels; what is left out is said in the picture.
+        max_colours: the most spectra of a head with a colour of their own, the others are grey. Eigenvalues
+            of products, where there are any, are small grey dots.
+
+    Raises:
+        InputError: another extension, or a limit below 1.
     """
     if min(max_heads, max_colours) < 1:
         raise InputError(f"{path}: max_heads and max_colours are 1 or more")

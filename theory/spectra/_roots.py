@@ -193,11 +193,18 @@ START_BITS = 64
 class Eigenvalue:
     """One eigenvalue: where it is, and what is decided of it.
 
-    `real`, `imaginary`, `modulus`: rational bounds of its parts and of |λ|. `multiplicity`: algebraic. `block`: size of its
-    largest Jordan block, 1 where it is semisimple. `sign`: `none` for a non-real one. `exact`: its value where
-    it is rational, and where it was found in the entries' field. `turn`: k/m in lowest terms where λ = e^(2πik/m), else None (over
-    Q(2cos 2π/N) only m that divide 2N are looked for). `polynomial`: one with real exact coefficients, constant first,
-    of which it is a simple root; over Q the minimal one.
+    Attributes:
+        real, imaginary, modulus: rational bounds of its parts and of |λ|.
+        multiplicity: algebraic.
+        block: size of its largest Jordan block, 1 where it is semisimple.
+        kind: real or not, where that is decided.
+        sign: `none` for a non-real one.
+        circle: inside, on or outside the unit circle, where that is decided.
+        exact: its value where it is rational, and where it was found in the entries' field.
+        turn: k/m in lowest terms where λ = e^(2πik/m), else None (over Q(2cos 2π/N) only m that divide 2N are
+            looked for).
+        polynomial: one with real exact coefficients, constant first, of which it is a simple root; over Q the
+            minimal one.
     """
 
     real: Interval
@@ -226,7 +233,11 @@ class Eigenvalue:
         return self.text()
 
     def text(self, digits: int = 9) -> str:
-        """Exactly where that is short, as a rational or a root of unity, else rounded to so many digits."""
+        """Exactly where that is short, as a rational or a root of unity, else rounded to some digits.
+
+        Args:
+            digits: decimal digits, at least 1.
+        """
         if self.exact is not None and not isinstance(self.exact, Algebraic) and len(str(self.exact)) <= 18:
             return str(self.exact)
         if self.turn is not None and self.turn.denominator > 2:
@@ -386,7 +397,16 @@ def is_fixed(balls: Sequence[Any], i: int, image: Callable[[Any], Any]) -> bool 
 
 
 def bounds(ball: Any, bits: int) -> Interval:
-    """Rational bounds of a real ball, rounded outward."""
+    """All bounds known for an automaton, in a fixed order, each found by the stand-alone checker too; empty if there is none.
+
+    Unreachable states do not count, unless they were kept as points. Words are searched to a fixed extent
+    (`checker.bound.SEARCH`), so that a bound may be missed on large monoids; none is ever wrong.
+
+    Raises:
+        DisagreementError: the checker does not find the same.
+        DisagreementError: the checker does not find the same.
+        DisagreementError: the checker does not find the same.
+    """
     from flint import ctx
 
     ends = []

@@ -36,7 +36,15 @@ def decide_values(
 ) -> Verdict:
     """Exact in all cases: proved where `computed relation claimed`, else refuted.
 
-    `witness`: what refutes it then; without one the two values do.
+    Args:
+        claim: the claim that the verdict is about.
+        computed: the value found.
+        claimed: the value that the statement gives.
+        relation: how the two must compare.
+        evidence: plain values that support the verdict.
+        witness: what refutes it then; without one the two values do.
+        assumptions: the hypotheses used.
+        arithmetic: the name of the arithmetic, None for the claim's own.
     """
     facts = dict(evidence or {})
     fits = bool(RELATIONS[relation](computed, claimed))
@@ -60,7 +68,18 @@ def check_all_cases(
     assumptions: tuple[str, ...] = (),
     arithmetic: str | None = None,
 ) -> Verdict:
-    """All cases of a finite set, named `of`; `broken`: cases with the hypothesis broken."""
+    """All cases of a finite set: true in every one, or refuted by the first violation.
+
+    Args:
+        claim: the claim that the verdict is about.
+        cases: the cases.
+        check: gives what is wrong in a case, None where nothing is.
+        of: the set's name.
+        broken: cases with the hypothesis broken, whose rate of violations is reported.
+        evidence: plain values that support the verdict.
+        assumptions: the hypotheses used.
+        arithmetic: the name of the arithmetic, None for the claim's own.
+    """
     facts: dict[str, Any] = {"set": of, **(evidence or {})}
     violation, facts["cases"] = _first(cases, check)
     if broken is not None:
@@ -82,10 +101,21 @@ def check_random_cases(
     assumptions: tuple[str, ...] = (),
     arithmetic: str | None = None,
 ) -> Verdict:
-    """`count` cases that `draw` makes from random numbers; `broken` makes cases with the hypothesis broken.
+    """Random cases: supported where none violates the claim, else refuted by the first that does.
 
-    `tight`: does a case meet the hypothesis with nothing to spare? How many did is reported; None where the hypothesis
-    leaves no room to spare. The rate of violations among `broken_count` (default `count`) broken cases is reported too.
+    Args:
+        claim: the claim that the verdict is about.
+        effort: the effort, whose seed is used.
+        count: how many cases.
+        draw: makes a case from random numbers.
+        broken: makes a case with the hypothesis broken.
+        check: gives what is wrong in a case, None where nothing is.
+        tight: does a case meet the hypothesis with nothing to spare? How many did is reported; None where the
+            hypothesis leaves no room to spare.
+        broken_count: how many broken cases, whose rate of violations is reported; None: `count`.
+        evidence: plain values that support the verdict.
+        assumptions: the hypotheses used.
+        arithmetic: the name of the arithmetic, None for the claim's own.
     """
     generator = effort.generator(0)
     drawn = [draw(generator) for _ in range(count)]
@@ -112,6 +142,16 @@ def refute_by_witness(
     """What was printed is refuted by a witness, which `replay` confirms first.
 
     `unknown` where the witness is None or `replay` is false.
+
+    Args:
+        claim: the claim that the verdict is about.
+        witness: what refutes the printed statement; None where none was found.
+        replay: confirms the witness anew.
+        computed: the value found.
+        claimed: the value that was printed.
+        evidence: plain values that support the verdict.
+        assumptions: the hypotheses used.
+        arithmetic: the name of the arithmetic, None for the claim's own.
     """
     facts = dict(evidence or {})
     sound = witness is not None and bool(replay(witness))
@@ -125,7 +165,14 @@ def refute_by_witness(
 def cite_source(
     claim: Claim, source: str, *, checked: str, evidence: Mapping[str, Any] | None = None
 ) -> Verdict:
-    """Nothing here proves it. `source`: who does; `checked`: what of it was checked here, if anything."""
+    """A published statement, of which nothing here is a proof.
+
+    Args:
+        claim: the claim that the verdict is about.
+        source: who proves it.
+        checked: what of it was checked here, if anything.
+        evidence: plain values that support the verdict.
+    """
     facts = {"source": source, **(evidence or {})}
     return Verdict(claim.id, "cited", facts, claim.arithmetic, (), checked, None)
 

@@ -29,9 +29,14 @@ class BudgetSpent(Exception):  # noqa: N818 - no error: the check was told to st
 
 @dataclass(frozen=True)
 class ClaimOutcome:
-    """One claim's verdict; `error`: an exception in place of one (the status is `unknown` then).
+    """One claim's verdict.
 
-    `expected`: the status that the claim's record states, None where nothing is expected (a user's model).
+    Attributes:
+        claim: the claim.
+        verdict: its verdict.
+        seconds: time taken.
+        expected: the status that the claim's record states, None where nothing is expected (a user's model).
+        error: an exception in place of a verdict (the status is `unknown` then).
     """
 
     claim: Claim
@@ -69,12 +74,19 @@ def verify_claims(
     fail_fast: bool = False,
     done: Callable[[ClaimOutcome], None] = lambda _: None,
 ) -> list[ClaimOutcome]:
-    """Each claim's outcome, in the order of `entries`; `done` is called as they come in.
+    """Each claim's outcome, in the order of `entries`.
 
-    `budget`: seconds for all together; short checks are begun first (`Claim.seconds`), and a claim that is not through by
-    then is `unknown`. (Where the system has no interval timer, a claim that has begun is finished.) `jobs`: processes,
-    default one a core; 1: in this process. `fail_fast`: what is not through when the first outcome is not as expected is left
-    out. An exception in a check is its outcome, not this function's.
+    An exception in a check is its outcome, not this function's.
+
+    Args:
+        entries: the claims.
+        effort: quick or full, with its seed.
+        budget: seconds for all together; short checks are begun first (`Claim.seconds`), and a claim that is
+            not through by then is `unknown`. Where the system has no interval timer, a claim that has begun
+            is finished.
+        jobs: processes, default one a core; 1: in this process.
+        fail_fast: what is not through when the first outcome is not as expected is left out.
+        done: called with each outcome as it comes in.
     """
     deadline = None if budget is None else time.time() + budget
     jobs = min(jobs or cpu_count() or 1, len(entries))
@@ -138,7 +150,12 @@ def verify_one(entry: Entry, effort: Effort, deadline: float | None = None) -> C
 
 
 def verify_model(subject: Subject, entries: Sequence[Entry]) -> list[ClaimOutcome]:
-    """What the claims say about a user's model or automaton; claims that say nothing of it are left out."""
+    """What the claims say about a user's model or automaton; claims that say nothing of it are left out.
+
+    Args:
+        subject: the user's model or automaton.
+        entries: the claims.
+    """
     outcomes = []
     for entry in entries:
         if entry.applies is None:

@@ -12,7 +12,11 @@ _GIANT_WORDS = 400
 
 
 def cycle_lengths(permutation: Indices) -> list[int]:
-    """Lengths of all cycles, fixed points included, in the order of their smallest points."""
+    """Lengths of all cycles, fixed points included, in the order of their smallest points.
+
+    Args:
+        permutation: a permutation i ↦ `permutation[i]`, int array `[points]`.
+    """
     images = permutation.tolist()
     seen = [False] * len(images)
     lengths = []

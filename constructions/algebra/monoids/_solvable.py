@@ -308,7 +308,13 @@ _LISTING_BYTES = 1 << 28
 def permutation_group(automaton: Automaton) -> PermutationGroup:
     """The transition group as a sympy `PermutationGroup` on the state indices, one generator per letter.
 
-    `NotRealisableError` names a letter that merges two states.
+    Args:
+        automaton: a group automaton.
+
+    Raises:
+        NotRealisableError: a letter merges two states; the message names them.
+        NotRealisableError: a letter merges two states; the message names them.
+        NotRealisableError: a letter merges two states; the message names them.
     """
     from sympy.combinatorics import Permutation, PermutationGroup
 
@@ -330,6 +336,11 @@ def group_order(
     By the first that applies: one generator (the lcm of its cycle lengths); one point determines an element (the
     size of its orbit); the alternating group is inside (`alternating_kind`); Schreier–Sims up to `max_points`
     points (sympy: seconds at the limit, growing with the fourth power); listing up to `max_order` elements.
+
+    Args:
+        automaton: a group automaton.
+        max_order: the most elements that are listed.
+        max_points: the most points for Schreier–Sims.
     """
     _require_group(automaton)
     maps, base = _faithful_points(automaton)
@@ -351,7 +362,12 @@ def group_order(
 
 
 def is_solvable(automaton: Automaton, *, max_order: int = MAX_LISTED_ORDER) -> bool | None:
-    """Whether the transition group is solvable; None where the limits leave it open (`generates_solvable`)."""
+    """Whether the transition group is solvable; None where the limits leave it open (`generates_solvable`).
+
+    Args:
+        automaton: a group automaton.
+        max_order: the most elements that are listed.
+    """
     _require_group(automaton)
     return generates_solvable(distinct_maps(automaton.transitions), max_order=max_order)
 
