@@ -565,6 +565,12 @@ def integer_bound(lrnn: LRNN) -> int:
 
     Args:
         lrnn: a realisation with `exactness == "integer"`.
+
+    Examples:
+        >>> from mirrormata import construct
+        >>> from mirrormata.constructions import integer_bound
+        >>> integer_bound(construct("S3"))
+        3
     """
     return max(bound_head(head) for head in lrnn.all_heads)
 

@@ -239,6 +239,11 @@ def check(
             states) of the same text.
         InputError: the file cannot be read, or the automaton has two letters or outputs (for a bound: two
             states) of the same text.
+
+    Examples:
+        >>> from mirrormata import check, construct
+        >>> check(construct("S3"))
+        CheckResult(verdict='valid', kind='table', reason='6 states, 6 letters, 6 codes: equal on all words')
     """
     automaton = None if automaton is None else as_automaton(automaton)
     document, result = _check_document(certificate)

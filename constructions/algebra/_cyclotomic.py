@@ -97,6 +97,11 @@ def real_cyclotomic_field(conductor: int) -> RealCyclotomicField:
 
     Args:
         conductor: N, at least 1.
+
+    Examples:
+        >>> from mirrormata.constructions import real_cyclotomic_field
+        >>> real_cyclotomic_field(5).cos(1)
+        real_cyclotomic_field(5).element(['0', '1/2'])
     """
     if conductor < 1:
         raise ValueError("the conductor is a positive integer")

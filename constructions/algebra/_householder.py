@@ -20,7 +20,7 @@ from ._matrices import Matrix, divide, dot, identity, is_orthogonal, matrix, pro
 
 @dataclass(frozen=True)
 class GHFactor:
-    """The matrix I - β v vᵀ with exact numbers.
+    """The matrix I - β v vᵀ with exact numbers; `gh_factor` brings a vector of any scale to the canonical form.
 
     Attributes:
         beta: β, an exact number.
@@ -94,6 +94,12 @@ def gh_factor(beta: Number, vector: Mapping[int, Number] | Iterable[tuple[int, N
     Args:
         beta: β, an exact number.
         vector: the entries of v by index; zeros may be left out.
+
+    Examples:
+        >>> from fractions import Fraction
+        >>> from mirrormata.constructions import gh_factor
+        >>> gh_factor(Fraction(1, 10), {0: -2, 1: 4})  # β‖v‖² = 2: a reflection
+        GHFactor(beta=Fraction(2, 5), vector=((0, 1), (1, -2)), mask=None)
     """
     entries = sorted((i, simplest(x)) for i, x in dict(vector).items())
     entries = [(i, x) for i, x in entries if x != 0]
@@ -137,6 +143,11 @@ def permutation_factors(image: Sequence[int]) -> tuple[GHFactor, ...]:
 
     Args:
         image: a permutation of 0..n-1, i ↦ `image[i]`.
+
+    Examples:
+        >>> from mirrormata.constructions import permutation_factors, product_of
+        >>> product_of(permutation_factors([1, 2, 0]), 3)
+        ((0, 0, 1), (1, 0, 0), (0, 1, 0))
     """
     factors = []
     seen = [False] * len(image)

@@ -61,6 +61,11 @@ def is_orthogonal(A: Matrix) -> bool:
 
     Args:
         A: an exact matrix `[n, n]`.
+
+    Examples:
+        >>> from mirrormata.constructions import is_orthogonal, matrix
+        >>> is_orthogonal(matrix([[0, 1], [1, 0]]))
+        True
     """
     return product(transpose(A), A) == identity(len(A))
 
@@ -133,5 +138,11 @@ def is_contraction(A: Matrix) -> bool:
 
     Args:
         A: an exact matrix `[n, n]`.
+
+    Examples:
+        >>> from fractions import Fraction
+        >>> from mirrormata.constructions import is_contraction, matrix
+        >>> is_contraction(matrix([[Fraction(3, 5), Fraction(4, 5)], [0, 0]]))
+        True
     """
     return is_positive_semidefinite(subtract(identity(len(A[0])), product(transpose(A), A)))

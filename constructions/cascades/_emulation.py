@@ -73,6 +73,12 @@ def emulate(cascade: Cascade, word: ArrayLike, start: int = 0) -> Indices:
         cascade: the cascade.
         word: indices of input letters, int array `[..., T]`.
         start: index of the point at which it begins.
+
+    Examples:
+        >>> from mirrormata import automaton_from_spec
+        >>> from mirrormata.constructions import cascade, emulate
+        >>> emulate(cascade(automaton_from_spec("T3")), [0, 1, 2])
+        array([1, 0, 0])
     """
     letters = np.asarray(word, dtype=np.int64)
     points = np.empty_like(letters)

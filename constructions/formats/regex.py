@@ -210,8 +210,8 @@ def from_regex(
             the empty word.
         alphabet: the letters, single characters, in the wanted order. It may be left out where the pattern
             has only letters and digits and `| * + ? ( )`: then it is the characters that occur, sorted. With
-            it the pattern may also have `.`, `[abc]`, `[a-z]`, `[^ab]`, `{m}`, `{m,n}`, `{m,}` and `\`
-            before a letter that is also a sign.
+            it the pattern may also have `.`, `[abc]`, `[a-z]`, `[^ab]`, `{m}`, `{m,n}`, `{m,}` and `\` before
+            a letter that is also a sign.
         track: `output`: minimal; `state`: as built.
         name: name of the automaton; None: the pattern.
         max_states: the most states of the automaton that is built or determinised.
@@ -219,6 +219,11 @@ def from_regex(
     Raises:
         InputError: the pattern is wrong; the message has the position.
         LimitError: the automaton has more than `max_states` states.
+
+    Examples:
+        >>> from mirrormata.constructions import from_regex
+        >>> from_regex("(ab)*")
+        <Automaton 'regex:(ab)*': 3 states, 2 letters, start 0>
     """
     name = name or f"regex:{pattern}"
     letters = _alphabet(pattern, alphabet, name)

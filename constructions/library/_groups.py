@@ -35,7 +35,7 @@ def group_by_name(name: str, max_elements: int = 100_000) -> FiniteGroup:
     """The group with all elements listed; its multiplication table is computed only where it is asked for.
 
     Args:
-        name: a name of the library, such as `S4` or `D5`.
+        name: a name of the library, such as `S4` or `Z5`.
         max_elements: the most elements.
 
     Raises:

@@ -64,6 +64,12 @@ def small_degree(automaton: Automaton, max_group: int = 5_000) -> int:
     Args:
         automaton: a group automaton whose states are all reachable.
         max_group: the largest group whose elements are listed.
+
+    Examples:
+        >>> from mirrormata import automaton_from_spec
+        >>> from mirrormata.constructions import small_degree
+        >>> small_degree(automaton_from_spec("S4"))
+        4
     """
     if len(automaton.reachable()) < len(automaton.states):
         return len(automaton.states)

@@ -66,6 +66,11 @@ def swap_copy_word(image: Sequence[int]) -> tuple[Step, ...]:
 
     Raises:
         InputError: an entry is no point; the message names the wrong ones, five at most.
+
+    Examples:
+        >>> from mirrormata.constructions import swap_copy_word
+        >>> swap_copy_word([1, 2, 2])
+        (Step(source=1, target=2, copies=True), Step(source=0, target=1, copies=False))
     """
     f = _points(image)
     cycles = _cycles(f)

@@ -18,6 +18,12 @@ def unbounded_lrnn(automaton: Automaton) -> LRNN:
 
     Args:
         automaton: the automaton to be realised.
+
+    Examples:
+        >>> from mirrormata import automaton_from_spec
+        >>> from mirrormata.constructions import unbounded_lrnn
+        >>> unbounded_lrnn(automaton_from_spec("T3"))
+        <LRNN of T3 by G.A3: 1 layer, no factors, 1 head, dimension 3, integer>
     """
     size = len(automaton.states)
     return one_code_a_state(

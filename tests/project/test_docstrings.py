@@ -60,7 +60,7 @@ def undocumented(exported: str, thing: Any) -> Iterator[str]:
         return
     of_class = documented(thing.__doc__, "Args", "Attributes")
     if "__dataclass_fields__" in vars(thing):
-        taken = [field.name for field in dataclasses.fields(thing) if field.init]
+        taken = [field.name for field in dataclasses.fields(cast(Any, thing)) if field.init]
         yield from (
             f"{exported}.{name}" for name in taken if not name.startswith("_") and name not in of_class
         )

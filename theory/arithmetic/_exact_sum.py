@@ -98,6 +98,12 @@ def exact_sum(terms: Sequence[Floats], fmt: FloatFormat) -> Floats:
     Args:
         terms: float64 arrays that broadcast.
         fmt: the format that results are rounded to.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mirrormata.theory import exact_sum, float_format
+        >>> exact_sum([np.array([1e16]), np.array([1.0]), np.array([-1e16])], float_format("fp32"))
+        array([1.])
     """
     with np.errstate(all="ignore"):
         parts, stable = distill_terms(terms)

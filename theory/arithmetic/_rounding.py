@@ -227,6 +227,12 @@ def round_number(x: Number, fmt: str | FloatFormat, mode: str = "rne") -> float:
         x: an exact number, rational or algebraic.
         fmt: the format that results are rounded to.
         mode: the rounding mode, one of `MODES` (`rne`, `tie_low`, `rz`, `ru`, `rd`).
+
+    Examples:
+        >>> from fractions import Fraction
+        >>> from mirrormata.theory import round_number
+        >>> round_number(Fraction(1, 3), "bf16")
+        0.333984375
     """
     f = float_format(fmt)
     x = simplest(x)
@@ -250,6 +256,11 @@ def round_array(values: Any, fmt: str | FloatFormat, mode: str = "rne") -> Float
         values: float64 numbers, of any shape.
         fmt: the format that results are rounded to.
         mode: the rounding mode, one of `MODES` (`rne`, `tie_low`, `rz`, `ru`, `rd`).
+
+    Examples:
+        >>> from mirrormata.theory import round_array
+        >>> round_array([1 / 3, 2.0], "fp8_e4m3")
+        array([0.34375, 2.     ])
     """
     f = float_format(fmt)
     given = np.asarray(values, dtype=np.float64)

@@ -160,6 +160,11 @@ def value_set(text: str) -> ValueSet:
 
     Args:
         text: a format's name, `int:-4..4`, `fixed:BITS:FRACTION` or a list such as `-1,0,1/2,1`.
+
+    Examples:
+        >>> from mirrormata.theory import value_set
+        >>> value_set("int:-4..4")
+        Grid(name='int:-4..4', low=-4, high=4, quantum=Fraction(1, 1))
     """
     name = ALIASES.get(text, text)
     if name in FORMATS or name in OCP_FORMATS:
@@ -188,6 +193,11 @@ def finite_set(numbers: Iterable[Any], name: str | None = None) -> FiniteSet:
     Args:
         numbers: text, int, float or Fraction; each, and each midpoint, must be a float64.
         name: the set's name; None: the numbers.
+
+    Examples:
+        >>> from mirrormata.theory import finite_set
+        >>> finite_set([-1, 0, "1/2"])
+        FiniteSet(name='-1,0,1/2', members=(-1.0, 0.0, 0.5))
     """
     exact = []
     for number in numbers:

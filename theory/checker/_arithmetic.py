@@ -118,6 +118,7 @@ def float_rounding(values: str, mode: str, saturate: bool) -> Round:
             size = abs(x)
             exponent = size.numerator.bit_length() - size.denominator.bit_length()
             exponent = max(exponent - (size < Fraction(2) ** exponent), least)
+        # 2^e ≤ |x| < 2^(e+1): values there are multiples of 2^(e - p + 1); subnormals have the least e
         unit = Fraction(2) ** (exponent - precision + 1)
         y = whole(x / unit) * unit
         inward = saturate or mode in ("rz", "ru" if x < 0 else "rd")

@@ -229,6 +229,7 @@ class Element:
         """Rational bounds of the number, from θ to the given number of bits, by interval Horner steps."""
         theta, low, high, shift = self.field.theta(bits), 0, 0, 0
         for c in reversed(self.coefficients):
+            # [low, high] · [θ-, θ+] lies between the least and the greatest of the four corners
             corners = [x * m for x in (low, high) for m in (theta, theta + 1)]
             shift += bits
             low, high = min(corners) + (c << shift), max(corners) + (c << shift)

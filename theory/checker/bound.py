@@ -161,7 +161,7 @@ def two_pairs(letters: Letters, n: int) -> dict[str, Any] | None:
         if len(fifths) < FIFTHS and any(len(cycle) % 5 == 0 for cycle in cycles(f)):
             exponent = period(f) // 5
             a = power(f, exponent)
-            key = min(power(a, i) for i in range(1, 5))
+            key = min(power(a, i) for i in range(1, 5))  # one for the subgroup {1, a, a², a³, a⁴}
             if key not in groups:
                 groups.add(key)
                 fifths.append((x, exponent, a))
@@ -173,7 +173,7 @@ def two_pairs(letters: Letters, n: int) -> dict[str, Any] | None:
             left -= 1
             b = [0] * n
             for p in range(n):
-                b[y[p]] = y[a[p]]
+                b[y[p]] = y[a[p]]  # b = y a y⁻¹
             if split_icosahedral(a, tuple(b)):
                 return {"letter": x, "exponent": exponent, "word": list(word)}
     return None
@@ -194,6 +194,7 @@ def all_maps(letters: Letters, permutations: Letters, n: int) -> dict[str, Any] 
     if len(pairs) < n * (n - 1):
         return None
     for word, f in words(permutations, n):
+        # an odd power of f, the lcm of the odd lengths, undoes all other cycles: the transposition is left
         if [len(cycle) for cycle in cycles(f) if len(cycle) % 2 == 0] == [2]:
             return {"transposition": list(word), "collapse": merging[0]}
     return None

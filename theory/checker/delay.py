@@ -183,6 +183,7 @@ def check_elements(
     need(len(order) == len(raw), "elements: one is no product of letters")
     most = max((s for row in sizes for s in row), default=0)
     for e, row in enumerate(sizes):
+        # the groups are filled from the first on: n_h swaps each, what is left, then none
         full, rest = divmod(sum(row), max(most, 1))
         filled = [most] * full + [rest] * (rest > 0)
         need(row == filled + [0] * (block - len(filled)), f"elements[{e}].groups: not filled one by one")

@@ -109,6 +109,7 @@ def bound_entries(head: Head) -> int | None:
     for t in head.transitions:
         entries: Any = head.matrix(t)
         sums: dict[tuple[int, int], Any] = {}
+        # Σ_k |a_ik| max|h_kj| + |b_ij| bounds every partial sum, in whatever order the terms are added
         for i, k, a in entries:
             for j in range(head.value_dim):
                 sums[i, j] = sums.get((i, j), 0) + abs(a) * sizes.get((k, j), 0)

@@ -96,6 +96,7 @@ def round_to_format(x: Number, precision: int, least: int) -> Fraction:
         for end in bounds(x, bits):
             exponent = least
             if end:
+                # 2^e ≤ |x| < 2^(e+1): the spacing of values there is 2^(e - p + 1), below the least normal that of it
                 size = abs(end)
                 exponent = size.numerator.bit_length() - size.denominator.bit_length()
                 exponent = max(exponent - (size < Fraction(2) ** exponent), least)
@@ -176,11 +177,13 @@ def head_horizon(
     delta = norm_up(max(errors, default=0))
     first = norm_up(grid(rounding_errors(head.codes[start], precision, least), up=True))
     size = head.dim * head.value_dim
+    # Y, c and t of the text: Y = (1 + δ)(R + m), c = δR + uY + ndη, and t(c + mδ) < m - E_0
     reach = (1 + delta) * (radius + margin)
     step = delta * radius + reach / 2**precision + size * Fraction(2) ** (least - precision)
     drowned = len(head.codes) > 1 and margin**2 * 2**30 <= load
     if reach > largest or margin <= first or drowned or load > LARGEST_LOAD:
         return 0
+    # the largest t with t(c + mδ) < m - E_0, strictly: one less than the quotient rounded up
     return int(-((first - margin) // (step + margin * delta))) - 1
 
 

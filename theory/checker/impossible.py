@@ -181,6 +181,7 @@ def count_work(heads: list[Head], steps: int, arithmetic: Any) -> None:
         bits = max([size(x) for x in numbers], default=1)
         columns = {j for part in head.B for _, j, _ in part} | {j for _, j in head.start}
         products = max([len(A) for A in head.A]) * max(len(columns), 1) + len(numbers)
+        # in `cast` A^m has about m times the bits of A, and Σ m² over the steps is a third of steps³
         square = bits**2 * (steps**2 if cast else 1)
         work += steps * products * (1 + square // (3 if cast else 1) // 640**2)
     need(work <= MAX_WORK, f"words: the replay takes more than {MAX_WORK:,} products")
@@ -219,9 +220,11 @@ def powers(heads: list[Head], j: int, q: Round) -> list[list[State]]:
         for k in range(j):
             if k:
                 added = head.watch(head.product(added, 0))
+            # total = Σ_{m ≤ k} cast(A^m B), each term cast before it is added
             for at, x in round_state(added, q).items():
                 total[at] = total.get(at, Fraction(0)) + x
             first = head.watch(head.product(first, 0))
+            # H_{k+1} = cast(total + cast(A^{k+1} H_0))
             whole = dict(total)
             for at, x in round_state(first, q).items():
                 whole[at] = whole.get(at, Fraction(0)) + x

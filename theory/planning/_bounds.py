@@ -92,6 +92,11 @@ def bounds(automaton: AutomatonLike) -> tuple[Bound, ...]:
         DisagreementError: the checker does not find the same.
         DisagreementError: the checker does not find the same.
         DisagreementError: the checker does not find the same.
+
+    Examples:
+        >>> from mirrormata.theory import bounds
+        >>> [(b.figure, b.at_least, b.reason) for b in bounds("S5")][:2]
+        [('householders', 2, 'H.rank'), ('householders', 4, 'CK.S5')]
     """
     automaton = as_automaton(automaton)
     if not automaton.keeps_points:

@@ -147,6 +147,7 @@ class _Layer:
         reach = self.image(c, x)[1] + grown
         if self.format is None or not self.rough[x]:
             return reach
+        # |A H + B| ≤ ‖A‖(|c| + r) + |B|; each rounded entry errs by its share of that, or by the least step
         size = ceil(Fraction(norm * (self.sizes[c] + radius), NORM_UNIT)) + self.added[x]
         if size > self.format.max_finite * UNIT / 2:
             return None
@@ -199,6 +200,7 @@ def _norm(blocks: list[Any]) -> int:
         guess = float(np.linalg.norm(A.astype(float), 2)) * NORM_UNIT
         if not guess <= 2 * LARGEST_NORM * NORM_UNIT:
             return LARGEST_NORM * NORM_UNIT + 1
+        # float64 gives where to begin; both loops decide exactly, down to the least s and up to the first that holds
         s = max(int(guess) - 1, 0)
         while s and _all_below(coefficients, Fraction(s, NORM_UNIT) ** 2):
             s -= 1
@@ -214,6 +216,7 @@ def _all_below(coefficients: list[Fraction], shift: Fraction) -> bool:
     powers = [Fraction(1)]
     for _ in range(degree):
         powers.append(powers[-1] * shift)
+    # coefficient k of p(λ + σ) is Σ_i C(i, k) p_i σ^(i-k)
     return all(
         sum((comb(i, k) * coefficients[i] * powers[i - k] for i in range(k, degree + 1)), Fraction(0)) >= 0
         for k in range(degree + 1)

@@ -160,7 +160,7 @@ class KernelHead:
                 backend=self._backend,
             )
         after: NDArray[Any] = final[:, 0].cpu().numpy()
-        return after + self.kind(0)
+        return after + self.kind(0)  # -0 becomes +0, so that equal states have equal bits
 
     def codes(self, H: NDArray[Any]) -> Indices:
         """The nearest codes; -1 for a state that is not finite."""

@@ -131,6 +131,7 @@ class CodeReader:
             with np.errstate(all="ignore"):
                 squares = ((self.codes[part, None] - self.codes[None]) ** 2).sum(axis=2)
             squares[answers[part, None] == answers[None]] = np.inf
+            # |x - c| < |c - c′|/2 for each c′ with another answer: then c is nearer than all of them
             margins = np.sqrt(squares.min(axis=1)) / 2
             self.margins[part, column] = 0 if self._huge else np.where(margins > TINY, margins, 0)
 
@@ -173,6 +174,7 @@ class LinearHead:
             return None
         if (filled.any(axis=0) & (b != 0).any(axis=1)).any():
             return None
+        # a row has one entry 1 at most, so the sum over its entries is that one's column
         source = np.where(filled.any(axis=0), (columns * filled).sum(axis=0), -1)
         place = source[:, None] * w.value_dim + np.arange(w.value_dim)
         return np.where(source[:, None] < 0, -1, place).ravel(), b.ravel()
@@ -293,9 +295,10 @@ class Carrier:
 
     def encode(self, states: Floats) -> Rows:
         """The bits of values of the format; -0 becomes +0."""
-        positive: Any = states + 0.0
+        positive: Any = states + 0.0  # -0 + 0 = +0
         with np.errstate(over="ignore"):
             if self.kind == "bf16":
+                # a bfloat16 is the upper half of a float32; the lower half is zero for its values
                 wide = np.ascontiguousarray(positive, dtype=np.float32).view(np.uint32)
                 return (wide >> np.uint32(16)).astype(np.uint16)
             carried = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64}[self.kind]

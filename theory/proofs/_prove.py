@@ -89,6 +89,11 @@ def prove(
         method: `auto`, or `states` for the search alone.
         answers: what the numbers that the model decodes to mean; None: indices of the automaton's states.
         progress: called about once a second with how far the search is.
+
+    Examples:
+        >>> from mirrormata import construct, prove
+        >>> prove(construct("S3"), "S3").verdict
+        'equivalent'
     """
     began = time.monotonic()
     if method not in ("auto", "states"):

@@ -88,6 +88,7 @@ def _ahead(machine: Machine, row: Rows, letter: int, length: int) -> Rows | None
         return None
     before = np.concatenate([row, guesses[:-1]])
     after = machine.step(before, letter)
+    # while the guesses before are right, so is the true step from the last of them: one more than was guessed
     missed = np.flatnonzero((after != guesses).any(axis=1))
     return after[: missed[0] + 1] if missed.size else after
 
@@ -114,6 +115,7 @@ def guess_pairs(A: Floats, b: Floats, h: Floats, fmt: FloatFormat, length: int) 
     for i in range(length):
         u = p * x + q * y + e
         v = r * x + s * y + f
+        # Veltkamp's splitting: with K = 2^s + 1 the float64 t - (t - u) is u rounded to 53 - s bits
         t = u * K
         xs[i] = x = t - (t - u)
         t = v * K
@@ -210,6 +212,7 @@ class NodeStore:
     def _new(self, words: Words) -> Indices | None:
         """Places of the first row of each new kind; None where two different rows have one hash."""
         keys = self._hash(words)
+        # equal hashes of different rows are told apart by the rows themselves; the caller then hashes anew
         found = self._index.find(keys)
         known = np.flatnonzero(found >= 0)
         if (self._words[found[known]] != words[known]).any():

@@ -178,5 +178,11 @@ def random_words(source: Realisation | Automaton, sequences: int, length: int, s
         sequences: the number of words side by side, at least 1.
         length: the number of tokens of each, at least 0.
         seed: the seed of the random numbers, at least 0.
+
+    Examples:
+        >>> from mirrormata import construct, random_words
+        >>> random_words(construct("parity"), 2, 4, seed=0)
+        array([[0, 1, 1, 1],
+               [0, 1, 0, 0]])
     """
     return random_stream(source, sequences, length, seed).part(0, length).astype(np.int64)

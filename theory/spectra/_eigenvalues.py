@@ -126,6 +126,11 @@ def eigenvalue_report(
         InputError: the matrix is not square or not finite.
         LimitError: beyond `max_dim`; a rational matrix with at most one entry in a row and column, as a
             permutation, may have any size.
+
+    Examples:
+        >>> from mirrormata.theory import eigenvalue_report
+        >>> [e.text() for e in eigenvalue_report([[0, 1], [1, 0]]).eigenvalues]
+        ['1', '-1']
     """
     matrix = exact_matrix(A, name)
     if matrix.n > max_dim and not (matrix.is_monomial and matrix.is_rational):

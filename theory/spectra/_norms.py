@@ -79,6 +79,11 @@ def norm_at_most_one(A: Any, *, max_dim: int = MAX_DIM, name: str = "the matrix"
         LimitError: a block is larger than `max_dim`.
         InputError: it is no finite matrix.
         LimitError: a block is larger than `max_dim`.
+
+    Examples:
+        >>> from mirrormata.theory import norm_at_most_one
+        >>> norm_at_most_one([[1, 1], [0, 1]]).holds
+        False
     """
     M = gram_defect(exact_matrix(A, name, square=False))
     pivots: list[Number] = [0] * M.n

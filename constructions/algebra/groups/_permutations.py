@@ -16,6 +16,12 @@ def cycle_lengths(permutation: Indices) -> list[int]:
 
     Args:
         permutation: a permutation i ↦ `permutation[i]`, int array `[points]`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mirrormata.constructions import cycle_lengths
+        >>> cycle_lengths(np.array([1, 0, 2]))
+        [2, 1]
     """
     images = permutation.tolist()
     seen = [False] * len(images)

@@ -341,6 +341,12 @@ def group_order(
         automaton: a group automaton.
         max_order: the most elements that are listed.
         max_points: the most points for Schreier–Sims.
+
+    Examples:
+        >>> from mirrormata import automaton_from_spec
+        >>> from mirrormata.constructions import group_order
+        >>> group_order(automaton_from_spec("S5"))
+        120
     """
     _require_group(automaton)
     maps, base = _faithful_points(automaton)
@@ -367,6 +373,12 @@ def is_solvable(automaton: Automaton, *, max_order: int = MAX_LISTED_ORDER) -> b
     Args:
         automaton: a group automaton.
         max_order: the most elements that are listed.
+
+    Examples:
+        >>> from mirrormata import automaton_from_spec
+        >>> from mirrormata.constructions import is_solvable
+        >>> is_solvable(automaton_from_spec("S5"))
+        False
     """
     _require_group(automaton)
     return generates_solvable(distinct_maps(automaton.transitions), max_order=max_order)
