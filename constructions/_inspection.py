@@ -165,11 +165,25 @@ _SAMPLED_ENTRIES = 4_000_000
 class Inspection:
     """Facts about an automaton; None means unknown, and `notes` says why.
 
-    `monoid`: size of the transition monoid with the identity; `group`: every letter permutes the states;
-    `solvable`: every subgroup of the monoid is; `synchronising`: some word sends all states to one; `degree`:
-    points of a small faithful permutation representation, for groups; `group_order` only for groups;
-    `max_order`: largest period of an element; `resets`: number of constant maps in the monoid; `letter_kinds`:
-    `(letter, kind)` as text.
+    Attributes:
+        name: the automaton's name.
+        states: number of states.
+        letters: number of letters.
+        start: the start state as text.
+        kind: `acceptor`, `moore` or `mealy`.
+        monoid: size of the transition monoid with the identity.
+        group: every letter permutes the states.
+        aperiodic: no subgroup of the monoid has two elements or more.
+        commutative: any two letters commute.
+        solvable: every subgroup of the monoid is.
+        synchronising: some word sends all states to one.
+        degree: points of a small faithful permutation representation, for groups.
+        notes: what was changed on the way in, and why facts are unknown.
+        group_order: order of the transition group, for groups only.
+        idempotents: number of idempotent maps in the monoid.
+        max_order: largest period of an element.
+        resets: number of constant maps in the monoid.
+        letter_kinds: `(letter, kind)` as text.
     """
 
     name: str

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..constructions._lrnn import LRNN, Head, Layer
-from ..constructions._written_values import written_values
+from ..constructions._written_values import find_written_values
 from ..constructions.automata._labels import label_text
 from ..foundation._errors import InputError, LimitError
 from ..theory.arithmetic._rounding import float_format
@@ -162,7 +162,7 @@ def _letters(head: Head, factors: int) -> tuple[NDArray[np.float64], ...]:
         letters = [x for x, action in enumerate(of_letter) if action == t]
         if not letters:
             continue
-        written = written_values(transition, head.dim, head.value_dim, f"transition {t}")
+        written = find_written_values(transition, head.dim, head.value_dim, f"transition {t}")
         for j, (factor, value) in enumerate(zip(transition.factors, written, strict=True)):
             for i, x in factor.vector:
                 k[letters, j, i] = rounding(x)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..constructions._lrnn import LRNN, Head, head_bound
+from ..constructions._lrnn import LRNN, Head, bound_head
 from ..constructions._realisation import INTEGER_RANGES
 from ..constructions.algebra._cyclotomic import is_integer
 from ..foundation._errors import InputError
@@ -26,7 +26,13 @@ CHUNK = 64
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition, whether it holds, and the figures, or the first place where it fails."""
+    """One condition of the exactness theorem.
+
+    Attributes:
+        name: the condition.
+        holds: whether it holds.
+        detail: the figures, or the first place where it fails.
+    """
 
     name: str
     holds: bool
@@ -35,7 +41,16 @@ class Condition:
 
 @dataclass(frozen=True, repr=False)
 class ExactnessReport:
-    """`holds`: the kernel is exact, at any length. Where it is False the kernel may still happen to be."""
+    """Whether a kernel is exact on a realisation, at any length, by the theorem's conditions.
+
+    Where `holds` is False the kernel may still happen to be exact.
+
+    Attributes:
+        mode: `recurrent` or `chunk`.
+        dtype: the dtype.
+        chunk: factors in a chunk; None in the recurrent mode.
+        conditions: the theorem's conditions, one after the other.
+    """
 
     mode: str
     dtype: str
@@ -68,7 +83,11 @@ def exactness_report(
 ) -> ExactnessReport:
     """Whether the kernels' exactness theorem covers this LRNN in a mode and a dtype.
 
-    `mode`: `recurrent` or `chunk`; `chunk`: factors in a chunk, C (tokens of a chunk times factors a token).
+    Args:
+        lrnn: a table-based realisation, as `construct` gives it.
+        mode: `recurrent` or `chunk`.
+        dtype: the dtype of states and weights.
+        chunk: factors in a chunk, C (tokens of a chunk times factors a token).
     """
     if mode not in KERNEL_MODES:
         raise InputError(f"mode {mode!r}: it is one of {', '.join(KERNEL_MODES)}")
@@ -77,7 +96,7 @@ def exactness_report(
     name = float_format(dtype).name
     conditions = [_all(lrnn, "products of factors", _no_products), _all(lrnn, "integers", _not_integer)]
     if all(c.holds for c in conditions):
-        largest = max(head_bound(head) for head in lrnn.all_heads)
+        largest = max(bound_head(head) for head in lrnn.all_heads)
         reach = INTEGER_RANGES[name]
         conditions.append(
             Condition(

@@ -19,7 +19,7 @@ import numpy as np
 from ...constructions._lrnn import LRNN
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError, LimitError
-from ...theory._check import accepted_horizons
+from ...theory._check import accept_horizons
 from ...theory._horizon import beta_horizons
 from ...theory.arithmetic._arithmetic import PerOp, PerStep, parse_arithmetic
 from ...theory.arithmetic._rounding import Floats
@@ -198,7 +198,7 @@ def horizon_of(
             notes.append("no factors are known, so there is no β")
         elif least < 2:
             beta = beta_horizons(lrnn, Fraction(least))["exact"]
-        certified = accepted_horizons(lrnn)
+        certified = accept_horizons(lrnn)
         rounding = None if certified is None else certified[dtype]
     drifts = [d for s in snapped if (d := _drift(s)) is not None]
     grown = [g for geometry in geometries if (g := _growth(geometry, lengths, sampling.fit)) is not None]

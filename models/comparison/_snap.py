@@ -23,9 +23,9 @@ from ...constructions.algebra._cyclotomic import Number
 from ...constructions.algebra.groups._actions import TransitiveAction, transitive_action
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.heads._assembly import assemble
-from ...constructions.heads._candidates import HeadCandidate, conjugates, started_at
+from ...constructions.heads._candidates import HeadCandidate, conjugates, start_candidate_at
 from ...constructions.heads._representations import HeadPlan, MatrixPlan, SignedPermutationPlan
-from ...constructions.heads._selection import choose_marks, determines, joined
+from ...constructions.heads._selection import choose_marks, determines, join_partitions
 from ...constructions.theorems._one_layer import head_candidates
 from ...theory.arithmetic._rounding import Floats, round_number
 from ..learned._learned import LearnedHead
@@ -118,7 +118,7 @@ def component_offers(
             np.add.at(projection, (np.arange(plan.dim), image), missing.pop(i)[:, None] * sign)
             degree = table.irreducibles[i].degree
             starts = _independent(projection // np.gcd.reduce(projection, axis=None), degree)
-            component = started_at(candidate, action, starts, f"in a component of degree {degree}")
+            component = start_candidate_at(candidate, action, starts, f"in a component of degree {degree}")
             found[i] = offers_of([component], table, degree)
     return [offer for i in sorted(found) for offer in found[i]]
 
@@ -376,7 +376,7 @@ def _linear_rnn(automaton: Automaton, parts: Sequence[HeadCandidate], states: In
     used = list(dict.fromkeys(parts))
     classes = np.zeros(len(states), dtype=np.int64)
     for part in used:
-        classes = joined(classes, part.classes)
+        classes = join_partitions(classes, part.classes)
     if not determines(classes, states):
         return None
     marked = [(part, m) for part, m in zip(used, choose_marks(used, states), strict=True) if m]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ...constructions.algebra._matrices import Matrix
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._labels import label_text
-from ...constructions.certificates._parts import numbered_outputs
+from ...constructions.certificates._parts import number_outputs
 from ...theory.arithmetic._rounding import Floats
 from ...theory.proofs._answers import Answers
 from ...theory.running._stepper import Stepper
@@ -154,7 +154,7 @@ def output_target(answers: Answers) -> Target:
     return Target(
         automaton,
         answers.right(letters, before, automaton.transitions),
-        tuple(numbered_outputs(automaton)[1]),
+        tuple(number_outputs(automaton)[1]),
     )
 
 

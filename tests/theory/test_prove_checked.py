@@ -345,7 +345,7 @@ def test_a_model_is_searched_as_it_runs_alone(dtype: torch.dtype) -> None:
         states = stepper.initial(1)
         for bit in range(4):
             states = stepper.step(states, np.array([number >> bit & 1]))
-            assert machine.packed(states).tobytes() in found
+            assert machine.pack(states).tobytes() in found
 
 
 def test_logits_that_are_not_finite_answer_nothing() -> None:

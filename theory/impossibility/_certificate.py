@@ -124,9 +124,16 @@ def certify_impossibility(
 ) -> dict[str, Any] | None:
     """The certificate that the model does not follow the automaton, from its orbit on u v^k; None if there is none.
 
-    `loop`, `prefix`: v and u, letter indices. The model's arithmetic is `per_step`. None: the words of this form with
-    equal states are not separated by the automaton, so other words must be tried. Raises `LimitError` where no
-    state repeats within `max_steps` letters.
+    None: the words of this form with equal states are not separated by the automaton, so other words must be tried.
+
+    Args:
+        model: the model; its arithmetic is `per_step`.
+        automaton: the automaton.
+        loop, prefix: v and u, letter indices.
+        max_steps: the most letters.
+
+    Raises:
+        LimitError: no state repeats within `max_steps` letters.
     """
     automaton = as_automaton(automaton)
     if not isinstance(model.arithmetic, PerStep) or model.arithmetic.suffix:
@@ -143,7 +150,7 @@ def certify_impossibility(
     written = write_impossible(
         model.heads, model.arithmetic.name, model.name, machine, loop, prefix, (i, j, z)
     )
-    return _accepted(written)
+    return _accept_document(written)
 
 
 def certify_cast_impossibility(
@@ -155,7 +162,16 @@ def certify_cast_impossibility(
     name: str = "model",
     max_length: int = 1000,
 ) -> dict[str, Any] | None:
-    """The same in the model `cast`, on the powers of one letter up to `max_length`; None if no two words are confused."""
+    """The certificate of impossibility in the model `cast`, on the powers of one letter; None if no two words are confused.
+
+    Args:
+        heads: the model's heads.
+        arithmetic: the model `cast`.
+        automaton: the automaton.
+        letter: index of the letter.
+        name: the model's name in the certificate.
+        max_length: the largest power that is looked at.
+    """
     automaton = as_automaton(automaton)
     _same_letters(len(heads[0].A), automaton)
     machine = NumberedAutomaton(automaton)
@@ -180,7 +196,7 @@ def certify_cast_impossibility(
                 if outputs[i] != outputs[j]:
                     words: tuple[int, int, list[int]] = (i, j, [])
                     written = write_impossible(heads, arithmetic.name, name, machine, [letter], [], words)
-                    return _accepted(written)
+                    return _accept_document(written)
             seen[key].append(j)
     return None
 
@@ -259,7 +275,7 @@ def write_impossible(
     }
 
 
-def _accepted(document: dict[str, Any]) -> dict[str, Any]:
+def _accept_document(document: dict[str, Any]) -> dict[str, Any]:
     """The certificate, once the stand-alone checker has accepted it."""
     name = document["labels"]["model"]
     try:

@@ -15,13 +15,22 @@ from ...foundation._text import html_table
 class RunReport:
     """Outcome of `run`.
 
-    `tokens`: of all sequences together. `errors`: tokens after which the state is wrong; an integer LRNN in a format
-    that holds its integers is wrong where its state differs bit for bit from the code that belongs there, any
-    other where the nearest code decodes to another state than the automaton's.
-    `first_error`: 1-based position of the earliest wrong token in any sequence, `first_error_sequence` that sequence.
-    `order`: the order of the arithmetic. `norm_range`: least and largest Frobenius norm of a state, all heads together.
-    `margin`: least over the run of half of (distance to the nearest code of a wrong state - distance to the nearest
-    code of the right one); None where there is but one state, or it was too costly. The initial state does not count.
+    Attributes:
+        tokens: of all sequences together.
+        sequences: number of words.
+        errors: tokens after which the state is wrong; an integer LRNN in a format that holds its integers is
+            wrong where its state differs bit for bit from the code that belongs there, any other where the
+            nearest code decodes to another state than the automaton's.
+        first_error: 1-based position of the earliest wrong token in any sequence; None where there is none.
+        first_error_sequence: the sequence of that token.
+        dtype: the dtype.
+        order: the order of the arithmetic.
+        backend: what computed it.
+        seconds: time taken.
+        norm_range: least and largest Frobenius norm of a state, all heads together.
+        margin: least over the run of half of (distance to the nearest code of a wrong state - distance to the
+            nearest code of the right one); None where there is but one state, or it was too costly. The
+            initial state does not count.
     """
 
     tokens: int

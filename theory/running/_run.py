@@ -290,7 +290,15 @@ def track(
 ) -> RunReport:
     """Runs any `Stepper` token by token and counts the tokens after which it decodes to a wrong state.
 
-    `words` and `start` as for `run`; `dtype` is only reported. Norms and margins are not observed.
+    Norms and margins are not observed.
+
+    Args:
+        stepper: the stepper.
+        automaton: the automaton.
+        words: words as for `run`, or a `Words`.
+        dtype: only reported.
+        start: index of a state of the automaton; None: its start.
+        progress: called with how far the run is.
     """
     automaton = as_automaton(automaton)
     words = words_of(words, automaton)
