@@ -15,7 +15,7 @@ from .models.comparison._compare import compare as compare
 from .models.training._train import train as train
 from .theory._check import check as check
 from .theory._horizon import full_certificate as full_certificate
-from .theory.pictures._plot import plot as plot
+from .theory._plot import plot as plot
 from .theory.planning._plan import plan as plan
 from .theory.running._run import run as run
 from .theory.running._words import random_words as random_words

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..foundation._errors import InputError
 from ..foundation._files import write_bytes
+from ..theory._plot import register_picture
 from ..theory.pictures._mirrors import picture_format
-from ..theory.pictures._plot import register_picture
 from .comparison._result import Comparison
 from .report._data import Chart
 

@@ -10,6 +10,7 @@ from ._export import export_safetensors as export_safetensors
 from ._horizon import beta_horizons as beta_horizons
 from ._horizon import has_horizon as has_horizon
 from ._horizon import horizons as horizons
+from ._plot import Drawing as Drawing
 from ._run_file import margin_series as margin_series
 from ._verdict import Verdict as Verdict
 from .arithmetic._arithmetic import Arithmetic as Arithmetic
@@ -51,7 +52,6 @@ from .pictures._automaton import svg_text as svg_text
 from .pictures._cascade import draw_cascade as draw_cascade
 from .pictures._construction import draw_construction as draw_construction
 from .pictures._mirrors import draw_mirrors as draw_mirrors
-from .pictures._plot import Drawing as Drawing
 from .pictures._run import draw_run as draw_run
 from .planning._bounds import Bound as Bound
 from .planning._bounds import ReachedBound as ReachedBound

@@ -19,8 +19,6 @@ from fractions import Fraction
 from math import ceil, floor, isqrt
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from ..constructions._lrnn import LRNN, Head, bound_head
 from ..constructions._realisation import INTEGER_RANGES, Realisation, Sparse, Transition
 from ..constructions.algebra._cyclotomic import Number, enclosure, is_integer, simplest
@@ -30,8 +28,6 @@ from ..constructions.automata._automaton import breadth_first
 from ..foundation._errors import InputError
 from ._kinds import kind_of
 from .arithmetic._rounding import FORMATS, FloatFormat, float_format, round_number
-from .running._stepper import LRNNStepper
-from .running._words import random_words
 
 ARITHMETIC = "per_step, nearest even, weights and initial state rounded once"
 """H̃_t = rnd(Ã(x) H̃_{t-1}): the product-sum exact, one rounding an entry; Ã(x) and H̃_0 rounded once."""
@@ -280,21 +276,6 @@ def beta_horizons(lrnn: LRNN, size: Fraction) -> dict[str, int | None]:
             default=None,
         )
     return result
-
-
-def first_failure(
-    lrnn: LRNN, size: Fraction, dtype: str, words: int, length: int, seed: int = 0
-) -> int | None:
-    """The first place where, of so many random words, one is decoded wrongly; None if all are right up to `length`."""
-    stepper = LRNNStepper(scale_betas(lrnn, size), dtype)
-    tokens, delta = random_words(lrnn, words, length, seed), lrnn.automaton.transitions
-    states, q = stepper.initial(words), np.full(words, lrnn.automaton.start)
-    for t in range(length):
-        letters = tokens[:, t]
-        states, q = stepper.step(states, letters), delta[letters, q]
-        if (stepper.decode(states, letters) != q).any():
-            return t + 1
-    return None
 
 
 def _scale_transition(lrnn: LRNN, t: Transition, size: Fraction) -> Transition:

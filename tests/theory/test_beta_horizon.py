@@ -8,11 +8,27 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions._construct import construct
+from mirrormata.constructions._lrnn import LRNN
 from mirrormata.foundation._errors import InputError
-from mirrormata.theory._horizon import beta_horizons, first_failure, horizons, largest_beta, scale_betas
+from mirrormata.theory._horizon import beta_horizons, horizons, largest_beta, scale_betas
 from mirrormata.theory.proofs._prove import prove
 from mirrormata.theory.running._stepper import LRNNStepper
 from mirrormata.theory.running._words import random_words
+
+
+def first_failure(
+    lrnn: LRNN, size: Fraction, dtype: str, words: int, length: int, seed: int = 0
+) -> int | None:
+    """The first place where, of so many random words, one is decoded wrongly; None if all are right up to `length`."""
+    stepper = LRNNStepper(scale_betas(lrnn, size), dtype)
+    tokens, delta = random_words(lrnn, words, length, seed), lrnn.automaton.transitions
+    states, q = stepper.initial(words), np.full(words, lrnn.automaton.start)
+    for t in range(length):
+        letters = tokens[:, t]
+        states, q = stepper.step(states, letters), delta[letters, q]
+        if (stepper.decode(states, letters) != q).any():
+            return t + 1
+    return None
 
 
 def test_the_largest_beta_of_each_dtype() -> None:

@@ -16,20 +16,20 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, overload
 
-from ...constructions._conversions import ACCEPTED, as_automaton, is_automaton_like
-from ...constructions._document import FORMAT
-from ...constructions._realisation import Realisation, all_kinds
-from ...foundation._errors import InputError
-from ...foundation._files import MemoryFile, read_json
-from .._horizon import full_certificate
-from .._kinds import kind_of, require_run
-from .._realisations import realisation_of
-from ..proofs._npz_model import NpzModel, load_npz_matrices
-from ..running._report import RunReport
-from ..running._run import run
-from ..running._words import words_of
-from ..spectra._model import ModelSpectrum, model_spectrum
-from ..verifying._registry import Registry
+from ..constructions._conversions import ACCEPTED, as_automaton, is_automaton_like
+from ..constructions._document import FORMAT
+from ..constructions._realisation import Realisation, all_kinds
+from ..foundation._errors import InputError
+from ..foundation._files import MemoryFile, read_json
+from ._horizon import full_certificate
+from ._kinds import kind_of, require_run
+from ._realisations import realisation_of
+from .proofs._npz_model import NpzModel, load_npz_matrices
+from .running._report import RunReport
+from .running._run import run
+from .running._words import words_of
+from .spectra._model import ModelSpectrum, model_spectrum
+from .verifying._registry import Registry
 
 DRAWN = (
     f"what is drawn is {ACCEPTED}; a construction, a certificate or the path of one; an NpzModel or the path of an .npz; a "
@@ -101,7 +101,7 @@ Draw = Callable[..., None]
 @singledispatch
 def _draw(x: Any, path: str, *, max_drawn: int = 200) -> None:
     """An automaton, in any form."""
-    from ._automaton import draw_automaton
+    from .pictures._automaton import draw_automaton
 
     draw_automaton(as_automaton(x, argument="x"), path, max_drawn=max_drawn)
 
@@ -183,11 +183,11 @@ def draw_realisation(
 ) -> None:
     """Its mirrors or layers; with words the margin of decoding over their run."""
     if words is None:
-        from ._construction import draw_construction
+        from .pictures._construction import draw_construction
 
         draw_construction(x, path, max_letters=max_letters, max_dim=max_dim)
         return
-    from ._run import draw_run
+    from .pictures._run import draw_run
 
     margins = kind_of(x).margins
     if margins is None:
@@ -206,7 +206,7 @@ def draw_realisation(
 @register_picture
 def draw_model_spectrum(x: ModelSpectrum, path: str, *, max_heads: int = 12, max_colours: int = 8) -> None:
     """Eigenvalues on the unit disc."""
-    from ..spectra._picture import draw_spectrum
+    from .spectra._picture import draw_spectrum
 
     draw_spectrum(x, path, max_heads=max_heads, max_colours=max_colours)
 
@@ -220,7 +220,7 @@ def draw_npz_model(x: NpzModel, path: str, *, max_heads: int = 12, max_colours: 
 @register_picture
 def draw_registry(x: Registry, path: str) -> None:
     """Which claim builds on which, with the statuses that their files state."""
-    from ..verifying._picture import draw_claims
+    from .verifying._picture import draw_claims
 
     claims = [entry.claim for entry in x]
     draw_claims(claims, {claim.id: claim.expected for claim in claims}, path)
