@@ -18,7 +18,7 @@ from typer.core import TyperCommand
 from ..foundation._errors import MirrormataError, MirrormataWarning
 from . import automata, certificates, claims, comparing, constructing, exporting, models, proofs, reporting
 from .options import theorem_help
-from .output import fail, running, say
+from .output import fail, name_options_of, say
 
 app = typer.Typer(
     name="mirrormata",
@@ -60,7 +60,7 @@ class _Command(TyperCommand):
     """A command that prints the errors of the library itself, while it is known which options it has."""
 
     def invoke(self, ctx: Any) -> Any:
-        with running(ctx):
+        with name_options_of(ctx):
             try:
                 return super().invoke(ctx)
             except MirrormataError as error:

@@ -19,7 +19,7 @@ from .options import (
     TrackOption,
     automaton_of,
 )
-from .output import print_json, print_table, say, say_written, working
+from .output import print_json, print_table, say, say_written, show_work
 
 
 def register(app: typer.Typer) -> None:
@@ -91,7 +91,7 @@ def inspect(
 def _print_library(max_monoid: int, as_json: bool) -> None:
     from ..constructions.library._names import library_rows, library_text
 
-    with working("counting"):
+    with show_work("counting"):
         rows = library_rows(max_monoid)
     if as_json:
         print_json(rows)

@@ -8,7 +8,7 @@ import typer
 
 from ..foundation._errors import InputError
 from .options import PRODUCT_HELP, SPEC_FORMS, Alphabet, Group, Json, Start, TrackOption, automaton_of
-from .output import print_json, print_table, say, say_written, working
+from .output import print_json, print_table, say, say_written, show_work
 
 
 def register(app: typer.Typer) -> None:
@@ -63,14 +63,14 @@ def check(
         if automaton is None
         else automaton_of(automaton, alphabet, track, start, group, product or "left", 100_000, 10_000_000)
     )
-    with working("checking"):
+    with show_work("checking"):
         result = verify(certificate, given)
     if as_json:
         print_json(result.to_json())
     else:
         say(f"{result.verdict}: {result.reason}")
         if result.kind == "impossible" and result.verdict == "valid":
-            say(_confused(certificate))
+            say(_describe_confused_words(certificate))
         if given is not None and result.verdict == "valid":
             agrees = (
                 "states and letters have the same names, and every letter moves the states alike"
@@ -82,7 +82,7 @@ def check(
         raise typer.Exit(1)
 
 
-def _confused(path: str) -> str:
+def _describe_confused_words(path: str) -> str:
     """The words u and v of a certificate of impossibility, and the one after which the outputs differ."""
     from ..constructions._document import read_document
 
@@ -142,7 +142,7 @@ def run(
     """
     from ..theory._run_file import run_file
 
-    with working("running") as progress:
+    with show_work("running") as progress:
         outcome = run_file(
             certificate, word=word, random=random, length=length, seed=seed, dtype=dtype, start=start,
             sequential=sequential, picture=picture, progress=progress,

@@ -129,7 +129,7 @@ def verify(
             budget = max(budget - (time.monotonic() - began), 1e-3)
         if base or (fail_fast and not all(part.sound for part in found)):
             entries = []
-        with _counting(len(entries)) as done:
+        with _show_progress(len(entries)) as done:
             effort = Effort("quick" if quick else "full", seed)
             outcomes = verify_claims(
                 entries, effort, budget=budget, jobs=jobs, fail_fast=fail_fast, done=done
@@ -191,7 +191,7 @@ def list_claims(
 
 
 @contextmanager
-def _counting(claims: int) -> Iterator[Callable[[Any], None]]:
+def _show_progress(claims: int) -> Iterator[Callable[[Any], None]]:
     """On a terminal: a progress bar with the number of finished claims."""
     import sys
 

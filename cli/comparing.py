@@ -9,7 +9,7 @@ import typer
 
 from ..foundation._errors import InputError
 from .options import SPEC_FORMS, Alphabet, Group, Json, ProductOption, Start, TrackOption, automaton_of
-from .output import print_columns, print_json, print_table, say_written, working
+from .output import print_columns, print_json, print_table, say_written, show_work
 
 
 def register(app: typer.Typer) -> None:
@@ -110,7 +110,7 @@ def compare(
             f"--arithmetic {arithmetic}: it is of the certificate that -o FILE looks for; give -o, or leave it out"
         )
     lrnn, automaton = _target(constructed, alphabet, track, start, group, product)
-    with working("comparing") as progress:
+    with show_work("comparing") as progress:
         found = compare_learned(
             learned,
             automaton if lrnn is None else lrnn,

@@ -31,7 +31,7 @@ from .options import (
     automaton_of,
     one_of,
 )
-from .output import as_text, print_json, print_table, say, say_written, working
+from .output import as_text, print_json, print_table, say, say_written, show_work
 
 
 def register(app: typer.Typer) -> None:
@@ -119,7 +119,7 @@ def construct(
             )
         _refute_printed(automaton, request, limits, output, as_json)
         return
-    with working("constructing"):
+    with show_work("constructing"):
         found = choose_or_refuse(automaton, request, limits)
     if show or latex or picture is not None:
         table_of(found, "leave --show, --latex and --picture out; its factors are in the certificate (-o)")
@@ -135,10 +135,10 @@ def construct(
             **letters,
         )
     if output is not None:
-        from ..theory._check import write_accepted
+        from ..theory._check import write_accepted_certificate
 
-        with working("writing the certificate"):
-            write_accepted(found, output, max_group=max_group)
+        with show_work("writing the certificate"):
+            write_accepted_certificate(found, output, max_group=max_group)
     facts = report(found, output)
     if as_json:
         print_json(facts)
@@ -157,7 +157,7 @@ def construct(
 def _refute_printed(automaton: Any, request: Any, limits: Any, output: str | None, as_json: bool) -> None:
     from ..theory.running._refutation import refute_printed
 
-    with working("refuting"):
+    with show_work("refuting"):
         outcome = refute_printed(automaton, request, limits)
     if output is not None:
         from ..constructions._document import write_certificate
@@ -218,7 +218,7 @@ def plan(
     automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
     request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates)
     limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
-    with working("planning"):
+    with show_work("planning"):
         made = make(automaton, request, limits)
     if bounds is not None:
         from ..constructions._document import write_certificate

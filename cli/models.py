@@ -13,7 +13,7 @@ import typer
 
 from ..foundation._errors import InputError
 from .options import SPEC_HELP, Group, Json, one_of
-from .output import print_columns, print_json, print_table, say, working
+from .output import print_columns, print_json, print_table, say, show_work
 
 Device = Annotated[
     str | None,
@@ -152,7 +152,7 @@ def train(
         section, _, key = entry.partition(".")
         if value is not None and isinstance(data.setdefault(section, {}), dict):
             data[section][key] = value
-    with working("training") as progress:
+    with show_work("training") as progress:
         outcome = run(experiment_from_dict(data, spec), output, minutes=minutes, progress=progress)
     if os.environ.get("RANK", "0") != "0":
         return
@@ -215,7 +215,7 @@ def evaluate(
     """
     from ..models._evaluation_file import evaluate_folder
 
-    with working("testing") as progress:
+    with show_work("testing") as progress:
         outcome = evaluate_folder(
             folder, lengths=None if lengths is None else _lengths(lengths, "--lengths"), words=words, seed=seed,
             data=data, group=group, chunk=chunk, device=device or "auto", memory=memory,

@@ -28,7 +28,7 @@ def print_json(value: Any) -> None:
 
 
 @contextmanager
-def running(context: Any) -> Iterator[None]:
+def name_options_of(context: Any) -> Iterator[None]:
     """Texts that are printed meanwhile name the options of this context's command."""
     before = _CONTEXT.set(context)
     try:
@@ -122,7 +122,7 @@ def say_written(*paths: str | None) -> None:
 
 
 @contextmanager
-def working(what: str) -> Iterator[Callable[[float], None]]:
+def show_work(what: str) -> Iterator[Callable[[float], None]]:
     """On a terminal, once the work takes more than a second: what is done, for how long, and how much of it."""
     begun, done = time.monotonic(), [0.0]
     finished = threading.Event()

@@ -9,7 +9,7 @@ import typer
 
 from ..foundation._errors import InputError
 from .options import Alphabet, Group, Json, ProductOption, Spec, Start, TrackOption, automaton_of
-from .output import print_columns, print_json, print_table, say, say_written, working
+from .output import print_columns, print_json, print_table, say, say_written, show_work
 
 
 def register(app: typer.Typer) -> None:
@@ -80,7 +80,7 @@ def prove(
     if arithmetic == "":
         raise InputError("--arithmetic '': name one, such as per_step:bf16, or leave the option out")
     automaton = automaton_of(spec, alphabet, track, start, group, product, 100_000, 10_000_000)
-    with working("proving"):
+    with show_work("proving"):
         proof = prove_on_all_words(
             model, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume
         )
@@ -136,7 +136,7 @@ def spectrum(
     """
     from ..models._sources import spectrum_of_model
 
-    with working("computing eigenvalues"):
+    with show_work("computing eigenvalues"):
         found = spectrum_of_model(
             model, products=products, max_dim=max_dim, max_letters=max_letters, max_products=max_products
         )

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .options import Json
-from .output import print_json, print_table, say_written, working
+from .output import print_json, print_table, say_written, show_work
 
 
 def register(app: typer.Typer) -> None:
@@ -103,7 +103,7 @@ def report(
     from ..models.report._report import LearnedLimits, RandomRuns, ShownLimits
     from ..models.report._report import write_report as write
 
-    with working("reporting") as progress:
+    with show_work("reporting") as progress:
         found = write(
             folder,
             output=output,

@@ -121,7 +121,7 @@ from .theorems.dp_t6 import swap_copy_factors as swap_copy_factors
 from .theorems.dp_t6 import swap_copy_form as swap_copy_form
 from .theorems.dp_t6 import swap_copy_word as swap_copy_word
 from .theorems.dp_t7 import dihedral_two_layers as dihedral_two_layers
-from .theorems.g_a3 import unbounded as unbounded
+from .theorems.g_a3 import unbounded_lrnn as unbounded_lrnn
 from .theorems.g_t6 import cyclic_two_layers as cyclic_two_layers
 from .theorems.own_lmi import partial_injections as partial_injections
 from .theorems.own_lmi import tree_steps as tree_steps

@@ -75,7 +75,7 @@ class Request:
         """Is there a bound on layers, factors or dimension?"""
         return any(bound is not None for bound in self.bounds().values())
 
-    def asked(self) -> list[str]:
+    def list_asked(self) -> list[str]:
         """What was asked for, each argument with its value."""
         parts = [f"`{name}` {bound}" for name, bound in self.bounds().items() if bound is not None]
         parts += [f"`theorem` {self.theorem}"] * (self.theorem is not None)
@@ -83,13 +83,22 @@ class Request:
         return parts
 
     def admits(self, found: Realisation) -> bool:
-        """Is a realisation within the bounds?"""
+        """Is a realisation within the bounds?
+
+        Args:
+            found: a realisation.
+        """
         factors = cost(found)[1]  # very many where a letter is no product of factors
         reached = {"max_layers": found.depth, "max_householders": factors, "max_dim": found.dim}
         return all(bound is None or reached[name] <= bound for name, bound in self.bounds().items())
 
     def problem(self, automaton: Automaton, limits: Limits | None) -> Problem:
-        """The automaton with the limits and the coordinates asked for."""
+        """The automaton with the limits and the coordinates asked for.
+
+        Args:
+            automaton: the automaton to be realised.
+            limits: the limits of the search (`Limits`); None: the usual ones.
+        """
         return Problem(automaton, limits, "one_hot" if self.coordinates == "one_hot" else "few")
 
 
@@ -171,7 +180,7 @@ def construct(
 
 def choose(automaton: AutomatonLike, request: Request, limits: Limits | None = None) -> Realisation:
     """The cheapest realisation within a request, see `construct`."""
-    automaton = trimmed(as_automaton(automaton))
+    automaton = trim_automaton(as_automaton(automaton))
     problem = request.problem(automaton, limits)
     if request.theorem is not None:
         asked = construction_of(request.theorem)
@@ -182,9 +191,9 @@ def choose(automaton: AutomatonLike, request: Request, limits: Limits | None = N
     return _cheapest(automaton, request, all_realisations(problem, request.exactness, wanted))
 
 
-def trimmed(automaton: Automaton) -> Automaton:
+def trim_automaton(automaton: Automaton) -> Automaton:
     """Without unreachable states, unless they were kept on purpose."""
-    return automaton if automaton.keeps_points else automaton.trimmed()
+    return automaton if automaton.keeps_points else automaton.trim()
 
 
 def realisations_of(problem: Problem, theorem: str, exactness: str = "any") -> Iterator[Realisation]:
@@ -332,9 +341,11 @@ def _cheapest(
         return best
     if left_out is not None:
         raise left_out
-    asked = f"{automaton.name}: no construction with {' and '.join(request.asked())} was found"
+    asked = f"{automaton.name}: no construction with {' and '.join(request.list_asked())} was found"
     if not outside:
-        raise NotRealisableError(f"{asked}; leave {'one of them' if len(request.asked()) > 1 else 'it'} out")
+        raise NotRealisableError(
+            f"{asked}; leave {'one of them' if len(request.list_asked()) > 1 else 'it'} out"
+        )
     layers, factors, dim = min(outside)
     shown = f"{layers} layer{'s' * (layers != 1)} with {factors} factors and dimension {dim}"
     raise NotRealisableError(f"{asked}; the nearest on offer has {shown}: `mirrormata plan` lists them")

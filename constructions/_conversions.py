@@ -133,7 +133,12 @@ def _libraries_of(value: object) -> set[str]:
 
 
 def write_automaton(automaton: AutomatonLike, path: str | PathLike[str]) -> None:
-    """Write an automaton to a file, see `Automaton.save`; `automaton` is whatever `as_automaton` takes."""
+    """Write an automaton to a file, see `Automaton.save`.
+
+    Args:
+        automaton: whatever `as_automaton` takes.
+        path: the file, whose extension is the format's.
+    """
     as_automaton(automaton).save(path)
 
 
@@ -304,8 +309,14 @@ def _breadth_first(
 def to_automata_lib(automaton: AutomatonLike) -> DFA:
     """The automata-lib `DFA` with the same labels, for outputs that are acceptance.
 
-    A state `None` is renamed to the text `None`, because `DFA.minify` fails on it. Do not chain calls on a temporary
-    (`dfa.minify().isfinite()`): automata-lib raises `RuntimeError`. `InputError` for other outputs or a letter `""`.
+    A state `None` is renamed to the text `None`, because `DFA.minify` fails on it. Do not chain calls on a
+    temporary (`dfa.minify().isfinite()`): automata-lib raises `RuntimeError`.
+
+    Args:
+        automaton: whatever `as_automaton` takes; its outputs are acceptance.
+
+    Raises:
+        InputError: the outputs are not acceptance, or a letter is `""`.
     """
     automaton = as_automaton(automaton)
     from automata.fa.dfa import DFA
@@ -505,7 +516,11 @@ def from_networkx(
 def to_networkx(automaton: AutomatonLike) -> networkx.MultiDiGraph[Any]:
     """A `MultiDiGraph` with edge attribute `letter` that `from_networkx` turns into the same automaton.
 
-    `InputError` where a state is None, which networkx refuses.
+    Args:
+        automaton: whatever `as_automaton` takes.
+
+    Raises:
+        InputError: a state is None, which networkx refuses.
     """
     automaton = as_automaton(automaton)
     import networkx
@@ -568,11 +583,16 @@ def from_permutation_group(
 def to_permutation_group(automaton: AutomatonLike) -> Any:
     """The transition group as a sympy `PermutationGroup` on the indices of states, one generator a letter.
 
-    sympy multiplies left to right: `p*q` applies p first. `InputError` names the letter and the two states it merges
-    where the transitions are not permutations.
+    sympy multiplies left to right: `p*q` applies p first.
+
+    Args:
+        automaton: whatever `as_automaton` takes; every letter permutes the states.
+
+    Raises:
+        InputError: a letter merges two states; the message names them.
     """
     automaton = as_automaton(automaton)
-    merged = automaton.merged_pair()
+    merged = automaton.find_merged_pair()
     if merged is not None:
         x, p, q = merged
         raise InputError(

@@ -183,11 +183,19 @@ def _apply(factor: Any, x: list[int]) -> int:
 class BlockDelay(Realisation):
     """A linear RNN with block delay that realises the group automaton `automaton`, exactly.
 
-    `points`: each letter as a permutation of n points, `[letters, n]`. `marks`: the points that H_0 marks with
-    1, 2, ...; the others are 0. `block`: m. `budget`: n_h, the most factors a token. `counter`: of period 2m.
-    `elements`: the images of all elements of the group, breadth first from the identity by letters, `[elements, n]`,
-    and `element_states` the automaton's state that each leads to from the start; None where the group is not
-    listed: the points are then the states, and the one mark is the start.
+    Attributes:
+        automaton: the group automaton.
+        points: each letter as a permutation of n points, `[letters, n]`.
+        marks: the points that H_0 marks with 1, 2, ...; the others are 0.
+        block: m, the tokens of a block.
+        budget: n_h, the most factors a token.
+        counter: the counter of tokens, of period 2m.
+        elements: the images of all elements of the group, breadth first from the identity by letters,
+            `[elements, n]`; None where the group is not listed: the points are then the states, and the one
+            mark is the start.
+        element_states: the automaton's state to which each element leads from the start, `[elements]`; None
+            with `elements`.
+        notes: what was compared, bounds.
     """
 
     kind: ClassVar[str] = "delay"
@@ -304,7 +312,11 @@ class BlockDelay(Realisation):
         return vectors[first], self.element_states[first]
 
     def groups(self, image: Any) -> tuple[tuple[GHFactor, ...], ...]:
-        """The m groups, of at most n_h swaps each, whose product is a permutation; the first is applied first."""
+        """The m groups, of at most n_h swaps each, whose product is a permutation; the first is applied first.
+
+        Args:
+            image: a permutation of the points, `[n]`, i ↦ `image[i]`.
+        """
         factors = permutation_factors([int(i) for i in image])
         starts = range(0, self.block * self.budget, self.budget)
         return tuple(factors[at : at + self.budget] for at in starts)

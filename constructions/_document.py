@@ -49,7 +49,14 @@ def _layout(value: Any, depth: int) -> str:
 
 
 def read_document(path: str | Path) -> dict[str, Any]:
-    """The JSON object in a certificate file; `InputError` where it is none of ours. Nothing is proved by this."""
+    """The JSON object in a certificate file. Nothing is proved by this.
+
+    Args:
+        path: the certificate, a `.json` file.
+
+    Raises:
+        InputError: the file is no certificate of this package.
+    """
     if Path(path).suffix == ".safetensors" and Path(path).is_file():
         raise InputError(f"{path}: weights alone; give the folder that they lie in, with its config.json")
     text = read_text(path)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..foundation._errors import LimitError
+from ..foundation._text import html_table, one_line
 from ._conversions import AutomatonLike, as_automaton
 from .algebra.groups._permutations import alternating_kind, cycle_lengths, distinct_maps
 from .algebra.monoids._monoid import MAX_MONOID, TransitionMonoid, all_aperiodic, letters_commute
@@ -160,15 +161,29 @@ _MAX_DIGITS = 4_000
 _SAMPLED_ENTRIES = 4_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Inspection:
     """Facts about an automaton; None means unknown, and `notes` says why.
 
-    `monoid`: size of the transition monoid with the identity; `group`: every letter permutes the states;
-    `solvable`: every subgroup of the monoid is; `synchronising`: some word sends all states to one; `degree`:
-    points of a small faithful permutation representation, for groups; `group_order` only for groups;
-    `max_order`: largest period of an element; `resets`: number of constant maps in the monoid; `letter_kinds`:
-    `(letter, kind)` as text.
+    Attributes:
+        name: the automaton's name.
+        states: number of states.
+        letters: number of letters.
+        start: the start state as text.
+        kind: `acceptor`, `moore` or `mealy`.
+        monoid: size of the transition monoid with the identity.
+        group: every letter permutes the states.
+        aperiodic: no subgroup of the monoid has two elements or more.
+        commutative: any two letters commute.
+        solvable: every subgroup of the monoid is.
+        synchronising: some word sends all states to one.
+        degree: points of a small faithful permutation representation, for groups.
+        notes: what was changed on the way in, and why facts are unknown.
+        group_order: order of the transition group, for groups only.
+        idempotents: number of idempotent maps in the monoid.
+        max_order: largest period of an element.
+        resets: number of constant maps in the monoid.
+        letter_kinds: `(letter, kind)` as text.
     """
 
     name: str
@@ -230,6 +245,12 @@ class Inspection:
         if self.degree is not None:
             rows.append(("degree of the group", _count(self.degree, "point")))
         return rows + [("note", note) for note in self.notes]
+
+    def __repr__(self) -> str:
+        return one_line(self, f"{self.name}, {self.states:,} states, {self.letters:,} letters, {self.kind}")
+
+    def _repr_html_(self) -> str:
+        return html_table(self.name, self.rows())
 
 
 def inspect_automaton(

@@ -26,7 +26,7 @@ from ..foundation._errors import InputError
 from ._realisation import Realisation, Sparse, Transition
 from .algebra._cyclotomic import Number, conductor_of, enclosure, is_integer, sign, simplest
 from .algebra._householder import GHFactor, product_of
-from .algebra._matrices import Matrix, scaled
+from .algebra._matrices import Matrix, scale_matrix
 from .automata._automaton import Automaton, Indices
 
 
@@ -34,11 +34,16 @@ from .automata._automaton import Automaton, Indices
 class Head:
     """One head: its transitions, and every state H that it can reach.
 
-    `dim`, `value_dim`: shape of H. `codes`: the distinct reachable H, sparse.
-    `code_transitions`: int array `[transitions, codes]`, the code reached from each code.
-    `actions`: int array `[letters of the layer]`, the transition of each letter; None where letter x has transition x.
-    `points`: None, or n where the codes are all n² pairs (u, v) of n points, code u·n + v: u the current point and
-    v the one before the last reset, so that a read-out still finds it (theory: the repaired wiring of G.T4).
+    Attributes:
+        dim, value_dim: the shape of H.
+        transitions: the distinct transitions.
+        codes: the distinct reachable H, sparse.
+        code_transitions: int array `[transitions, codes]`, the code reached from each code.
+        actions: int array `[letters of the layer]`, the transition of each letter; None where letter x has
+            transition x.
+        points: None, or n where the codes are all n² pairs (u, v) of n points, code u·n + v: u the current
+            point and v the one before the last reset, so that a read-out still finds it (theory: the repaired
+            wiring of G.T4).
     """
 
     dim: int
@@ -55,7 +60,11 @@ class Head:
         return len(self.transitions) if self.actions is None else len(self.actions)
 
     def action_of(self, letters: Indices) -> Indices:
-        """The transitions' indices of letters, of any shape."""
+        """The transitions' indices of letters, of any shape.
+
+        Args:
+            letters: indices of letters of the layer, of any shape.
+        """
         return letters if self.actions is None else self.actions[letters]
 
     @cached_property
@@ -64,7 +73,11 @@ class Head:
         return np.arange(len(self.codes)) // (self.points or 1)
 
     def first_code(self, point: int) -> int:
-        """The code with which a run from a point begins: (u, u) where codes are pairs."""
+        """The code with which a run from a point begins: (u, u) where codes are pairs.
+
+        Args:
+            point: index of a point.
+        """
         return point if self.points is None else point * self.points + point
 
     @cached_property
@@ -108,11 +121,16 @@ class Head:
 class Layer:
     """Heads side by side, each reading the same letter; and the read-out to the next layer's letter.
 
-    `reads`: int array `[letters, k]`, the heads on which the next letter depends (ascending, then -1 for none).
-    `next_letter`: int array `[letters, width]`, the next layer's letter, on the last layer the automaton's state, by
-    the points of these heads *before* the token, the last head's running fastest; -1 where none occurs. It is a
-    function of (new codes, letter) through `Head.point_before`, which is how an LRNN computes it. Both are None in
-    an LRNN of one layer, whose `decode` takes their place.
+    `reads` and `next_letter` are None in an LRNN of one layer, whose `decode` takes their place.
+
+    Attributes:
+        heads: the heads.
+        reads: int array `[letters, k]`, the heads on which the next letter depends (ascending, then -1 for
+            none).
+        next_letter: int array `[letters, width]`, the next layer's letter, on the last layer the automaton's
+            state, by the points of these heads *before* the token, the last head's running fastest; -1 where
+            none occurs. It is a function of (new codes, letter) through `Head.point_before`, which is how an
+            LRNN computes it.
     """
 
     heads: tuple[Head, ...]
@@ -120,7 +138,12 @@ class Layer:
     next_letter: Indices | None = None
 
     def column(self, letters: Indices, points: Sequence[Indices]) -> Indices:
-        """Columns of `next_letter` for letters `[...]` and the points before, `[...]` for each head."""
+        """Columns of `next_letter` for letters `[...]` and the points before, `[...]` for each head.
+
+        Args:
+            letters: indices of letters of the layer, `[...]`.
+            points: for each head the points before the token, `[...]`.
+        """
         if self.reads is None:
             raise ValueError("an LRNN of one layer has no read-out to a next layer")
         column = np.zeros_like(letters)
@@ -141,6 +164,10 @@ class Layer:
         """The next layer's letters (on the last layer states) `[...]`, from letters and each head's new codes `[...]`.
 
         -1 where the codes do not tell it.
+
+        Args:
+            letters: indices of letters of the layer, `[...]`.
+            codes: for each head the new codes, `[...]`.
         """
         if self.next_letter is None:
             raise ValueError("an LRNN of one layer has no read-out to a next layer")
@@ -160,9 +187,10 @@ class Layer:
 class Covering:
     """How joint states of a cascade stand for the automaton's states: chains of nodes from node 0 down.
 
-    `nodes`: for each node (layer, head, children): a joint state that is at the node goes on to the child of the
-    point of that head. Below the last layer a node is (state,), and the chain ends there. Heads that a chain does
-    not meet may be at any point.
+    Attributes:
+        nodes: for each node (layer, head, children): a joint state that is at the node goes on to the child
+            of the point of that head. Below the last layer a node is (state,), and the chain ends there.
+            Heads that a chain does not meet may be at any point.
     """
 
     nodes: tuple[tuple[int, int, tuple[int, ...]] | tuple[int], ...]
@@ -172,12 +200,17 @@ class Covering:
 class LRNN(Realisation):
     """A linear RNN that realises `automaton`, exactly: a list of what every letter does in every layer.
 
-    `layers`: in the order they act. `decode`: int array `[rows, 1 + heads of all layers]` of joint states; column 0
-    is the automaton's state, the others index each head's `codes`. Without a `covering` these are all reachable
-    joint states, breadth first from the start; with one (cascades, whose joint states are too many to list) they
-    are one for each automaton state, the start first, at which a run from that state begins.
-    `theorem`: the source of the construction; `construction`: one line of plain words.
-    `notes`: what was compared, bounds.
+    Attributes:
+        automaton: the automaton that it follows.
+        layers: in the order in which they act.
+        decode: int array `[rows, 1 + heads of all layers]` of joint states; column 0 is the automaton's
+            state, the others index each head's `codes`. Without a `covering` these are all reachable joint
+            states, breadth first from the start; with one (cascades, whose joint states are too many to list)
+            they are one for each automaton state, the start first, at which a run from that state begins.
+        theorem: the source of the construction.
+        construction: one line of plain words.
+        notes: what was compared, bounds.
+        covering: how joint states of a cascade stand for states; None where `decode` lists all joint states.
     """
 
     kind: ClassVar[str] = "table"
@@ -360,7 +393,11 @@ class LRNN(Realisation):
         }
 
     def initial_code(self, state: int | None = None) -> int:
-        """Row of `decode` at which a run from the given state (default: the start) begins."""
+        """Row of `decode` at which a run from the given state (default: the start) begins.
+
+        Args:
+            state: index of a state of the automaton; None: the start.
+        """
         if state is None or state == self.automaton.start:
             return 0
         rows = np.flatnonzero(self.decode[:, 0] == state)
@@ -373,7 +410,15 @@ def as_table(found: Realisation) -> LRNN | None:
 
 
 def table_of(found: Realisation, why: str) -> LRNN:
-    """A realisation as the table of all its letters; `InputError` with the reason `why` for a kind that has none."""
+    """A realisation as the table of all its letters.
+
+    Args:
+        found: a realisation.
+        why: the reason, which ends the message.
+
+    Raises:
+        InputError: its kind has no such table.
+    """
     if isinstance(found, LRNN):
         return found
     raise found.no_table(why)
@@ -388,19 +433,19 @@ def _factor_counts(head: Head) -> list[int]:
 def dense_matrix(transition: Transition, n: int) -> Matrix:
     """A of a letter, gate included, as a dense n × n matrix."""
     if transition.matrix is not None:
-        return tuple(tuple(row) for row in dense(transition.matrix, n, n))
+        return tuple(tuple(row) for row in to_dense(transition.matrix, n, n))
     A = product_of(transition.factors, n)
-    return A if transition.gate == 1 else scaled(transition.gate, A)
+    return A if transition.gate == 1 else scale_matrix(transition.gate, A)
 
 
-def sparse(rows: list[list[Number]] | tuple[tuple[Number, ...], ...]) -> Sparse:
+def to_sparse(rows: list[list[Number]] | tuple[tuple[Number, ...], ...]) -> Sparse:
     """The non-zero entries of a dense matrix."""
     return tuple(
         (i, j, simplest(x)) for i, row in enumerate(rows) for j, x in enumerate(row) if simplest(x) != 0
     )
 
 
-def padded_rows(rows: Sequence[Sequence[int]]) -> Indices:
+def pad_rows(rows: Sequence[Sequence[int]]) -> Indices:
     """Rows of different lengths as an int array, -1 behind the shorter ones."""
     table = np.full((len(rows), max(1, *(len(row) for row in rows))), -1, dtype=np.int64)
     for r, row in enumerate(rows):
@@ -411,7 +456,7 @@ def padded_rows(rows: Sequence[Sequence[int]]) -> Indices:
 Rows: TypeAlias = list[dict[int, Number]]
 
 
-def stacked(head: Head) -> Rows:
+def stack_codes(head: Head) -> Rows:
     """Codes side by side: entry (i, j) of code c stands in row i, column c·value_dim + j."""
     rows: Rows = [{} for _ in range(head.dim)]
     for c, code in enumerate(head.codes):
@@ -436,7 +481,7 @@ def apply_factor(rows: Rows, factor: GHFactor) -> None:
                 row[column] = x
 
 
-def gated(rows: Rows, gate: Number) -> Rows:
+def scale_rows(rows: Rows, gate: Number) -> Rows:
     """gate·rows, a copy."""
     if gate == 0:
         return [{} for _ in rows]
@@ -466,22 +511,22 @@ def apply_transition(head: Head, transition: Transition, rows: Rows) -> Rows:
                 else:
                     result[i][column] = total
     else:
-        result = gated(rows, transition.gate)
+        result = scale_rows(rows, transition.gate)
         for factor in transition.factors:
             apply_factor(result, factor)
-    add(result, transition.additive, len(head.codes), head.value_dim)
+    add_to_codes(result, transition.additive, len(head.codes), head.value_dim)
     return result
 
 
 def image_of(head: Head, value: Sparse, transition: int) -> Sparse:
     """A(x) H + B(x) for any exact state H, by one transition's factors."""
     alone = replace(head, codes=(value,))
-    return codes_of(apply_transition(alone, head.transitions[transition], stacked(alone)), 1, head.value_dim)[
-        0
-    ]
+    return codes_of(
+        apply_transition(alone, head.transitions[transition], stack_codes(alone)), 1, head.value_dim
+    )[0]
 
 
-def add(rows: Rows, additive: Sparse, codes: int, value_dim: int) -> None:
+def add_to_codes(rows: Rows, additive: Sparse, codes: int, value_dim: int) -> None:
     """Add the same sparse matrix to every code, in place."""
     for i, j, b in additive:
         for c in range(codes):
@@ -506,7 +551,7 @@ def _place(entry: tuple[int, int, Number]) -> tuple[int, int]:
     return entry[0], entry[1]
 
 
-def dense(code: Sparse, dim: int, value_dim: int) -> Sequence[Sequence[Number]]:
+def to_dense(code: Sparse, dim: int, value_dim: int) -> Sequence[Sequence[Number]]:
     """A sparse matrix as dense rows."""
     rows: list[list[Number]] = [[0] * value_dim for _ in range(dim)]
     for i, j, x in code:
@@ -520,8 +565,17 @@ def integer_bound(lrnn: LRNN) -> int:
     Partial sums of any subset of the terms count: for each sum the larger of its positive and its negative part.
     States between the factors of a token count too. The recurrence is bit-exact, in any order of summation, in
     every format whose consecutive integers reach this bound. Only for `exactness == "integer"`.
+
+    Args:
+        lrnn: a realisation with `exactness == "integer"`.
+
+    Examples:
+        >>> from mirrormata import construct
+        >>> from mirrormata.constructions import integer_bound
+        >>> integer_bound(construct("S3"))
+        3
     """
-    return max(head_bound(head) for head in lrnn.all_heads)
+    return max(bound_head(head) for head in lrnn.all_heads)
 
 
 def _largest(values: Collection[object]) -> int:
@@ -547,9 +601,9 @@ def _sum_bound(terms: Sequence[tuple[object, object]]) -> tuple[int, int]:
     return max(bound, total), total
 
 
-def head_bound(head: Head) -> int:
+def bound_head(head: Head) -> int:
     """The bound of one integer head."""
-    start = stacked(head)
+    start = stack_codes(head)
     bound = max(_largest(row.values()) for row in start)
     for transition in head.transitions:
         bound = max(bound, _largest([transition.gate]), _largest([x for _, _, x in transition.additive]))
@@ -559,7 +613,7 @@ def head_bound(head: Head) -> int:
                 terms[i].append((a, start[k]))
             sums = (_sum_bound(row)[0] for row in terms.values())
             bound = max(bound, _largest([a for _, _, a in transition.matrix]), *sums)
-        rows = gated(start, transition.gate)
+        rows = scale_rows(start, transition.gate)
         for factor in transition.factors:
             partial, total = _sum_bound([(v, rows[i]) for i, v in factor.reading])
             beta, v = _largest([factor.beta]), _largest([x for _, x in factor.vector])

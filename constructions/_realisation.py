@@ -40,8 +40,12 @@ INTEGER_RANGES = {
 class Transition:
     """What one letter does to one head: H ← C_k···C_1 (gate·H) + additive.
 
-    `factors`: C_1, ..., C_k in the order applied. `gate`: a scalar in [-1, 1]. `additive`: B, sparse.
-    `matrix`: a sparse A in place of factors, for maps that are not products of GH factors (norm may exceed 1).
+    Attributes:
+        factors: C_1, ..., C_k in the order applied.
+        gate: a scalar in [-1, 1].
+        additive: B, sparse.
+        matrix: a sparse A in place of factors, for maps that are not products of GH factors (norm may exceed
+            1).
     """
 
     factors: tuple[GHFactor, ...] = ()
@@ -276,7 +280,11 @@ class Realisation(ABC):
         return record.latex(self, max_letters)
 
     def no_table(self, why: str) -> InputError:
-        """The error for what needs every letter's matrices in a list, where letters are computed."""
+        """The error for what needs every letter's matrices in a list, where letters are computed.
+
+        Args:
+            why: the reason, which ends the message.
+        """
         noun = all_kinds()[self.kind].noun
         return InputError(f"{self.automaton.name}: {noun} is a rule, not a table: {why}")
 

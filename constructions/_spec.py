@@ -9,7 +9,7 @@ from ..foundation._errors import InputError
 from .algebra.groups._finite_group import Product
 from .automata._acceptor import MAX_STATES, with_start_text
 from .automata._automaton import Automaton, Track, minimise
-from .automata._format import Format, all_formats, format_by_extension, known_extensions
+from .automata._format import Format, all_formats, format_by_extension, list_extensions
 
 MAX_TRANSITIONS = 10_000_000
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]*")
@@ -101,7 +101,7 @@ def _format_of(spec: str) -> Format | None:
     except OSError:
         is_file = False
     if _EXTENSION.fullmatch(suffix) or (is_file and "/" in spec):
-        raise InputError(f"{spec}: the kind of file {suffix!r} is not known; known are {known_extensions()}")
+        raise InputError(f"{spec}: the kind of file {suffix!r} is not known; known are {list_extensions()}")
     return None
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ..foundation._errors import NotRealisableError
 from ._realisation import Sparse, Transition
 from .algebra._cyclotomic import Number, simplest
-from .algebra._matrices import reduced_rows
+from .algebra._matrices import reduce_rows
 
 
-def written_values(
+def find_written_values(
     transition: Transition, dim: int, value_dim: int, name: str = "letter"
 ) -> tuple[Sparse, ...]:
     """For each factor, in the order applied, the row v of `value_dim` numbers that it writes, as entries `(0, j, v_j)`.
@@ -33,7 +33,7 @@ def written_values(
         [*(column.get(i, 0) for column in directions), *(B.get((i, j), 0) for j in range(value_dim))]
         for i in range(dim)
     ]
-    rows, pivots = reduced_rows(system)
+    rows, pivots = reduce_rows(system)
     if pivots and pivots[-1] >= unknowns:
         raise NotRealisableError(
             f"{name}: what it adds to the state does not lie along its factors' keys, so no delta rule writes it"

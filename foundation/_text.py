@@ -1,12 +1,14 @@
 """Everything that is wrong with an input in one line of bounded length.
 
-Text for a terminal: whatever a label holds, no control character of it reaches the terminal as such.
+Text for a terminal and for notebooks: whatever a label holds, no control character of it reaches the terminal as such, and no
+sign of it is read as HTML.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ._errors import InputError
@@ -34,6 +36,57 @@ def printable(text: str) -> str:
 def _escape(character: str) -> str:
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+MOST_ROWS = 200
+"""Rows of a table in a notebook; the others are counted."""
+MOST_CHARACTERS = 190
+"""Of a result's `repr`."""
+
+
+def html_table(title: str, rows: Iterable[Sequence[object]], headings: Sequence[object] = ()) -> str:
+    """A small table for notebooks, in which every text is escaped.
+
+    Args:
+        title: stands above the table.
+        rows: cells as objects whose `str` is shown; the first of each row is set as a heading. At most `MOST_ROWS` are shown.
+        headings: of the columns; none for pairs of a label and a text.
+
+    Returns:
+        One line of HTML.
+
+    Example:
+        >>> html_table("Sizes", [("states", 2)])
+        '<table><caption>Sizes</caption><tr><th>states</th><td>2</td></tr></table>'
+    """
+
+    def text(cell: object) -> str:
+        return escape(printable(str(cell)))
+
+    rows = list(rows)
+    more = f"; the first {MOST_ROWS} of {len(rows):,} rows" if len(rows) > MOST_ROWS else ""
+    lines = ["".join(f"<th>{text(cell)}</th>" for cell in headings)] if headings else []
+    lines += [
+        f"<th>{text(first)}</th>" + "".join(f"<td>{text(cell)}</td>" for cell in others)
+        for first, *others in rows[:MOST_ROWS]
+    ]
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table><caption>{text(title)}{more}</caption>{body}</table>"
+
+
+def one_line(result: object, text: str) -> str:
+    """The `repr` of a result: its type and a text, in one line of at most 200 characters or so.
+
+    Args:
+        result: whose type is named.
+        text: what is true of it; control characters are escaped, and what is too long is cut off.
+
+    Returns:
+        `<Type: text>`.
+    """
+    shown = printable(text).replace("\n", "\\n").replace("\t", "\\t")
+    cut = shown if len(shown) <= MOST_CHARACTERS else shown[: MOST_CHARACTERS - 1] + "…"
+    return f"<{type(result).__name__}: {cut}>"
 
 
 def console() -> Console:

@@ -93,7 +93,15 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return max(self.meaning) + 1 if self.meaning else self.classes
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, as `config.json` has them; `record_of(values, ModelConfig, name)` reads them."""
+        """Plain values, as `config.json` has them; `record_of(values, ModelConfig, name)` reads them.
+
+        Returns:
+            A dictionary of numbers, texts, booleans and lists, one entry for each field.
+
+        Example:
+            >>> ModelConfig(layers=2).as_json()["layers"]
+            2
+        """
         lists = {name: list(getattr(self, name)) for name in ("range", "tables", "meaning")}
         return {**msgspec.structs.asdict(self), **lists}
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..constructions._lrnn import LRNN, Head, Layer
-from ..constructions._written_values import written_values
+from ..constructions._written_values import find_written_values
 from ..constructions.automata._labels import label_text
 from ..foundation._errors import InputError, LimitError
 from ..theory.arithmetic._rounding import float_format
@@ -50,6 +50,16 @@ def from_construction(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> Model:
         InputError: a letter is no product of GH factors (G.A3, DP.T6).
         NotRealisableError: the factors do not write an additive term.
         LimitError: an array has more than `max_entries` weights.
+
+    Source: arXiv 2502.10297 for the layer whose weights these are; the construction names its own source.
+
+    Example:
+        >>> import torch
+        >>> from mirrormata import construct
+        >>> model = from_construction(construct("parity"))
+        >>> logits, _ = model(torch.tensor([[[1, 1, 1]]]))
+        >>> model.answers(logits).tolist()
+        [[[1, 0, 1]]]
     """
     shapes = [_Shape(layer, lrnn.automaton.name) for layer in lrnn.layers]
     layered = len(shapes) > 1
@@ -152,7 +162,7 @@ def _letters(head: Head, factors: int) -> tuple[NDArray[np.float64], ...]:
         letters = [x for x, action in enumerate(of_letter) if action == t]
         if not letters:
             continue
-        written = written_values(transition, head.dim, head.value_dim, f"transition {t}")
+        written = find_written_values(transition, head.dim, head.value_dim, f"transition {t}")
         for j, (factor, value) in enumerate(zip(transition.factors, written, strict=True)):
             for i, x in factor.vector:
                 k[letters, j, i] = rounding(x)

@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..foundation._errors import LimitError
+from ..foundation._text import html_table, one_line
 from ._config import ModelConfig
 from ._families import find_family
 from ._model import Model, States
@@ -33,13 +34,18 @@ MOST_ENTRIES = 2**28
 """Numbers in one tensor of a test: a gigabyte of float32, of which a scan has a few."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """What was seen at every position, for every seed.
 
-    `right` `[seeds, length]`: words with the right label there, of `asked` `[length]`, those that have a label.
-    `first_failure` `[seeds, words]`: letters read before the first wrong label; the length where there is none.
-    `bits` `[seeds, length]`: of all labels there together, -log2 of their probabilities; None but for text.
+    Attributes:
+        seeds: the number of each model's seed.
+        words: how many words were tested, at least 1.
+        chance: accuracy of guessing, 1 / classes.
+        right: words with the right label at each position, int `[seeds, length]`.
+        asked: words that have a label at each position, int `[length]`.
+        first_failure: letters read before the first wrong label, int `[seeds, words]`; the length where there is none.
+        bits: of all labels at a position together, -log2 of their probabilities, float `[seeds, length]`; None but for text.
     """
 
     seeds: tuple[int, ...]
@@ -56,7 +62,15 @@ class Evaluation:
         return len(self.asked)
 
     def accuracy(self, lengths: int | Span) -> list[float | None]:
-        """By seed: of the last label of words of this length, or of all lengths in the span alike; None: not asked."""
+        """The share of right answers, by seed.
+
+        Args:
+            lengths: a position from 1 to `length`, which is the last label of words of this length, or a span whose positions
+                count alike.
+
+        Returns:
+            For each seed a fraction from 0 to 1; None where nothing was asked there.
+        """
         low, high = (lengths, lengths) if isinstance(lengths, int) else lengths
         asked = self.asked[low - 1 : high]
         there = asked > 0
@@ -66,7 +80,14 @@ class Evaluation:
         return [float(x) for x in shares.mean(1)]
 
     def bits_per_label(self, lengths: int | Span) -> list[float | None]:
-        """By seed: the mean of all labels at this position, or at those in the span; None: not asked, or not finite."""
+        """The mean of -log2 of the labels' probabilities, by seed.
+
+        Args:
+            lengths: a position from 1 to `length`, or a span whose labels count alike.
+
+        Returns:
+            For each seed the bits, at least 0; None where nothing was asked, the mean is not finite, or the task is not text.
+        """
         low, high = (lengths, lengths) if isinstance(lengths, int) else lengths
         asked = self.asked[low - 1 : high].sum()
         if self.bits is None or not asked:
@@ -75,17 +96,64 @@ class Evaluation:
         return [float(x) if math.isfinite(x) else None for x in means]
 
     def exact(self, length: int) -> list[float]:
-        """By seed: the fraction of words with every label right up to this length."""
+        """The share of words with every label right up to a length, by seed.
+
+        Args:
+            length: letters, from 1 to `length`.
+
+        Returns:
+            For each seed a fraction from 0 to 1.
+        """
         return [float(x) for x in (self.first_failure >= length).mean(1)]
 
     def longest(self, least: float = GOOD) -> list[int]:
-        """By seed: the longest length up to which the accuracy at every position is at least this."""
+        """The longest length up to which the accuracy at every position is good, by seed.
+
+        Args:
+            least: the accuracy that counts as good, a fraction from 0 to 1.
+
+        Returns:
+            For each seed a length from 0 to `length`, in letters.
+        """
         shares = self.right / np.maximum(self.asked, 1)
         good = (shares >= least) | (self.asked == 0)
         return [self.length if row.all() else int(np.argmin(row)) for row in good]
 
+    def rows(self) -> list[tuple[str, str]]:
+        """What holds of each seed at the whole length, for a table.
+
+        Returns:
+            A label and a text for each seed.
+        """
+        figures = zip(
+            self.seeds, self.accuracy(self.length), self.exact(self.length), self.longest(), strict=True
+        )
+        return [
+            (
+                f"seed {seed}",
+                f"accuracy {_figure(accuracy)} at letter {self.length:,}, {exact:.4g} of the words all right, "
+                f"at least {GOOD:g} up to letter {longest:,}",
+            )
+            for seed, accuracy, exact, longest in figures
+        ]
+
+    def __repr__(self) -> str:
+        accuracy = ", ".join(_figure(x) for x in self.accuracy(self.length))
+        return one_line(self, f"{self.words:,} words of {self.length:,} letters, accuracy {accuracy} by seed")
+
+    def _repr_html_(self) -> str:
+        title = f"{self.words:,} words of {self.length:,} letters, chance {self.chance:.4g}"
+        return html_table(title, self.rows())
+
     def as_json(self, lengths: Sequence[int | Span]) -> dict[str, Any]:
-        """Figures by seed at these lengths, and curves at up to 20 positions an octave; bits since the one before."""
+        """Figures by seed at these lengths, and curves at up to 20 positions an octave; bits since the one before.
+
+        Args:
+            lengths: positions from 1 to `length`, or spans.
+
+        Returns:
+            Plain values, as `result.json` has them.
+        """
         positions = sorted(
             {
                 min(self.length, round(2 ** (i / 20)))
@@ -156,14 +224,21 @@ def evaluate(
 
     Raises:
         LimitError: the words are too many or too long (`check_size`).
+
+    Example:
+        >>> from mirrormata import construct
+        >>> from mirrormata.models import from_construction, task_from_settings
+        >>> task = task_from_settings({"spec": "parity", "bos": False})
+        >>> evaluate(from_construction(construct("parity")), task, 100, words=8).accuracy(100)
+        [1.0]
     """
     check_size(model.config, len(model.seeds), words, length)
     device = next(model.parameters()).device
-    seeds = len(model.seeds)
-    right, asked = np.zeros((seeds, length), dtype=np.int64), np.zeros(length, dtype=np.int64)
-    failure = np.full((seeds, words), length, dtype=np.int64)
-    bits = np.zeros((seeds, length)) if isinstance(task, LanguageTask) else None
-    if per_token := find_family(model.config.family).written_out(model.config) * seeds * words:
+    replicas = len(model.seeds)
+    right, asked = np.zeros((replicas, length), dtype=np.int64), np.zeros(length, dtype=np.int64)
+    failure = np.full((replicas, words), length, dtype=np.int64)
+    bits = np.zeros((replicas, length)) if isinstance(task, LanguageTask) else None
+    if per_token := find_family(model.config.family).written_out(model.config) * replicas * words:
         chunk = max(2, min(chunk, MOST_ENTRIES // per_token))
     states: States | None = None
     done = 0
@@ -197,9 +272,9 @@ def evaluate(
     return Evaluation(model.seeds, words, 1 / max(task.classes, 1), right, asked, failure, bits)
 
 
-def check_size(config: ModelConfig, seeds: int, words: int, length: int) -> None:
+def check_size(config: ModelConfig, replicas: int, words: int, length: int) -> None:
     """`LimitError` for words of which a token, or lengths of which the figures, have more than `MOST_ENTRIES` numbers."""
-    most = MOST_ENTRIES // seeds
+    most = MOST_ENTRIES // replicas
     written_out = find_family(config.family).written_out(config)
     if length > most or words * max(config.width, written_out) > most:
         raise LimitError(
@@ -208,13 +283,13 @@ def check_size(config: ModelConfig, seeds: int, words: int, length: int) -> None
 
 
 def _bits(logits: Tensor, labels: Array) -> Array:
-    """Bits of all words' labels at each token, `[seeds, tokens]`; logits `[seeds, words, tokens, classes]`."""
-    seeds, words, tokens, _ = logits.shape
-    wanted = torch.from_numpy(labels.astype(np.int64)).to(logits.device).expand(seeds, -1, -1)
+    """Bits of all words' labels at each token, `[replicas, tokens]`; logits `[replicas, words, tokens, classes]`."""
+    replicas, words, tokens, _ = logits.shape
+    wanted = torch.from_numpy(labels.astype(np.int64)).to(logits.device).expand(replicas, -1, -1)
     nats = F.cross_entropy(
         logits.float().flatten(0, 2), wanted.flatten(), ignore_index=IGNORED, reduction="none"
     )
-    found: Array = (nats.view(seeds, words, tokens).double().sum(1) / math.log(2)).cpu().numpy()
+    found: Array = (nats.view(replicas, words, tokens).double().sum(1) / math.log(2)).cpu().numpy()
     return found
 
 
@@ -226,6 +301,10 @@ def length_text(length: int | Span) -> str:
 def longest_of(lengths: Sequence[int | Span]) -> int:
     """The longest of these lengths: how long test words must be."""
     return max(x if isinstance(x, int) else x[1] for x in lengths)
+
+
+def _figure(accuracy: float | None) -> str:
+    return "not asked" if accuracy is None else f"{accuracy:.4g}"
 
 
 def _columns(rows: list[list[Any]]) -> list[list[Any]]:

@@ -19,7 +19,8 @@ import torch
 from torch import Tensor, nn
 
 from ..foundation._errors import InputError
-from ._evaluation import Evaluation, evaluate, longest_of
+from ..foundation._text import html_table, one_line
+from ._evaluation import Evaluation, evaluate, length_text, longest_of
 from ._model import Block, Model
 from ._model_file import load_model
 from .layers._seeded import State
@@ -83,11 +84,17 @@ def layers_to_shorten(layers: int) -> list[tuple[int, ...]]:
     return alone + [tuple(range(n)) for n in range(2, layers)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FolderEvaluation:
     """What was tested, and what was seen at the lengths asked for.
 
-    `memory`: letters that layers were made to remember, if they were; `shortened`: what was seen then, by these layers from 0.
+    Attributes:
+        folder: the path, as it was given.
+        contract: of the task that was tested.
+        lengths: letters of the words, or spans whose lengths count alike.
+        seen: what was seen of the models as they are.
+        memory: letters that layers were made to remember, at least 1; None if they were not.
+        shortened: layers, from 0, and what was seen with their memory shortened; empty without `memory`.
     """
 
     folder: str
@@ -98,7 +105,11 @@ class FolderEvaluation:
     shortened: tuple[tuple[tuple[int, ...], Evaluation], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """One object; layers are counted from 1."""
+        """One object; layers are counted from 1.
+
+        Returns:
+            Plain values, as `mirrormata eval --json` prints them.
+        """
         facts = {
             "folder": self.folder, "contract": self.contract.as_json(), **self.seen.as_json(self.lengths),
         }  # fmt: skip
@@ -111,6 +122,25 @@ class FolderEvaluation:
                 ],
             }
         return facts
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """A table, its headings first: the accuracy of each seed at each length.
+
+        Returns:
+            Cells as texts.
+        """
+        table: list[tuple[str, ...]] = [("seed", *(length_text(x) for x in self.lengths))]
+        columns = [self.seen.accuracy(x) for x in self.lengths]
+        for seed, *row in zip(self.seen.seeds, *columns, strict=True):
+            table.append((str(seed), *("not asked" if x is None else f"{x:.4g}" for x in row)))
+        return table
+
+    def __repr__(self) -> str:
+        return one_line(self, f"{self.folder}, {self.contract.task}, {len(self.seen.seeds)} seeds")
+
+    def _repr_html_(self) -> str:
+        headings, *rows = self.rows()
+        return html_table(f"{self.folder}: accuracy by length, {self.contract.task}", rows, headings)
 
 
 def evaluate_folder(
@@ -190,18 +220,18 @@ def evaluate_folder(
                     (model if memory is None else with_short_memory(model, layers, memory)).to(where),
                     task, longest_of(chosen), words=words, seed=seed, chunk=chunk,
                     autocast=torch.bfloat16 if precision == "bf16" else None,
-                    progress=None if progress is None else _share(progress, i * len(runs) + j, len(folders) * len(runs)),
+                    progress=None if progress is None else _share_progress(progress, i * len(runs) + j, len(folders) * len(runs)),
                 )
                 for j, layers in enumerate(runs)
             ]
         )  # fmt: skip
-    seen, *shorter = (_together(parts) for parts in zip(*tested, strict=True))
+    seen, *shorter = (_join_evaluations(parts) for parts in zip(*tested, strict=True))
     return FolderEvaluation(
         folder, contract, chosen, seen, memory, tuple(zip(runs[1:], shorter, strict=True))
     )
 
 
-def _together(parts: Sequence[Evaluation]) -> Evaluation:
+def _join_evaluations(parts: Sequence[Evaluation]) -> Evaluation:
     """Models of a folder, tested on the same words."""
     first = parts[0]
     return Evaluation(
@@ -225,5 +255,5 @@ def _number(path: Path) -> int:
     return int(digits) if re.fullmatch("[0-9]{1,18}", digits) else -1
 
 
-def _share(progress: Callable[[float], None], part: int, parts: int) -> Callable[[float], None]:
+def _share_progress(progress: Callable[[float], None], part: int, parts: int) -> Callable[[float], None]:
     return lambda share: progress((part + share) / parts)

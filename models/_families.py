@@ -37,22 +37,23 @@ class Family:
 
     Attributes:
         name: what `ModelConfig.family` says.
-        mixer: makes the `nn.Module` of a configuration. Its `forward(x, state)` takes `[seeds, batch, tokens, width]` and
-            the state after the tokens before (None at the start of a word), and gives outputs of the same shape and the
-            state after them. One that is no baseline has `initial`, an `InitialState`, and `transitions(x, state)`, the
-            matrices A(x) `[seeds, batch, tokens, heads, n, n]` in float64. One whose state is not `H` alone has `begin(x)`.
+        mixer: makes the `nn.Module` of a configuration. Its `forward(x, state)` takes `[replicas, batch, tokens, width]` and the
+            state after the tokens before (None at the start of a word), and gives outputs of the same shape and the state
+            after them. One that is no baseline has `initial`, an `InitialState`, and `transitions(x, state)`, the matrices
+            A(x) `[replicas, batch, tokens, heads, n, n]` in float64. One whose state is not `H` alone has `begin(x)`.
         summary: the recurrence in a line.
         eigenvalues: which ones a token's transition can have, in words; `range` is the configuration's.
-        options: entries of `ModelConfig` that the mixer reads, beside `family` and `width`. Others are passed over, but
-            those of `SWITCHES` are refused.
+        options: entries of `ModelConfig` that the mixer reads, beside `family` and `width`. Others are passed over, but those
+            of `SWITCHES` are refused.
         strengths: values of `strength` that it has.
         baseline: it is no linear recurrence, so only its answers are compared.
         fixed_state: its state has the same size after every token, so that it can be run token by token without end.
         example: entries of a small model of this family, beside its sizes; for tests.
-        problems: what else is wrong with a configuration, each in words.
-        written_out: numbers of states or transitions that are written out for every token of a word in plain torch.
-        kept: numbers that a training step keeps for the gradients of a token, at least; its second argument says
-            whether Triton's kernels run.
+        problems: a function of the configuration: what else is wrong with it, each in words.
+        written_out: a function of the configuration: numbers of states or transitions that are written out for every token of
+            a word in plain torch.
+        kept: a function of the configuration and of whether Triton's kernels run: numbers that a training step keeps for the
+            gradients of a token, at least.
     """
 
     name: str
@@ -78,6 +79,10 @@ def load_families() -> Mapping[str, Family]:
 
     Raises:
         InputError: a file holds no `FAMILIES`, or two files have the same name; one line with all that is wrong.
+
+    Example:
+        >>> list(load_families())[:3]
+        ['deltaproduct', 'matrix', 'gla']
     """
     package = __name__.rpartition(".")[0] + ".layers"
     folder = importlib.import_module(package)
@@ -118,6 +123,10 @@ def find_family(name: str) -> Family:
 
     Raises:
         InputError: there is none of that name; the message lists those that there are.
+
+    Example:
+        >>> find_family("deltaproduct").baseline
+        False
     """
     families = load_families()
     if name in families:

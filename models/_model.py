@@ -20,7 +20,14 @@ States: TypeAlias = list[State]
 
 
 class GatedMLP(nn.Module):
-    """W (SiLU(U x) ⊙ V x)."""
+    """W (SiLU(U x) ⊙ V x).
+
+    Args:
+        width: numbers in the residual stream, at least 1.
+        hidden: rows of U and of V, at least 1.
+
+    Source: arXiv 2002.05202, SwiGLU.
+    """
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
@@ -28,14 +35,25 @@ class GatedMLP(nn.Module):
         self.output = SeededLinear(hidden, width)
 
     def forward(self, x: Tensor) -> Tensor:
-        """`[seeds, batch, tokens, width]` to the same."""
+        """Apply the map to every token.
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+
+        Returns:
+            The same shape.
+        """
         gate, value = self.inputs(x).chunk(2, -1)
         result: Tensor = self.output(F.silu(gate) * value)
         return result
 
 
 class Block(nn.Module):
-    """Norm, mixer, norm, gated MLP, each added to the residual stream, where the model has them."""
+    """Norm, mixer, norm, gated MLP, each added to the residual stream, where the model has them.
+
+    Args:
+        config: which of them, and their sizes.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -48,7 +66,15 @@ class Block(nn.Module):
         self.table = TableReadOut(config.tables, config.width) if config.tables else None
 
     def forward(self, x: Tensor, state: State | None) -> tuple[Tensor, State]:
-        """`[seeds, batch, tokens, width]` to the same, and the mixer's state after it."""
+        """Read tokens.
+
+        Args:
+            x: the residual stream, `[replicas, batch, tokens, width]`.
+            state: the mixer's, after the tokens before; None at the start of a word.
+
+        Returns:
+            The stream behind the block, of the same shape, and the mixer's state after the tokens.
+        """
         y, after = self.mixer(x if self.mixer_norm is None else self.mixer_norm(x), state)
         if self.table is not None:
             return self.table(x, y), after
@@ -60,9 +86,21 @@ class Block(nn.Module):
 
 
 class Model(nn.Module):
-    """A network from letters to the classes' logits, after every token; `seeds` independent models of one shape side by side.
+    """A network from letters to the classes' logits, after every token; independent replicas of one shape side by side, one for each of its `seeds`.
 
     Each seed's weights are drawn from its own number alone, so a model trains the same with or without others.
+
+    Args:
+        config: the shape, which all replicas share.
+        seeds: a number for each model, from 0; at least one.
+
+    Example:
+        >>> import torch
+        >>> from mirrormata.models import ModelConfig
+        >>> model = Model(ModelConfig(width=8, heads=1, head_dim=4, value_dim=4), seeds=(0, 1))
+        >>> logits, states = model(torch.tensor([[[0, 1, 1]]]))
+        >>> logits.shape
+        torch.Size([2, 1, 3, 2])
     """
 
     def __init__(self, config: ModelConfig, seeds: Sequence[int] = (0,)) -> None:
@@ -78,9 +116,14 @@ class Model(nn.Module):
             _stack(self, [self, *(Model(config, [seed]) for seed in self.seeds[1:])])
 
     def forward(self, letters: Tensor, states: States | None = None) -> tuple[Tensor, States]:
-        """Letters `[seeds or 1, batch, tokens]` to logits `[seeds, batch, tokens, classes]` in float32, and states.
+        """Read letters.
 
-        `states`: those after the tokens before; None at the start of a word.
+        Args:
+            letters: int `[replicas or 1, batch, tokens]`, from 0 to `config.letters` - 1.
+            states: those after the tokens before; None at the start of a word.
+
+        Returns:
+            Logits `[replicas, batch, tokens, classes]` in float32, and the states after the letters.
         """
         x = self.embedding(letters)
         after: States = []
@@ -94,7 +137,17 @@ class Model(nn.Module):
         return logits, after
 
     def initial_states(self, batch: int) -> States:
-        """The states before the first token, `[seeds, batch, ...]`, written out; `InputError` for a Transformer."""
+        """The states before the first token, written out.
+
+        Args:
+            batch: sequences, at least 1.
+
+        Returns:
+            A `State` for each block, whose tensors are `[replicas, batch, ...]`.
+
+        Raises:
+            InputError: the family has no state of a fixed size, as a Transformer has none.
+        """
         if not find_family(self.config.family).fixed_state:
             raise InputError(
                 f"{self.config.family}: it has no state of a fixed size, so it cannot go on token by token here; choose a "
@@ -110,21 +163,42 @@ class Model(nn.Module):
         return states
 
     def answers(self, logits: Tensor) -> Tensor:
-        """The labels `[...]` that the best classes of logits `[..., classes]` stand for; -1 for none."""
+        """The labels that the best classes stand for.
+
+        Args:
+            logits: `[..., classes]`.
+
+        Returns:
+            Int `[...]`: the label; -1 where the class stands for none.
+        """
         best = logits.argmax(-1)
         if not self.config.meaning:
             return best
         return torch.tensor(self.config.meaning, device=best.device)[best]
 
     def select(self, index: int) -> Model:
-        """The model of one seed alone."""
+        """The model of one seed alone.
+
+        Args:
+            index: its place among `seeds`, from 0.
+
+        Returns:
+            A model with copies of its weights, of the same device and dtype.
+        """
         single = Model(self.config, [self.seeds[index]])
         single.load_state_dict(self.state_of(index))
         first = next(self.parameters())
         return single.to(first.device, first.dtype)
 
     def state_of(self, index: int) -> dict[str, Tensor]:
-        """The parameters of one seed, as a model of that seed alone names them."""
+        """The parameters of one seed, as a model of that seed alone names them.
+
+        Args:
+            index: its place among `seeds`, from 0.
+
+        Returns:
+            Tensors `[1, ...]` by name, copied.
+        """
         result = {}
         for name, value in self.state_dict().items():
             own = _of_seed(name)

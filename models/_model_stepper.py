@@ -22,13 +22,21 @@ _BITS = {torch.bfloat16: torch.int16}
 
 
 class ModelStepper:
-    """One seed's model; states are a list of arrays, those of each block and, last, the class of the token just read.
+    """One seed's model as a `Stepper`; states are a list of arrays, those of each block and, last, the class of the token just
+    read.
 
-    `meaning`: int array `[classes]`, the label (an automaton's state, or an output) that each class stands for, -1 for
-    none; by default the model's own. `before`: letters read before the first token, such as BOS.
-    The class belongs to the state because it depends on the token as well as on what the mixers keep. Tokens go
-    through one call of the model each; its arithmetic is that of its kernels at the model's dtype and device. The bits of
-    a step depend on how many sequences go side by side, as those of a matrix product do, so a proof steps one at a time.
+    The class belongs to the state because it depends on the token as well as on what the mixers keep. Tokens go through one
+    call of the model each; its arithmetic is that of its kernels at the model's dtype and device. The bits of a step depend
+    on how many sequences go side by side, as those of a matrix product do, so a proof steps one at a time.
+
+    Args:
+        model: of one seed and of a family whose state has a fixed size; it is put into evaluation mode.
+        meaning: int array `[classes]`, the label (an automaton's state, or an output) that each class stands for, -1 for
+            none; by default the model's own.
+        before: letters that are read before the first token, such as BOS.
+
+    Raises:
+        InputError: the model has several seeds, or its family has no state of a fixed size.
     """
 
     one_by_one = True
@@ -59,7 +67,14 @@ class ModelStepper:
         return digest_of(parts)
 
     def initial(self, sequences: int) -> list[NDArray[Any]]:
-        """States before the first token; class -1."""
+        """States before the first token; class -1.
+
+        Args:
+            sequences: how many words go side by side, at least 1.
+
+        Returns:
+            Arrays `[sequences, ...]`, the last one the class, int `[sequences]`.
+        """
         with torch.no_grad():
             states = self.model.initial_states(sequences)
         result = [*self._arrays(states), np.full(sequences, -1, dtype=np.int64)]
@@ -68,7 +83,15 @@ class ModelStepper:
         return result
 
     def step(self, states: list[NDArray[Any]], letters: ArrayLike) -> list[NDArray[Any]]:
-        """One token for every sequence."""
+        """One token for every sequence.
+
+        Args:
+            states: as `initial` and `step` give them.
+            letters: int `[sequences]`, the letters of the model.
+
+        Returns:
+            The states after it.
+        """
         x = torch.as_tensor(np.asarray(letters, dtype=np.int64), device=self._device)
         with torch.no_grad():
             logits, after = self.model(x[None, :, None], self._tensors(states))
@@ -77,7 +100,15 @@ class ModelStepper:
         return [*self._arrays(after), np.where(finite, best, -1)]
 
     def decode(self, states: list[NDArray[Any]], letters: ArrayLike) -> Indices:
-        """What the class of the token just read stands for; -1 for none and where a logit is not finite."""
+        """What the class of the token just read stands for.
+
+        Args:
+            states: as `step` gives them.
+            letters: int `[sequences]`, those just read; they are not looked at, since the class has been.
+
+        Returns:
+            Int `[sequences]`; -1 for none, and where a logit is not finite.
+        """
         best = states[-1]
         result: Indices = np.where(best >= 0, self.meaning[np.maximum(best, 0)], -1)
         return result

@@ -17,7 +17,6 @@ from ..constructions._conversions import AutomatonLike, as_automaton
 from ..constructions._document import FORMAT, read_document
 from ..constructions._lrnn import as_table
 from ..constructions._realisation import Realisation
-from ..constructions.automata._automaton import Automaton
 from ..constructions.automata._labels import label_text
 from ..foundation._errors import InputError
 from ..theory._realisations import realisation_of
@@ -211,13 +210,13 @@ def prove(
 
 
 def load_stepper(
-    folder: str, automaton: Automaton, dtype: str = "fp32", device: str = "cpu"
+    folder: str, automaton: AutomatonLike, dtype: str = "fp32", device: str = "cpu"
 ) -> tuple[ModelStepper, Answers]:
     """The model of a folder, and how its answers are compared with the automaton.
 
     Args:
         folder: with `config.json`, `model.safetensors` and `task.json`.
-        automaton: with the letters of the folder's task, in the same order.
+        automaton: with the letters of the folder's task, in the same order; whatever `as_automaton` takes.
         dtype: `fp64`, `fp32`, `fp16` or `bf16`, to which the weights are rounded once.
         device: `cpu` or `cuda`.
 
@@ -229,6 +228,7 @@ def load_stepper(
     """
     from ._model_file import automaton_model
 
+    automaton = as_automaton(automaton)
     model, task, letters, before = automaton_model(folder, "prove")
     same_letters(automaton, letters, folder)
     stepper = _stepper_of(model, dtype, device, before)

@@ -91,7 +91,6 @@ from .spectra._model import LetterSpectrum as LetterSpectrum
 from .spectra._model import ModelSpectrum as ModelSpectrum
 from .spectra._model import Products as Products
 from .spectra._model import model_spectrum as model_spectrum
-from .spectra._model import spectrum_of_file as spectrum_of_file
 from .spectra._norms import NormVerdict as NormVerdict
 from .spectra._norms import norm_at_most_one as norm_at_most_one
 from .spectra._picture import draw_spectrum as draw_spectrum
@@ -102,11 +101,11 @@ from .verifying._claim import Claim as Claim
 from .verifying._claim import Effort as Effort
 from .verifying._claim import Subject as Subject
 from .verifying._claim import subject_of_file as subject_of_file
-from .verifying._evidence import cited as cited
-from .verifying._evidence import exhaustive as exhaustive
-from .verifying._evidence import proved as proved
-from .verifying._evidence import refutation as refutation
-from .verifying._evidence import supported as supported
+from .verifying._evidence import check_all_cases as check_all_cases
+from .verifying._evidence import check_random_cases as check_random_cases
+from .verifying._evidence import cite_source as cite_source
+from .verifying._evidence import decide_values as decide_values
+from .verifying._evidence import refute_by_witness as refute_by_witness
 from .verifying._picture import draw_claims as draw_claims
 from .verifying._registry import ClaimText as ClaimText
 from .verifying._registry import Entry as Entry

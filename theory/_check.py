@@ -29,9 +29,10 @@ from ..constructions._realisation import Realisation
 from ..constructions.automata._automaton import Automaton
 from ..constructions.automata._labels import distinct_texts, label_text, output_texts
 from ..foundation._errors import DisagreementError, InputError
+from ..foundation._text import html_table
 from . import checker
 from ._horizon import full_certificate
-from .checker._exact import Invalid, load, parse, shown
+from .checker._exact import Invalid, load, parse, show_value
 
 MAX_PAIRS = 1_000_000
 """Pairs of states followed in search of a word that two different automata answer differently."""
@@ -43,7 +44,9 @@ Word = tuple[str, ...]
 class Difference:
     """Why a certificate is about another automaton.
 
-    `text`: one line; `word`: the letters of a shortest word that tells the two apart, None where no word does.
+    Attributes:
+        text: one line.
+        word: the letters of a shortest word that tells the two apart, None where no word does.
     """
 
     text: str
@@ -78,9 +81,11 @@ def difference(document: Mapping[str, Any], automaton: Automaton) -> Difference 
     theirs = distinct_texts(automaton.letters, "letter", automaton.name)
     mine: list[str] = document["labels"]["letters"]
     if sorted(mine) != sorted(theirs):
-        return Difference(f"its letters are {_listed(mine)}, those of {automaton.name} are {_listed(theirs)}")
+        return Difference(
+            f"its letters are {_join_texts(mine)}, those of {automaton.name} are {_join_texts(theirs)}"
+        )
     if document["kind"] == "bound":
-        return _bound_difference(document, automaton)
+        return _compare_bound(document, automaton)
     said = document["automaton"]
     names = document["labels"]["outputs"]
     outputs = [[names[o] for o in row] if isinstance(row, list) else names[row] for row in said["outputs"]]
@@ -92,10 +97,10 @@ def difference(document: Mapping[str, Any], automaton: Automaton) -> Difference 
     n = len(automaton.states)
     given: list[Any] = [texts[x * n : (x + 1) * n] for x in order] if automaton.is_mealy else texts
     wanted = _Table(automaton.name, mine, automaton.transitions[order].tolist(), automaton.start, given)
-    return _compared(certified, wanted)
+    return _compare_automata(certified, wanted)
 
 
-def _compared(first: _Table, second: _Table) -> Difference | None:
+def _compare_automata(first: _Table, second: _Table) -> Difference | None:
     """By breadth over pairs of states: the first word with different outputs, else two words that meet in one alone."""
     both_moore = not (first.is_mealy or second.is_mealy)
     p, q = first.start, second.start
@@ -122,7 +127,7 @@ def _compared(first: _Table, second: _Table) -> Difference | None:
                 if met is None and known[0] != (b if machine is first else a):
                     words = _spelt(known[1], first.letters), _spelt(here, first.letters)
                     met = Difference(
-                        f"{said(words[0])} and {said(words[1])} lead to one state of {machine.name}, and to two of "
+                        f"{quote_word(words[0])} and {quote_word(words[1])} lead to one state of {machine.name}, and to two of "
                         f"{others.name}",
                         words[1],
                     )
@@ -135,16 +140,18 @@ def _compared(first: _Table, second: _Table) -> Difference | None:
 
 
 def _answers(word: Word, first: _Table, one: str, second: _Table, other: str) -> Difference:
-    return Difference(f"after {said(word)} {first.name} answers {one!r}, {second.name} {other!r}", word)
+    return Difference(f"after {quote_word(word)} {first.name} answers {one!r}, {second.name} {other!r}", word)
 
 
-def _bound_difference(document: Mapping[str, Any], automaton: Automaton) -> Difference | None:
+def _compare_bound(document: Mapping[str, Any], automaton: Automaton) -> Difference | None:
     """Of tables without start and outputs, states matched by their names."""
     if not automaton.keeps_points:
-        automaton = automaton.trimmed()
+        automaton = automaton.trim()
     mine, theirs = document["labels"]["states"], distinct_texts(automaton.states, "state", automaton.name)
     if sorted(mine) != sorted(theirs):
-        return Difference(f"its states are {_listed(mine)}, those of {automaton.name} are {_listed(theirs)}")
+        return Difference(
+            f"its states are {_join_texts(mine)}, those of {automaton.name} are {_join_texts(theirs)}"
+        )
     letters = [label_text(x) for x in automaton.letters]
     place = {text: i for i, text in enumerate(theirs)}
     for x, row in zip(document["labels"]["letters"], document["automaton"]["transitions"], strict=True):
@@ -159,7 +166,7 @@ def _bound_difference(document: Mapping[str, Any], automaton: Automaton) -> Diff
     return None
 
 
-def said(word: Word) -> str:
+def quote_word(word: Word) -> str:
     """A word in a sentence."""
     if not word:
         return "the empty word"
@@ -175,7 +182,7 @@ def _spelt(path: tuple[Any, ...] | None, letters: list[str]) -> Word:
     return tuple(word[::-1])
 
 
-def _listed(texts: list[str]) -> str:
+def _join_texts(texts: list[str]) -> str:
     return ", ".join(texts[:8]) + ", ..." * (len(texts) > 8)
 
 
@@ -189,10 +196,15 @@ def all_checkers() -> dict[str, Callable[[Any], str]]:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """`verdict`: `valid` or `invalid`; `kind`: of the certificate; `reason`: what is proved, or what is wrong.
+    """The outcome of `check`.
 
-    Where an automaton was given: its name is `automaton`, and the verdict `other` means that the certificate is valid, but
-    about another automaton; then `word` has the letters of a shortest word that tells the two apart, if one does.
+    Attributes:
+        verdict: `valid`; `invalid`; or, where an automaton was given, `other`: the certificate is valid, but
+            about another automaton.
+        kind: the certificate's kind.
+        reason: what is proved, or what is wrong.
+        automaton: the name of the automaton that was given.
+        word: with `other` the letters of a shortest word that tells the two apart, if one does.
     """
 
     verdict: str
@@ -207,6 +219,18 @@ class CheckResult:
         if self.automaton is not None:
             facts |= {"automaton": self.automaton, "word": None if self.word is None else list(self.word)}
         return facts
+
+    def rows(self) -> list[tuple[str, str]]:
+        """`(label, text)` pairs of a readable table."""
+        rows = [("verdict", self.verdict), ("kind", self.kind or "unknown"), ("reason", self.reason)]
+        if self.automaton is not None:
+            rows.append(("automaton", self.automaton))
+        if self.word is not None:
+            rows.append(("word", " ".join(self.word)))
+        return rows
+
+    def _repr_html_(self) -> str:
+        return html_table("Check of a certificate", self.rows())
 
 
 def check(
@@ -232,7 +256,7 @@ def check(
             f"`certificate` is of the type {type(certificate).__name__}: give a certificate, the path of one, or a construction"
         )
     automaton = None if automaton is None else as_automaton(automaton)
-    document, result = _checked(certificate)
+    document, result = _check_document(certificate)
     if automaton is None:
         return result
     if result.verdict != "valid":
@@ -244,7 +268,7 @@ def check(
     return CheckResult("other", result.kind, reason, automaton.name, found.word)
 
 
-def _checked(certificate: str | Path | Mapping[str, Any] | Realisation) -> tuple[Any, CheckResult]:
+def _check_document(certificate: str | Path | Mapping[str, Any] | Realisation) -> tuple[Any, CheckResult]:
     """The certificate's document, and the verdict of its kind's checker."""
     if isinstance(certificate, Realisation):
         certificate = full_certificate(certificate)
@@ -271,7 +295,7 @@ def _checked(certificate: str | Path | Mapping[str, Any] | Realisation) -> tuple
         what = (
             "no certificate: an object with a kind is needed"
             if kind is None
-            else f"unknown kind: {shown(kind)}"
+            else f"unknown kind: {show_value(kind)}"
         )
         return None, CheckResult("invalid", None, what)
     try:
@@ -280,7 +304,7 @@ def _checked(certificate: str | Path | Mapping[str, Any] | Realisation) -> tuple
         return None, CheckResult("invalid", kind, str(reason))
 
 
-def accepted(found: Realisation, *, max_group: int = 5_000) -> dict[str, Any]:
+def accept_certificate(found: Realisation, *, max_group: int = 5_000) -> dict[str, Any]:
     """The certificate of a construction, once its checker has accepted it; `DisagreementError` where it does not."""
     document = full_certificate(found, max_group=max_group)
     result = check(document)
@@ -291,13 +315,13 @@ def accepted(found: Realisation, *, max_group: int = 5_000) -> dict[str, Any]:
     return document
 
 
-def write_accepted(found: Realisation, path: str | Path, *, max_group: int = 5_000) -> None:
+def write_accepted_certificate(found: Realisation, path: str | Path, *, max_group: int = 5_000) -> None:
     """Write the certificate of a construction, once the stand-alone checker has accepted it."""
-    write_certificate(accepted(found, max_group=max_group), path)
+    write_certificate(accept_certificate(found, max_group=max_group), path)
 
 
-def accepted_horizons(lrnn: LRNN) -> dict[str, int | None] | None:
+def accept_horizons(lrnn: LRNN) -> dict[str, int | None] | None:
     """For each dtype the length that the checker accepts; None where no horizon is certified."""
-    document = accepted(lrnn)
+    document = accept_certificate(lrnn)
     lengths: dict[str, int | None] | None = document.get("horizon", {}).get("lengths")
     return lengths

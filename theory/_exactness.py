@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..constructions._lrnn import LRNN, Head, head_bound
+from ..constructions._lrnn import LRNN, Head, bound_head
 from ..constructions._realisation import INTEGER_RANGES
 from ..constructions.algebra._cyclotomic import is_integer
 from ..foundation._errors import InputError
+from ..foundation._text import html_table, one_line
 from .arithmetic._arithmetic import KERNEL_MODES
 from .arithmetic._rounding import float_format
 
@@ -25,16 +26,31 @@ CHUNK = 64
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition, whether it holds, and the figures, or the first place where it fails."""
+    """One condition of the exactness theorem.
+
+    Attributes:
+        name: the condition.
+        holds: whether it holds.
+        detail: the figures, or the first place where it fails.
+    """
 
     name: str
     holds: bool
     detail: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ExactnessReport:
-    """`holds`: the kernel is exact, at any length. Where it is False the kernel may still happen to be."""
+    """Whether a kernel is exact on a realisation, at any length, by the theorem's conditions.
+
+    Where `holds` is False the kernel may still happen to be exact.
+
+    Attributes:
+        mode: `recurrent` or `chunk`.
+        dtype: the dtype.
+        chunk: factors in a chunk; None in the recurrent mode.
+        conditions: the theorem's conditions, one after the other.
+    """
 
     mode: str
     dtype: str
@@ -54,13 +70,24 @@ class ExactnessReport:
         """`(label, text)` pairs of a readable table."""
         return [(c.name, f"{'yes' if c.holds else 'no'}: {c.detail}") for c in self.conditions]
 
+    def __repr__(self) -> str:
+        finding = "exact at any length" if self.holds else "not covered by the theorem"
+        return one_line(self, f"{self.mode} in {self.dtype}, {finding}")
+
+    def _repr_html_(self) -> str:
+        return html_table(f"Exactness of {self.mode} kernels in {self.dtype}", self.rows())
+
 
 def exactness_report(
     lrnn: LRNN, mode: str = "chunk", dtype: str = "bf16", *, chunk: int = CHUNK
 ) -> ExactnessReport:
     """Whether the kernels' exactness theorem covers this LRNN in a mode and a dtype.
 
-    `mode`: `recurrent` or `chunk`; `chunk`: factors in a chunk, C (tokens of a chunk times factors a token).
+    Args:
+        lrnn: a table-based realisation, as `construct` gives it.
+        mode: `recurrent` or `chunk`.
+        dtype: the dtype of states and weights.
+        chunk: factors in a chunk, C (tokens of a chunk times factors a token).
     """
     if mode not in KERNEL_MODES:
         raise InputError(f"mode {mode!r}: it is one of {', '.join(KERNEL_MODES)}")
@@ -69,7 +96,7 @@ def exactness_report(
     name = float_format(dtype).name
     conditions = [_all(lrnn, "products of factors", _no_products), _all(lrnn, "integers", _not_integer)]
     if all(c.holds for c in conditions):
-        largest = max(head_bound(head) for head in lrnn.all_heads)
+        largest = max(bound_head(head) for head in lrnn.all_heads)
         reach = INTEGER_RANGES[name]
         conditions.append(
             Condition(

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from ..constructions._lrnn import LRNN, Head
 from ..constructions.automata._automaton import Automaton, Indices
 from ..constructions.automata._labels import label_text
-from ..constructions.certificates._parts import numbered_outputs
+from ..constructions.certificates._parts import number_outputs
 from ..foundation._errors import InputError, LimitError
 from ..foundation._files import write_bytes
 from ._npz_file import NPZ_FORMAT
@@ -37,14 +37,22 @@ SAFETENSORS_FORMAT = "mirrormata-weights/1"
 def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) -> None:
     """Write a one-layer, one-head LRNN as `.npz`, readable without pickle.
 
-    `A` `[letters, n, n]`, `B` `[letters, n, d]`, `H0` `[n, d]`, `codes` `[codes, n, d]` and `decode`
-    `[codes, letters]`, the index of the output when the code is reached by the letter (see `decode_table`).
-    Beside them: `format` (a text), `states` `[codes]`, the automaton's state of each code; `integer`; the factors in the order applied,
-    padded with zeros, `factor_count` `[letters]`, `beta` `[letters, n_h]`, `vector` `[letters, n_h, n]`, and
-    `gate` `[letters]` (absent where a letter is no product of factors), and `mask` where a factor has one, see
-    `export_safetensors`; `letter_labels`, `state_labels` and
-    `output_labels`, each the text of a JSON array of strings, outputs numbered by first appearance in `decode`.
-    Raises `InputError` for more layers or heads, `LimitError` beyond `max_entries` entries of one array.
+    `A` `[letters, n, n]`, `B` `[letters, n, d]`, `H0` `[n, d]`, `codes` `[codes, n, d]` and `decode` `[codes,
+    letters]`, the index of the output when the code is reached by the letter (see `decode_table`). Beside
+    them: `format` (a text), `states` `[codes]`, the automaton's state of each code; `integer`; the factors in
+    the order applied, padded with zeros, `factor_count` `[letters]`, `beta` `[letters, n_h]`, `vector`
+    `[letters, n_h, n]`, and `gate` `[letters]` (absent where a letter is no product of factors), and `mask`
+    where a factor has one, see `export_safetensors`; `letter_labels`, `state_labels` and `output_labels`,
+    each the text of a JSON array of strings, outputs numbered by first appearance in `decode`.
+
+    Args:
+        lrnn: a realisation of one layer and one head.
+        path: the `.npz` file.
+        max_entries: the most entries that are written.
+
+    Raises:
+        InputError: the realisation has more layers or heads.
+        LimitError: an array has more than `max_entries` entries.
     """
     name = lrnn.automaton.name
     if lrnn.is_layered or lrnn.heads != 1:
@@ -96,8 +104,16 @@ def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_E
     `[transitions, codes]` (-1 where the transition does not lead to the code, -2 where the code does not tell); each
     layer, under `layers.i.`, has `reads` `[letters, k]` and `next_letter` `[letters, width]`, see above.
 
-    The metadata has one entry `mirrormata`, a JSON object with the labels, the start, the figures of `construct`, and
-    of several layers the number of letters of each. Raises `LimitError` beyond `max_entries` entries of one array.
+    The metadata has one entry `mirrormata`, a JSON object with the labels, the start, the figures of
+    `construct`, and of several layers the number of letters of each.
+
+    Args:
+        lrnn: a table-based realisation, as `construct` gives it.
+        path: the `.safetensors` file.
+        max_entries: the most entries that are written.
+
+    Raises:
+        LimitError: an array has more than `max_entries` entries.
     """
     from safetensors.numpy import save
 
@@ -121,7 +137,7 @@ def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_E
         if layer.reads is not None and layer.next_letter is not None:
             tensors[f"layers.{i}.reads"], tensors[f"layers.{i}.next_letter"] = layer.reads, layer.next_letter
     tensors["decode"] = lrnn.decode
-    tensors["outputs"], outputs = numbered_outputs(automaton)
+    tensors["outputs"], outputs = number_outputs(automaton)
     about = {
         "format": SAFETENSORS_FORMAT,
         "automaton": automaton.name,
@@ -185,7 +201,7 @@ def decode_table(automaton: Automaton, states: Indices) -> tuple[Indices, list[s
     For a Mealy machine the output belongs to the state before: -1 where the letter does not lead to the state, and
     `InputError` where it leads there from states with different outputs.
     """
-    outputs, texts = numbered_outputs(automaton)
+    outputs, texts = number_outputs(automaton)
     letters = len(automaton.letters)
     if not automaton.is_mealy:
         return np.repeat(outputs[states][:, None], letters, axis=1), texts

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..constructions._lrnn import LRNN, Head, head_bound
+from ..constructions._lrnn import LRNN, Head, bound_head
 from ..constructions._realisation import INTEGER_RANGES, Realisation, Sparse, Transition
 from ..constructions.algebra._cyclotomic import Number, enclosure, is_integer, simplest
 from ..constructions.algebra._householder import GHFactor, product_of
@@ -69,7 +69,11 @@ def add_horizons(lrnn: LRNN, document: dict[str, Any]) -> dict[str, Any]:
 
 
 def has_horizon(lrnn: LRNN) -> bool:
-    """True where a horizon is certified: not bit-exact everywhere, and products of GH factors alone."""
+    """True where a horizon is certified: not bit-exact everywhere, and products of GH factors alone.
+
+    Args:
+        lrnn: the realisation.
+    """
     return lrnn.exactness != "integer" and not any(_is_barred(head) for head in lrnn.all_heads)
 
 
@@ -85,7 +89,11 @@ def _is_barred(head: Head) -> bool:
 
 
 def horizons(lrnn: LRNN) -> dict[str, int | None]:
-    """For each dtype the length up to which the nearest code is provably the right one; None for no limit."""
+    """For each dtype the length up to which the nearest code is provably the right one; None for no limit.
+
+    Args:
+        lrnn: the realisation.
+    """
     starts = lrnn.decode[0, 1:].tolist()
     sized = [
         (head, head.codes[start], *extent(head), _bound(head))
@@ -104,7 +112,7 @@ def horizons(lrnn: LRNN) -> dict[str, int | None]:
 
 
 def _bound(head: Head) -> int | None:
-    return head_bound(head) if all(is_integer(x) for x in head.numbers) else None
+    return bound_head(head) if all(is_integer(x) for x in head.numbers) else None
 
 
 def on_grid(x: Number, *, up: bool) -> int:
@@ -124,7 +132,7 @@ def norm_up(square: int) -> Fraction:
     return Fraction(root + int(root * root < square), 2**96)
 
 
-def squared_norm(entries: Iterable[Number]) -> Number:
+def square_norm(entries: Iterable[Number]) -> Number:
     """Σ x²."""
     total: Number = 0
     for x in entries:
@@ -134,7 +142,7 @@ def squared_norm(entries: Iterable[Number]) -> Number:
 
 def _rounding_error(entries: Iterable[Number], fmt: FloatFormat) -> int:
     """‖rnd(M) - M‖² on the grid, rounded up."""
-    return on_grid(squared_norm(Fraction(round_number(x, fmt)) - x for x in entries), up=True)
+    return on_grid(square_norm(Fraction(round_number(x, fmt)) - x for x in entries), up=True)
 
 
 def _least_distance(head: Head) -> int | None:
@@ -155,7 +163,7 @@ def _least_distance(head: Head) -> int | None:
     one_orbit = len(breadth_first(head.code_transitions, 0)) == count
     firsts = range(1 if reflections and permuted and one_orbit else count)
     squares = [
-        on_grid(squared_norm(difference(head.codes[c], head.codes[other]).values()), up=False)
+        on_grid(square_norm(difference(head.codes[c], head.codes[other]).values()), up=False)
         for c in firsts
         for other in range(c + 1, count)
     ]
@@ -176,7 +184,7 @@ def extent(head: Head) -> tuple[Fraction, Fraction]:
     That is half the least distance of two codes, less one part in 2^20. The states of a head with a single code all decode
     alike; theirs may drift by the norm of the code.
     """
-    radius = norm_up(max(on_grid(squared_norm(x for _, _, x in code), up=True) for code in head.codes))
+    radius = norm_up(max(on_grid(square_norm(x for _, _, x in code), up=True) for code in head.codes))
     if len(head.codes) == 1:
         return radius, radius
     return radius, Fraction(isqrt(_least_distance(head) or 0), 2**97) * (1 - Fraction(1, 2**20))
@@ -235,21 +243,26 @@ def largest_beta(dtype: str) -> Fraction:
     return 2 - Fraction(2, 2 ** float_format(dtype).precision)
 
 
-def scaled(lrnn: LRNN, size: Fraction) -> LRNN:
+def scale_betas(lrnn: LRNN, size: Fraction) -> LRNN:
     """The construction with `size` for every β‖v‖² = 2; codes and tables stay, as what is to be decoded.
 
     One layer of GH factors without gates or additive terms; `InputError` for others.
     """
     heads = tuple(
-        replace(head, transitions=tuple(_scaled(lrnn, t, size) for t in head.transitions))
+        replace(head, transitions=tuple(_scale_transition(lrnn, t, size) for t in head.transitions))
         for head in lrnn.only_layer.heads
     )
     return replace(lrnn, layers=(replace(lrnn.layers[0], heads=heads),))
 
 
 def beta_horizons(lrnn: LRNN, size: Fraction) -> dict[str, int | None]:
-    """Lengths up to which decoding is provably right: in `exact` numbers and per step in each dtype; None: no limit."""
-    heads = list(zip(lrnn.only_layer.heads, scaled(lrnn, size).only_layer.heads, strict=True))
+    """Lengths up to which decoding is provably right: in `exact` numbers and per step in each dtype; None: no limit.
+
+    Args:
+        lrnn: a table-based realisation, as `construct` gives it.
+        size: β‖v‖² in place of 2, in (0, 2].
+    """
+    heads = list(zip(lrnn.only_layer.heads, scale_betas(lrnn, size).only_layer.heads, strict=True))
     starts = lrnn.decode[0, 1:].tolist()
     extents = [extent(head) for head, _ in heads]
     load = decoder_load([(h, R, m) for (h, _), (R, m) in zip(heads, extents, strict=True)])
@@ -273,7 +286,7 @@ def first_failure(
     lrnn: LRNN, size: Fraction, dtype: str, words: int, length: int, seed: int = 0
 ) -> int | None:
     """The first place where, of so many random words, one is decoded wrongly; None if all are right up to `length`."""
-    stepper = LRNNStepper(scaled(lrnn, size), dtype)
+    stepper = LRNNStepper(scale_betas(lrnn, size), dtype)
     tokens, delta = random_words(lrnn, words, length, seed), lrnn.automaton.transitions
     states, q = stepper.initial(words), np.full(words, lrnn.automaton.start)
     for t in range(length):
@@ -284,7 +297,7 @@ def first_failure(
     return None
 
 
-def _scaled(lrnn: LRNN, t: Transition, size: Fraction) -> Transition:
+def _scale_transition(lrnn: LRNN, t: Transition, size: Fraction) -> Transition:
     if t.gate != 1 or t.additive or t.matrix is not None or any(f.mask is not None for f in t.factors):
         raise InputError(
             f"{lrnn.automaton.name}: only letters that are products of GH factors have this horizon"
@@ -309,7 +322,7 @@ def _drift(head: Head, pairs: Pairs) -> Fraction:
             for k, j, x in code:
                 for i, d in columns[k]:
                     moved[i, j] = moved.get((i, j), 0) + d * x
-            squares.add(squared_norm(moved.values()))
+            squares.add(square_norm(moved.values()))
     return norm_up(max((on_grid(square, up=True) for square in squares), default=0))
 
 
@@ -317,7 +330,7 @@ def _distance(pairs: Pairs, dtype: str) -> Fraction:
     """max ‖rnd(Ã(x)) - A(x)‖, rounded up."""
     squares = (
         on_grid(
-            squared_norm(
+            square_norm(
                 Fraction(round_number(b, dtype)) - a
                 for row, near in zip(A, B, strict=True)
                 for a, b in zip(row, near, strict=True)

@@ -142,8 +142,14 @@ def margin_series(
 ) -> tuple[Indices, Floats]:
     """Positions 1..T and the least margin over all sequences after each, in the arithmetic of `LRNNStepper`.
 
-    `letters` as for `run`; only the first `max_tokens` of each sequence are followed. The margin is that of
-    `Readout`: negative where some sequence decodes to a wrong state.
+    The margin is that of `Readout`: negative where some sequence decodes to a wrong state.
+
+    Args:
+        lrnn: a realisation of one layer.
+        letters: words as for `run`.
+        dtype: the dtype.
+        start: index of a state of the automaton; None: its start.
+        max_tokens: only so many tokens of each sequence are followed.
     """
     if lrnn.is_layered:
         raise InputError(

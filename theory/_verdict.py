@@ -20,7 +20,7 @@ CONFIRMED: tuple[Status, ...] = ("proved", "exhaustive", "supported")
 class Verdict:
     """The outcome of a check; never a bare bool.
 
-    `claim`: its identifier, such as G.T1. `status`, and what `evidence` must then have:
+    The statuses, and what `evidence` must then have:
 
     - `proved`: exact, in all cases of the statement.
     - `exhaustive`: true in every case of a finite set; `cases`, the size of the set, and `set`, its name.
@@ -30,9 +30,16 @@ class Verdict:
     - `cited`: not checked here; `source`, who says so.
     - `unknown`: not decided.
 
-    `evidence`: plain values. `arithmetic`: the model's name (`arithmetic.names.parse_arithmetic`). `assumptions`: the
-    hypotheses used. `computed`, `claimed`: the value found and the one that the statement gives. Raises `ValueError`
-    where these do not fit.
+    Attributes:
+        claim: its identifier, such as G.T1.
+        status: one of those above.
+        evidence: plain values.
+        arithmetic: the model's name (`parse_arithmetic`).
+        assumptions: the hypotheses used.
+        computed, claimed: the value found and the one that the statement gives.
+
+    Raises:
+        ValueError: the status and the other fields do not fit together.
     """
 
     claim: str

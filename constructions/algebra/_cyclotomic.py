@@ -21,6 +21,9 @@ class RealCyclotomicField:
     """The field Q(θ), θ = 2cos(2π/N); obtain it through `real_cyclotomic_field(N)`.
 
     `conductor` is N; `degree` is φ(N)/2 for N ≥ 3.
+
+    Args:
+        conductor: N, at least 1.
     """
 
     def __init__(self, conductor: int) -> None:
@@ -35,14 +38,22 @@ class RealCyclotomicField:
         return f"real_cyclotomic_field({self.conductor})"
 
     def element(self, coefficients: Iterable[int | Fraction]) -> Algebraic:
-        """The element Σ c_i θ^i."""
+        """The element Σ c_i θ^i.
+
+        Args:
+            coefficients: c_0, c_1, ..., rational.
+        """
         from flint import fmpq, fmpq_poly
 
         exact = [fmpq(Fraction(c).numerator, Fraction(c).denominator) for c in coefficients]
         return Algebraic(self, fmpq_poly(exact) % self.modulus)
 
     def twice_cos(self, k: int) -> Algebraic:
-        """2cos(2πk/N)."""
+        """2cos(2πk/N).
+
+        Args:
+            k: any integer.
+        """
         k %= self.conductor
         k = min(k, self.conductor - k)
         theta = self._chebyshev[1]
@@ -51,17 +62,29 @@ class RealCyclotomicField:
         return Algebraic(self, self._chebyshev[k])
 
     def cos(self, k: int) -> Algebraic:
-        """cos(2πk/N)."""
+        """cos(2πk/N).
+
+        Args:
+            k: any integer.
+        """
         return self.twice_cos(k) / 2
 
     def sin(self, k: int) -> Algebraic:
-        """sin(2πk/N); N must be a multiple of 4."""
+        """sin(2πk/N); N must be a multiple of 4.
+
+        Args:
+            k: any integer.
+        """
         if self.conductor % 4:
             raise ValueError(f"sines lie in the field only where 4 divides N, not for N = {self.conductor}")
         return self.cos(k - self.conductor // 4)
 
     def theta_ball(self, bits: int) -> arb:
-        """A ball around θ, computed with the given working precision."""
+        """A ball around θ, computed with the given working precision.
+
+        Args:
+            bits: the working precision in bits.
+        """
         from flint import arb, ctx, fmpq
 
         with ctx.workprec(bits):
@@ -70,7 +93,16 @@ class RealCyclotomicField:
 
 @cache
 def real_cyclotomic_field(conductor: int) -> RealCyclotomicField:
-    """The field Q(2cos 2π/N), one object for each N ≥ 1."""
+    """The field Q(2cos 2π/N), one object for each N.
+
+    Args:
+        conductor: N, at least 1.
+
+    Examples:
+        >>> from mirrormata.constructions import real_cyclotomic_field
+        >>> real_cyclotomic_field(5).cos(1)
+        real_cyclotomic_field(5).element(['0', '1/2'])
+    """
     if conductor < 1:
         raise ValueError("the conductor is a positive integer")
     return RealCyclotomicField(conductor)
@@ -118,6 +150,10 @@ class Algebraic:
     """An element of a real cyclotomic field; arithmetic mixes with `int` and `Fraction`; immutable, hashable.
 
     Arithmetic between two fields is a `ValueError`; numbers of two fields are equal only where they are rational.
+
+    Args:
+        field: the field that it belongs to.
+        poly: a rational polynomial in θ, of degree below the field's.
     """
 
     __slots__ = ("__dict__", "field", "poly")
@@ -197,7 +233,14 @@ class Algebraic:
         return self.poly.degree() < 0
 
     def conjugate(self, k: int) -> Algebraic:
-        """Its image under the automorphism that takes θ to 2cos(2πk/N); `ValueError` where k is not prime to N."""
+        """Its image under the automorphism that takes θ to 2cos(2πk/N).
+
+        Args:
+            k: an integer prime to N.
+
+        Raises:
+            ValueError: k is not prime to N.
+        """
         if gcd(k, self.field.conductor) != 1:
             raise ValueError(f"{k} is not prime to {self.field.conductor}, so it gives no automorphism")
         image, value = self.field.twice_cos(k).poly, _constant(0)
@@ -206,7 +249,11 @@ class Algebraic:
         return Algebraic(self.field, value)
 
     def ball(self, bits: int) -> arb:
-        """A ball around the number, computed with the given working precision."""
+        """A ball around the number, computed with the given working precision.
+
+        Args:
+            bits: the working precision in bits.
+        """
         from flint import arb, ctx
 
         theta = self.field.theta_ball(bits)

@@ -20,12 +20,13 @@ from ._matrices import Matrix, divide, dot, identity, is_orthogonal, matrix, pro
 
 @dataclass(frozen=True)
 class GHFactor:
-    """The matrix I - β v vᵀ with exact numbers.
+    """The matrix I - β v vᵀ with exact numbers; `gh_factor` brings a vector of any scale to the canonical form.
 
-    `beta`: β. `vector`: the non-zero entries of v as `(index, value)`, by index.
-    `mask`: None; or, in the factors of RWKV-7, the indices i with a_i = 1 where a ∈ {0, 1}ⁿ and the matrix is
-    I - β v (v⊙a)ᵀ, whose norm can exceed 1 (DP.T6).
-    Use `gh_factor` to bring a vector of any scale to the canonical form.
+    Attributes:
+        beta: β, an exact number.
+        vector: the non-zero entries of v as `(index, value)`, by index.
+        mask: None; or, in the factors of RWKV-7, the indices i with a_i = 1 where a ∈ {0, 1}ⁿ and the matrix
+            is I - β v (v⊙a)ᵀ, whose norm can exceed 1 (DP.T6).
     """
 
     beta: Number
@@ -57,7 +58,11 @@ class GHFactor:
         return sign(size) >= 0 and sign(2 - size) >= 0
 
     def matrix(self, n: int) -> Matrix:
-        """The dense n × n matrix."""
+        """The dense n × n matrix.
+
+        Args:
+            n: the dimension, larger than every index of the vector.
+        """
         rows = [list(row) for row in identity(n)]
         for i, a in self.vector:
             for j, b in self.reading:
@@ -65,7 +70,11 @@ class GHFactor:
         return matrix(rows)
 
     def apply(self, H: Sequence[Sequence[Number]]) -> Matrix:
-        """(I - β v vᵀ) H for a dense H `[n, d]`."""
+        """(I - β v vᵀ) H for a dense H `[n, d]`.
+
+        Args:
+            H: a dense matrix, `[n, d]`.
+        """
         rows = [list(row) for row in H]
         for column in range(len(rows[0])):
             s: Number = 0
@@ -81,6 +90,16 @@ def gh_factor(beta: Number, vector: Mapping[int, Number] | Iterable[tuple[int, N
 
     Canonical: a multiple of a rational vector becomes a primitive integer vector whose first non-zero entry is
     positive; any other is scaled so that its first non-zero entry is 1.
+
+    Args:
+        beta: β, an exact number.
+        vector: the entries of v by index; zeros may be left out.
+
+    Examples:
+        >>> from fractions import Fraction
+        >>> from mirrormata.constructions import gh_factor
+        >>> gh_factor(Fraction(1, 10), {0: -2, 1: 4})  # β‖v‖² = 2: a reflection
+        GHFactor(beta=Fraction(2, 5), vector=((0, 1), (1, -2)), mask=None)
     """
     entries = sorted((i, simplest(x)) for i, x in dict(vector).items())
     entries = [(i, x) for i, x in entries if x != 0]
@@ -105,7 +124,12 @@ def swap(i: int, j: int) -> GHFactor:
 
 
 def product_of(factors: Sequence[GHFactor], n: int) -> Matrix:
-    """The n × n matrix C_k···C_1 of a list [C_1, ..., C_k]."""
+    """The n × n matrix C_k···C_1.
+
+    Args:
+        factors: C_1, ..., C_k in the order applied.
+        n: the dimension.
+    """
     result = identity(n)
     for factor in factors:
         result = factor.apply(result)
@@ -116,6 +140,14 @@ def permutation_factors(image: Sequence[int]) -> tuple[GHFactor, ...]:
     """Swaps whose product is P_σ, P_σ e_i = e_{σ(i)}: exactly n - #cycles of them (G.T3, H.rank).
 
     A cycle c_1 → c_2 → ... → c_r → c_1 is (c_1 c_r)···(c_1 c_3)(c_1 c_2), the rightmost applied first.
+
+    Args:
+        image: a permutation of 0..n-1, i ↦ `image[i]`.
+
+    Examples:
+        >>> from mirrormata.constructions import permutation_factors, product_of
+        >>> product_of(permutation_factors([1, 2, 0]), 3)
+        ((0, 0, 1), (1, 0, 0), (0, 1, 0))
     """
     factors = []
     seen = [False] * len(image)
@@ -133,7 +165,12 @@ def orthogonal_factors(A: Matrix) -> tuple[GHFactor, ...]:
     """Exactly rank(A - I) reflections whose product is the orthogonal matrix A (Cartan–Dieudonné).
 
     Each step reflects the first moved basis vector's image back onto it, which fixes one dimension more.
-    Raises `ValueError` if AᵀA ≠ I.
+
+    Args:
+        A: an exact orthogonal matrix `[n, n]`.
+
+    Raises:
+        ValueError: AᵀA ≠ I.
     """
     if not is_orthogonal(A):
         raise ValueError("the matrix is not orthogonal")
@@ -156,7 +193,13 @@ def contraction_factors(A: Matrix) -> tuple[GHFactor, ...]:
     """At most 2n GH factors with norm ≤ 1 whose product is A, ‖A‖ ≤ 1, rational (compare G.P1.2: at most 3n).
 
     A = O·P with P = (AᵀA)^½: P is a product of n commuting factors along eigenvectors, O of at most n reflections.
-    Exact where the singular values are rational; else `NotRealisableError`, which names the numerical way.
+    Exact where the singular values are rational.
+
+    Args:
+        A: a rational matrix `[n, n]` with ‖A‖ ≤ 1.
+
+    Raises:
+        NotRealisableError: a singular value is irrational; the message names the numerical way.
     """
     n = len(A)
     vectors, values = _singular_system(A)
@@ -186,7 +229,7 @@ def _singular_system(A: Matrix) -> tuple[list[tuple[Number, ...]], list[Fraction
     """Orthogonal right singular vectors, not normalised, with their rational singular values."""
     from flint import fmpq, fmpq_mat
 
-    from ._matrices import kernel, scaled, subtract
+    from ._matrices import kernel, scale_matrix, subtract
 
     n = len(A)
     if any(isinstance(x, Algebraic) for row in A for x in row):
@@ -206,7 +249,7 @@ def _singular_system(A: Matrix) -> tuple[list[tuple[Number, ...]], list[Fraction
             raise NotRealisableError(
                 "a singular value is irrational: use mirrormata.theory.claims.g_p1_2, which rounds and bounds the residual"
             )
-        for x in kernel(subtract(gram, scaled(root, identity(n)))):
+        for x in kernel(subtract(gram, scale_matrix(root, identity(n)))):
             u = x
             for w, value in zip(vectors, values, strict=True):
                 if value == sigma:

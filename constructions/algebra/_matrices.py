@@ -13,7 +13,11 @@ Matrix: TypeAlias = tuple[tuple[Number, ...], ...]
 
 
 def matrix(rows: Sequence[Sequence[Number]]) -> Matrix:
-    """An immutable matrix with every entry in its simplest form."""
+    """An immutable matrix with every entry in its simplest form.
+
+    Args:
+        rows: the rows, all of one length.
+    """
     return tuple(tuple(simplest(x) for x in row) for row in rows)
 
 
@@ -42,7 +46,7 @@ def product(A: Matrix, B: Matrix) -> Matrix:
     return matrix([[dot(row, column) for column in columns] for row in A])
 
 
-def scaled(c: Number, A: Matrix) -> Matrix:
+def scale_matrix(c: Number, A: Matrix) -> Matrix:
     """c·A."""
     return matrix([[c * x for x in row] for row in A])
 
@@ -53,7 +57,16 @@ def subtract(A: Matrix, B: Matrix) -> Matrix:
 
 
 def is_orthogonal(A: Matrix) -> bool:
-    """True where AᵀA = I exactly."""
+    """True where AᵀA = I exactly.
+
+    Args:
+        A: an exact matrix `[n, n]`.
+
+    Examples:
+        >>> from mirrormata.constructions import is_orthogonal, matrix
+        >>> is_orthogonal(matrix([[0, 1], [1, 0]]))
+        True
+    """
     return product(transpose(A), A) == identity(len(A))
 
 
@@ -62,7 +75,7 @@ def divide(a: Number, b: Number) -> Number:
     return simplest(Fraction(a) / b if isinstance(a, int) else a / b)
 
 
-def reduced_rows(A: Sequence[Sequence[Number]]) -> tuple[list[list[Number]], list[int]]:
+def reduce_rows(A: Sequence[Sequence[Number]]) -> tuple[list[list[Number]], list[int]]:
     """Reduced row echelon form without zero rows, and its pivot columns."""
     rows = [list(row) for row in A]
     pivots: list[int] = []
@@ -85,12 +98,12 @@ def reduced_rows(A: Sequence[Sequence[Number]]) -> tuple[list[list[Number]], lis
 
 def rank(A: Sequence[Sequence[Number]]) -> int:
     """Exact rank."""
-    return len(reduced_rows(A)[1])
+    return len(reduce_rows(A)[1])
 
 
 def kernel(A: Sequence[Sequence[Number]]) -> list[tuple[Number, ...]]:
     """A basis of {x : A x = 0}."""
-    rows, pivots = reduced_rows(A)
+    rows, pivots = reduce_rows(A)
     width = len(A[0])
     basis = []
     for free in (j for j in range(width) if j not in pivots):
@@ -121,5 +134,15 @@ def is_positive_semidefinite(A: Matrix) -> bool:
 
 
 def is_contraction(A: Matrix) -> bool:
-    """Decides ‖A‖₂ ≤ 1 exactly: I - AᵀA is positive semidefinite."""
+    """Decides ‖A‖₂ ≤ 1 exactly: I - AᵀA is positive semidefinite.
+
+    Args:
+        A: an exact matrix `[n, n]`.
+
+    Examples:
+        >>> from fractions import Fraction
+        >>> from mirrormata.constructions import is_contraction, matrix
+        >>> is_contraction(matrix([[Fraction(3, 5), Fraction(4, 5)], [0, 0]]))
+        True
+    """
     return is_positive_semidefinite(subtract(identity(len(A[0])), product(transpose(A), A)))

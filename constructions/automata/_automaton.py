@@ -64,16 +64,18 @@ def object_array(values: Iterable[Any]) -> Outputs:
 class Automaton:
     """A complete deterministic automaton with outputs.
 
-    `states`, `letters`: distinct hashable labels, in a fixed order.
-    `transitions`: int array `[letters, states]`; the entries are indices of states.
-    `start`: index of the start state.
-    `outputs`: object array `[states]` (acceptance as `bool`, or Moore outputs) or `[letters, states]` (Mealy:
-    the output belongs to the letter just read and the state before it).
-    `keeps_points`: unreachable states were kept on purpose (a transformation semigroup given by its points);
-    a construction is then right from each start.
-    `notes`: what was changed on the way in (completed, dropped, determinised), one sentence each.
-
     Raises `InputError` with everything that is wrong at once. See `Automaton.from_transitions` for partial input.
+
+    Attributes:
+        states, letters: distinct hashable labels, in a fixed order.
+        transitions: int array `[letters, states]`; the entries are indices of states.
+        start: index of the start state.
+        outputs: object array `[states]` (acceptance as `bool`, or Moore outputs) or `[letters, states]`
+            (Mealy: the output belongs to the letter just read and the state before it).
+        name: a word for it in texts and errors.
+        keeps_points: unreachable states were kept on purpose (a transformation semigroup given by its
+            points); a construction is then right from each start.
+        notes: what was changed on the way in (completed, dropped, determinised), one sentence each.
     """
 
     states: tuple[Label, ...]
@@ -141,6 +143,18 @@ class Automaton:
 
         The arguments, errors and rules are those of `build`.
 
+        Args:
+            transitions: the next state by state and letter. Missing ones go to one fresh state, a sink.
+            start: label of the start state.
+            letters: the alphabet in its order; None: the letters as they first appear in `transitions`.
+            states: the states in their order; None: as they first appear in `transitions`.
+            accepting: labels of the accepting states. At most one of `accepting`, `outputs` and `mealy` is
+                given; without any, each state is its own output.
+            outputs: the output of each state (a Moore machine).
+            mealy: the output by state and letter (a Mealy machine).
+            name: the automaton's name, which stands before every error.
+            track: `state` keeps every reachable state, `output` minimises by outputs.
+
         Examples:
             >>> rows = {"even": {"a": "odd"}, "odd": {"a": "even"}}
             >>> Automaton.from_transitions(rows, start="even", name="parity")
@@ -175,9 +189,9 @@ class Automaton:
     @cached_property
     def is_permutation(self) -> bool:
         """True where every letter permutes the states: the transition monoid is then a group."""
-        return self.merged_pair() is None
+        return self.find_merged_pair() is None
 
-    def merged_pair(self) -> tuple[int, int, int] | None:
+    def find_merged_pair(self) -> tuple[int, int, int] | None:
         """`(letter, state, state)` indices of a letter that merges two states, or None in a group automaton."""
         n = len(self.states)
         for x, row in enumerate(self.transitions):
@@ -196,11 +210,25 @@ class Automaton:
         return {state: i for i, state in enumerate(self.states)}
 
     def letter_index(self, letter: Label) -> int:
-        """Index of a letter; an unknown one is an `InputError` that shows the alphabet."""
+        """Index of a letter.
+
+        Args:
+            letter: a label of the alphabet.
+
+        Raises:
+            InputError: the automaton has no such letter; the message shows the alphabet.
+        """
         return _index_of(letter, self._letter_indices, self.name, "letter")
 
     def state_index(self, state: Label) -> int:
-        """Index of a state; an unknown one is an `InputError` that shows the states."""
+        """Index of a state.
+
+        Args:
+            state: a label of a state.
+
+        Raises:
+            InputError: the automaton has no such state; the message shows the states.
+        """
         return _index_of(state, self._state_indices, self.name, "state")
 
     def word(self, word: str | Iterable[Label]) -> Indices:
@@ -331,9 +359,9 @@ class Automaton:
             InputError: there is no such state.
         """
         moved = replace(self, start=self.state_index(start))
-        return moved if self.keeps_points else moved.trimmed()
+        return moved if self.keeps_points else moved.trim()
 
-    def trimmed(self) -> Automaton:
+    def trim(self) -> Automaton:
         """Only the reachable states, in their old order; the dropped ones are named in `notes`."""
         kept = sorted(self.reachable())
         if len(kept) == len(self.states):
@@ -355,7 +383,11 @@ class Automaton:
         )
 
     def with_notes(self, *notes: str) -> Automaton:
-        """The same automaton with further notes."""
+        """The same automaton with further notes.
+
+        Args:
+            notes: sentences for `notes`, appended.
+        """
         return replace(self, notes=(*self.notes, *notes))
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -426,7 +458,7 @@ def _classes(values: Iterable[Hashable]) -> Indices:
     return np.array([numbers.setdefault(v, len(numbers)) for v in values], dtype=np.int64)
 
 
-def _typed(value: object) -> Hashable:
+def _type_and_value(value: object) -> Hashable:
     # 1, 1.0 and True are equal in Python but are different outputs
     return (type(value).__name__, value if isinstance(value, Hashable) else repr(value))
 
@@ -438,7 +470,7 @@ def output_classes(automaton: Automaton) -> Indices:
         Ints `[states]`: the class of each state, numbered by first appearance.
     """
     columns = np.atleast_2d(automaton.outputs)
-    classes = _classes(tuple(_typed(v) for v in columns[:, q]) for q in range(len(automaton.states)))
+    classes = _classes(tuple(_type_and_value(v) for v in columns[:, q]) for q in range(len(automaton.states)))
     count = int(classes.max()) + 1
     while True:
         signature = np.vstack([classes[None], classes[automaton.transitions]])
@@ -459,7 +491,7 @@ def minimise(automaton: Automaton) -> Automaton:
     Returns:
         The quotient by `output_classes`. A class has the label of its first state.
     """
-    automaton = automaton.trimmed()
+    automaton = automaton.trim()
     classes = output_classes(automaton)
     count = int(classes.max()) + 1
     if count == len(automaton.states):
@@ -513,10 +545,12 @@ def separating_word(first: Automaton, second: Automaton) -> list[Label] | None:
     while queue:
         pair = queue.popleft()
         p, q = pair
-        if not first.is_mealy and _typed(first.outputs[p]) != _typed(second.outputs[q]):
+        if not first.is_mealy and _type_and_value(first.outputs[p]) != _type_and_value(second.outputs[q]):
             return word_to(pair)
         for x, y in enumerate(other):
-            if first.is_mealy and _typed(first.outputs[x, p]) != _typed(second.outputs[y, q]):
+            if first.is_mealy and _type_and_value(first.outputs[x, p]) != _type_and_value(
+                second.outputs[y, q]
+            ):
                 return [*word_to(pair), first.letters[x]]
             successor = (int(first.transitions[x, p]), int(second.transitions[y, q]))
             if successor not in came_from:
@@ -630,7 +664,7 @@ def build(
         notes=tuple(notes),
     )
     if not keep_points:
-        automaton = automaton.trimmed()
+        automaton = automaton.trim()
     return minimise(automaton) if track == "output" else automaton
 
 

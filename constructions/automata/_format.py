@@ -72,7 +72,7 @@ def format_by_extension(extension: str) -> Format | None:
     return next((f for f in all_formats() if extension.lower() in f.extensions), None)
 
 
-def known_extensions() -> str:
+def list_extensions() -> str:
     """Every extension with the name of its format, for errors."""
     return ", ".join(f"{extension} ({f.name})" for f in all_formats() for extension in f.extensions)
 

@@ -25,13 +25,16 @@ Table = NDArray[np.int32]
 class CascadeLevel:
     """The components of one level; they do not read each other, so they are heads of one layer.
 
-    `classes`: for each component its class in the holonomy. `degrees`: its number of tiles.
-    `actions`: for each component its distinct actions, `[actions, tiles]`; each is a permutation or a constant.
-    `action_of`: `[components, letters]`, which action a level letter has on a component.
-    `reads`: `[letters]`, the component whose old tile the next level's letter depends on; -1 for none.
-    `next_letter`: `[letters, width]`, the next level's letter for each old tile of that component (column 0 where
-    none is read, -1 where there is no such tile). On the last level it is the new point, and a component that is
-    read there is permuted, so that its new tile tells the old one.
+    Attributes:
+        classes: for each component its class in the holonomy.
+        degrees: its number of tiles.
+        actions: for each component its distinct actions, `[actions, tiles]`; each is a permutation or a
+            constant.
+        action_of: `[components, letters]`, which action a level letter has on a component.
+        reads: `[letters]`, the component whose old tile the next level's letter depends on; -1 for none.
+        next_letter: `[letters, width]`, the next level's letter for each old tile of that component (column 0
+            where none is read, -1 where there is no such tile). On the last level it is the new point, and a
+            component that is read there is permuted, so that its new tile tells the old one.
     """
 
     classes: tuple[int, ...]
@@ -47,14 +50,24 @@ class CascadeLevel:
         return len(self.reads)
 
     def kind(self, component: int, action: int) -> str:
-        """`identity`, `permutation` or `reset`."""
+        """`identity`, `permutation` or `reset`.
+
+        Args:
+            component: index of a component of the level.
+            action: index into the component's `actions`.
+        """
         row = self.actions[component][action].tolist()
         if row == list(range(len(row))):
             return "identity"
         return "permutation" if len(set(row)) == len(row) else "reset"
 
     def step(self, tiles: Indices, letters: Indices) -> tuple[Indices, Indices]:
-        """New tiles `[..., components]` and the next level's letters (on the last level points) `[...]`."""
+        """New tiles `[..., components]` and the next level's letters (on the last level points) `[...]`.
+
+        Args:
+            tiles: the tile of each component, int array `[..., components]`.
+            letters: indices of level letters, int array `[...]`.
+        """
         new = np.empty_like(tiles)
         for c, table in enumerate(self.actions):
             new[..., c] = table[self.action_of[c, letters], tiles[..., c]]
@@ -68,9 +81,13 @@ class CascadeLevel:
 class Cascade:
     """A cascade over the input letters of a transformation semigroup, and its covering map onto the points.
 
-    `levels`: from the top; none for a single point. `letter_of`: int array `[input letters]`, the first level's
-    letter. `initial`: int array `[points, components]`, a joint state of each point. A joint state
-    `[..., components]` has the components of all levels side by side, from the top.
+    A joint state `[..., components]` has the components of all levels side by side, from the top.
+
+    Attributes:
+        holonomy: the skeleton that it was built from.
+        levels: from the top; none for a single point.
+        letter_of: int array `[input letters]`, the first level's letter.
+        initial: int array `[points, components]`, a joint state of each point.
     """
 
     holonomy: Holonomy
@@ -95,11 +112,19 @@ class Cascade:
         return tuple(slice(a, b) for a, b in pairwise(ends))
 
     def point_of(self, states: Indices) -> Indices:
-        """The covering map: joint states `[..., components]` to points `[...]`."""
+        """The covering map: joint states `[..., components]` to points `[...]`.
+
+        Args:
+            states: joint states, int array `[..., components]`.
+        """
         return self.holonomy.points_of_singletons[self.chains(states)[-1]]
 
     def chains(self, states: Indices) -> list[Indices]:
-        """For joint states `[..., components]` the chain's set below each level, `[...]` each, the top set first."""
+        """For joint states `[..., components]` the chain's set below each level, `[...]` each, the top set first.
+
+        Args:
+            states: joint states, int array `[..., components]`.
+        """
         skeleton = self.holonomy
         chains = [np.zeros(states.shape[:-1], dtype=np.int64)]
         for height, level, columns in zip(
@@ -114,7 +139,12 @@ class Cascade:
         return chains
 
     def step(self, states: Indices, letters: Indices) -> tuple[Indices, Indices]:
-        """Joint states `[..., components]` after input letters `[...]`, and the points that the last level names."""
+        """Joint states `[..., components]` after input letters `[...]`, and the points that the last level names.
+
+        Args:
+            states: joint states, int array `[..., components]`.
+            letters: indices of input letters, int array `[...]`.
+        """
         new = np.empty_like(states)
         running = self.letter_of[letters]
         if not self.levels:

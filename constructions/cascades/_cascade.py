@@ -63,7 +63,7 @@ def level_of(
         action_of.append(row)
     following = _following(skeleton, incoming, reads_tile, resets, permutes, chosen)
     if height > 1:
-        outgoing, next_letter = _numbered(*following)
+        outgoing, next_letter = _number_triples(*following)
     else:
         outgoing = LevelLetters(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
         next_letter = _points(skeleton, following[0], following[2])
@@ -150,7 +150,7 @@ def _following(
     return old, letter, new
 
 
-def _numbered(old: Indices, letter: Indices, new: Indices) -> tuple[LevelLetters, Table]:
+def _number_triples(old: Indices, letter: Indices, new: Indices) -> tuple[LevelLetters, Table]:
     """The distinct triples, sorted, and the number of each, -1 where there is none."""
     sets, letters = int(max(old.max(initial=0), new.max(initial=0))) + 1, int(letter.max(initial=0)) + 1
     there = old >= 0
@@ -165,7 +165,7 @@ def _points(skeleton: Holonomy, old: Indices, new: Indices) -> Table:
     return np.where(old >= 0, skeleton.points_of_singletons[new], -1).astype(np.int32)
 
 
-def merged(levels: list[CascadeLevel]) -> tuple[list[CascadeLevel], Indices]:
+def merge_letters(levels: list[CascadeLevel]) -> tuple[list[CascadeLevel], Indices]:
     """The levels with like letters merged, from the last level up; and the new number of each first-level letter.
 
     A component is no longer read where all of its tiles lead to the same letter. Afterwards no two letters of a
@@ -180,7 +180,7 @@ def merged(levels: list[CascadeLevel]) -> tuple[list[CascadeLevel], Indices]:
         reads, following = _unread(level.reads, following)
         keys = np.concatenate([level.action_of, reads[None], following.T])
         kept, below = _distinct_columns(keys)
-        result.append(_restricted(level, reads, following, kept))
+        result.append(_restrict_level(level, reads, following, kept))
     assert below is not None
     return result[::-1], below
 
@@ -206,7 +206,7 @@ def _distinct_columns(keys: NDArray[np.integer]) -> tuple[Indices, Indices]:
     return first[order], renumbered[numbers.reshape(-1)]
 
 
-def _restricted(level: CascadeLevel, reads: Table, following: Table, kept: Indices) -> CascadeLevel:
+def _restrict_level(level: CascadeLevel, reads: Table, following: Table, kept: Indices) -> CascadeLevel:
     actions, action_of = [], []
     for table, row in zip(level.actions, level.action_of[:, kept], strict=True):
         used, renumbered = np.unique(row, return_inverse=True)
@@ -238,11 +238,22 @@ def cascade(
 ) -> Cascade:
     """The cascade of the holonomy decomposition: one level for each height, one component for each class.
 
-    Only the level letters that occur are built, level by level; `merge` makes one of those that act alike from
-    there down. `check` tests the result on the spot: step by step (`check_emulation`, on samples where the joint
-    states are many) and by the proof for all joint states (`prove_emulation`). `LimitError` where a level has more
-    than `max_level_letters` letters before merging, or the skeleton is beyond its limits (`holonomy`).
-    `inputs`: only the first so many letters of the skeleton are the cascade's; the others shape its levels only.
+    Only the level letters that occur are built, level by level.
+
+    Args:
+        source: an automaton, or the skeleton of its semigroup (`holonomy`).
+        max_image_sets: the most image sets, at least 1.
+        max_set_moves: the most entries of the table of their moves, image sets times letters.
+        max_level_letters: the most letters of a level before merging.
+        merge: level letters that act alike from there down become one.
+        check: test the result: step by step (`check_emulation`, on samples where the joint states are many),
+            and by the proof for all joint states (`prove_emulation`).
+        inputs: only the first so many letters of the skeleton are the cascade's; the others shape its levels
+            only. None: all.
+
+    Raises:
+        LimitError: a level has more than `max_level_letters` letters before merging, or the skeleton is
+            beyond its limits (`holonomy`).
     """
     maps = (source.maps if isinstance(source, Holonomy) else source.transitions)[:inputs]
     letters, letter_of = _distinct_letters(maps)
@@ -260,7 +271,7 @@ def cascade(
         level, incoming = level_of(skeleton, classes, height, incoming)
         levels.append(level)
     if merge and levels:
-        levels, renumbered = merged(levels)
+        levels, renumbered = merge_letters(levels)
         letter_of = renumbered[letter_of]
     built = Cascade(skeleton, tuple(levels), letter_of, first_chains(skeleton))
     if check:
@@ -280,6 +291,12 @@ def cascade_of_all_maps(
     It is the holonomy cascade of all maps of the states, which a cycle, a swap and a map that merges two states
     generate, restricted to the automaton's letters: all sets of one size are equivalent then, one level a size
     (Zeiger's coverings). It has 2^n - 1 image sets; limits as for `cascade`.
+
+    Args:
+        automaton: an automaton with at least two states.
+        max_image_sets: the most image sets, at least 1.
+        max_set_moves: the most entries of the table of their moves, image sets times letters.
+        max_level_letters: the most letters of a level before merging.
     """
     n = len(automaton.states)
     if 2**n - 1 > max_image_sets:

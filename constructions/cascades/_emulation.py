@@ -30,8 +30,12 @@ _BATCH = 1 << 15
 class EmulationFailure:
     """A joint state and an input letter after which the cascade does not stand for the right point.
 
-    `expected`: the point that the letter makes of the joint state's point; `covered`: the point of the new joint
-    state; `named`: the point that the last level names.
+    Attributes:
+        state: the joint state, one tile a component.
+        letter: index of the input letter.
+        expected: the point that the letter makes of the joint state's point.
+        covered: the point of the new joint state.
+        named: the point that the last level names.
     """
 
     state: tuple[int, ...]
@@ -43,7 +47,15 @@ class EmulationFailure:
 
 @dataclass(frozen=True)
 class EmulationCheck:
-    """What was tested: all pairs of a joint state and an input letter, or samples; and the first failure."""
+    """What was tested: all pairs of a joint state and an input letter, or samples; and the first failure.
+
+    Attributes:
+        kind: `exhaustive`, or `sampled`.
+        joint_states: number of joint states of the cascade.
+        letters: number of input letters.
+        checked: pairs of a joint state and a letter that were tested.
+        failure: the first failure, None where there is none.
+    """
 
     kind: Literal["exhaustive", "sampled"]
     joint_states: int
@@ -56,6 +68,17 @@ def emulate(cascade: Cascade, word: ArrayLike, start: int = 0) -> Indices:
     """Points after each letter of a word of input letter indices `[..., T]`, from a start point, by the cascade.
 
     The points are those that the last level names; no map of the semigroup is applied.
+
+    Args:
+        cascade: the cascade.
+        word: indices of input letters, int array `[..., T]`.
+        start: index of the point at which it begins.
+
+    Examples:
+        >>> from mirrormata import automaton_from_spec
+        >>> from mirrormata.constructions import cascade, emulate
+        >>> emulate(cascade(automaton_from_spec("T3")), [0, 1, 2])
+        array([1, 0, 0])
     """
     letters = np.asarray(word, dtype=np.int64)
     points = np.empty_like(letters)
@@ -71,8 +94,14 @@ def check_emulation(
     """Whether every step of the cascade is the letter's step on the points.
 
     All pairs of a joint state and an input letter where there are at most `exhaustive_limit`, else `samples` joint
-    states drawn uniformly, each with every letter (`cascade_proof` covers all of them). The initial states are
-    tested too: each must stand for its point.
+    states drawn uniformly, each with every letter (`prove_emulation` covers all of them). The initial states are tested
+    too: each must stand for its point.
+
+    Args:
+        cascade: the cascade.
+        exhaustive_limit: the most pairs of a joint state and a letter that are all tested.
+        samples: the joint states drawn beyond that.
+        seed: the seed of the samples.
     """
     letters = len(cascade.letter_of)
     exhaustive = cascade.joint_states * max(letters, 1) <= exhaustive_limit
@@ -84,7 +113,7 @@ def check_emulation(
         state = tuple(cascade.initial[point].tolist())
         found = EmulationFailure(state, -1, point, int(covered[point]), point)
         break
-    batches = _all_states(cascade) if exhaustive else _drawn_states(cascade, samples, seed)
+    batches = _all_states(cascade) if exhaustive else _draw_states(cascade, samples, seed)
     for states in batches:
         if found is not None:
             break
@@ -117,7 +146,7 @@ def _all_states(cascade: Cascade) -> Iterator[Indices]:
         yield states
 
 
-def _drawn_states(cascade: Cascade, samples: int, seed: int) -> Iterator[Indices]:
+def _draw_states(cascade: Cascade, samples: int, seed: int) -> Iterator[Indices]:
     generator = np.random.default_rng(seed)
     for first in range(0, samples, _BATCH):
         rows = min(_BATCH, samples - first)
@@ -126,9 +155,12 @@ def _drawn_states(cascade: Cascade, samples: int, seed: int) -> Iterator[Indices
 
 @dataclass(frozen=True)
 class CascadeProof:
-    """`cases`: for each level from the top the number of situations that occur, last those below the last level.
+    """The outcome of `prove_emulation`.
 
-    `failure`: None where the proof is complete, else one line on the first situation that is wrong.
+    Attributes:
+        cases: for each level from the top the number of situations that occur, last those below the last
+            level.
+        failure: None where the proof is complete, else one line on the first situation that is wrong.
     """
 
     cases: tuple[int, ...]
@@ -158,6 +190,9 @@ def prove_emulation(cascade: Cascade) -> CascadeProof:
 
     Also that the point which the last level names is that point. Exact and complete: equal to an exhaustive check
     over (joint state, letter), at a cost that grows with the level letters only.
+
+    Args:
+        cascade: the cascade.
     """
     skeleton = cascade.holonomy
     letters = np.arange(len(cascade.letter_of))

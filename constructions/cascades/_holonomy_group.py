@@ -38,7 +38,7 @@ def order_and_name(generators: Indices, *, max_listed: int = MAX_LISTED_ELEMENTS
     if kind is not None:
         order = math.factorial(degree) // (1 if kind == "symmetric" else 2)
         return order, f"{'S' if kind == 'symmetric' else 'A'}{degree}"
-    elements = _listed(generators, max_listed)
+    elements = _list_elements(generators, max_listed)
     if elements is not None:
         return len(elements), _name(elements, generators)
     n = generators.shape[1]
@@ -62,7 +62,7 @@ def _on_moved_points(generators: Indices) -> Indices:
     return np.searchsorted(moved, generators[:, moved])
 
 
-def _listed(generators: Indices, limit: int) -> list[Permutation] | None:
+def _list_elements(generators: Indices, limit: int) -> list[Permutation] | None:
     """All elements, breadth first from the identity, or None where there are more than `limit`."""
     rows = [tuple(row) for row in generators.tolist()]
     elements: list[Permutation] = [tuple(range(generators.shape[1]))]

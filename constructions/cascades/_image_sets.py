@@ -24,9 +24,14 @@ Bits = NDArray[np.uint64]
 class ImageSets:
     """The extended image sets I* (images and all singletons) with the action of the letters.
 
-    `points`: number of points n. `masks`: bit masks. `images`: the first so many sets are images, the rest
-    singletons. `moves`: int array `[sets, letters]`, the set P·x. `sizes`: int array `[sets]`.
-    `bits`: the masks as uint64 `[sets, words]`. `singletons`: int array `[points]`, the set {q}.
+    Attributes:
+        points: number of points n.
+        masks: the sets as bit masks, bit q for point q.
+        images: the first so many sets are images, the rest singletons.
+        moves: int array `[sets, letters]`, the index of the set P·x.
+        sizes: int array `[sets]`, the number of points.
+        bits: the masks as uint64 `[sets, words]`.
+        singletons: int array `[points]`, the set {q}.
     """
 
     points: int
@@ -41,22 +46,37 @@ class ImageSets:
         return len(self.masks)
 
     def members(self, index: int) -> tuple[int, ...]:
-        """The points of a set, ascending."""
+        """The points of a set, ascending.
+
+        Args:
+            index: index of a set.
+        """
         mask = self.masks[index]
         return tuple(q for q in range(self.points) if mask >> q & 1)
 
     def is_subset(self, inner: Indices | int, outer: Indices | int) -> NDArray[np.bool_]:
-        """Elementwise: whether set `inner` lies in set `outer` (index arrays that broadcast together)."""
+        """Elementwise: whether set `inner` lies in set `outer` (index arrays that broadcast together).
+
+        Args:
+            inner: indices of sets.
+            outer: indices of sets; they broadcast with `inner`.
+        """
         return np.asarray(((self.bits[inner] & ~self.bits[outer]) == 0).all(axis=-1))
 
 
 def image_sets(
     maps: Indices, *, max_image_sets: int = MAX_IMAGE_SETS, max_set_moves: int = MAX_SET_MOVES
 ) -> ImageSets:
-    """All image sets of the maps `[letters, points]`, breadth first; no recursion, no listing of the semigroup.
+    """All image sets of some maps, breadth first; no recursion, no listing of the semigroup.
 
-    Raises `LimitError` where there are more than `max_image_sets` image sets, or where the table of their moves
-    has more than `max_set_moves` entries (sets times letters).
+    Args:
+        maps: the maps, int array `[letters, points]`.
+        max_image_sets: the most image sets, at least 1.
+        max_set_moves: the most entries of the table of their moves, image sets times letters.
+
+    Raises:
+        LimitError: there are more than `max_image_sets` image sets, or the table of their moves has more than
+            `max_set_moves` entries (sets times letters).
     """
     letters, n = maps.shape
     table = _bits([1 << q for q in range(n)], n)[maps.T]

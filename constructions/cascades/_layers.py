@@ -133,7 +133,7 @@ def _same_action(
     if len(first) != len(second):
         return None
     for image in second:
-        found = _extended(first[0], image, permutations)
+        found = _extend_to_commuting_map(first[0], image, permutations)
         if found is not None and len(set(found.values())) == len(second):
             return found
     return None
@@ -142,13 +142,13 @@ def _same_action(
 def _antipodes(orbit: Sequence[int], permutations: Sequence[Permutation]) -> dict[int, int] | None:
     """An involution of the orbit without fixed points that the permutations commute with; None if there is none."""
     for image in orbit[1:]:
-        found = _extended(orbit[0], image, permutations)
+        found = _extend_to_commuting_map(orbit[0], image, permutations)
         if found is not None and all(found[q] == p != q for p, q in found.items()):
             return found
     return None
 
 
-def _extended(p: int, q: int, permutations: Sequence[Permutation]) -> dict[int, int] | None:
+def _extend_to_commuting_map(p: int, q: int, permutations: Sequence[Permutation]) -> dict[int, int] | None:
     """The map of p's orbit that sends p to q and commutes with the permutations; None where that is contradictory."""
     found = {p: q}
     queue = [p]
@@ -177,9 +177,15 @@ def cascade_lrnn(
 ) -> LRNN:
     """The LRNN of an automaton's cascade, integer throughout.
 
-    `coordinates`: `few` (`few_coordinates`) or `one_hot`. `gated`: resets by the gate 0, as gated DeltaProduct has it,
-    in heads whose point before a reset nobody reads; no factors then. `wiring="printed"`: later components read the
-    new points, as the proof of G.T4 has it; such an LRNN is wrong wherever that matters.
+    Args:
+        automaton: the automaton whose cascade it is.
+        cascade: the cascade.
+        coordinates: `few` (`few_coordinates`) or `one_hot`.
+        gated: resets by the gate 0, as gated DeltaProduct has it, in heads whose point before a reset nobody
+            reads; no factors then.
+        wiring: `repaired`; `printed`: later components read the new points, as the proof of G.T4 has it; such
+            an LRNN is wrong wherever that matters.
+        theorem: the source that the result names.
     """
     if not cascade.levels:
         raise NotRealisableError(f"{automaton.name}: one state needs no cascade")
@@ -194,7 +200,7 @@ def cascade_lrnn(
         actions = level.action_of[:, incoming].astype(np.int64)
         last = number == len(levels) - 1
         if wiring == "printed" and not last:
-            reads, following = _printed(level, actions, reads, following)
+            reads, following = _wire_as_printed(level, actions, reads, following)
         heads = []
         for c, table in enumerate(level.actions):
             resets = np.array([level.kind(c, a) == "reset" for a in range(len(table))])
@@ -203,7 +209,7 @@ def cascade_lrnn(
         if last:
             layers.append(Layer(tuple(heads), reads[:, None], following))
         else:
-            incoming, numbered = _renumbered(following)
+            incoming, numbered = _renumber_letters(following)
             layers.append(Layer(tuple(heads), reads[:, None], numbered))
     covering = _covering(cascade)
     return LRNN(
@@ -246,7 +252,7 @@ def _name(cascade: Cascade, coordinates: CoordinateKind, gated: bool, wiring: Wi
     return f"cascade of permutation-reset automata, points by level {parts}{''.join(extras)}"
 
 
-def _printed(
+def _wire_as_printed(
     level: CascadeLevel, actions: Indices, reads: Indices, following: Indices
 ) -> tuple[Indices, Indices]:
     """The next letters when the read component's *new* point is taken for the old one."""
@@ -262,7 +268,7 @@ def _printed(
     return reads, following
 
 
-def _renumbered(following: Indices) -> tuple[Indices, Indices]:
+def _renumber_letters(following: Indices) -> tuple[Indices, Indices]:
     """The old letters in the order of their first appearance, and the table with the new numbers."""
     flat = following[following >= 0]
     kinds, first = np.unique(flat, return_index=True)

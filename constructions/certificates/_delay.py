@@ -15,11 +15,11 @@ from ._parts import (
     MAX_CONDUCTOR,
     factors_json,
     machine_json,
+    name_document_in_errors,
     number_json,
     number_reader,
     read_factors,
     read_machine,
-    reading,
 )
 
 
@@ -91,7 +91,7 @@ def block_delay_from_certificate(document: Mapping[str, Any], name: str = "certi
 
     Raises `InputError` for a document of the wrong form. It is not checked: the checker gives the proof.
     """
-    with reading(name):
+    with name_document_in_errors(name):
         return _read(document)
 
 

@@ -45,7 +45,7 @@ def factors_json(factors: Iterable[GHFactor]) -> list[Any]:
     ]
 
 
-def numbered_outputs(automaton: Automaton) -> tuple[Indices, list[str]]:
+def number_outputs(automaton: Automaton) -> tuple[Indices, list[str]]:
     """Indices of the outputs, in the shape of `Automaton.outputs`, numbered by first appearance, and their texts.
 
     `InputError` where two different outputs have the same text.
@@ -59,7 +59,7 @@ def numbered_outputs(automaton: Automaton) -> tuple[Indices, list[str]]:
 
 def machine_json(automaton: Automaton, construction: str, theorem: str) -> dict[str, Any]:
     """The entries `labels` and `automaton`; `InputError` where two labels have the same text."""
-    outputs, names = numbered_outputs(automaton)
+    outputs, names = number_outputs(automaton)
     return {
         "labels": {
             "automaton": automaton.name,
@@ -121,7 +121,7 @@ def read_factors(items: Sequence[Any], number: Callable[[Any], Number]) -> tuple
 
 
 @contextmanager
-def reading(name: str) -> Iterator[None]:
+def name_document_in_errors(name: str) -> Iterator[None]:
     """Whatever goes wrong in reading a document of the wrong form becomes one `InputError` that names it."""
     try:
         yield

@@ -13,17 +13,17 @@ import numpy as np
 
 from ...foundation._errors import InputError, LimitError
 from .._document import FORMAT
-from .._lrnn import LRNN, Covering, Head, Layer, apply_transition, codes_of, padded_rows, stacked
+from .._lrnn import LRNN, Covering, Head, Layer, apply_transition, codes_of, pad_rows, stack_codes
 from .._realisation import Sparse, Transition
 from ._parts import (
     MAX_CONDUCTOR,
     factors_json,
     machine_json,
+    name_document_in_errors,
     number_json,
     number_reader,
     read_factors,
     read_machine,
-    reading,
 )
 
 
@@ -145,7 +145,7 @@ def lrnn_from_certificate(document: Mapping[str, Any], name: str = "certificate"
 
     Raises `InputError` for a document of the wrong form. It is not checked: call `check` for the proof.
     """
-    with reading(name):
+    with name_document_in_errors(name):
         return _lrnn(document)
 
 
@@ -170,10 +170,10 @@ def _read_layer(data: Mapping[str, Any]) -> Layer:
     heads = tuple(_read_head(h) for h in data["heads"])
     if "reads" not in data:
         return Layer(heads)
-    reads = padded_rows(data["reads"])
+    reads = pad_rows(data["reads"])
     if any(not -1 <= h < len(heads) for row in data["reads"] for h in row):
         raise ValueError("reads")
-    return Layer(heads, reads, padded_rows([[-1 if y is None else y for y in row] for row in data["next"]]))
+    return Layer(heads, reads, pad_rows([[-1 if y is None else y for y in row] for row in data["next"]]))
 
 
 def _read_head(data: Mapping[str, Any]) -> Head:
@@ -201,7 +201,7 @@ def _read_head(data: Mapping[str, Any]) -> Head:
         raise ValueError("dim")
     head = Head(data["dim"], data["value_dim"], transitions, codes, np.zeros((0, len(codes)), dtype=np.int64))
     index = {code: c for c, code in enumerate(codes)}
-    start = stacked(head)
+    start = stack_codes(head)
     images = [
         [index[code] for code in codes_of(apply_transition(head, t, start), len(codes), head.value_dim)]
         for t in transitions

@@ -36,10 +36,20 @@ def read_att(
 ) -> Automaton:
     """The automaton of an `.att` file; the start is the source of the first line, or `start`.
 
-    An acceptor (3 columns, or 4 with input = output everywhere) accepts in its final states and is determinised if
-    need be, which `notes` says. Other transducers are Mealy machines: deterministic by input, one output a letter.
-    Weights must be 0. Empty moves are spelled `<eps>`, `<epsilon>`, `@0@` or `@_EPSILON_SYMBOL_@`; `0` is a letter.
-    `InputError` with each bad line.
+    An acceptor (3 columns, or 4 with input = output everywhere) accepts in its final states and is
+    determinised if need be, which `notes` says. Other transducers are Mealy machines: deterministic by input,
+    one output a letter. Weights must be 0. Empty moves are spelled `<eps>`, `<epsilon>`, `@0@` or
+    `@_EPSILON_SYMBOL_@`; `0` is a letter.
+
+    Args:
+        path: the file.
+        track: `state` keeps every reachable state, `output` minimises by outputs; None: `output` where the
+            file had to be determinised, else `state`.
+        start: the start state by its text; None: the file's.
+        max_states: the most states of the automaton that is built or determinised.
+
+    Raises:
+        InputError: the file is wrong; the message names each bad line.
     """
     return parse_att(read_text(path), str(path), track=track, start=start, max_states=max_states)
 
@@ -52,7 +62,16 @@ def parse_att(
     start: str | None = None,
     max_states: int = MAX_STATES,
 ) -> Automaton:
-    """The automaton of an OpenFst text; `name` stands before every error."""
+    """The automaton of an OpenFst text.
+
+    Args:
+        text: the text of the file.
+        name: what stands before every error.
+        track: `state` keeps every reachable state, `output` minimises by outputs; None: `output` where the
+            file had to be determinised, else `state`.
+        start: the start state by its text; None: the file's.
+        max_states: the most states of the automaton that is built or determinised.
+    """
     if "\0" in text:
         raise InputError(f"{name}: has a NUL character: not a text file")
     found = _read_lines(text)
@@ -158,6 +177,10 @@ def write_att(automaton: Automaton, path: str | Path) -> None:
     """Write an `.att` file, the start state first; acceptance or Mealy outputs only, names without blanks.
 
     State names are written as they are: OpenFst reads names other than numbers with a symbol table of states only.
+
+    Args:
+        automaton: the automaton.
+        path: the file.
     """
     name, kind = str(path), output_kind(automaton)
     if kind not in ("acceptor", "mealy"):

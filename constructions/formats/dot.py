@@ -141,13 +141,23 @@ _HIDDEN_SHAPES = ("none", "point", "plaintext", "plain")
 def read_dot(
     path: str | Path, *, track: Track | None = None, start: str | None = None, max_states: int = MAX_STATES
 ) -> Automaton:
-    """The automaton of a `.dot` file. A state's name is its node's id, a letter an edge's label.
+    r"""The automaton of a `.dot` file. A state's name is its node's id, a letter an edge's label.
 
-    Start: an unlabelled edge from a node named `__start...` or without shape or label, or the argument `start`.
-    Accepting: `shape=doublecircle` or `peripheries=2`. Moore outputs: record labels `{ name | output }`. Mealy
-    outputs: edge labels `a/1`. Otherwise each state is its own output. Several letters in one label stand on lines
-    of their own (`\\n`), or between commas where that cannot be meant otherwise. A nondeterministic acceptor is
-    determinised, which `notes` says. `InputError` with the line.
+    Start: an unlabelled edge from a node named `__start...` or without shape or label, or the argument
+    `start`. Accepting: `shape=doublecircle` or `peripheries=2`. Moore outputs: record labels `{ name | output
+    }`. Mealy outputs: edge labels `a/1`. Otherwise each state is its own output. Several letters in one label
+    stand on lines of their own (`\n`), or between commas where that cannot be meant otherwise. A
+    nondeterministic acceptor is determinised, which `notes` says.
+
+    Args:
+        path: the file.
+        track: `state` keeps every reachable state, `output` minimises by outputs; None: `output` where the
+            file had to be determinised, else `state`.
+        start: the start state by its text; None: the file's.
+        max_states: the most states of the automaton that is built or determinised.
+
+    Raises:
+        InputError: the file is wrong; the message names the line.
     """
     return parse_dot(read_text(path), str(path), track=track, start=start, max_states=max_states)
 
@@ -160,7 +170,16 @@ def parse_dot(
     start: str | None = None,
     max_states: int = MAX_STATES,
 ) -> Automaton:
-    """The automaton of a DOT text; `name` stands before every error."""
+    """The automaton of a DOT text.
+
+    Args:
+        text: the text of the file.
+        name: what stands before every error.
+        track: `state` keeps every reachable state, `output` minimises by outputs; None: `output` where the
+            file had to be determinised, else `state`.
+        start: the start state by its text; None: the file's.
+        max_states: the most states of the automaton that is built or determinised.
+    """
     automaton = _Machine.of(parse_dot_graph(text, name), name, start).automaton(track, max_states)
     return replace(automaton, name=Path(name).name)
 
@@ -376,13 +395,23 @@ def _kind(
 
 
 def write_dot(automaton: Automaton, path: str | Path) -> None:
-    """Write a `.dot` file that `read_dot` and graphviz read; outputs and labels as text."""
+    """Write a `.dot` file that `read_dot` and graphviz read; outputs and labels as text.
+
+    Args:
+        automaton: the automaton.
+        path: the file.
+    """
     text = dot_text(automaton, str(path))
     write_verified(automaton, path, text, lambda again: parse_dot(again, str(path)))
 
 
 def dot_text(automaton: Automaton, name: str) -> str:
-    """The DOT text of an automaton; `name` stands before every error."""
+    """The DOT text of an automaton.
+
+    Args:
+        automaton: the automaton.
+        name: what stands before every error.
+    """
     kind = output_kind(automaton)
     texts = distinct_texts(automaton.states, "state", name)
     letters = [escape_label(x, "/,") for x in distinct_texts(automaton.letters, "letter", name)]
@@ -399,7 +428,7 @@ def dot_text(automaton: Automaton, name: str) -> str:
         if kind == "moore":
             output = escape_label(outputs[q], "{}|<>")
             lines.append(
-                f'  {state} [shape=record, label="{_quoted("{ " + escape_label(texts[q], "{}|<>") + " | " + output + " }")}"];'
+                f'  {state} [shape=record, label="{_quote("{ " + escape_label(texts[q], "{}|<>") + " | " + output + " }")}"];'
             )
         else:
             accepted = kind == "acceptor" and automaton.outputs[q]
@@ -410,11 +439,11 @@ def dot_text(automaton: Automaton, name: str) -> str:
             label = letter
             if kind == "mealy":
                 label += "/" + escape_label(outputs[x * len(states) + q], "/,")
-            lines.append(f'  {state} -> {states[automaton.transitions[x, q]]} [label="{_quoted(label)}"];')
+            lines.append(f'  {state} -> {states[automaton.transitions[x, q]]} [label="{_quote(label)}"];')
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _quoted(label: str) -> str:
+def _quote(label: str) -> str:
     return label.replace('"', '\\"')
 
 

@@ -36,18 +36,33 @@ _REQUIRED = ("states", "letters", "start", "transitions")
 
 
 def read_json(path: str | Path, *, track: Track = "state", start: str | None = None) -> Automaton:
-    """The automaton in a `.json` file; `InputError` with everything that is wrong with it at once.
+    """The automaton in a `.json` file.
 
-    `states`, `letters`: lists of names. `start`: a state. `transitions`: `{state: {letter: next state}}`, possibly
-    partial. At most one of `accepting` (list of states), `outputs` (`{state: output}`) and `mealy`
+    The object has `states` and `letters`: lists of names; `start`: a state; `transitions`: `{state: {letter: next state}}`,
+    possibly partial. At most one of `accepting` (list of states), `outputs` (`{state: output}`) and `mealy`
     (`{state: {letter: output}}`); without any, each state is its own output. Optional: `format`, `name`, and
-    `keep_points` (keep unreachable states). The argument `start` overrides the file's.
+    `keep_points` (keep unreachable states).
+
+    Args:
+        path: the file.
+        track: `state` keeps every reachable state, `output` minimises by outputs.
+        start: a state by its text, in place of the file's.
+
+    Raises:
+        InputError: the file is wrong; the message has everything that is wrong with it at once.
     """
     return parse_json(read_text(path), str(path), track=track, start=start)
 
 
 def parse_json(text: str, name: str, *, track: Track = "state", start: str | None = None) -> Automaton:
-    """The automaton in a JSON text; `name` stands before every error."""
+    """The automaton in a JSON text.
+
+    Args:
+        text: the text of the file.
+        name: what stands before every error.
+        track: `state` keeps every reachable state, `output` minimises by outputs.
+        start: the start state by its text; None: the file's.
+    """
     data, problems = _load(text, name)
     fields, field_problems = _fields(data)
     problems += field_problems
@@ -158,14 +173,25 @@ def write_json(automaton: Automaton, path: str | Path) -> None:
     """Write a `.json` file that `read_json` turns into the same automaton, with labels as text.
 
     Labels that are not strings are written as their text; outputs that are not JSON scalars likewise.
-    `InputError` where two would become equal.
+
+    Args:
+        automaton: the automaton.
+        path: the file.
+
+    Raises:
+        InputError: two labels would become equal as text.
     """
     text = json_text(automaton, str(path))
     write_verified(automaton, path, text, lambda again: parse_json(again, str(path)))
 
 
 def json_text(automaton: Automaton, name: str) -> str:
-    """The JSON text of an automaton; `name` stands before every error."""
+    """The JSON text of an automaton.
+
+    Args:
+        automaton: the automaton.
+        name: what stands before every error.
+    """
     states = distinct_texts(automaton.states, "state", name)
     letters = distinct_texts(automaton.letters, "letter", name)
     table, kind = automaton.transitions, output_kind(automaton)

@@ -33,9 +33,19 @@ def read_mata(
 ) -> Automaton:
     """The automaton of a `.mata` file with one `@NFA-explicit` section.
 
-    Several initial states, several next states or `%Epsilon` moves are determinised, which `notes` says; `track`
-    is then `output` by default, otherwise `state`. No initial state is the empty language. `start` overrides
-    `%Initial`. `InputError` with each bad line.
+    Several initial states, several next states or `%Epsilon` moves are determinised, which `notes` says;
+    `track` is then `output` by default, otherwise `state`. No initial state is the empty language. `start`
+    overrides `%Initial`.
+
+    Args:
+        path: the file.
+        track: `state` keeps every reachable state, `output` minimises by outputs; None: `output` where the
+            file had to be determinised, else `state`.
+        start: the start state by its text; None: the file's.
+        max_states: the most states of the automaton that is built or determinised.
+
+    Raises:
+        InputError: the file is wrong; the message names each bad line.
     """
     return parse_mata(read_text(path), str(path), track=track, start=start, max_states=max_states)
 
@@ -48,7 +58,16 @@ def parse_mata(
     start: str | None = None,
     max_states: int = MAX_STATES,
 ) -> Automaton:
-    """The automaton of a mata text; `name` stands before every error."""
+    """The automaton of a mata text.
+
+    Args:
+        text: the text of the file.
+        name: what stands before every error.
+        track: `state` keeps every reachable state, `output` minimises by outputs; None: `output` where the
+            file had to be determinised, else `state`.
+        start: the start state by its text; None: the file's.
+        max_states: the most states of the automaton that is built or determinised.
+    """
     lists: dict[str, list[str]] = {}
     arcs: list[tuple[int, str, str, str]] = []
     problems: list[str] = []
@@ -150,7 +169,12 @@ def _names(
 
 
 def write_mata(automaton: Automaton, path: str | Path) -> None:
-    """Write a `.mata` file; it holds acceptance only: `InputError` for Moore, Mealy and state outputs."""
+    """Write a `.mata` file; it holds acceptance only: `InputError` for Moore, Mealy and state outputs.
+
+    Args:
+        automaton: the automaton.
+        path: the file.
+    """
     name = str(path)
     if output_kind(automaton) != "acceptor":
         raise InputError(

@@ -201,18 +201,34 @@ def from_regex(
     name: str | None = None,
     max_states: int = MAX_STATES,
 ) -> Automaton:
-    """The complete DFA of the words that match the whole pattern; minimal unless `track="state"`.
+    r"""The complete DFA of the words that match the whole pattern; minimal unless `track="state"`.
 
-    `alphabet`: the letters, single characters, in the wanted order. It may be left out where the pattern has only
-    letters and digits and `| * + ? ( )`: then it is the characters that occur, sorted. With it the pattern may also have `.`,
-    `[abc]`, `[a-z]`, `[^ab]`, `{m}`, `{m,n}`, `{m,}` and `\\` before a letter that is also a sign. `()` and an empty
-    alternative are the empty word. States are 0, 1, ... breadth first from the start. Letters of several characters
-    are not possible in a pattern. `InputError` with the position; `LimitError` beyond `max_states`.
+    States are 0, 1, ... breadth first from the start. Letters of several characters are not possible in a pattern.
+
+    Args:
+        pattern: the pattern, a union, product, star and so on of letters; `()` and an empty alternative are
+            the empty word.
+        alphabet: the letters, single characters, in the wanted order. It may be left out where the pattern
+            has only letters and digits and `| * + ? ( )`: then it is the characters that occur, sorted. With
+            it the pattern may also have `.`, `[abc]`, `[a-z]`, `[^ab]`, `{m}`, `{m,n}`, `{m,}` and `\` before
+            a letter that is also a sign.
+        track: `output`: minimal; `state`: as built.
+        name: name of the automaton; None: the pattern.
+        max_states: the most states of the automaton that is built or determinised.
+
+    Raises:
+        InputError: the pattern is wrong; the message has the position.
+        LimitError: the automaton has more than `max_states` states.
+
+    Examples:
+        >>> from mirrormata.constructions import from_regex
+        >>> from_regex("(ab)*")
+        <Automaton 'regex:(ab)*': 3 states, 2 letters, start 0>
     """
     name = name or f"regex:{pattern}"
     letters = _alphabet(pattern, alphabet, name)
     automaton = pattern_acceptor(pattern, letters, name, max_states).determinise(name, track, max_states)
-    return _numbered(automaton, "minimal complete DFA" if track == "output" else "complete DFA")
+    return _number_states(automaton, "minimal complete DFA" if track == "output" else "complete DFA")
 
 
 def pattern_acceptor(
@@ -275,7 +291,7 @@ def _alphabet(pattern: str, alphabet: Sequence[str] | None, name: str) -> list[s
     return letters
 
 
-def _numbered(automaton: Automaton, what: str) -> Automaton:
+def _number_states(automaton: Automaton, what: str) -> Automaton:
     """States renamed 0, 1, ... breadth first; the notes say what it is and which state is a sink."""
     order = automaton.reachable()
     new_index: Indices = np.empty(len(order), dtype=np.int64)

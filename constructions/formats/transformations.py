@@ -23,14 +23,27 @@ _INTEGER = re.compile(r"[0-9]+")
 def read_transformations(path: str | Path, *, start: str | None = None) -> Automaton:
     """The automaton of a `.txt` file of image lists, 1-based; blank lines and `#` comments are skipped.
 
-    States are the points `1..n` as ints, all kept (`keeps_points`), each its own output; the start is `start` or
-    the first point; letters are `a`, `b`, ... (`x1`, `x2`, ... beyond 26). `InputError` with each bad line.
+    States are the points `1..n` as ints, all kept (`keeps_points`), each its own output; the start is `start`
+    or the first point; letters are `a`, `b`, ... (`x1`, `x2`, ... beyond 26).
+
+    Args:
+        path: the file.
+        start: the start state by its text; None: the file's.
+
+    Raises:
+        InputError: the file is wrong; the message names each bad line.
     """
     return parse_transformations(read_text(path), str(path), start=start)
 
 
 def parse_transformations(text: str, name: str, *, start: str | None = None) -> Automaton:
-    """The automaton of a text of image lists; `name` stands before every error."""
+    """The automaton of a text of image lists.
+
+    Args:
+        text: the text of the file.
+        name: what stands before every error.
+        start: the start state by its text; None: the file's.
+    """
     rows: list[list[int]] = []
     problems: list[str] = []
     first_line = 0
@@ -77,6 +90,10 @@ def write_transformations(automaton: Automaton, path: str | Path) -> None:
 
     It holds no names: `InputError` unless the states are 1..n, each its own output, all kept, the first the start,
     and the letters are named as `read_transformations` names them (`number_points` gives such an automaton).
+
+    Args:
+        automaton: the automaton.
+        path: the file.
     """
     text = "".join(" ".join(str(q + 1) for q in row) + "\n" for row in automaton.transitions.tolist())
     write_verified(automaton, path, text, lambda again: parse_transformations(again, str(path)))

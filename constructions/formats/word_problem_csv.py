@@ -26,8 +26,11 @@ _FILE_NAME = re.compile(r"(.+)=[0-9]+\.csv", re.IGNORECASE)
 class WordProblem:
     """The group, the product order that reproduces every row, and the rows.
 
-    `inputs`, `targets`: indices of elements, one array `[T]` a row. `automaton`: the word problem over all
-    elements, whose letters and states have the rows' indices.
+    Attributes:
+        group: the group.
+        product: `left` (x·y) or `right` (y·x).
+        automaton: the word problem over all elements, whose letters and states have the rows' indices.
+        inputs, targets: indices of elements, one array `[T]` a row.
     """
 
     group: FiniteGroup
@@ -40,10 +43,17 @@ class WordProblem:
 def read_word_problem(path: str | Path, *, group: str | None = None) -> WordProblem:
     """The word problem in a `.csv` file: the group by name from `group` or the file's name (`S3=6.csv`).
 
-    Elements are numbered in the group's order (permutations: image tuples in lexicographic order); target t is the
-    product of the inputs up to t, left (x·y) or right (y·x). Every row is checked in both orders; where both fit,
-    the left one is taken; `automaton.notes` says which. `InputError` with each bad line, or with the first row that
-    fails where neither order fits.
+    Elements are numbered in the group's order (permutations: image tuples in lexicographic order); target t
+    is the product of the inputs up to t, left (x·y) or right (y·x). Every row is checked in both orders;
+    where both fit, the left one is taken; `automaton.notes` says which.
+
+    Args:
+        path: the file.
+        group: the group's name; None: from the file's name (`S3=6.csv`).
+
+    Raises:
+        InputError: the file is wrong; the message names each bad line, or the first row that fails where
+            neither order fits.
     """
     name = str(path)
     text = read_text(path)
@@ -83,7 +93,13 @@ def read_word_problem(path: str | Path, *, group: str | None = None) -> WordProb
 def read_word_problem_csv(
     path: str | Path, *, group: str | None = None, start: str | None = None
 ) -> Automaton:
-    """The automaton of `read_word_problem`, from another start state if `start` names one by its text."""
+    """The automaton of `read_word_problem`.
+
+    Args:
+        path: the file.
+        group: the group's name; None: from the file's name (`S3=6.csv`).
+        start: the start element by its text; None: the identity.
+    """
     automaton = read_word_problem(path, group=group).automaton
     return automaton if start is None else with_start_text(automaton, start, str(path))
 

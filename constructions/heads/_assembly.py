@@ -24,8 +24,17 @@ def assemble(
 ) -> LRNN | None:
     """The one-layer LRNN of some head plans; None where a joint state would lie over two states.
 
-    `seeds`: the states at which the plans' initial states belong, the start first (default: the start alone).
-    Raises `LimitError` beyond two million joint states.
+    Args:
+        automaton: the automaton to be realised.
+        plans: one for each head.
+        theorem: the source that the result names.
+        construction: one line of plain words.
+        seeds: the states at which the plans' initial states belong, the start first (default: the start
+            alone).
+        notes: what was compared, bounds.
+
+    Raises:
+        LimitError: there are more than two million joint states.
     """
     orbits = [plan.orbit() for plan in plans]
     states = [automaton.start] if seeds is None else list(seeds)

@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from ..algebra._cyclotomic import Algebraic, Number, conductor_of
 from ..algebra._matrices import Matrix
-from ..algebra.groups._abelian import abelianised
+from ..algebra.groups._abelian import abelianise
 from ..algebra.groups._actions import BlockSystem, TransitiveAction, block_systems
 from ..automata._automaton import Indices
 from ._representations import HeadPlan, MatrixPlan, SignedPermutationPlan
@@ -34,7 +34,9 @@ Marks: TypeAlias = tuple[int, ...]
 class HeadSearch:
     """A group for which heads are sought, and what several theorems need of it, found once and only if asked for.
 
-    `action`: the transition group on its points. `max_degree`: largest degree of a number field.
+    Attributes:
+        action: the transition group on its points.
+        max_degree: largest degree of a number field.
     """
 
     action: TransitiveAction
@@ -48,20 +50,25 @@ class HeadSearch:
     @cached_property
     def abelian(self) -> tuple[Indices, Indices] | None:
         """The regular action of G/G′ and the class of each point; None where the group is too large to say."""
-        return abelianised(self.action)
+        return abelianise(self.action)
 
 
 @dataclass(frozen=True, eq=False)
 class HeadCandidate:
-    """One possible head for a transitive action.
+    """One possible head for a transitive action (`HeadSearch`).
 
-    `theorem`, `name`: source and plain words. `cost`: most GH factors of a letter. `dim`: key dimension.
-    `degree`: 1 where all its numbers are integers, else the degree of its number field (at least 2).
-    `find_classes()`: class of each point of the action under the full initial state, `[points]`.
-    `mark_count`, `mark(i)`: the parts that an initial state may consist of, and the classes that part `i` alone
-    tells apart. `plan(marks)`: the head with an initial state of these parts.
-    `moved`: for plain permutations the most points that a letter moves (G.T3's k), else None.
-    `lifted`: letters carry extra signs, so that a point can have two codes; such a head stands alone.
+    Attributes:
+        theorem: the source.
+        name: the head in plain words.
+        cost: most GH factors of a letter.
+        dim: key dimension.
+        degree: 1 where all its numbers are integers, else the degree of its number field (at least 2).
+        find_classes: gives the class of each point of the action under the full initial state, `[points]`.
+        mark_count: number of parts that an initial state may consist of.
+        mark: gives the classes that part i alone tells apart, `[points]`.
+        plan: gives the head with an initial state of some parts.
+        moved: for plain permutations the most points that a letter moves (G.T3's k), else None.
+        lifted: letters carry extra signs, so that a point can have two codes; such a head stands alone.
     """
 
     theorem: str
@@ -87,7 +94,7 @@ class HeadCandidate:
         return self.cost, self.degree > 1, self.dim
 
 
-def undivided(
+def candidate_of_one_plan(
     theorem: str,
     name: str,
     cost: int,
@@ -110,7 +117,7 @@ def cheapest(candidates: Sequence[HeadCandidate]) -> list[HeadCandidate]:
     return sorted(candidates, key=lambda c: (c.price, c.moved is None, c.degree, c.theorem, c.name))
 
 
-def started_at(
+def start_candidate_at(
     candidate: HeadCandidate, action: TransitiveAction, starts: Sequence[Sequence[int]], name: str
 ) -> HeadCandidate:
     """The letters of a candidate of signed permutations of a regular action; `starts`: the parts of its initial state.
@@ -127,7 +134,7 @@ def started_at(
 
     @cache
     def classes(marks: Marks) -> Indices:
-        return action.followed(plan(marks).orbit().transitions)
+        return action.follow(plan(marks).orbit().transitions)
 
     return HeadCandidate(
         candidate.theorem,
@@ -151,10 +158,10 @@ def conjugates(candidate: HeadCandidate) -> Iterator[HeadCandidate]:
     for k in range(2, conductor // 2 + 1):
         if gcd(k, conductor) == 1:
             name = f"{candidate.name}, 2cos 2π/{conductor} taken to 2cos 2π·{k}/{conductor}"
-            yield replace(candidate, name=name, plan=partial(_conjugated, candidate, k))
+            yield replace(candidate, name=name, plan=partial(_conjugate_plan, candidate, k))
 
 
-def _conjugated(candidate: HeadCandidate, k: int, marks: Marks) -> HeadPlan:
+def _conjugate_plan(candidate: HeadCandidate, k: int, marks: Marks) -> HeadPlan:
     plan = candidate.plan(marks)
     assert isinstance(plan, MatrixPlan)
     return replace(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...foundation._errors import LimitError, MirrormataError
-from .._lrnn import LRNN, Head, Layer, image_of, padded_rows
+from .._lrnn import LRNN, Head, Layer, image_of, pad_rows
 from .._realisation import Sparse, Transition
 from ..automata._automaton import Automaton
 
@@ -53,7 +53,7 @@ def assemble_layers(
     rows = search.run()
     return LRNN(
         automaton,
-        search.built_layers(),
+        search.build_layers(),
         np.array(rows, dtype=np.int64),
         theorem,
         construction,
@@ -142,14 +142,14 @@ class _Search:
             label = following
         return tuple(after)
 
-    def built_layers(self) -> tuple[Layer, ...]:
+    def build_layers(self) -> tuple[Layer, ...]:
         """The layers with letters numbered as the layer above first names them."""
         built = []
         names: list[Label] = list(range(len(self.automaton.letters)))
         for i, layer in enumerate(self.layers):
-            heads = tuple(_built(head, names) for head in layer)
+            heads = tuple(_number_transitions(head, names) for head in layer)
             tables = [self.following[i][name] for name in names]
-            reads = [_needed(table, len(layer)) for table in tables]
+            reads = [_find_needed_heads(table, len(layer)) for table in tables]
             rows: list[list[int]] = []
             numbers: dict[Label, int] = {}
             for table, read in zip(tables, reads, strict=True):
@@ -164,12 +164,12 @@ class _Search:
                     rows.append([-1 if y is None else int(y) for y in row])
                 else:
                     rows.append([-1 if y is None else numbers.setdefault(y, len(numbers)) for y in row])
-            built.append(Layer(heads, padded_rows(reads), padded_rows(rows)))
+            built.append(Layer(heads, pad_rows(reads), pad_rows(rows)))
             names = list(numbers)
         return tuple(built)
 
 
-def _built(head: _Head, names: Sequence[Label]) -> Head:
+def _number_transitions(head: _Head, names: Sequence[Label]) -> Head:
     """The head with transitions numbered as the letters first have them."""
     order = dict.fromkeys(head.of_label[name] for name in names)
     position = {t: k for k, t in enumerate(order)}
@@ -192,7 +192,7 @@ def _built(head: _Head, names: Sequence[Label]) -> Head:
     return Head(head.rule.dim, head.rule.value_dim, partial.transitions, codes, table, actions)
 
 
-def _needed(table: dict[tuple[int, ...], Label], heads: int) -> list[int]:
+def _find_needed_heads(table: dict[tuple[int, ...], Label], heads: int) -> list[int]:
     """A least set of heads whose codes before tell what follows: each is dropped, the last first, if it can be."""
     read = list(range(heads))
     for h in reversed(range(heads)):

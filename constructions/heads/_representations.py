@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from ...foundation._errors import LimitError
-from .._lrnn import Head, sparse
+from .._lrnn import Head, to_sparse
 from .._realisation import Sparse, Transition
 from ..algebra._cyclotomic import Number
 from ..algebra._householder import GHFactor, gh_factor, orthogonal_factors, permutation_factors
@@ -46,9 +46,12 @@ class HeadPlan(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SignedPermutationPlan:
-    """Letter x sends e_i to ±e_j: `image[x, i]` = j, `negative[x, i]` for the sign.
+    """Letter x sends e_i to ±e_j.
 
-    `seeds`: initial vectors, each a list of `(coordinate, value)`, value dimension 1.
+    Attributes:
+        image: `image[x, i]` = j, int array `[letters, dim]`.
+        negative: `negative[x, i]`, True for the sign -, bool array `[letters, dim]`.
+        seeds: initial vectors, each a list of `(coordinate, value)`, value dimension 1.
     """
 
     image: Indices
@@ -109,10 +112,14 @@ class SignedPermutationPlan:
 
 @dataclass(frozen=True, eq=False)
 class MatrixPlan:
-    """Letter x acts by the exact orthogonal matrix `matrices[x]`; `initial` is `[dim, value_dim]`.
+    """Letter x acts by an exact orthogonal matrix.
 
-    `quotient()`: where known, how the letters move the classes of group elements that the matrices tell apart,
-    `[letters, classes]`, class 0 that of the identity. The orbit then takes one product a class, not a letter.
+    Attributes:
+        matrices: the matrix of each letter, `[dim, dim]`.
+        initial: H_0, `[dim, value_dim]`.
+        quotient: where known, gives how the letters move the classes of group elements that the matrices tell
+            apart, `[letters, classes]`, class 0 that of the identity. The orbit then takes one product a
+            class, not a letter.
     """
 
     matrices: tuple[Matrix, ...]
@@ -160,7 +167,7 @@ class MatrixPlan:
             for code in codes:  # grows on the way
                 columns.append([number(product(A, code)) for A in self.matrices])  # noqa: PERF401
             table = np.array(columns, dtype=np.int64).reshape(len(codes), -1).T
-        return Orbit([sparse(code) for code in codes], table, (0,))
+        return Orbit([to_sparse(code) for code in codes], table, (0,))
 
 
 def signed_permutation_factors(image: list[int], negative: list[int]) -> tuple[GHFactor, ...]:

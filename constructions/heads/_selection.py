@@ -24,7 +24,7 @@ from ._candidates import HeadCandidate, Marks, cheapest
 from ._representations import HeadPlan, MatrixPlan, SignedPermutationPlan
 
 
-def joined(first: Indices, second: Indices) -> Indices:
+def join_partitions(first: Indices, second: Indices) -> Indices:
     """The common refinement of two partitions, classes numbered 0, 1, ..."""
     pairs = first.astype(np.int64) * (int(second.max(initial=0)) + 1) + second
     return np.asarray(np.unique(pairs, return_inverse=True)[1].reshape(-1), dtype=np.int64)
@@ -32,13 +32,13 @@ def joined(first: Indices, second: Indices) -> Indices:
 
 def determines(classes: Indices, states: Indices) -> bool:
     """True where points of one class always lie over one state."""
-    return int(joined(classes, states).max(initial=0)) == int(classes.max(initial=0))
+    return int(join_partitions(classes, states).max(initial=0)) == int(classes.max(initial=0))
 
 
 def _common(candidates: Sequence[HeadCandidate], size: int) -> Indices:
     classes = np.zeros(size, dtype=np.int64)
     for candidate in candidates:
-        classes = joined(classes, candidate.classes)
+        classes = join_partitions(classes, candidate.classes)
     return classes
 
 
@@ -74,9 +74,9 @@ def _few(pool: list[HeadCandidate], states: Indices) -> list[HeadCandidate]:
     chosen: list[HeadCandidate] = []
     classes = np.zeros(len(states), dtype=np.int64)
     while not determines(classes, states):
-        best = max(pool, key=lambda c: int(joined(classes, c.classes).max()))
+        best = max(pool, key=lambda c: int(join_partitions(classes, c.classes).max()))
         chosen.append(best)
-        classes = joined(classes, best.classes)
+        classes = join_partitions(classes, best.classes)
     for candidate in list(chosen):
         rest = [c for c in chosen if c is not candidate]
         if determines(_common(rest, len(states)), states):
@@ -105,11 +105,11 @@ def choose_marks(heads: Sequence[HeadCandidate], states: Indices) -> list[Marks]
     classes = np.zeros(len(states), dtype=np.int64)
     chosen: list[list[int]] = [[] for _ in heads]
     while not determines(classes, states):
-        best = max(options, key=lambda o: int(joined(classes, classes_of[o]).max()))
-        if int(joined(classes, classes_of[best]).max()) == int(classes.max()):
+        best = max(options, key=lambda o: int(join_partitions(classes, classes_of[o]).max()))
+        if int(join_partitions(classes, classes_of[best]).max()) == int(classes.max()):
             raise AssertionError("the marks of the chosen heads determine the state")
         chosen[best[0]].append(best[1])
-        classes = joined(classes, classes_of[best])
+        classes = join_partitions(classes, classes_of[best])
     return [tuple(sorted(marks)) for marks in chosen]
 
 

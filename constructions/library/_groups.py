@@ -34,7 +34,17 @@ _FACTOR = re.compile(
 def group_by_name(name: str, max_elements: int = 100_000) -> FiniteGroup:
     """The group with all elements listed; its multiplication table is computed only where it is asked for.
 
-    `InputError` for an unknown name or a number out of range; `LimitError` above `max_elements`, before the work.
+    Args:
+        name: a name of the library, such as `S4` or `Z5`.
+        max_elements: the most elements.
+
+    Raises:
+        InputError: the name is unknown, or a number in it is out of range.
+        LimitError: the group has more than `max_elements` elements; found before the work.
+        InputError: the name is unknown, or a number in it is out of range.
+        LimitError: the group has more than `max_elements` elements; found before the work.
+        InputError: the name is unknown, or a number in it is out of range.
+        LimitError: the group has more than `max_elements` elements; found before the work.
     """
     order, build = _blueprint(name)
     if order > max_elements:
@@ -243,9 +253,9 @@ def letters_of(group: FiniteGroup, alphabet: str, name: str) -> Indices:
         square_to_one = group.multiply(everything, everything) == group.identity
         chosen = np.flatnonzero(square_to_one & (everything != group.identity))
     elif alphabet == "transpositions":
-        chosen = np.flatnonzero(_moved_points(group, name) == 2)
+        chosen = np.flatnonzero(_count_moved_points(group, name) == 2)
     elif up_to:
-        moved = _moved_points(group, name)
+        moved = _count_moved_points(group, name)
         points = 0 if group.images is None else group.images.shape[1]
         (k,) = whole_numbers(name, up_to[1], [Parameter("k", 0, points)])
         chosen = np.flatnonzero(moved <= k)
@@ -274,7 +284,7 @@ def in_k_tokens(group: FiniteGroup, digits: str, product: Product, name: str, li
     return replace(plain, letters=(*plain.letters, BLANK), transitions=rows)
 
 
-def _moved_points(group: FiniteGroup, name: str) -> Indices:
+def _count_moved_points(group: FiniteGroup, name: str) -> Indices:
     """How many points each element moves."""
     if group.images is None:
         raise InputError(

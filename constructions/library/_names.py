@@ -181,7 +181,11 @@ MAX_COUNTED_MONOID = 100_000
 
 
 def library_rows(max_monoid: int = MAX_COUNTED_MONOID) -> list[dict[str, Any]]:
-    """One row a name: `name` (pattern), `example`, `states`, `letters`, `monoid` (None over the limit), `description`."""
+    """One row a name: `name` (pattern), `example`, `states`, `letters`, `monoid` (None over the limit), `description`.
+
+    Args:
+        max_monoid: the largest transition monoid that is counted.
+    """
     rows = []
     for entry in library():
         automaton = automaton_by_name(entry.example)

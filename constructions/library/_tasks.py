@@ -113,7 +113,7 @@ def random(name: str, text: str, limits: Limits) -> Automaton:
             draws[over] = stream.random_raw(int(over.sum()))
     table = (draws % np.uint64(n)).astype(np.int64).reshape(k, n)
     letters = tuple("abcdefghijklmnopqrstuvwxyz"[:k]) if k <= 26 else tuple(f"x{i}" for i in range(k))
-    return Automaton(tuple(range(n)), letters, table, 0, object_array(range(n)), name).trimmed()
+    return Automaton(tuple(range(n)), letters, table, 0, object_array(range(n)), name).trim()
 
 
 def parity(name: str, text: str, limits: Limits) -> Automaton:

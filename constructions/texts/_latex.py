@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from .._lrnn import LRNN, Head, dense, dense_matrix
+from .._lrnn import LRNN, Head, dense_matrix, to_dense
 from .._realisation import Sparse, Transition
 from ..algebra._closed_forms import closed_form
 from ..algebra._cyclotomic import Algebraic, Number, simplest
@@ -22,7 +22,7 @@ from ._show import (
     SHORT_LIST,
     LayerLetters,
     check_max_letters,
-    counted,
+    count_noun,
     distinct_transitions,
     head_text,
     heads_read,
@@ -34,9 +34,9 @@ from ._show import (
     point_map,
     points_text,
     read_out,
-    signed_sum,
     start_text,
-    titled_heads,
+    title_heads,
+    write_signed_sum,
 )
 
 PREAMBLE = r"""\documentclass{article}
@@ -68,9 +68,14 @@ SPECIAL = {
 def latex(lrnn: LRNN, *, standalone: bool = True, max_letters: int | None = None) -> str:
     """The construction as LaTeX that compiles with amsmath: figures, H_0, and A(x) of every letter x.
 
-    `standalone`: a whole document, else only its body. `max_letters`: letters of each head, None for all; with several
-    layers the length of every list, None for 30, and each different transition is shown once (`latex_layers`).
-    Raises `InputError` for `max_letters` below 1.
+    Args:
+        lrnn: the realisation.
+        standalone: a whole document, else only its body.
+        max_letters: letters of each head, None for all; with several layers the length of every list, None
+            for 30, and each different transition is shown once (`latex_layers`).
+
+    Raises:
+        InputError: `max_letters` is below 1.
     """
     if max_letters is not None:
         check_max_letters(max_letters)
@@ -78,29 +83,29 @@ def latex(lrnn: LRNN, *, standalone: bool = True, max_letters: int | None = None
     if lrnn.householders is None:
         factors, proof = "matrices in place of factors", ""
     else:
-        factors = f"at most {counted(lrnn.householders, 'factor')} a letter"
+        factors = f"at most {count_noun(lrnn.householders, 'factor')} a letter"
         proof = r" A factor has norm at most~$1$ because $0 \le \beta_j \lVert v_j\rVert^2 \le 2$."
         proof += COPIES * lrnn.norm.startswith("at most √2")
     several = lrnn.is_layered
-    heads = f"{counted(len(lrnn.all_heads), 'head')} in all" if several else counted(lrnn.heads, "head")
+    heads = f"{count_noun(len(lrnn.all_heads), 'head')} in all" if several else count_noun(lrnn.heads, "head")
     parts = [
         rf"\section*{{{text(name)}: {text(lrnn.construction)}}}",
-        f"Source: {text(lrnn.theorem)}. The automaton has {counted(n, 'state')} and {counted(k, 'letter')}; "
-        f"the linear RNN has {counted(lrnn.depth, 'layer')}, {heads}, {factors} and "
+        f"Source: {text(lrnn.theorem)}. The automaton has {count_noun(n, 'state')} and {count_noun(k, 'letter')}; "
+        f"the linear RNN has {count_noun(lrnn.depth, 'layer')}, {heads}, {factors} and "
         f"dimension {lrnn.dim}, and is {lrnn.exactness}. "
         r"A letter~$x$ acts by $H \leftarrow A(x)\,H$, $A(x) = C_k \cdots C_1$ with $C_1$ applied first and "
         r"$C_j = I - \beta_j v_j v_j^\top$; $e_1, e_2, \dots$ are the unit vectors." + proof,
     ]
     if several:
         parts += layered_parts(lrnn, 30 if max_letters is None else max_letters)
-    for title, head, labels in [] if several else titled_heads(lrnn):
+    for title, head, labels in [] if several else title_heads(lrnn):
         shown = len(labels) if max_letters is None else min(max_letters, len(labels))
         parts.append(rf"\subsection*{{{title}}}")
         parts += beginning(head, head.codes[0])
         for label, transition in list(zip(labels, head.transitions, strict=True))[:shown]:
             parts.append(transition_latex(rf"A(\text{{\ttfamily {text(label)}}})", transition, head))
         if shown < len(labels):
-            more = counted(len(labels) - shown, "more letter")
+            more = count_noun(len(labels) - shown, "more letter")
             parts.append(rf"\dots\ {more}: \texttt{{{text(f'max_letters {len(labels)}')}}} shows all.")
     body = "\n\n".join(parts) + "\n"
     return f"{PREAMBLE}{body}\\end{{document}}\n" if standalone else body
@@ -108,11 +113,11 @@ def latex(lrnn: LRNN, *, standalone: bool = True, max_letters: int | None = None
 
 def text(label: str) -> str:
     """A label as LaTeX text: special characters escaped, characters unknown to pdflatex as U+ numbers."""
-    escaped = "".join(SPECIAL.get(c) or (c if _known(c) else f"U+{ord(c):04X}") for c in label)
+    escaped = "".join(SPECIAL.get(c) or (c if _is_latin(c) else f"U+{ord(c):04X}") for c in label)
     return escaped.replace("--", "-{}-")
 
 
-def _known(c: str) -> bool:
+def _is_latin(c: str) -> bool:
     return " " <= c <= "~" or (c.isalpha() and "À" <= c <= "ÿ")
 
 
@@ -169,7 +174,7 @@ def vector(entries: Sequence[tuple[int, Number]]) -> str:
         coefficient = "" if coefficient == "1" else coefficient + (r"\," if "\\" in coefficient else "")
         return f"{coefficient}e_{{{i + 1}}}"
 
-    return signed_sum(entries, number, term)
+    return write_signed_sum(entries, number, term)
 
 
 def number(x: Number, sine: bool = False, angle: Fraction | None = None) -> str:
@@ -202,7 +207,7 @@ def _fraction(x: Fraction, unit: str = "") -> str:
 
 def _large(entries: Sparse, n: int) -> str:
     if n <= MAX_MATRIX:
-        return array(dense(entries, n, n))
+        return array(to_dense(entries, n, n))
     columns: dict[int, list[tuple[int, Number]]] = {}
     for i, j, x in entries:
         columns.setdefault(j, []).append((i, x))
@@ -217,10 +222,10 @@ def _entries(entries: Sparse) -> str:
 def code_latex(head: Head, code: Sparse) -> str:
     """A state H of the head."""
     if head.dim <= MAX_MATRIX and head.value_dim == 1:
-        values = ", ".join(number(x) for (x,) in dense(code, head.dim, 1))
+        values = ", ".join(number(x) for (x,) in to_dense(code, head.dim, 1))
         return rf"({values})^\top"
     if head.dim <= MAX_MATRIX:
-        return array(dense(code, head.dim, head.value_dim))
+        return array(to_dense(code, head.dim, head.value_dim))
     if head.value_dim == 1:
         return vector([(i, x) for i, _, x in code])
     return r"\sum_{i,j} h_{ij} e_i e_j^\top,\quad " + r",\; ".join(
@@ -243,13 +248,13 @@ def layered_parts(lrnn: LRNN, max_letters: int) -> list[str]:
     for i, layer in enumerate(lrnn.layers):
         own = letters[i]
         parts.append(
-            rf"\section*{{Layer {i + 1}: {counted(own.count, 'letter')}, {counted(len(layer.heads), 'head')}}}"
+            rf"\section*{{Layer {i + 1}: {count_noun(own.count, 'letter')}, {count_noun(len(layer.heads), 'head')}}}"
         )
         if i > 0:
             rows = [
                 rf"{_tt(own.name(y))}: {own.explanation(y, _tt)}" for y in range(min(own.count, max_letters))
             ]
-            parts.append("Letters: " + "; ".join(rows) + _cut(own.count, max_letters, "letter") + ".")
+            parts.append("Letters: " + "; ".join(rows) + _say_cut(own.count, max_letters, "letter") + ".")
         for j, head in enumerate(layer.heads):
             code = int(lrnn.decode[0, 1 + lrnn.columns[i].start + j])
             parts += _head_parts(f"Layer {i + 1}, head {j + 1}", head, code, own, max_letters)
@@ -260,7 +265,7 @@ def layered_parts(lrnn: LRNN, max_letters: int) -> list[str]:
 def _head_parts(title: str, head: Head, code: int, own: LayerLetters, max_letters: int) -> list[str]:
     every = point_codes(head)
     codes = [rf"{p} is ${_point_code(head, c)}$" for p, c in enumerate(every[:max_letters])]
-    points = f"Points: {', '.join(codes)}{_cut(len(every), max_letters, 'point')}."
+    points = f"Points: {', '.join(codes)}{_say_cut(len(every), max_letters, 'point')}."
     parts = [
         rf"\subsection*{{{title}}}",
         rf"{text(head_text(head)).replace('H is', '$H$ is', 1)}. {points} $H_0$ is {start_text(head, code)}.",
@@ -277,7 +282,7 @@ def _head_parts(title: str, head: Head, code: int, own: LayerLetters, max_letter
             + transition_latex("A", head.transitions[t], head)
         )
     if len(kinds) > max_letters:
-        parts.append(_cut(len(kinds), max_letters, "transition").removeprefix("; ") + ".")
+        parts.append(_say_cut(len(kinds), max_letters, "transition").removeprefix("; ") + ".")
     return parts
 
 
@@ -300,10 +305,10 @@ def _read_out_parts(lrnn: LRNN, i: int, letters: Sequence[LayerLetters], max_let
         names = ", ".join(f"{i + 1}.{h + 1}" for h in heads)
         read = f"head{'s' * (len(heads) > 1)} {names} at " if heads else ""
         lines.append(
-            rf"\item {_tt(own.name(x))}: {read}{', '.join(parts)}{_cut(len(rows), max_letters, 'point')}"
+            rf"\item {_tt(own.name(x))}: {read}{', '.join(parts)}{_say_cut(len(rows), max_letters, 'point')}"
         )
     listed = "\\begin{itemize}\n" + "\n".join(lines) + "\n\\end{itemize}"
-    more = _cut(own.count, max_letters, "letter").removeprefix("; ")
+    more = _say_cut(own.count, max_letters, "letter").removeprefix("; ")
     return [rf"\subsection*{{Layer {i + 1}, read-out: {aim}}}", listed, *[more + "."] * bool(more)]
 
 
@@ -311,7 +316,7 @@ def _tt(label: str) -> str:
     return rf"\texttt{{{text(label)}}}"
 
 
-def _cut(count: int, most: int, noun: str) -> str:
+def _say_cut(count: int, most: int, noun: str) -> str:
     if count <= most:
         return ""
-    return rf"; \dots\ {counted(count - most, f'more {noun}')}: \texttt{{{text(f'max_letters {count}')}}} shows all"
+    return rf"; \dots\ {count_noun(count - most, f'more {noun}')}: \texttt{{{text(f'max_letters {count}')}}} shows all"

@@ -23,7 +23,7 @@ import numpy as np
 
 from ...foundation._errors import InputError
 from .._delay import BlockDelay
-from .._lrnn import LRNN, Head, Layer, dense, dense_matrix
+from .._lrnn import LRNN, Head, Layer, dense_matrix, to_dense
 from .._realisation import Sparse, Transition
 from ..algebra._closed_forms import closed_form, number_text
 from ..algebra._cyclotomic import Algebraic, Number, simplest
@@ -44,21 +44,27 @@ COPIES = (
 def show(lrnn: LRNN, *, max_letters: int = 30) -> str:
     """The construction as plain text: figures, H_0, then each letter's factors, their norm proofs, and its matrix.
 
-    With several layers each different transition of a head is shown once, and every layer's read-out (`show_layers`).
-    `max_letters`: letters shown of each head; a last line says how many more there are.
-    Raises `InputError` for `max_letters` below 1.
+    With several layers each different transition of a head is shown once, and every layer's read-out
+    (`show_layers`).
+
+    Args:
+        lrnn: the realisation.
+        max_letters: letters shown of each head; a last line says how many more there are.
+
+    Raises:
+        InputError: `max_letters` is below 1.
     """
     check_max_letters(max_letters)
     automaton, figures = lrnn.automaton, lrnn.summary()
-    factors = "no GH factors" if lrnn.householders is None else counted(lrnn.householders, "factor")
+    factors = "no GH factors" if lrnn.householders is None else count_noun(lrnn.householders, "factor")
     bound = f" with bound {figures['integer_bound']}" if figures["integer_bound"] is not None else ""
     several = lrnn.is_layered
-    heads = f"{counted(len(lrnn.all_heads), 'head')} in all" if several else counted(lrnn.heads, "head")
+    heads = f"{count_noun(len(lrnn.all_heads), 'head')} in all" if several else count_noun(lrnn.heads, "head")
     exact_in = f"bit-exact in {' '.join(lrnn.formats)}" if lrnn.formats else "rounded in every float format"
     lines = [
         f"{label_text(automaton.name)}: {lrnn.construction} ({lrnn.theorem})",
-        f"{counted(len(automaton.states), 'state')}, {counted(len(automaton.letters), 'letter')}; "
-        f"{counted(lrnn.depth, 'layer')}, {heads}, {factors}, dimension {lrnn.dim}; "
+        f"{count_noun(len(automaton.states), 'state')}, {count_noun(len(automaton.letters), 'letter')}; "
+        f"{count_noun(lrnn.depth, 'layer')}, {heads}, {factors}, dimension {lrnn.dim}; "
         f"{lrnn.exactness}{bound}, {exact_in}",
         CONVENTION,
         "0 ≤ β‖v‖² ≤ 2 proves ‖C‖ ≤ 1: the eigenvalue of C on v is 1 - β‖v‖², all others are 1",
@@ -67,16 +73,16 @@ def show(lrnn: LRNN, *, max_letters: int = 30) -> str:
     ]
     if several:
         return "\n".join(lines + layered_lines(lrnn, max_letters)) + "\n"
-    for title, head, labels in titled_heads(lrnn):
+    for title, head, labels in title_heads(lrnn):
         lines += [
             "",
-            f"{title}: H is {head.dim} × {head.value_dim}, {counted(len(head.codes), 'reachable H', '')}",
+            f"{title}: H is {head.dim} × {head.value_dim}, {count_noun(len(head.codes), 'reachable H', '')}",
         ]
         lines += [*field_lines(head), *code_lines("H_0 = ", head, head.codes[0])]
         for label, transition in list(zip(labels, head.transitions, strict=True))[:max_letters]:
             lines += ["", *transition_lines(f"letter {label}", transition, head)]
         if len(labels) > max_letters:
-            more = counted(len(labels) - max_letters, "more letter")
+            more = count_noun(len(labels) - max_letters, "more letter")
             lines += ["", f"... {more}: `max_letters` {len(labels)} shows all"]
     return "\n".join(lines) + "\n"
 
@@ -92,19 +98,19 @@ def show_delay(form: BlockDelay, *, max_letters: int = 30) -> str:
     exact_in = f"bit-exact in {' '.join(form.formats)}" if form.formats else "rounded in every float format"
     lines = [
         f"{label_text(automaton.name)}: {form.construction} ({form.theorem})",
-        f"{counted(len(automaton.states), 'state')}, {counted(len(letters), 'letter')}; "
-        f"{counted(form.depth, 'layer')}, {counted(form.heads, 'head')}, {counted(form.householders, 'factor')}, "
+        f"{count_noun(len(automaton.states), 'state')}, {count_noun(len(letters), 'letter')}; "
+        f"{count_noun(form.depth, 'layer')}, {count_noun(form.heads, 'head')}, {count_noun(form.householders, 'factor')}, "
         f"dimension {form.dim}; {form.exactness}{bound}, {exact_in}",
         f"layers 1 to {form.depth - 2}: the {form.counter.kind} counter of the tokens modulo {2 * form.block}; layer "
         f"{form.depth - 1}: the last {2 * form.block} tokens; layer {form.depth}: the product of the block before, "
-        f"{counted(form.budget, 'swap')} a token at most, on H_0 with 1, 2, ... at the points {list(form.marks)}",
+        f"{count_noun(form.budget, 'swap')} a token at most, on H_0 with 1, 2, ... at the points {list(form.marks)}",
         *(f"note: {note}" for note in form.notes),
         "",
     ]
     for letter, image in list(zip(letters, form.points.tolist(), strict=True))[:max_letters]:
         lines.append(f"letter {label_text(letter)}: the points 0, 1, ... go to {image}")
     if len(letters) > max_letters:
-        more = counted(len(letters) - max_letters, "more letter")
+        more = count_noun(len(letters) - max_letters, "more letter")
         lines.append(f"... {more}: `max_letters` {len(letters)} shows all")
     return "\n".join(lines) + "\n"
 
@@ -115,7 +121,7 @@ def check_max_letters(max_letters: int) -> None:
         raise InputError(f"`max_letters` {max_letters}: at least one letter is needed")
 
 
-def counted(number: int, noun: str, plural: str = "s") -> str:
+def count_noun(number: int, noun: str, plural: str = "s") -> str:
     """`1 factor`, `2 factors`."""
     return f"{number} {noun}{'' if number == 1 else plural}"
 
@@ -126,7 +132,7 @@ def label_text(label: object) -> str:
     return text if text.strip() and text.isprintable() else repr(label)
 
 
-def titled_heads(lrnn: LRNN) -> list[tuple[str, Head, list[str]]]:
+def title_heads(lrnn: LRNN) -> list[tuple[str, Head, list[str]]]:
     """Every head of an LRNN of one layer in order, with its title and its letters' labels."""
     labels = [label_text(x) for x in lrnn.automaton.letters]
     return [(f"Head {j + 1}", head, labels) for j, head in enumerate(lrnn.layers[0].heads)]
@@ -145,7 +151,7 @@ def transition_lines(heading: str, transition: Transition, head: Head) -> list[s
     if transition.matrix is not None:
         kind = "A is given as a matrix, not by factors"
     else:
-        kind = counted(k, "factor") if k else "no factor, A = I" if transition.gate == 1 else "no factor"
+        kind = count_noun(k, "factor") if k else "no factor, A = I" if transition.gate == 1 else "no factor"
     lines = [f"{heading}: {kind}"]
     if transition.gate != 1:
         lines.append(f"  gate {number_text(transition.gate)}, applied before the factors and part of A")
@@ -195,10 +201,10 @@ def vector_text(vector: Sequence[tuple[int, Number]]) -> str:
         number = "" if number == "1" else number + "·" * isinstance(x, Algebraic)
         return f"{number}e_{i + 1}"
 
-    return signed_sum(vector, number_text, term)
+    return write_signed_sum(vector, number_text, term)
 
 
-def signed_sum(
+def write_signed_sum(
     vector: Sequence[tuple[int, Number]],
     number: Callable[[Number], str],
     term: Callable[[str, Number, int], str],
@@ -237,7 +243,7 @@ def _code_rows(head: Head, code: Sparse) -> list[list[str]] | str:
             if head.value_dim == 1
             else "zero but for " + _entries(code)
         )
-    H = dense(code, head.dim, head.value_dim)
+    H = to_dense(code, head.dim, head.value_dim)
     if head.value_dim == 1:
         return f"({', '.join(number_text(x) for (x,) in H)})ᵀ"
     return matrix_texts(H, number_text)
@@ -434,11 +440,11 @@ def layered_lines(lrnn: LRNN, max_letters: int) -> list[str]:
         which = " (the automaton's)" if i == 0 else ""
         lines += [
             "",
-            f"Layer {i + 1}: {counted(own.count, 'letter')}{which}, {counted(len(layer.heads), 'head')}",
+            f"Layer {i + 1}: {count_noun(own.count, 'letter')}{which}, {count_noun(len(layer.heads), 'head')}",
         ]
         if i > 0:
             rows = [f"  {own.name(y)}: {own.explanation(y)}" for y in range(min(own.count, max_letters))]
-            lines += [*rows, *cut_lines(own.count, max_letters, "letter")]
+            lines += [*rows, *say_cut(own.count, max_letters, "letter")]
         for j, head in enumerate(layer.heads):
             code = int(lrnn.decode[0, 1 + lrnn.columns[i].start + j])
             lines += ["", *_head_lines(f"Layer {i + 1}, head {j + 1}", head, code, own, max_letters)]
@@ -446,11 +452,11 @@ def layered_lines(lrnn: LRNN, max_letters: int) -> list[str]:
     return lines
 
 
-def cut_lines(count: int, most: int, noun: str) -> list[str]:
+def say_cut(count: int, most: int, noun: str) -> list[str]:
     """A line that says how many more there are."""
     if count <= most:
         return []
-    return [f"  ... {counted(count - most, f'more {noun}')}: `max_letters` {count} shows all"]
+    return [f"  ... {count_noun(count - most, f'more {noun}')}: `max_letters` {count} shows all"]
 
 
 def short_list(names: Sequence[str], most: int = SHORT_LIST) -> str:
@@ -486,9 +492,9 @@ def head_text(head: Head) -> str:
     """Shape, points, and what a doubled head remembers."""
     text = f"H is {head.dim} × {head.value_dim}, "
     if head.points is None:
-        return text + counted(len(head.codes), "point")
+        return text + count_noun(len(head.codes), "point")
     return text + (
-        f"doubled: above u, the current one of {counted(head.points, 'point')}, below v, "
+        f"doubled: above u, the current one of {count_noun(head.points, 'point')}, below v, "
         "the one before the last reset"
     )
 
@@ -507,7 +513,7 @@ def _head_lines(title: str, head: Head, code: int, own: LayerLetters, max_letter
         shown = transition_lines(heading, head.transitions[t], head)
         shown.insert(1, f"  points: {map_text(point_map(head, t))}")
         lines += ["", *shown]
-    return lines + cut_lines(len(kinds), max_letters, "transition")
+    return lines + say_cut(len(kinds), max_letters, "transition")
 
 
 def _code_text(head: Head, code: Sparse) -> str:
@@ -538,4 +544,4 @@ def _read_out_lines(lrnn: LRNN, i: int, letters: Sequence[LayerLetters], max_let
         names = ", ".join(f"{i + 1}.{h + 1}" for h in heads)
         read = f"head{'s' * (len(heads) > 1)} {names} at " if heads else ""
         lines.append(f"  {own.name(x)}: {read}{'; '.join(parts)}{more}")
-    return lines + cut_lines(own.count, max_letters, "letter")
+    return lines + say_cut(own.count, max_letters, "letter")

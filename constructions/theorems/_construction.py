@@ -87,7 +87,13 @@ class Problem:
         return self._cascade
 
     def layers_of_cascade(self, theorem: str, *, gated: bool = False, wiring: Wiring = "repaired") -> LRNN:
-        """The automaton's cascade as a linear RNN, one layer a level."""
+        """The automaton's cascade as a linear RNN, one layer a level.
+
+        Args:
+            theorem: the source that the result names.
+            gated: resets by the gate 0 in place of factors.
+            wiring: `repaired`, or `printed` as the proof of G.T4 has it, which is wrong for some automata.
+        """
         return cascade_lrnn(
             self.automaton,
             self.cascade(),
@@ -144,5 +150,9 @@ class Construction:
             raise TypeError(f"construction {self.source}: it has one of build, forms and candidates")
 
     def suits(self, automaton: Automaton) -> bool:
-        """Is it worth a try? Not for a group automaton where another theorem is cheaper for all of these."""
+        """Is it worth a try? Not for a group automaton where another theorem is cheaper for all of these.
+
+        Args:
+            automaton: the automaton to be realised.
+        """
         return self.for_group_automata or not automaton.is_permutation

@@ -31,10 +31,18 @@ def group_lrnn(
 ) -> LRNN:
     """The one-layer LRNN of a group automaton with the fewest factors, then integers, then the smallest dimension.
 
-    `theorem`: only heads of this source, one that offers candidates, such as G.T3. Raises `NotRealisableError` with the letter and the two states
-    that it merges where the automaton is no group automaton, and where no heads do.
+    Args:
+        automaton: a group automaton.
+        exactness: `any`; `integer`: only integers.
+        theorem: only heads of this source, one that offers candidates, such as G.T3; None: all.
+        max_degree: the largest degree of a number field.
+        max_group: the largest group whose elements are listed.
+
+    Raises:
+        NotRealisableError: the automaton is no group automaton (with the letter and the two states that it
+            merges), or no heads do.
     """
-    if (merged := automaton.merged_pair()) is not None:
+    if (merged := automaton.find_merged_pair()) is not None:
         x, p, q = merged
         raise NotRealisableError(
             f"{automaton.name}: letter {automaton.letters[x]!r} merges states {automaton.states[p]!r} and "
@@ -72,7 +80,12 @@ def group_lrnn(
 
 
 def head_candidates(action: TransitiveAction, max_degree: int = MAX_DEGREE) -> list[HeadCandidate]:
-    """Every head on offer for the group, cheapest first."""
+    """Every head on offer for the group, cheapest first.
+
+    Args:
+        action: a transitive action of the group.
+        max_degree: the largest degree of a number field.
+    """
     return _all_candidates(HeadSearch(action, max_degree))
 
 

@@ -22,7 +22,14 @@ def all_constructions() -> dict[str, Construction]:
 
 
 def construction_of(source: str) -> Construction:
-    """The construction of a source; `InputError` where there is none of that name."""
+    """The construction of a source.
+
+    Args:
+        source: the id of a theorem, such as `G.T3`.
+
+    Raises:
+        InputError: there is none of that name.
+    """
     known = all_constructions()
     if source not in known:
         raise InputError(f"`theorem` {source}: not a construction; there are {', '.join(known)}")

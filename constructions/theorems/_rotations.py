@@ -17,7 +17,7 @@ from math import lcm
 import numpy as np
 
 from ..algebra._cyclotomic import Number, conductor_degree, real_cyclotomic_field
-from ..algebra._matrices import Matrix, identity, matrix, product, scaled
+from ..algebra._matrices import Matrix, identity, matrix, product, scale_matrix
 from ..algebra.groups._abelian import CyclicFactor, cyclic_factors, prime_powers
 from ..algebra.groups._actions import (
     MAX_TABLE,
@@ -28,7 +28,7 @@ from ..algebra.groups._actions import (
 )
 from ..algebra.groups._permutations import cycle_counts, cycle_lengths
 from ..automata._automaton import Indices
-from ..heads._candidates import MAX_DEGREE, HeadCandidate, HeadSearch, undivided
+from ..heads._candidates import MAX_DEGREE, HeadCandidate, HeadSearch, candidate_of_one_plan
 from ..heads._representations import MatrixPlan, SignedPermutationPlan, vector
 
 
@@ -75,7 +75,7 @@ def prime_parts(factor: CyclicFactor) -> list[CyclicFactor]:
     return [factor.part(power) for power in prime_powers(factor.order)]
 
 
-def skipped_fields(search: HeadSearch) -> list[str]:
+def list_skipped_fields(search: HeadSearch) -> list[str]:
     """A sentence for each cyclic quotient whose rotations lie in a field above `max_degree`."""
     factors = [] if search.abelian is None else cyclic_factors(search.abelian[0])
     orders = dict.fromkeys(power for factor in factors for power in prime_powers(factor.order))
@@ -97,7 +97,7 @@ def _rotations(part: CyclicFactor, labels: Indices, max_degree: int) -> list[Hea
     plan = MatrixPlan(tuple(rotation(int(w), m) for w in part.letters), vector(1, 0), lambda: shifts)
     cost = 2 if part.letters.any() else 0
     name = f"rotations by multiples of 2π/{m}"
-    return [undivided("DP.T4", name, cost, degree, lambda: part.points[labels], plan)]
+    return [candidate_of_one_plan("DP.T4", name, cost, degree, lambda: part.points[labels], plan)]
 
 
 def _cycles(part: CyclicFactor, labels: Indices) -> list[HeadCandidate]:
@@ -111,7 +111,7 @@ def _cycles(part: CyclicFactor, labels: Indices) -> list[HeadCandidate]:
     def candidate(name: str, image: Indices, negative: Indices, moved: int | None) -> HeadCandidate:
         plan = SignedPermutationPlan(image, negative, (((0, 1),),))
         cost = max((len(f) for f in plan.factors()), default=0)
-        return undivided("G.T3", name, cost, 1, classes, plan, moved=moved)
+        return candidate_of_one_plan("G.T3", name, cost, 1, classes, plan, moved=moved)
 
     if m > 2:
         moved = m if part.letters.any() else 0
@@ -151,7 +151,7 @@ def _dihedral_candidate(
 
     degree = conductor_degree(lcm(4, m))
     plan = MatrixPlan(matrices, identity(2), lambda: system.action.quotient(classes()))
-    return undivided("DP.T4", name, cost, degree, classes, plan)
+    return candidate_of_one_plan("DP.T4", name, cost, degree, classes, plan)
 
 
 def polygon_of(action: TransitiveAction) -> tuple[list[tuple[int, int]], int] | None:
@@ -253,7 +253,7 @@ def turned_icosahedral_candidates(systems: list[BlockSystem]) -> list[HeadCandid
     """H.A5inv: the same with signs, where that saves factors."""
     candidates = []
     for system, letters in _icosahedral_letters(systems):
-        lifted, cost = _lifted(letters, system.letters)
+        lifted, cost = _lift_letters(letters, system.letters)
         if cost < 2:
             name = f"{ICOSAHEDRON}, half-turns R as reflections -R"
             candidates.append(_candidate(system, "H.A5inv", name, cost, lifted))
@@ -280,14 +280,14 @@ def _candidate(
     lifted = theorem == "H.A5inv"
     quotient = None if lifted else (lambda: system.action.quotient(system.kernel_classes))
     plan = MatrixPlan(tuple(letters), identity(3), quotient)
-    return undivided(theorem, name, cost, 2, lambda: system.kernel_classes, plan, lifted=lifted)
+    return candidate_of_one_plan(theorem, name, cost, 2, lambda: system.kernel_classes, plan, lifted=lifted)
 
 
-def _lifted(letters: list[Matrix], permutations: Indices) -> tuple[list[Matrix], int]:
+def _lift_letters(letters: list[Matrix], permutations: Indices) -> tuple[list[Matrix], int]:
     """-R for half-turns, R otherwise; and the most factors then needed."""
     result, cost = [], 0
     for A, image in zip(letters, permutations, strict=True):
         half_turn = identity(3) != A and (image[image] == np.arange(5)).all()
-        result.append(scaled(-1, A) if half_turn else A)
+        result.append(scale_matrix(-1, A) if half_turn else A)
         cost = max(cost, 1 if half_turn else 0 if identity(3) == A else 2)
     return result, cost

@@ -10,7 +10,7 @@ from ..algebra.groups._actions import transitive_action
 from ..automata._automaton import Automaton, Indices
 from ..heads._candidates import HeadCandidate, HeadSearch
 from ..heads._representations import SignedPermutationPlan
-from ..heads._selection import determines, joined
+from ..heads._selection import determines, join_partitions
 from ._rotations import cycle_candidates
 from .g_t3 import permutation_candidates
 
@@ -20,6 +20,10 @@ def small_permutation_representation(automaton: Automaton, max_group: int = 5_00
 
     The smallest found among the action on the states, its block systems, coset actions of subgroups and unions of
     these (orbits side by side). Small, not proved smallest. For a group automaton whose states are all reachable.
+
+    Args:
+        automaton: a group automaton whose states are all reachable.
+        max_group: the largest group whose elements are listed.
     """
     action = transitive_action(automaton, max_group)
     if not action.regular:
@@ -32,13 +36,13 @@ def small_permutation_representation(automaton: Automaton, max_group: int = 5_00
     union: list[HeadCandidate] = []
     classes = np.zeros(action.size, dtype=np.int64)
     for candidate in candidates:
-        finer = joined(classes, candidate.classes)
+        finer = join_partitions(classes, candidate.classes)
         if int(finer.max()) > int(classes.max()):
             union.append(candidate)
             classes = finer
     for candidate in reversed(union[:-1]):  # those that later ones made superfluous, the largest first
         rest = [c for c in union if c is not candidate]
-        if determines(reduce(joined, [c.classes for c in rest]), every):
+        if determines(reduce(join_partitions, [c.classes for c in rest]), every):
             union = rest
     chosen = min([union, *([c] for c in faithful)], key=lambda parts: sum(map(_points, parts)))
     if not chosen or sum(map(_points, chosen)) > len(automaton.states):
@@ -55,7 +59,18 @@ def small_permutation_representation(automaton: Automaton, max_group: int = 5_00
 
 
 def small_degree(automaton: Automaton, max_group: int = 5_000) -> int:
-    """Number of points of `small_permutation_representation`."""
+    """Number of points of `small_permutation_representation`.
+
+    Args:
+        automaton: a group automaton whose states are all reachable.
+        max_group: the largest group whose elements are listed.
+
+    Examples:
+        >>> from mirrormata import automaton_from_spec
+        >>> from mirrormata.constructions import small_degree
+        >>> small_degree(automaton_from_spec("S4"))
+        4
+    """
     if len(automaton.reachable()) < len(automaton.states):
         return len(automaton.states)
     return int(small_permutation_representation(automaton, max_group).shape[1])

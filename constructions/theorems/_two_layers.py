@@ -9,7 +9,7 @@ from .._realisation import Sparse, Transition
 from ..algebra._cyclotomic import conductor_degree, real_cyclotomic_field
 from ..algebra._householder import gh_factor
 from ..algebra._matrices import divide
-from ..algebra.groups._abelian import abelianised, cyclic_factors
+from ..algebra.groups._abelian import abelianise, cyclic_factors
 from ..algebra.groups._actions import transitive_action
 from ..automata._automaton import Automaton
 
@@ -24,7 +24,7 @@ def residues(automaton: Automaton, max_group: int = 5_000) -> tuple[list[int], i
     if not automaton.is_permutation or len(automaton.reachable()) < len(automaton.states):
         return None
     action = transitive_action(automaton, max_group)
-    abelian = abelianised(action)
+    abelian = abelianise(action)
     if abelian is None or len(abelian[0][0]) != action.size:
         return None
     factors = cyclic_factors(abelian[0])

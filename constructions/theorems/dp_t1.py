@@ -45,23 +45,31 @@ def block_delay(
 ) -> BlockDelay:
     """A group automaton with at most `householders` factors a token, in several layers (DP.T1 ii, iii).
 
-    m = ⌈c/n_h⌉ for the largest count c = n - #cycles over the group (n - #orbits where it is not listed), or more
-    where the counter asks for it. `counter`: see `COUNTERS`. `exactness="integer"`: only bit-exact counters.
-    `max_group`: largest group whose elements are listed for a small number of points. `max_degree`: largest degree
-    of a counter's number field. Unreachable states are dropped.
-    Raises `InputError` where one layer suffices (c ≤ n_h) and for options of the wrong form; `NotRealisableError`
-    for an automaton that is no group automaton and where no such counter exists.
+    m = ⌈c/n_h⌉ for the largest count c = n - #cycles over the group (n - #orbits where it is not listed), or
+    more where the counter asks for it.
+
+    Args:
+        automaton: a group automaton; unreachable states are dropped.
+        householders: n_h, the most factors a token, at least 1.
+        counter: how tokens are counted, one of `COUNTERS`, or `auto`.
+        exactness: `any`; `integer`: only bit-exact counters.
+        max_group: largest group whose elements are listed for a small number of points.
+        max_degree: the largest degree of a counter's number field.
+
+    Raises:
+        InputError: one layer suffices (c ≤ n_h), or an option is of the wrong form.
+        NotRealisableError: the automaton is no group automaton, or no such counter exists.
     """
     automaton = as_automaton(automaton)
     _require_options(householders, counter, exactness)
-    automaton = automaton.trimmed()
-    if (merged := automaton.merged_pair()) is not None:
+    automaton = automaton.trim()
+    if (merged := automaton.find_merged_pair()) is not None:
         x, p, q = merged
         raise NotRealisableError(
             f"{automaton.name}: letter {automaton.letters[x]!r} merges states {automaton.states[p]!r} and "
             f"{automaton.states[q]!r}, so this is no group automaton, and block delay is for group automata"
         )
-    group = _listed(automaton, max_group)
+    group = _list_group(automaton, max_group)
     cost = group.cost
     least = -(-cost // householders)
     if least < 2:
@@ -113,11 +121,11 @@ class _Group:
         """Points whose images tell the state."""
         if self.elements is None or self.states is None:
             return (self.start,)
-        return marked_points(self.elements, self.states)
+        return choose_marked_points(self.elements, self.states)
 
 
 @lru_cache(maxsize=1)  # a plan builds block delays of one automaton for many numbers of factors
-def _listed(automaton: Automaton, max_group: int) -> _Group:
+def _list_group(automaton: Automaton, max_group: int) -> _Group:
     action = transitive_action(automaton, max_group)
     if not action.regular:
         return _Group(automaton.start, np.asarray(automaton.transitions, dtype=np.int64))
@@ -129,7 +137,7 @@ def _listed(automaton: Automaton, max_group: int) -> _Group:
     return _Group(automaton.start, points, elements, action.states)
 
 
-def marked_points(elements: Indices, states: Indices) -> tuple[int, ...]:
+def choose_marked_points(elements: Indices, states: Indices) -> tuple[int, ...]:
     """Points whose images tell the state: the first single one that does, else all less those that are not needed."""
 
     def tell(chosen: list[int]) -> bool:
@@ -167,13 +175,13 @@ def delays(problem: Problem, exactness: str) -> Sequence[Build]:
         budget += max(1, 2 ** (budget.bit_length() - 2))
     builds: list[Build] = []
     for delay in found:
-        builds.append(partial(_built, delay))
+        builds.append(partial(_return_delay, delay))
         if delay.exactness != "integer":
             builds.append(partial(_delay, delay.budget, "integer"))
     return builds
 
 
-def _built(delay: BlockDelay, _: Problem) -> BlockDelay:
+def _return_delay(delay: BlockDelay, _: Problem) -> BlockDelay:
     return delay
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ..heads._candidates import HeadCandidate, HeadSearch
 from ._construction import Construction
-from ._rotations import dihedral_candidates, icosahedral_candidates, rotation_candidates, skipped_fields
+from ._rotations import dihedral_candidates, icosahedral_candidates, list_skipped_fields, rotation_candidates
 from .g_t3 import signed_candidates
 
 
@@ -31,5 +31,5 @@ CONSTRUCTION = Construction(
     examples=("A5[generators]", "mod:9", "dihedral:5", "A4"),
     refusals={"S5": "`theorem` DP.T4", "tomita:4": "no group automaton"},
     candidates=_candidates,
-    left_out=skipped_fields,
+    left_out=list_skipped_fields,
 )

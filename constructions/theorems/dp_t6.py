@@ -29,7 +29,13 @@ from ._construction import Construction, Problem
 
 @dataclass(frozen=True)
 class Step:
-    """The map that sends `source` to `target` and, if `copies` is false, `target` to `source`; all others stay."""
+    """The map that sends `source` to `target` and, if `copies` is false, `target` to `source`; all others stay.
+
+    Attributes:
+        source: the point that moves.
+        target: where it moves to, another point.
+        copies: the target stays (a copy); else it moves to the source (a swap).
+    """
 
     source: int
     target: int
@@ -51,17 +57,20 @@ class Step:
 
 
 def swap_copy_word(image: Sequence[int]) -> tuple[Step, ...]:
-    """The fewest swaps and copies, applied first to last, whose composite sends each point q to image[q].
+    """Swaps and copies, the first applied first, whose product is a map f, as few as possible.
 
-    `image`: n points of range(n). There are n - c(f) steps and n - |f(Q)| copies among them, both least; swaps come
-    alone for a permutation. Linear in n. Raises `InputError` that names the wrong entries, five at most.
+    There are n - c(f) steps and n - |f(Q)| copies among them, both least; swaps come alone for a permutation. Linear in n.
 
-    Each component is a cycle with trees that grow towards it. The cycle of r points takes r - 1 swaps. Then the tree
-    points move one by one, nearest the cycle first: when the turn of q comes it stands at q, alone, and f(q) holds
-    only points that shall end there, so q → f(q) is one step: a copy if somebody stands at f(q), else a swap.
+    Args:
+        image: n points of range(n): the map f.
 
-    >>> [(step.source, step.target, step.copies) for step in swap_copy_word([1, 0, 0])]
-    [(0, 1, False), (2, 0, True)]
+    Raises:
+        InputError: an entry is no point; the message names the wrong ones, five at most.
+
+    Examples:
+        >>> from mirrormata.constructions import swap_copy_word
+        >>> swap_copy_word([1, 2, 2])
+        (Step(source=1, target=2, copies=True), Step(source=0, target=1, copies=False))
     """
     f = _points(image)
     cycles = _cycles(f)
@@ -84,7 +93,11 @@ def swap_copy_word(image: Sequence[int]) -> tuple[Step, ...]:
 
 
 def swap_copy_count(image: Sequence[int]) -> int:
-    """n - c(f): the length of `swap_copy_word`, the least number of factors that differ from I by rank 1."""
+    """n - c(f): the length of `swap_copy_word`, the least number of factors that differ from I by rank 1.
+
+    Args:
+        image: a map f of 0..n-1, i ↦ `image[i]`.
+    """
     f = _points(image)
     return len(f) - len(_cycles(f))
 
@@ -94,6 +107,9 @@ def swap_copy_factors(image: Sequence[int]) -> tuple[GHFactor, ...]:
 
     All have v = ±(e_i - e_j) and β = 1, that is c = 2 with the unit key. A swap has no mask. The copy j ↦ i has the
     mask (j,): I - v (v⊙e_j)ᵀ = I + (e_i - e_j) e_jᵀ, of norm √2.
+
+    Args:
+        image: a map f of 0..n-1, i ↦ `image[i]`.
     """
     return tuple(
         replace(swap(step.source, step.target), mask=(step.source,) if step.copies else None)
@@ -143,7 +159,11 @@ def _points(image: Sequence[int]) -> list[int]:
 
 
 def swap_copy_form(automaton: Automaton) -> LRNN:
-    """One-hot states; a letter with map f is n - #components(f) factors, each a swap or a copy (`swap_copy`)."""
+    """One-hot states; a letter with map f is n - #components(f) factors, each a swap or a copy (`swap_copy`).
+
+    Args:
+        automaton: the automaton to be realised.
+    """
     n = len(automaton.states)
     copies = "" if automaton.is_permutation else ", norm up to √2 a factor: unstable under rounding"
     return one_code_a_state(

@@ -24,7 +24,13 @@ from ._two_layers import FLIP, KEEP, ONE, mirrors
 def dihedral_two_layers(
     automaton: Automaton, *, max_degree: int = MAX_DEGREE, max_group: int = 5_000
 ) -> LRNN:
-    """DP.T7, with corrected angles: a dihedral transition group D_m, m ≥ 3, in two layers, one reflection a token."""
+    """DP.T7, with corrected angles: a dihedral transition group D_m, m ≥ 3, in two layers, one reflection a token.
+
+    Args:
+        automaton: an automaton with a dihedral transition group D_m, m ≥ 3.
+        max_degree: the largest degree of a number field.
+        max_group: the largest group whose elements are listed.
+    """
     polygon = None
     if automaton.is_permutation and len(automaton.reachable()) == len(automaton.states):
         polygon = polygon_of(transitive_action(automaton, max_group))

@@ -13,8 +13,18 @@ from ..heads._assembly import one_code_a_state
 from ._construction import Construction, Problem
 
 
-def unbounded(automaton: Automaton) -> LRNN:
-    """The LRNN with A(x) e_q = e_{δ(q, x)} and H_0 = e_{q0}; integer, hence bit-exact in every format."""
+def unbounded_lrnn(automaton: Automaton) -> LRNN:
+    """The LRNN with A(x) e_q = e_{δ(q, x)} and H_0 = e_{q0}; integer, hence bit-exact in every format.
+
+    Args:
+        automaton: the automaton to be realised.
+
+    Examples:
+        >>> from mirrormata import automaton_from_spec
+        >>> from mirrormata.constructions import unbounded_lrnn
+        >>> unbounded_lrnn(automaton_from_spec("T3"))
+        <LRNN of T3 by G.A3: 1 layer, no factors, 1 head, dimension 3, integer>
+    """
     size = len(automaton.states)
     return one_code_a_state(
         automaton,
@@ -31,7 +41,7 @@ def unbounded(automaton: Automaton) -> LRNN:
 
 
 def _build(problem: Problem) -> LRNN:
-    return unbounded(problem.automaton)
+    return unbounded_lrnn(problem.automaton)
 
 
 CONSTRUCTION = Construction(

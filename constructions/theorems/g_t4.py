@@ -10,7 +10,7 @@ from .._lrnn import LRNN
 from ._construction import Construction, Problem
 
 
-def printed_cascade(problem: Problem) -> LRNN:
+def wire_cascade_as_printed(problem: Problem) -> LRNN:
     """The cascade wired as the proof of G.T4 prints it."""
     return problem.layers_of_cascade("G.T4.printed", wiring="printed")
 

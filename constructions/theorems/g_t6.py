@@ -20,7 +20,13 @@ from ._two_layers import FLIP, ONE, mirrors, residues
 
 
 def cyclic_two_layers(automaton: Automaton, *, max_degree: int = MAX_DEGREE, max_group: int = 5_000) -> LRNN:
-    """G.T6: a cyclic transition group in two layers, one reflection a token and head; algebraic unless m is 2."""
+    """G.T6: a cyclic transition group in two layers, one reflection a token and head; algebraic unless m is 2.
+
+    Args:
+        automaton: an automaton with a cyclic transition group.
+        max_degree: the largest degree of a number field.
+        max_group: the largest group whose elements are listed.
+    """
     weights, m = _cyclic(automaton, max_group)
     mirror = mirrors(m, max_degree)
 

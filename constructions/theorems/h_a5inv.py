@@ -12,14 +12,14 @@ import numpy as np
 
 from ..algebra.groups._permutations import cycle_counts
 from ..automata._automaton import Indices
-from ..heads._candidates import HeadCandidate, HeadSearch, undivided
+from ..heads._candidates import HeadCandidate, HeadSearch, candidate_of_one_plan
 from ..heads._representations import SignedPermutationPlan
 from ._construction import Construction
 from ._rotations import turned_icosahedral_candidates
 from .g_t3 import MAX_SIGNED_DIM
 
 
-def lifted_candidate(candidate: HeadCandidate) -> HeadCandidate | None:
+def lift_candidate(candidate: HeadCandidate) -> HeadCandidate | None:
     """The candidate with letters that may change sign, for signed permutations of an odd number of axes with determinant 1: letters may change sign.
 
     Each letter R becomes the cheaper of R and -R; a state then has the codes of R and -R, told apart by the
@@ -37,7 +37,7 @@ def lifted_candidate(candidate: HeadCandidate) -> HeadCandidate | None:
     if cost >= candidate.cost or ((signs_of_permutations + plan.negative.sum(axis=1)) % 2).any():
         return None
     negative = np.where((turned < plain)[:, None], 1 - plan.negative, plan.negative)
-    return undivided(
+    return candidate_of_one_plan(
         "H.A5inv",
         f"{candidate.name}, each letter R as the cheaper of R and -R",
         cost,
@@ -56,7 +56,7 @@ def _signed_ranks(image: Indices, negative: Indices) -> Indices:
 
 
 def _candidates(search: HeadSearch, before: Sequence[HeadCandidate]) -> list[HeadCandidate]:
-    lifted = [lifted_candidate(candidate) for candidate in before if not candidate.lifted]
+    lifted = [lift_candidate(candidate) for candidate in before if not candidate.lifted]
     return [*turned_icosahedral_candidates(search.systems), *(c for c in lifted if c is not None)]
 
 

@@ -36,6 +36,9 @@ def partial_injections(automaton: Automaton) -> LRNN | None:
     """The one-layer LRNN with the fewest factors of this kind; None where some letter merges states otherwise.
 
     Each state is tried as the sink, and none. None too where not all states are reachable from the start.
+
+    Args:
+        automaton: the automaton to be realised.
     """
     if len(automaton.reachable()) < len(automaton.states):
         return None
@@ -116,8 +119,12 @@ def tree_steps(
 
     All trees of one automaton cost the same factors. Of the first `max_trees` and their roots the one with the
     fewest negative steps is taken (none of them: integer bound 1, else at most 2), then with the fewest numbers
-    added. `max_steps`: see `StepTrees`, which tells whether None means that there is no tree. None too for a single
-    state, and where not all states are reachable from the start, unless they are kept.
+    added. None too for a single state, and where not all states are reachable from the start, unless they are kept.
+
+    Args:
+        automaton: the automaton to be realised.
+        max_steps: see `StepTrees`, which tells whether None means that there is no tree.
+        max_trees: the most trees that are compared.
     """
     size = len(automaton.states)
     reachable = sorted(automaton.reachable())

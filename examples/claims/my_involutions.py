@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from mirrormata.constructions import permutation_factors
-from mirrormata.theory import QUICK, Claim, Effort, Verdict, supported
+from mirrormata.theory import QUICK, Claim, Effort, Verdict, check_random_cases
 
 CLAIM = Claim(
     "my.involutions",
@@ -32,7 +32,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         >>> print(verify().line())
         supported by 50 instances: no violation, as claimed
     """
-    return supported(
+    return check_random_cases(
         CLAIM,
         effort,
         count=effort.pick(50, 1_000),

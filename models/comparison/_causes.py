@@ -19,7 +19,7 @@ import numpy as np
 from ...constructions._lrnn import LRNN
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError, LimitError
-from ...theory._check import accepted_horizons
+from ...theory._check import accept_horizons
 from ...theory._horizon import beta_horizons
 from ...theory.arithmetic._arithmetic import PerOp, PerStep, parse_arithmetic
 from ...theory.arithmetic._rounding import Floats
@@ -34,9 +34,14 @@ from ._states import ClassGeometry, Sampling, run_beside_automaton
 
 @dataclass(frozen=True, eq=False)
 class Failure:
-    """`in_zero_one`: every eigenvalue of every letter is in [0, 1], decided on the float values; None where unknown.
+    """Why a layer fails, as far as that is known.
 
-    `certificate`: of kind impossible, None with the `reason`.
+    Attributes:
+        in_zero_one: every eigenvalue of every letter is in [0, 1], decided on the float values; None where unknown.
+        certificate: of kind impossible, two words that the layer confuses; None with the `reason`.
+        reason: why there is no certificate; empty with one.
+
+    Source: G.T1.
     """
 
     in_zero_one: bool | None
@@ -76,6 +81,21 @@ def why_it_fails(
     """Look for two words that the layer confuses on the powers of each letter (or of `loops`), in `arithmetic`.
 
     The heads' numbers are rounded once to its values. Only for a model whose transitions are functions of the letter.
+
+    Args:
+        learned: the layer and the automaton that it is to follow.
+        in_zero_one: whether all its eigenvalues are in [0, 1], None where unknown; it is passed on to the result.
+        arithmetic: `per_step:FORMAT`.
+        max_steps: most letters of an orbit, at least 1.
+        loops: words of letter indices whose powers are tried; by default each letter alone.
+
+    Returns:
+        The certificate, or the reason why there is none.
+
+    Raises:
+        InputError: `arithmetic` is not of the kind `per_step`.
+
+    Source: G.T1, PT.R1.
     """
     if not learned.heads or learned.read is None or any(head.spread for head in learned.heads):
         return Failure(
@@ -106,13 +126,22 @@ def why_it_fails(
 
 @dataclass(frozen=True)
 class Horizon:
-    """Lengths; None where nothing limits it, or it does not apply (then `notes` says why).
+    """Lengths, in letters; None where nothing limits it, or it does not apply (then `notes` says why).
 
-    `beta`: up to it the exact construction, with its every β‖v‖² = 2 replaced by the least that was learned (`least_beta`),
-    is provably read rightly, in exact numbers. `rounding`: the same with the exact β but weights and states rounded
-    to `dtype`. `drift`: up to it errors of the learned letters, at most the snap's distance each, provably add up to less
-    than the margin, if no letter expands. `spread`: where the classes' spread meets
-    the margin, growing as it did up to `fit` letters if it has not met it by then: a prediction, not a bound. `observed`: the first wrong answer, None where all were right up to `length`.
+    Attributes:
+        dtype: the float format of `rounding`.
+        beta: up to it the exact construction, with its every β‖v‖² = 2 replaced by the least that was learned, is provably
+            read rightly, in exact numbers.
+        least_beta: the least β‖k‖² that was learned, from 0 to 2 as a rule; None without factors.
+        rounding: up to it the exact construction is provably read rightly with exact β, but weights and states rounded to
+            `dtype`.
+        drift: up to it errors of the learned letters, at most the snap's distance each, provably add up to less than the
+            margin, if no letter expands.
+        spread: where the classes' spread meets the margin, growing as it did up to `fit` letters if it has not met it by
+            then: a prediction, not a bound.
+        observed: the first wrong answer, None where all were right up to `length`.
+        length: letters of the words that were read.
+        notes: why a figure does not apply.
     """
 
     dtype: str
@@ -126,7 +155,11 @@ class Horizon:
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Plain values.
+
+        Returns:
+            The fields by name.
+        """
         return {**asdict(self), "notes": list(self.notes)}
 
 
@@ -140,7 +173,21 @@ def horizon_of(
     observed: int | None,
     dtype: str,
 ) -> Horizon:
-    """The lengths for the heads that are needed together: the least over them. `lrnn`: their exact linear RNN, None with the `reason`."""
+    """The lengths for the heads that are needed together: the least over them.
+
+    Args:
+        lrnn: the exact linear RNN of these heads, None with the `reason`.
+        reason: why there is none; empty with one.
+        snapped: the heads that were snapped.
+        geometries: the classes of the heads that are needed.
+        lengths: at which states were kept, in letters, as a `Trace` has them.
+        sampling: the random words that were read.
+        observed: letters read when the first wrong answer came; None for none.
+        dtype: the float format of the rounding horizon, such as `fp32`.
+
+    Returns:
+        The lengths, and why some are missing.
+    """
     notes: list[str] = []
     beta = rounding = least = None
     if lrnn is None:
@@ -151,7 +198,7 @@ def horizon_of(
             notes.append("no factors are known, so there is no β")
         elif least < 2:
             beta = beta_horizons(lrnn, Fraction(least))["exact"]
-        certified = accepted_horizons(lrnn)
+        certified = accept_horizons(lrnn)
         rounding = None if certified is None else certified[dtype]
     drifts = [d for s in snapped if (d := _drift(s)) is not None]
     grown = [g for geometry in geometries if (g := _growth(geometry, lengths, sampling.fit)) is not None]
@@ -217,14 +264,24 @@ ENTRIES = 2**24
 
 @dataclass(frozen=True)
 class Causal:
-    """Accuracy over all letters and the first failure (None: none) with `replaced` heads snapped, in float64."""
+    """What happens with some heads replaced by their snapped ones, in float64.
+
+    Attributes:
+        replaced: which heads: `none`, a head's name, or `all`.
+        accuracy: over all letters, a fraction from 0 to 1.
+        first_failure: letters read when the first wrong answer came; None for none.
+    """
 
     replaced: str
     accuracy: float
     first_failure: int | None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Plain values.
+
+        Returns:
+            The fields by name.
+        """
         return asdict(self)
 
 
@@ -234,10 +291,18 @@ def causal_check(
     sampling: Sampling,
     progress: Callable[[float], None] | None = None,
 ) -> list[Causal]:
-    """With no head replaced, each alone (at most `MOST_ALONE`), and all; empty where the model has no read-out of given states.
+    """Measure the accuracy with no head replaced, each alone (at most `MOST_ALONE`), and all.
 
     All runs share the words, and learned and snapped heads are followed once: a run is a choice among them.
-    `progress` is told the share that is done.
+
+    Args:
+        learned: the layer.
+        snapped: its heads that were snapped.
+        sampling: the random words, of which at most `WORDS` are read.
+        progress: told the share that is done, from 0 to 1.
+
+    Returns:
+        A result for each choice; empty where the model has no read-out of given states.
     """
     if learned.read is None or not snapped:
         return []

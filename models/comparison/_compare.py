@@ -76,7 +76,7 @@ def compare(
     automaton = learned.target.automaton
     notes = [*learned.notes]
     beside = _construct_beside(learned, given, notes)
-    trace = follow_words(learned, sampling, _within(progress, 0, FOLLOWED))
+    trace = follow_words(learned, sampling, _share_progress(progress, 0, FOLLOWED))
     table = _find_characters(learned, tolerances, notes)
     heads = tuple(_head(learned, trace, h, table, tolerances) for h in range(len(learned.heads)))
     other_facts: tuple[tuple[LetterFacts, ...], ...] = ()
@@ -122,7 +122,7 @@ def compare(
         if arithmetic is None
         else why_it_fails(learned, below, arithmetic, max_steps=tolerances.max_steps)
     )
-    causal = causal_check(learned, snapped.heads, sampling, _within(progress, FOUND, 1))
+    causal = causal_check(learned, snapped.heads, sampling, _share_progress(progress, FOUND, 1))
     extracted = [_extract(learned, m, snapped, tolerances, sampling.seed, notes) for m in extract]
     return Comparison(
         learned, beside, other_facts, trace, heads, snapped, horizon,
@@ -131,7 +131,7 @@ def compare(
     )  # fmt: skip
 
 
-def _within(
+def _share_progress(
     progress: Callable[[float], None] | None, begin: float, end: float
 ) -> Callable[[float], None] | None:
     """A report of one part's progress as progress of the whole, of which that part runs from `begin` to `end`."""

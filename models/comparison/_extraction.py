@@ -15,6 +15,7 @@ import numpy as np
 
 from ...constructions.automata._automaton import Automaton, Indices, minimise, separating_word
 from ...foundation._errors import InputError, LimitError
+from ...foundation._text import html_table, one_line
 from ...theory.arithmetic._rounding import Floats
 from ..learned._learned import Learned, answer_names
 from ._clusters import Clusters, clusters_of, flatten_heads, observe_states
@@ -88,12 +89,17 @@ Method = Literal["exact", "kv", "lstar", "clusters"]
 METHODS: tuple[Method, ...] = ("exact", "kv", "lstar", "clusters")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Extracted:
-    """`automaton`: minimised. `strength`: how far it is known to be the model's. `complete`: nothing contradicted it.
+    """The automaton of a model, and how it was found.
 
-    `counterexample`: a shortest word on which it differs from the target, None where they agree on all words;
-    `confirmed`: the model itself answers that word wrongly (None without a word).
+    Attributes:
+        method: `exact`, `kv`, `lstar` or `clusters`.
+        automaton: a Mealy machine, minimised.
+        strength: how far it is known to be the model's, in words.
+        complete: nothing that was observed contradicted it.
+        counterexample: a shortest word on which it differs from the target, None where they agree on all words.
+        confirmed: the model itself answers that word wrongly; None without a word.
     """
 
     method: Method
@@ -115,13 +121,17 @@ class Extracted:
         what = f"{n} states{'' if self.complete else ' so far'}, {self.strength}"
         if self.counterexample is None:
             return f"{what}: the target automaton" if self.complete else f"{what}: no difference yet"
-        word = _shown(self.counterexample)
+        word = _shorten_word(self.counterexample)
         if self.confirmed:
             return f"{what}: not the target: {word}, which the model answers wrongly"
         return f"{what}: neither the target nor the model: {word}, which the model answers rightly"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; the automaton as its table."""
+        """Plain values; the automaton as its table.
+
+        Returns:
+            The automaton as its table, and the other fields.
+        """
         a = self.automaton
         return {
             "method": self.method,
@@ -137,12 +147,28 @@ class Extracted:
             "confirmed": self.confirmed,
         }
 
+    def __repr__(self) -> str:
+        return one_line(self, f"{self.method}, {self.text}")
+
+    def _repr_html_(self) -> str:
+        return html_table("Extracted automaton", [("method", self.method), ("finding", self.text)])
+
 
 def extract_exact(learned: Learned, snapped: Sequence[SnappedHead]) -> Extracted:
-    """The snapped heads' matrix monoid is finite, so its orbit and the model's own read-out on it are the automaton.
+    """Read the automaton off the snapped heads: their matrix monoid is finite, so its orbit and the model's own read-out on it
+    are the automaton.
 
-    Heads that are not snapped are held at their states' mean: so the answer is exact for the model whose heads are
-    replaced. `InputError` where the model has no read-out of given states, or no head was snapped.
+    Heads that are not snapped are held at their states' mean: so the answer is exact for the model whose heads are replaced.
+
+    Args:
+        learned: the layer, with a read-out of given states.
+        snapped: its heads that were snapped, at least one.
+
+    Returns:
+        The automaton, held against the target.
+
+    Raises:
+        InputError: the model has no read-out of given states, or no head was snapped.
     """
     if learned.read is None or not snapped:
         raise InputError(
@@ -180,9 +206,27 @@ def extract_learning(
 ) -> Extracted:
     """L* or KV with the model as the system under learning.
 
-    The conformance oracle tries all words up to `depth` letters (at most `max_words` of them), and every prefix of `words`
-    random words of `length` letters. Learning stops beyond `max_states` or `max_queries` different words asked: then `complete` is
-    False, and the counterexample may be the oracle's own contradiction of the last hypothesis.
+    The conformance oracle tries all short words, and every prefix of random ones. Where learning stops at a limit, `complete`
+    is False, and the counterexample may be the oracle's own contradiction of the last hypothesis.
+
+    Args:
+        learned: the model.
+        method: `kv` or `lstar`.
+        words: random words of the oracle, at least 0.
+        length: letters of each.
+        depth: the oracle tries all words up to this length, in letters.
+        seed: of the random words, from 0.
+        max_states: most states of a hypothesis.
+        max_words: most short words that are tried.
+        max_queries: most different words that the model is asked.
+
+    Returns:
+        The automaton, held against the target.
+
+    Raises:
+        InputError: AALpy, the extra `aalpy`, is not installed.
+
+    Source: KV: Kearns and Vazirani, An Introduction to Computational Learning Theory, chapter 8; L*: Angluin 1987.
     """
     found = learn_machine(
         Answering(learned), method, words=words, length=length, depth=depth, seed=seed, max_states=max_states,
@@ -204,12 +248,30 @@ def extract_clusters(
     max_clusters: int = 200,
     max_unseen: int = 30_000,
 ) -> Extracted:
-    """States within `radius` of each other, directly or by steps, are one; moves and answers by majority.
+    """Make an automaton of clusters: states within `radius` of each other, directly or by steps, are one; moves and answers by
+    majority.
 
-    `radius`: default in the widest gap, by quotient, of the lengths of the minimal spanning tree that leaves at most
-    `max_clusters`. Where moves of all heads together do not agree, those of single heads are tried: `clusters_of`. Then each
-    letter that no word showed at a cluster is read there, at most `max_unseen`: `with_unseen_moves`. `complete` where every
-    observed move and answer agrees with the majority, and every letter leads from each cluster to one of them.
+    Where moves of all heads together do not agree, those of single heads are tried: `clusters_of`. Then each letter that no
+    word showed at a cluster is read there: `with_unseen_moves`. It is `complete` where every observed move and answer agrees
+    with the majority, and every letter leads from each cluster to one of them.
+
+    Args:
+        learned: the layer, with at least one head.
+        words: random words that are read, at least 1.
+        length: letters of each, at least 1.
+        seed: of the random words, from 0.
+        radius: a distance of states, above 0; by default in the widest gap, by quotient, of the lengths of the minimal
+            spanning tree that leaves at most `max_clusters`.
+        max_points: most states that are clustered.
+        max_clusters: most clusters.
+        max_unseen: most letters at clusters that are read in addition.
+
+    Returns:
+        The automaton, held against the target.
+
+    Raises:
+        InputError: the model has no heads whose states could be clustered.
+        LimitError: there are more clusters than `max_clusters`, or more unseen letters than `max_unseen`.
     """
     if not learned.heads:
         raise InputError(f"{learned.name}: it has no heads whose states could be clustered; take kv or lstar")
@@ -261,7 +323,7 @@ def _mask_answers(learned: Learned, answers: Indices) -> Any:
     return answer_names(np.where(learned.target.table < 0, -1, answers), learned.target.names)
 
 
-def _shown(word: Sequence[Any], most: int = 12) -> str:
+def _shorten_word(word: Sequence[Any], most: int = 12) -> str:
     texts = [str(x) for x in word]
     if len(texts) <= most:
         return " ".join(texts)

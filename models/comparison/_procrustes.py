@@ -12,9 +12,14 @@ from ...theory.arithmetic._rounding import Floats
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """`rotation` Q, orthogonal; `residual`: root mean square entry of what remains; `largest`: its largest spectral norm.
+    """How an orthogonal matrix carries one head onto another.
 
-    Q is the identity where no other does better, so that equal things are at distance 0 exactly.
+    It is the identity where no other does better, so that equal things are at distance 0 exactly.
+
+    Attributes:
+        rotation: Q, orthogonal, `[n, n]`.
+        residual: root mean square entry of what remains, at least 0.
+        largest: the largest spectral norm of what remains, at least 0.
     """
 
     rotation: Floats
@@ -23,7 +28,23 @@ class Alignment:
 
 
 def align_points(X: Floats, Y: Floats) -> Alignment:
-    """The orthogonal Q with ‖Q X - Y‖_F least; X, Y `[n, points]` (Schönemann)."""
+    """The orthogonal Q with ‖Q X - Y‖_F least.
+
+    Args:
+        X: points as columns, `[n, points]`.
+        Y: as many points, `[n, points]`.
+
+    Returns:
+        Q, and what remains of Q X - Y.
+
+    Source: Schönemann 1966, A generalized solution of the orthogonal Procrustes problem.
+
+    Example:
+        >>> import numpy as np
+        >>> X = np.array([[1.0, 0.0], [0.0, 2.0]])
+        >>> align_points(X, X[::-1]).residual < 1e-15
+        True
+    """
     Q = _polar(Y @ X.T)
     if np.linalg.norm(X - Y) <= np.linalg.norm(Q @ X - Y):
         Q = np.eye(len(X))
@@ -34,12 +55,23 @@ def align_points(X: Floats, Y: Floats) -> Alignment:
 def align_letters(
     A: Floats, C: Floats, *, starts: int = 8, steps: int = 100, seed: int = 0, tolerance: float = 1e-14
 ) -> Alignment:
-    """An orthogonal Q with Σ ‖Q A(x) Qᵀ - C(x)‖²_F small; A, C `[letters, n, n]`.
+    """An orthogonal Q with Σ ‖Q A(x) Qᵀ - C(x)‖²_F small.
 
-    Q begins as the orthogonal part of an intertwiner, X A(x) = C(x) X in the least-squares sense, in `starts` random
-    combinations of the nearest ones (drawn with `seed`), and is improved by the fixed-point iteration
-    Q ← polar(Σ C Q Aᵀ + Cᵀ Q A + shift Q), which never goes up, until it moves by less than `tolerance`, or `steps` times.
-    A local optimum where the letters are far from each other; the global one where an exact intertwiner exists.
+    Q begins as the orthogonal part of an intertwiner, X A(x) = C(x) X in the least-squares sense, in random combinations of
+    the nearest ones, and is improved by the fixed-point iteration Q ← polar(Σ C Q Aᵀ + Cᵀ Q A + shift Q), which never goes
+    up. The result is a local optimum where the letters are far from each other; the global one where an exact intertwiner
+    exists.
+
+    Args:
+        A: the letters that are carried, `[letters, n, n]`.
+        C: those that they are carried onto, `[letters, n, n]`.
+        starts: random combinations that are tried, at least 1.
+        steps: most steps of the iteration from each.
+        seed: of the combinations, from 0.
+        tolerance: the iteration ends where Q moves by less, above 0.
+
+    Returns:
+        Q, and what remains of Q A(x) Qᵀ - C(x).
     """
     n = A.shape[1]
     best = np.eye(n)

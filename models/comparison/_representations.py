@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.algebra._matrices import identity, product
 from ...constructions.algebra.monoids._monoid import TransitionMonoid
-from ...constructions.automata._automaton import Automaton, Indices
+from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError, LimitError
 from ...theory.arithmetic._rounding import Floats
 from ..learned._learned import LearnedHead
@@ -27,14 +28,32 @@ MAX_GROUP = 1_000
 
 @dataclass(frozen=True, eq=False)
 class TransitionGroup:
-    """The transition group of a group automaton: element 0 is the identity, `table[i, j]` is "i, then j"."""
+    """The transition group of a group automaton: element 0 is the identity.
+
+    Attributes:
+        monoid: its elements, as the automaton's transition monoid.
+        table: int `[elements, elements]`; `table[i, j]` is "i, then j".
+    """
 
     monoid: TransitionMonoid
     table: Indices
 
     @classmethod
-    def of(cls, automaton: Automaton, max_group: int = MAX_GROUP) -> TransitionGroup:
-        """`InputError` where a letter merges states, `LimitError` for more elements than `max_group`."""
+    def of(cls, automaton: AutomatonLike, max_group: int = MAX_GROUP) -> TransitionGroup:
+        """The group of an automaton.
+
+        Args:
+            automaton: each of its letters permutes the states; in any form that `as_automaton` takes.
+            max_group: most elements, at least 1.
+
+        Returns:
+            The group with its multiplication table.
+
+        Raises:
+            InputError: a letter merges states.
+            LimitError: it has more elements than `max_group`.
+        """
+        automaton = as_automaton(automaton)
         if not automaton.is_permutation:
             raise InputError(f"{automaton.name}: no group automaton, some letter merges states")
         monoid = TransitionMonoid.of(automaton, max_size=1_000_000)
@@ -51,7 +70,14 @@ class TransitionGroup:
         return self.monoid.size
 
     def represent_elements(self, A: Floats) -> Floats:
-        """The matrix of each element, `[elements, n, n]`: the product of its shortest word's letters `A`, A(x) A_g for gx."""
+        """The matrix of each element: the product of its shortest word's letters, A(x) A_g for gx.
+
+        Args:
+            A: a matrix for each letter, `[letters, n, n]`.
+
+        Returns:
+            `[elements, n, n]`.
+        """
         made = np.empty((self.size, *A.shape[1:]))
         made[0] = np.eye(A.shape[1])
         parents, last = self.monoid.generated.parents, self.monoid.generated.last_letters
@@ -75,7 +101,14 @@ class TransitionGroup:
         return found
 
     def power(self, k: int) -> Indices:
-        """g^k for every element."""
+        """g^k for every element.
+
+        Args:
+            k: the exponent, at least 0.
+
+        Returns:
+            The power's number for each element, int `[elements]`.
+        """
         result = np.zeros(self.size, dtype=np.int64)
         for _ in range(k):
             result = self.table[result, np.arange(self.size)]
@@ -84,9 +117,14 @@ class TransitionGroup:
 
 @dataclass(frozen=True, eq=False)
 class Irreducible:
-    """An irreducible character over the complex numbers: `values` by class.
+    """An irreducible character over the complex numbers.
 
-    `kernel`: elements that it sends to the identity. `determinant`: largest |det - 1|, 0 for rotations.
+    Attributes:
+        number: its place in the table, from 1.
+        degree: its dimension, at least 1.
+        values: complex `[classes]`, by conjugacy class.
+        kernel: how many elements it sends to the identity, at least 1.
+        determinant: largest |det - 1|, 0 for rotations.
     """
 
     number: int
@@ -108,14 +146,27 @@ class Irreducible:
 
 @dataclass(frozen=True, eq=False)
 class CharacterTable:
-    """All irreducible characters, by degree, the trivial one first. `residual`: largest error of their orthogonality."""
+    """All irreducible characters, by degree, the trivial one first.
+
+    Attributes:
+        group: whose table it is.
+        irreducibles: the characters, as many as conjugacy classes.
+        residual: largest error of their orthogonality, below 1e-6.
+    """
 
     group: TransitionGroup
     irreducibles: tuple[Irreducible, ...]
     residual: float
 
     def multiplicities(self, character: Floats) -> Complexes:
-        """⟨χ, χ_i⟩ of a character given by elements."""
+        """⟨χ, χ_i⟩ of a character with each irreducible one.
+
+        Args:
+            character: float `[elements]`, its value at each element.
+
+        Returns:
+            Complex `[irreducibles]`; whole numbers from 0, up to rounding, for a character of a representation.
+        """
         values = np.array([chi.values[self.group.classes] for chi in self.irreducibles])
         result: Complexes = np.asarray(values.conj() @ character / self.group.size, dtype=np.complex128)
         return result
@@ -124,7 +175,22 @@ class CharacterTable:
 def character_table(group: TransitionGroup, seed: int = 0) -> CharacterTable:
     """The table, from common eigenvectors of the class sums' structure constants under a random combination.
 
-    Raises `ArithmeticError` where float64 does not separate the characters (rows are then not orthonormal to 1e-6).
+    Args:
+        group: a transition group.
+        seed: of the combination, from 0.
+
+    Returns:
+        The characters, sorted.
+
+    Raises:
+        ArithmeticError: float64 does not separate the characters (rows are then not orthonormal to 1e-6).
+
+    Source: Burnside's method.
+
+    Example:
+        >>> from mirrormata.models import TransitionGroup
+        >>> [chi.degree for chi in character_table(TransitionGroup.of("S3")).irreducibles]
+        [1, 1, 2]
     """
     classes, n = group.classes, group.size
     count = int(classes.max()) + 1
@@ -170,12 +236,20 @@ def _determinant(row: Complexes, classes: Indices, powers: list[Indices], g: int
 class Representation:
     """A head held against the group, A_g the product of g's shortest word's letters, U the subspace.
 
-    `homomorphism_error`: max ‖(A_h A_g - A_gh) U‖₂ over all pairs, g first; `worst`: the words of g and h.
-    `identity_error`: max ‖(A_x - I) U‖₂ over letters that change no state, None without any. `order_errors`: for each
-    letter ‖(A_x^m - I) U‖₂, m its order. `invariance_error`: max ‖(I - UUᵀ) A_x U‖₂. `exact`: the matrices are exact
-    numbers and multiply exactly as the group does, so the errors are 0 by proof and not by float64.
-    `character` `[elements]`, of A_g on U, `class_spread`: its largest distance from its class mean; `multiplicities` of the
-    irreducible characters, rounded, and `residual`: the largest distance from them.
+    Attributes:
+        homomorphism_error: max ‖(A_h A_g - A_gh) U‖₂ over all pairs, g first; at least 0, as all errors here.
+        worst: the words of the g and h where it is largest.
+        identity_error: max ‖(A_x - I) U‖₂ over letters that change no state, None without any.
+        orders: for each letter its order m in the group.
+        order_errors: for each letter ‖(A_x^m - I) U‖₂.
+        invariance_error: max ‖(I - UUᵀ) A_x U‖₂ over letters.
+        exact: the matrices are exact numbers and multiply exactly as the group does, so the errors are 0 by proof and not by
+            float64.
+        character: the trace of A_g on U, float `[elements]`.
+        class_spread: the character's largest distance from its class mean.
+        multiplicities: of the irreducible characters, rounded.
+        residual: the largest distance from these whole numbers.
+        table: the characters of the group.
     """
 
     homomorphism_error: float
@@ -206,7 +280,11 @@ class Representation:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Plain values.
+
+        Returns:
+            The errors, the multiplicities and the constituents.
+        """
         return {
             "homomorphism_error": self.homomorphism_error,
             "worst_words": list(self.worst),
@@ -224,7 +302,18 @@ class Representation:
 
 
 def representation_of(head: LearnedHead, basis: Floats, table: CharacterTable) -> Representation:
-    """Compare a head's letters, on the subspace `basis` `[n, r]`, with the group's."""
+    """Compare a head's letters, on a subspace, with the group's.
+
+    Args:
+        head: with a letter matrix for each letter of the group's automaton.
+        basis: U, orthonormal columns, `[n, r]`.
+        table: the characters of the transition group.
+
+    Returns:
+        The errors and the irreducible constituents.
+
+    Source: Serre, Linear Representations of Finite Groups, section 2.3.
+    """
     group = table.group
     automaton = group.monoid.automaton
     exact = head.exact is not None and _multiplies(head, group)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...foundation._errors import InputError
+from ...foundation._text import html_table, one_line
 from ..learned._learned import Learned, LearnedHead
 from ._causes import Causal, Failure, Horizon
 from ._extraction import Extracted
@@ -23,10 +24,18 @@ from ._states import ClassGeometry, Trace
 class Tolerances:
     """Every number that decides something, and every limit; all are part of the result.
 
-    `subspace`: singular values of the class means' differences, relative to the largest, that count. `rank`: singular
-    values of A - I that count. `max_dim`: of matrices whose spectra are decided exactly; `max_group`: of the transition group;
-    `max_degree`: of number fields; `max_steps`: letters of an orbit in search of a certificate; `max_states`, `max_queries`: of
-    an automaton that is learned.
+    Attributes:
+        subspace: singular values of the class means' differences, relative to the largest, that count; between 0 and 1.
+        rank: singular values of A - I that count, above 0.
+        max_dim: largest dimension of matrices whose spectra are decided exactly.
+        max_group: most elements of the transition group.
+        max_degree: largest degree of number fields.
+        max_steps: most letters of an orbit in search of a certificate.
+        max_states: most states of an automaton that is learned.
+        max_queries: most words that its model is asked.
+
+    Raises:
+        InputError: `subspace` or `rank` is outside its range.
     """
 
     subspace: float = 0.05
@@ -45,7 +54,11 @@ class Tolerances:
             )
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Plain values.
+
+        Returns:
+            The fields by name.
+        """
         return dict(self.__dict__)
 
 
@@ -53,8 +66,16 @@ class Tolerances:
 class HeadComparison:
     """What is known of one learned head; parts are None where they do not apply.
 
-    `neutral_errors`: for each letter that changes no state ‖(A_s - I) U‖₂. `alignment`: with the constructed head
-    `beside` of the same dimension on its subspace that is nearest; `state_disparity`: of the class means.
+    Attributes:
+        head: its letters and factors.
+        facts: of each letter: β, rank and eigenvalues.
+        geometry: how its classes lie.
+        neutral_errors: for each letter that changes no state ‖(A_s - I) U‖₂.
+        representation: how far it carries a representation of the transition group.
+        beside: the name of the constructed head, of the same dimension on its subspace, that is nearest.
+        alignment: with that head.
+        state_disparity: of the class means with those of that head, from 0 to 1.
+        snapped: the exact head beside it.
     """
 
     head: LearnedHead
@@ -73,9 +94,24 @@ class HeadComparison:
         return self.geometry.told_apart > 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """All that was found; `to_json` has the fields, `rows` and the tables of `comparison_text` the text."""
+    """All that was found; `to_json` has the fields, `comparison_rows` and `comparison_tables` the text.
+
+    Attributes:
+        learned: the layer.
+        constructed: the construction beside it, None where there is none.
+        constructed_facts: of each letter of each constructed head.
+        trace: what was seen on random words.
+        heads: of the layer, one after another.
+        snapped: the exact heads.
+        horizon: the lengths up to which it need not fail.
+        causal: accuracies with heads replaced.
+        failure: why it fails.
+        extracted: the automata that were extracted, one for each way.
+        tolerances: every number that decided something.
+        notes: what was left out, and why.
+    """
 
     learned: Learned
     constructed: Learned | None
@@ -99,7 +135,11 @@ class Comparison:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """One plain object."""
+        """One plain object.
+
+        Returns:
+            Plain values, as `mirrormata compare --json` prints them.
+        """
         target = self.learned.target
         return {
             "learned": self.learned.name,
@@ -135,6 +175,25 @@ class Comparison:
             "tolerances": self.tolerances.as_json(),
             "notes": list(self.notes),
         }  # fmt: skip
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What holds of the whole, for a table.
+
+        Returns:
+            Labels and texts, as `mirrormata compare` prints them.
+        """
+        return comparison_rows(self)
+
+    def __repr__(self) -> str:
+        beside = "nothing" if self.constructed is None else self.constructed.name
+        error = _number_of_text(self.homomorphism_error)
+        return one_line(
+            self,
+            f"{self.learned.name} beside {beside}, accuracy {self.trace.accuracy:.4f}, homomorphism error {error}",
+        )
+
+    def _repr_html_(self) -> str:
+        return html_table(f"Comparison of {self.learned.name}", self.rows())
 
 
 def restrict_to_subspace(head: LearnedHead, geometry: ClassGeometry) -> Any:

@@ -17,14 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._lrnn import LRNN
 from ...constructions.algebra._cyclotomic import Number
 from ...constructions.algebra.groups._actions import TransitiveAction, transitive_action
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.heads._assembly import assemble
-from ...constructions.heads._candidates import HeadCandidate, conjugates, started_at
+from ...constructions.heads._candidates import HeadCandidate, conjugates, start_candidate_at
 from ...constructions.heads._representations import HeadPlan, MatrixPlan, SignedPermutationPlan
-from ...constructions.heads._selection import choose_marks, determines, joined
+from ...constructions.heads._selection import choose_marks, determines, join_partitions
 from ...constructions.theorems._one_layer import head_candidates
 from ...theory.arithmetic._rounding import Floats, round_number
 from ..learned._learned import LearnedHead
@@ -117,7 +118,7 @@ def component_offers(
             np.add.at(projection, (np.arange(plan.dim), image), missing.pop(i)[:, None] * sign)
             degree = table.irreducibles[i].degree
             starts = _independent(projection // np.gcd.reduce(projection, axis=None), degree)
-            component = started_at(candidate, action, starts, f"in a component of degree {degree}")
+            component = start_candidate_at(candidate, action, starts, f"in a component of degree {degree}")
             found[i] = offers_of([component], table, degree)
     return [offer for i in sorted(found) for offer in found[i]]
 
@@ -219,12 +220,21 @@ MAX_SUMS = 8
 
 @dataclass(frozen=True, eq=False)
 class SnappedHead:
-    """A learned head and the exact one beside it, in the coordinates of the learned subspace `basis` `[n, r]`.
+    """A learned head and the exact one beside it, in the coordinates of the learned subspace.
 
-    `parts`: the constructed heads. `letters` `[letters, r, r]`: Qᵀ C(x) Q, C the exact letters. `codes` `[states, r, d]`: the
-    orbit of the learned class means' average, turned back. How far the learned head moved: `transitions_moved` largest
-    spectral distance of a letter, `entries_moved` largest entry; `beta_moved` (None without factors): largest distance
-    of a factor from what it is taken for, a reflection (β‖k‖² from 2) or nothing on U (`acting` from 0); `plane_moved`: largest angle, in radians, between the planes that A - I and C - I move; `codes_moved` largest distance of a class mean.
+    Attributes:
+        head: the learned one.
+        basis: of the subspace U, orthonormal columns, `[n, r]`.
+        centre: mean of the class means, `[n, d]`.
+        parts: the constructed heads.
+        letters: Qᵀ C(x) Q, `[letters, r, r]`, C the exact letters.
+        codes: the orbit of the learned class means' average, turned back, `[states, r, d]`.
+        transitions_moved: how far letters moved: the largest spectral distance.
+        entries_moved: the largest distance of an entry of a letter.
+        beta_moved: largest distance of a factor from what it is taken for, a reflection (β‖k‖² from 2) or nothing on U
+            (`acting` from 0); None without factors.
+        plane_moved: largest angle, in radians, between the planes that A - I and C - I move.
+        codes_moved: largest distance of a class mean.
     """
 
     head: LearnedHead
@@ -245,18 +255,33 @@ class SnappedHead:
         return " + ".join(part.name for part in self.parts)
 
     def states(self) -> Floats:
-        """H for each automaton state, `[states, n, d]`."""
+        """H for each automaton state.
+
+        Returns:
+            `[states, n, d]`.
+        """
         result: Floats = self.centre + self.basis @ self.codes
         return result
 
     def replacement(self, start: int) -> LearnedHead:
-        """The snapped head in the learned one's place, from an automaton state: H = centre + basis · code."""
+        """The snapped head in the learned one's place: H = centre + basis · code.
+
+        Args:
+            start: the number of the automaton state that it starts in, from 0.
+
+        Returns:
+            The head, in the coordinates of the learned one.
+        """
         A = self.basis @ self.letters @ self.basis.T
         B = self.centre - A @ self.centre
         return LearnedHead(f"{self.head.name}, snapped", A, B, self.states()[start], copies=self.head.copies)
 
     def to_json(self) -> dict[str, Any]:
-        """How far it moved."""
+        """How far it moved.
+
+        Returns:
+            Its name, its theorem and the distances.
+        """
         return {
             "representation": self.name,
             "theorem": " + ".join(dict.fromkeys(part.theorem for part in self.parts)),
@@ -270,9 +295,13 @@ class SnappedHead:
 
 @dataclass(frozen=True, eq=False)
 class Snapped:
-    """All heads that carry states. `lrnn`: an exact linear RNN of the constructed heads, None with the `reason`.
+    """All heads that carry states.
 
-    `needed`: names of the learned heads that it is made of: one that tells all states apart alone, else all.
+    Attributes:
+        heads: the snapped ones.
+        lrnn: an exact linear RNN of the constructed heads, None with the `reason`.
+        reason: why there is none; empty with one.
+        needed: names of the learned heads that it is made of: one that tells all states apart alone, else all.
     """
 
     heads: tuple[SnappedHead, ...]
@@ -282,7 +311,7 @@ class Snapped:
 
 
 def snap(
-    automaton: Automaton,
+    automaton: AutomatonLike,
     heads: Sequence[tuple[LearnedHead, ClassGeometry, Representation]],
     *,
     max_degree: int = 40,
@@ -292,9 +321,23 @@ def snap(
     """Snap the given heads of a group automaton, and construct the exact linear RNN of what they turn out to be.
 
     Heads whose letters carry extra signs (H.A5inv) are not on offer: their states' means are 0.
+
+    Args:
+        automaton: of the group kind: each letter permutes the states; in any form that `as_automaton` takes.
+        heads: each with its classes and its representation; those that carry states.
+        max_degree: largest degree of the number fields of a construction, at least 1.
+        max_group: most elements of the transition group.
+        seed: of the starts of the alignments, from 0.
+
+    Returns:
+        The exact heads, and the linear RNN that they make up.
+
+    Raises:
+        LimitError: the group has more than `max_group` elements.
     """
     if not heads:
         return Snapped((), None, "no head carries states")
+    automaton = as_automaton(automaton)
     action = transitive_action(automaton, max_group)
     candidates = [c for c in head_candidates(action, max_degree) if not c.lifted]
     table = heads[0][2].table
@@ -333,7 +376,7 @@ def _linear_rnn(automaton: Automaton, parts: Sequence[HeadCandidate], states: In
     used = list(dict.fromkeys(parts))
     classes = np.zeros(len(states), dtype=np.int64)
     for part in used:
-        classes = joined(classes, part.classes)
+        classes = join_partitions(classes, part.classes)
     if not determines(classes, states):
         return None
     marked = [(part, m) for part, m in zip(used, choose_marks(used, states), strict=True) if m]

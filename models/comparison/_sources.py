@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._lrnn import LRNN, Head, table_of
 from ...constructions.algebra._matrices import Matrix
 from ...constructions.automata._automaton import Automaton, Indices
@@ -28,19 +29,28 @@ from ..learned._learned import AffineStepper, Factors, Learned, LearnedHead, out
 from ..learned._model import learned_from_model, load_learned_model
 
 
-def learned_from_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton | None = None) -> Learned:
+def learned_from_lrnn(lrnn: LRNN, name: str | None = None, automaton: AutomatonLike | None = None) -> Learned:
     """A construction of one layer: its matrices rounded once to float64, and exact beside that; read by its nearest code.
 
     Args:
         lrnn: with one layer.
         name: for errors and results; by default the construction's.
         automaton: what it is held against, by default its own. States of another one are matched by their names, or else the
-            outputs, see `answers_of`.
+            outputs, see `answers_of`; in any form that `as_automaton` takes.
+
+    Returns:
+        The layer, read by its nearest code.
 
     Raises:
         InputError: it has several layers, the letters differ, or no answer is one of the automaton's.
+
+    Example:
+        >>> from mirrormata import construct
+        >>> [head.A.tolist() for head in learned_from_lrnn(construct("parity")).heads]
+        [[[[1.0]], [[-1.0]]]]
     """
-    answers = answers_of(automaton or lrnn.automaton, lrnn.automaton, name or lrnn.construction)
+    target = lrnn.automaton if automaton is None else as_automaton(automaton)
+    answers = answers_of(target, lrnn.automaton, name or lrnn.construction)
     if (answers.meaning < 0).all():
         raise InputError(
             f"{name or lrnn.construction}: it answers {label_text(lrnn.automaton.outputs[0])} and the like, and none of its "
@@ -80,8 +90,20 @@ def learned_from_lrnn(lrnn: LRNN, name: str | None = None, automaton: Automaton 
     )
 
 
-def learned_from_npz(model: NpzModel, automaton: Automaton) -> Learned:
-    """One head given by its matrices, held against an automaton."""
+def learned_from_npz(model: NpzModel, automaton: AutomatonLike) -> Learned:
+    """One head given by its matrices, held against an automaton.
+
+    Args:
+        model: as `load_npz_model` reads it.
+        automaton: what it is held against, with as many letters; in any form that `as_automaton` takes.
+
+    Returns:
+        The layer, with its factors where the file has them.
+
+    Raises:
+        InputError: its answers are neither the automaton's states nor its outputs.
+    """
+    automaton = as_automaton(automaton)
     answers = model.answers(automaton)
     reader = model.reader(answers)
     factors = None
@@ -106,7 +128,7 @@ def learned_from_npz(model: NpzModel, automaton: Automaton) -> Learned:
 
 def learned_from_matrices(
     letters: Mapping[Any, ArrayLike] | Sequence[ArrayLike] | Floats,
-    automaton: Automaton,
+    automaton: AutomatonLike,
     *,
     H0: ArrayLike,
     B: ArrayLike | None = None,
@@ -118,7 +140,7 @@ def learned_from_matrices(
 
     Args:
         letters: A(x), real `[n, n]` each, by the automaton's letters, or in their order.
-        automaton: what the layer is held against.
+        automaton: what the layer is held against; in any form that `as_automaton` takes.
         H0: the state before the first letter, `[n, d]`.
         B: what each letter adds, `[letters, n, d]`; None for nothing.
         codes: for each state of the automaton the H `[n, d]` that stands for it; by default those reached by a shortest word to each.
@@ -131,6 +153,7 @@ def learned_from_matrices(
     Raises:
         InputError: an array has another shape.
     """
+    automaton = as_automaton(automaton)
     given = [letters[x] for x in automaton.letters] if isinstance(letters, Mapping) else list(letters)
     A, start = np.asarray(given, dtype=np.float64), np.asarray(H0, dtype=np.float64)
     if len(A) != len(automaton.letters) or A.ndim != 3 or A.shape[1] != A.shape[2]:
@@ -162,24 +185,31 @@ def learned_from_matrices(
     return Learned(name, labels, (head,), state_target(automaton), stepper, list, read, "float64")
 
 
-def learned_from_stepper(stepper: Stepper, automaton: Automaton, name: str = "stepper") -> Learned:
+def learned_from_stepper(stepper: Stepper, automaton: AutomatonLike, name: str = "stepper") -> Learned:
     """Any stepper that names the automaton's states by their indices: only its answers are compared, not its heads.
 
     Args:
         stepper: with `initial`, `step` and `decode`.
-        automaton: what it is held against.
+        automaton: what it is held against; in any form that `as_automaton` takes.
         name: for errors and results.
+
+    Returns:
+        The model, without heads.
     """
+    automaton = as_automaton(automaton)
     labels = tuple(label_text(x) for x in automaton.letters)
     return Learned(name, labels, (), state_target(automaton), stepper, lambda _: [], None, "its own")
 
 
-def learned_of(model: ModelSource, automaton: Automaton | None = None, argument: str = "learned") -> Learned:
+def learned_of(
+    model: ModelSource, automaton: AutomatonLike | None = None, argument: str = "learned"
+) -> Learned:
     """Anything that is a model, as a comparison takes it.
 
     Args:
         model: see `ModelSource`.
-        automaton: what it is held against; by default that of the construction, or of the folder's task.
+        automaton: what it is held against; by default that of the construction, or of the folder's task; in any form that
+            `as_automaton` takes.
         argument: what the function that was called calls the model, for errors.
 
     Returns:
@@ -189,6 +219,7 @@ def learned_of(model: ModelSource, automaton: Automaton | None = None, argument:
         InputError: it is no model; its letters or answers are not the automaton's; or it does not say which automaton it is
             to follow, and none is given.
     """
+    automaton = None if automaton is None else as_automaton(automaton)
     source = open_source(model, argument)
     if source.kind == "learned":
         return source.value  # type: ignore[no-any-return]
@@ -215,8 +246,19 @@ def learned_of(model: ModelSource, automaton: Automaton | None = None, argument:
     return learned_from_stepper(source.value, automaton)
 
 
-def load_learned(path: str | Path, automaton: Automaton) -> Learned:
-    """`learned_of` for a path: a model folder, an FLA checkpoint, an `.npz` or a certificate."""
+def load_learned(path: str | Path, automaton: AutomatonLike) -> Learned:
+    """`learned_of` for a path.
+
+    Args:
+        path: of a model folder, an FLA checkpoint, an `.npz` or a certificate.
+        automaton: what it is held against; in any form that `as_automaton` takes.
+
+    Returns:
+        Its heads, as far as they are known, its answers, and how it runs.
+
+    Raises:
+        InputError: there is no such model, or its letters or answers are not the automaton's.
+    """
     return learned_of(str(path), automaton)
 
 

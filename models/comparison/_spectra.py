@@ -18,10 +18,15 @@ from ..learned._learned import Factors, LearnedHead
 class LetterFacts:
     """One letter of one head.
 
-    `strengths`: β‖k‖² of its factors. `margin_to_2`: least |2 - β‖k‖²| over them, None without factors.
-    `reflection_rank`: singular values of A - I above the tolerance. `spectrum`: of A, or, where factors are known, of the
-    n_h × n_h matrix whose eigenvalues are those of A but for the gate, which A has `others` times more;
-    None beyond `max_dim`.
+    Attributes:
+        letter: its text.
+        strengths: β‖k‖² of its factors, in the order applied.
+        margin_to_2: least |2 - β‖k‖²| over them, None without factors.
+        reflection_rank: how many singular values of A - I are above the tolerance.
+        spectrum: of A, or, where factors are known, of the n_h × n_h matrix whose eigenvalues are those of A but for the
+            gate; None beyond `max_dim`.
+        others: how often A has the gate as an eigenvalue beside `spectrum`, at least 0.
+        gate: what multiplies the state before the factors; 1 without a gate.
     """
 
     letter: str
@@ -41,7 +46,11 @@ class LetterFacts:
         return eigenvalues_text(self.spectrum.eigenvalues, 6) + more
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Plain values.
+
+        Returns:
+            The fields, with eigenvalues as intervals.
+        """
         eigenvalues = None
         if self.spectrum is not None:
             eigenvalues = [eigenvalue_json(e) for e in self.spectrum.eigenvalues]

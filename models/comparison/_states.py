@@ -18,9 +18,17 @@ from ..learned._learned import Learned, Target
 
 @dataclass(frozen=True)
 class Sampling:
-    """How words are drawn: `words` of `length` letters, uniform, from `seed`; states are kept up to `fit` letters.
+    """How words are drawn: uniform random letters.
 
-    `fit`: states after 1, ..., `fit` letters make up the class means; beyond, those at powers of two are kept.
+    Attributes:
+        words: how many, at least 1.
+        length: letters of each, at least 1.
+        fit: states after 1, ..., `fit` letters make up the class means; beyond, those at powers of two are kept. From 1 to
+            `length`.
+        seed: of the words, from 0.
+
+    Raises:
+        InputError: a number is out of its range.
     """
 
     words: int = 256
@@ -35,16 +43,25 @@ class Sampling:
             )
 
     def as_json(self) -> dict[str, int]:
-        """Plain values, for the provenance of a result."""
+        """Plain values, for the provenance of a result.
+
+        Returns:
+            The fields by name.
+        """
         return {"words": self.words, "length": self.length, "fit": self.fit, "seed": self.seed}
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What was seen: `right` `[length]`, share of words with the right answer among those asked; `first_failure` `[words]`.
+    """What was seen on random words.
 
-    `first_failure`: letters read when the first wrong answer came, 0 where none did. `lengths`: at which states were kept,
-    `states`: for each head `[lengths, words, n, d]`, `classes` `[lengths, words]` the automaton's states.
+    Attributes:
+        sampling: how the words were drawn.
+        right: share of words with the right answer among those asked, float `[length]`; nan where nothing is asked.
+        first_failure: letters read when the first wrong answer came, int `[words]`; 0 where none did.
+        lengths: after how many letters states were kept.
+        states: for each head those states, `[lengths, words, n, d]`.
+        classes: the automaton's states there, int `[lengths, words]`.
     """
 
     sampling: Sampling
@@ -70,15 +87,21 @@ class Trace:
 class ClassGeometry:
     """One head's classes: the state-separating subspace, and how well they are told apart at each length.
 
-    `means` `[states, n, d]` over the states after up to `fit` letters, `seen`: which classes occurred. `basis` `[n, r]`:
-    orthonormal, spans the columns of the differences of means whose singular value is above `tolerance` times the
-    largest (`singular`). `spread`, `margin` `[lengths]`: how far a state lies from its class mean along the line to another
-    one, and half the distance of the two, for the state and the line where the quotient is largest. Thus the nearest mean is every
-    state's own exactly while `ratio` = margin / spread is above 1. Distances are those on the span of the differences of
-    means as whole matrices (with the same tolerance), so that what no class depends on does not count.
-    `groups` `[seen]`: the means over all these lengths, joined where the distance of two is at most the sum of their
-    classes' root mean square deviations along the line between them. Lines are those between different groups: what a head
-    does not keep cannot be lost.
+    Distances are those on the span of the differences of means as whole matrices (with the same tolerance), so that what no
+    class depends on does not count. Lines are those between different groups: what a head does not keep cannot be lost.
+
+    Attributes:
+        means: of each class over the states after up to `fit` letters, `[states, n, d]`.
+        seen: the numbers of the classes that occurred, int `[seen]`.
+        basis: orthonormal, `[n, r]`; spans the columns of the differences of means whose singular value counts.
+        singular: all those singular values, largest first.
+        tolerance: the share of the largest above which one counts, between 0 and 1.
+        spread: how far a state lies from its class mean along the line to another one, `[lengths]`, for the state and the
+            line where spread / margin is largest.
+        margin: half the distance of these two means, `[lengths]`. Thus the nearest mean is every state's own exactly while
+            `ratio` = margin / spread is above 1.
+        groups: the means over all these lengths, joined where the distance of two is at most the sum of their classes' root
+            mean square deviations along the line between them; int `[seen]`.
     """
 
     means: Floats
@@ -117,7 +140,16 @@ class ClassGeometry:
 def follow_words(
     learned: Learned, sampling: Sampling, progress: Callable[[float], None] | None = None
 ) -> Trace:
-    """Run the model beside the automaton on random words. `progress` is told the share that is done."""
+    """Run the model beside the automaton on random words.
+
+    Args:
+        learned: the model and its target.
+        sampling: the words.
+        progress: told the share that is done, from 0 to 1.
+
+    Returns:
+        The answers, and the states of its heads.
+    """
     target = learned.target
     letters = random_words(target.automaton, sampling.words, sampling.length, sampling.seed)
     kept = [t for t in range(1, sampling.length + 1) if t <= sampling.fit or t & (t - 1) == 0]
@@ -166,7 +198,17 @@ def right_answers(target: Target, letters: Indices, before: Indices) -> tuple[In
 
 
 def class_geometry(trace: Trace, head: int, states: int, tolerance: float) -> ClassGeometry:
-    """The geometry of one head of a trace; `states`: how many the automaton has."""
+    """The geometry of one head of a trace.
+
+    Args:
+        trace: what was seen.
+        head: its number, from 0.
+        states: how many the automaton has.
+        tolerance: singular values relative to the largest that count, between 0 and 1.
+
+    Returns:
+        The subspace, the spread and the margin at each length.
+    """
     H, fit = trace.states[head], np.array(trace.lengths) <= trace.sampling.fit
     q = trace.classes[fit].reshape(-1)
     means, seen = _means(H[fit].reshape(-1, *H.shape[2:]), q, states)

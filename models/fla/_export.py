@@ -309,13 +309,16 @@ STATE_BITS = 20
 
 @dataclass(frozen=True, eq=False)
 class FlaCheckpoint:
-    """`config`: for `config.json`. `tensors`: float32 arrays by FLA's names. `task`: what the tokens mean.
+    """A construction as a checkpoint of FLA; the model answers every token with that of a state.
 
-    The model answers every token with that of a state. `horizons`: for each dtype so many tokens are safe, an estimate; None:
-    at any length, since normed keys that are rounded to the dtype are exact, so are the values that are written and the
-    float32 state, and the read-out of every code is right; 0: one is read wrongly. Keys that are normed in float32 are
-    shorter than 1 by FLA's ε: in fp32, and in `GatedDeltaProduct`'s recurrent kernel, where the horizon of fp32 is that
-    of every exact dtype.
+    Attributes:
+        config: for `config.json`.
+        tensors: float32 arrays by FLA's names.
+        task: what the tokens mean.
+        horizons: for each dtype the number of tokens that are safe, an estimate; None: any number, since normed keys that are
+            rounded to the dtype are exact, so are the values that are written and the float32 state, and the read-out of
+            every code is right; 0: one is read wrongly. Keys that are normed in float32 are shorter than 1 by FLA's ε: in
+            fp32, and in `GatedDeltaProduct`'s recurrent kernel, where the horizon of fp32 is that of every exact dtype.
     """
 
     config: dict[str, Any]
@@ -325,11 +328,25 @@ class FlaCheckpoint:
 
 
 def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoint:
-    """The checkpoint; what it computes is exact in bf16 and fp16 where its keys are ±e_i or ±e_i ± e_j: see `horizons`.
+    """Export a construction; what the checkpoint computes is exact in bf16 and fp16 where its keys are ±e_i or ±e_i ± e_j: see
+    `horizons`.
 
-    Raises `InputError` for what has no form there: several layers, gates other than 0 and 1, additive terms that no
-    factor of their letter can write, β‖v‖² outside [0, 2], an initial state that is not of whole numbers; `LimitError`
-    beyond `max_entries`.
+    Args:
+        lrnn: a construction of one layer.
+        max_entries: most weights in one array.
+
+    Returns:
+        The checkpoint; `save_fla` writes it.
+
+    Raises:
+        InputError: it has no form there: several layers, gates other than 0 and 1, additive terms that no factor of their
+            letter can write, β‖v‖² outside [0, 2], or an initial state that is not of whole numbers.
+        LimitError: an array has more than `max_entries` weights.
+
+    Example:
+        >>> from mirrormata import construct
+        >>> fla_checkpoint(construct("parity")).config["model_type"]
+        'delta_net'
     """
     name = lrnn.automaton.name
     if lrnn.is_layered:

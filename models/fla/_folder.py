@@ -24,7 +24,12 @@ _PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "mo
 def save_fla(folder: str | Path, checkpoint: FlaCheckpoint) -> None:
     """Write the checkpoint, through a folder beside it; one that is there is replaced.
 
-    `InputError` where the place is taken by something that is no checkpoint.
+    Args:
+        folder: the folder to write.
+        checkpoint: as `fla_checkpoint` makes it.
+
+    Raises:
+        InputError: the place is taken by something that is no checkpoint.
     """
     with whole_folder(folder, "checkpoint") as place:
         (place / "config.json").write_text(json.dumps(checkpoint.config, indent=2) + "\n")
@@ -35,10 +40,17 @@ def save_fla(folder: str | Path, checkpoint: FlaCheckpoint) -> None:
 
 
 def load_fla(folder: str | Path) -> tuple[dict[str, Any], dict[str, Floats]]:
-    """The configuration with FLA's defaults, and all tensors as float64, of one file or of those that its index names.
+    """Read a checkpoint's files: the configuration, and all tensors of one file or of those that its index names.
 
-    `InputError` in one line, which names file and tensor, for another model type, for pickled weights, for files that
-    are not whole, and for tensors that are missing, too many, of another shape, or of a type that is no float.
+    Args:
+        folder: with `config.json` and `model.safetensors`, or its index.
+
+    Returns:
+        The configuration with FLA's defaults, and the tensors by name, as float64.
+
+    Raises:
+        InputError: another model type, pickled weights, a file that is not whole, or tensors that are missing, too many, of
+            another shape, or of a type that is no float; one line that names file and tensor.
     """
     place = Path(folder)
     if place.exists() and not place.is_dir():

@@ -96,9 +96,14 @@ def random_words(letters: int, words: int, length: int, seed: int) -> list[Indic
 
 @dataclass(frozen=True, eq=False)
 class FlaHead:
-    """A head, with `codes` `[answers, K, V]`, the mean state under each answer of the model; `letters`, `answers`: texts.
+    """A head of a checkpoint, with the mean state under each answer of the model.
 
-    `heads`: of a layer.
+    Attributes:
+        head: its letters.
+        codes: the mean states, `[answers, K, V]`.
+        letters: their texts.
+        answers: their texts.
+        heads: of a layer, at least 1.
     """
 
     head: LearnedHead
@@ -118,11 +123,23 @@ class FlaHead:
         return self.head.copies[0] % self.heads
 
     def is_at(self, layer: int, number: int) -> bool:
-        """Whether it, or one that equals it, stands there."""
+        """Whether it, or one that equals it, stands there.
+
+        Args:
+            layer: counted from 0.
+            number: of the head in the layer, counted from 0.
+
+        Returns:
+            True where it does.
+        """
         return 0 <= number < self.heads and layer * self.heads + number in self.head.copies
 
     def write(self, path: str | Path) -> None:
-        """Write the head as an `.npz`, see `theory/proofs/_npz_model.py`: the nearest code gives the answer."""
+        """Write the head as an `.npz`, see `theory/proofs/_npz_model.py`: the nearest code gives the answer.
+
+        Args:
+            path: the file to write.
+        """
         decode = np.repeat(np.arange(len(self.codes))[:, None], len(self.letters), 1)
         stream = BytesIO()
         np.savez(
@@ -144,8 +161,21 @@ def import_heads(
 ) -> tuple[FlaHead, ...]:
     """All heads of all layers, equal ones once, by running the model, in float64, on random words.
 
-    `tokens`: those that are letters, `bos`: read before each word; by default what `task.json` says, without one all and
-    none. Raises `InputError` for tokens that there are not, `LimitError` for too many letters.
+    Args:
+        folder: the checkpoint.
+        tokens: those that are letters, from 0; by default those of `task.json`, without one all.
+        bos: the token read before each word; by default that of `task.json`, without one none.
+        words: random words that are read, at least 1.
+        length: letters of each, at least 1.
+        seed: of the words, from 0.
+        max_entries: most entries of the letter matrices of all heads.
+
+    Returns:
+        The heads, layer by layer.
+
+    Raises:
+        InputError: the checkpoint cannot be read, or has no such tokens.
+        LimitError: the matrices have more than `max_entries` entries.
     """
     config, tensors = load_fla(folder)
     size = config["vocab_size"]

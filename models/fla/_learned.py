@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.automata._automaton import Automaton, Indices
 from ...foundation._errors import InputError
 from ...theory.arithmetic._rounding import Floats
@@ -27,13 +28,22 @@ ARITHMETIC = "fla:naive:"
 """What the arithmetic of an `FlaModel` is called, followed by the dtype."""
 
 
-def load_fla_learned(folder: str, automaton: Automaton, *, task: FlaTask | None = None) -> Learned:
-    """A checkpoint held against an automaton. `task`: what its tokens mean, by default its `task.json`.
+def load_fla_learned(folder: str, automaton: AutomatonLike, *, task: FlaTask | None = None) -> Learned:
+    """A checkpoint held against an automaton; it runs in float32.
 
-    It runs in float32. `InputError` for a checkpoint that cannot be read, for other letters, and for answers that are
-    neither the automaton's states nor its outputs.
+    Args:
+        folder: the checkpoint.
+        automaton: with the letters of the task, in the same order; in any form that `as_automaton` takes.
+        task: what its tokens mean, by default its `task.json`.
+
+    Returns:
+        Its heads, its answers, and how it runs.
+
+    Raises:
+        InputError: the checkpoint cannot be read, has other letters, or answers that are neither the automaton's states nor
+            its outputs.
     """
-    model, answers, letters = _model(folder, automaton, "fp32", task)
+    model, answers, letters = _model(folder, as_automaton(automaton), "fp32", task)
     model.meaning = answers.of_states(model.meaning)
     heads, note = fla_heads(model)
     count = model.heads
@@ -56,14 +66,27 @@ def load_fla_learned(folder: str, automaton: Automaton, *, task: FlaTask | None 
 
 def prove_fla(
     folder: str,
-    automaton: Automaton,
+    automaton: AutomatonLike,
     arithmetic: str | None = None,
     **limits: Unpack[ProofLimits],
 ) -> Proof:
-    """`prove` for a checkpoint, with its own read-out. `arithmetic`: `fla:naive:DTYPE`, by default bf16.
+    """`prove` for a checkpoint, with its own read-out.
 
-    The dtype is that of weights and activations; the state is in float32 (fp64: all in float64). `InputError` for another.
+    The dtype is that of weights and activations; the state is in float32 (fp64: all in float64).
+
+    Args:
+        folder: the checkpoint, with a `task.json`.
+        automaton: what it must agree with on every word; in any form that `as_automaton` takes.
+        arithmetic: `fla:naive:DTYPE`, by default `fla:naive:bf16`.
+        **limits: as `prove` takes them.
+
+    Returns:
+        The proof: equivalent, a shortest wrong word, or unknown.
+
+    Raises:
+        InputError: `arithmetic` is another, the checkpoint cannot be read, or its letters or answers are not the automaton's.
     """
+    automaton = as_automaton(automaton)
     name = arithmetic or f"{ARITHMETIC}bf16"
     dtype = name.removeprefix(ARITHMETIC)
     if not name.startswith(ARITHMETIC) or dtype not in DTYPES:
@@ -78,9 +101,21 @@ def prove_fla(
 def fla_spectrum(
     path: str, *, products: int = 0, max_dim: int = 64, max_letters: int = 2_000, max_products: int = 2_000
 ) -> ModelSpectrum:
-    """Spectra of all heads of one layer without short convolution; see `model_spectrum`. The letters are those of `task.json`.
+    """Spectra of all heads of one layer without short convolution; see `model_spectrum`.
 
-    Without a `task.json` all tokens are letters. `InputError` where a letter has no transition of its own.
+    Args:
+        path: the checkpoint; its letters are those of `task.json`, without one all tokens.
+        products: all distinct products of letters up to this length too, at least 0.
+        max_dim: largest dimension of a matrix.
+        max_letters: most distinct letter matrices.
+        max_products: most distinct products.
+
+    Returns:
+        The spectra of all heads.
+
+    Raises:
+        InputError: a letter has no transition of its own, as with several layers or a convolution.
+        LimitError: a limit was reached.
     """
     config, tensors = load_fla(path)
     if config["num_hidden_layers"] > 1 or config.get("use_short_conv", True):

@@ -245,15 +245,23 @@ class Drive:
 
 
 class FlaModel:
-    """`config`, `tensors`: as `load_fla` has them. `letters`: the token of each letter, by default letters are tokens.
+    """An FLA checkpoint as a `Stepper`, in numpy, with the operations of FLA's naive functions.
 
-    `dtype`: fp64 or fp32, of all arithmetic; or bf16 or fp16, of weights and activations, with keys, queries and values
-    rounded to it and the state in fp32, as FLA's naive functions have it (arithmetic `fla:naive:DTYPE`).
-    `bos`: a token read before the first one, None for none. States are, layer by layer, H and the past inputs of the
-    short convolutions (q, k, v); last the token that the model answers with, -1 where a logit is not finite. `meaning`: the label of each
-    token, -1 for none; by default its own number. A step's bits depend on the number of sequences, as those of a matrix
+    States are, layer by layer, H and the past inputs of the short convolutions (q, k, v); last the token that the model
+    answers with, -1 where a logit is not finite. A step's bits depend on the number of sequences, as those of a matrix
     product do, so a proof steps one at a time.
-    Raises `InputError` for what is not read: attention layers, and other switches of the configuration.
+
+    Args:
+        config: as `load_fla` has it.
+        tensors: as `load_fla` has them.
+        dtype: fp64 or fp32, of all arithmetic; or bf16 or fp16, of weights and activations, with keys, queries and values
+            rounded to it and the state in fp32, as FLA's naive functions have it (arithmetic `fla:naive:DTYPE`).
+        bos: a token read before the first one, None for none.
+        letters: the token of each letter, int `[letters]`; by default letters are tokens.
+        meaning: the label of each token, int `[tokens]`, -1 for none; by default its own number.
+
+    Raises:
+        InputError: something is not read: attention layers, and other switches of the configuration.
     """
 
     one_by_one = True
@@ -286,7 +294,14 @@ class FlaModel:
         self.meaning = np.arange(self.vocabulary) if meaning is None else np.asarray(meaning)
 
     def initial(self, sequences: int) -> list[Any]:
-        """Zero states, and BOS read where there is one."""
+        """Zero states, and BOS read where there is one.
+
+        Args:
+            sequences: how many words go side by side, at least 1.
+
+        Returns:
+            Arrays `[sequences, ...]`.
+        """
         states: list[Any] = []
         for i in range(self.layers):
             K = self._weight(i, "q_proj.weight").shape[0] // self.heads
@@ -299,16 +314,40 @@ class FlaModel:
         return states if self.bos is None else self.forward(states, np.full(sequences, self.bos))[1]
 
     def step(self, states: list[Any], letters: Indices) -> list[Any]:
-        """One token for every sequence."""
+        """One token for every sequence.
+
+        Args:
+            states: as `initial` and `step` give them.
+            letters: int `[sequences]`, from 0.
+
+        Returns:
+            The states after it.
+        """
         return self.forward(states, self.letters[letters])[1]
 
     def decode(self, states: list[Any], letters: Indices) -> Indices:
-        """The label of the token with the largest logit; -1 for none."""
+        """The label of the token with the largest logit.
+
+        Args:
+            states: as `step` gives them.
+            letters: int `[sequences]`, those just read; they are not looked at.
+
+        Returns:
+            Int `[sequences]`; -1 for none.
+        """
         result: Indices = np.where(states[-1] < 0, -1, self.meaning[states[-1]])
         return result
 
     def forward(self, states: list[Any], tokens: Indices) -> tuple[Floats, list[Any], list[Drive]]:
-        """Logits `[sequences, tokens]`, the states after the token, and what it did to each layer."""
+        """Read a token for every sequence.
+
+        Args:
+            states: as `initial` and `step` give them.
+            tokens: int `[sequences]`, from 0 to the vocabulary's size - 1.
+
+        Returns:
+            Logits `[sequences, tokens]`, the states after the token, and what it did to each layer.
+        """
         h = self.tensors["model.embeddings.weight"][tokens]
         before, after, drives = iter(states), [], []
         for i in range(self.layers):
@@ -333,7 +372,15 @@ class FlaModel:
         return digest_of(parts)
 
     def read(self, H: Floats, letters: Indices) -> Indices:
-        """The label for given states `[sequences, heads, K, V]` of the only layer, just after letters; no convolution."""
+        """The label for given states of the only layer, just after letters; for models without convolution.
+
+        Args:
+            H: `[sequences, heads, K, V]`.
+            letters: int `[sequences]`, those just read.
+
+        Returns:
+            Int `[sequences]`; -1 for none, and where a logit is not finite.
+        """
         h = self.tensors["model.embeddings.weight"][self.letters[letters]]
         x = self._norm(h, "model.layers.0.attn_norm.weight")
         logits = self._logits(self._block(0, h, x, self._drive(0, x, [])[0].q, H.astype(self.dtype)))
@@ -356,7 +403,14 @@ class FlaModel:
         return self._linear(self._norm(h, "model.norm.weight"), self.tensors["lm_head.weight"])
 
     def heads_of(self, states: list[Any]) -> list[Floats]:
-        """H of each layer, `[sequences, heads, K, V]`."""
+        """H of each layer.
+
+        Args:
+            states: as `step` gives them.
+
+        Returns:
+            `[sequences, heads, K, V]` for each layer.
+        """
         return [x for x in states if np.ndim(x) == 4]
 
     def _drive(self, i: int, x: Floats, pasts: list[Floats]) -> tuple[Drive, list[Floats]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions.automata._automaton import Automaton
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError
 from ...foundation._files import read_json
@@ -24,9 +24,12 @@ _EXAMPLE = (
 
 @dataclass(frozen=True)
 class FlaTask:
-    """`letters`, `answers`: the token of each label, in order; `bos`: the token before a word, None for none.
+    """Which tokens are letters and answers; a letter and an answer may share a token.
 
-    A letter and an answer may share a token.
+    Attributes:
+        letters: the token of each letter's text, in order; tokens are numbers from 0.
+        answers: the token of each answer's text, in order.
+        bos: the token before a word, None for none.
     """
 
     letters: Mapping[str, int]
@@ -34,7 +37,11 @@ class FlaTask:
     bos: int | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """What `task.json` holds."""
+        """What `task.json` holds.
+
+        Returns:
+            The entries, with the format.
+        """
         return {
             "format": FORMAT,
             "letters": dict(self.letters),
@@ -43,16 +50,36 @@ class FlaTask:
         }
 
     def meaning(self, vocabulary: int) -> Any:
-        """For each token the number of the answer that it is, -1 for none."""
+        """For each token the number of the answer that it is.
+
+        Args:
+            vocabulary: how many tokens there are.
+
+        Returns:
+            Int `[vocabulary]`; -1 for none.
+
+        Example:
+            >>> FlaTask({"0": 0, "1": 1}, {"even": 2, "odd": 3}).meaning(4).tolist()
+            [-1, -1, 0, 1]
+        """
         numbers = np.full(vocabulary, -1)
         numbers[list(self.answers.values())] = range(len(self.answers))
         return numbers
 
-    def answers_to(self, automaton: Automaton, name: str) -> Answers:
+    def answers_to(self, automaton: AutomatonLike, name: str) -> Answers:
         """How the answers are compared with the automaton: by states where these are the labels, else by outputs.
 
-        `InputError` for other letters, and where no answer is one of the automaton's.
+        Args:
+            automaton: with the task's letters, in the same order; in any form that `as_automaton` takes.
+            name: of the checkpoint, for errors.
+
+        Returns:
+            What each answer means.
+
+        Raises:
+            InputError: the letters are others, or no answer is one of the automaton's.
         """
+        automaton = as_automaton(automaton)
         same_letters(automaton, list(self.letters), name)
         states = {label_text(q): i for i, q in enumerate(automaton.states)}
         if set(self.answers) == set(states):

@@ -1,8 +1,8 @@
-"""What mixers are made of: layers for many seeds at once, short projections of tokens, β and gates in their ranges.
+"""What mixers are made of: layers for many models side by side, short projections of tokens, β and gates in their ranges.
 
-Every parameter has a leading dimension, one entry a seed, and nothing mixes them; activations are
-`[seeds, batch, tokens, width]`. Training is bistable in this subject, so one process trains many seeds of one model side by
-side: the same work for a GPU as one larger batch.
+Such models of one shape are replicas, each drawn from a seed of its own. Every parameter has a leading dimension, one entry a
+replica, and nothing mixes them; activations are `[replicas, batch, tokens, width]`. Training is bistable in this subject, so one
+process trains many replicas: the same work for a GPU as one larger batch.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ WIDEST = 256
 # families with torch 2.13: `delta_product` and `l2_normalise` are autograd functions without `setup_context`, which
 # vmap refuses; torch's LSTM has no batching rule; `rank_one_scan` and `diagonal_scan` have none either, so vmap calls them
 # seed by seed, which takes twice the time of this file for Mamba and fails for GLA. The rules that one could register
-# would do what `fold_seeds` does below: take seeds for sequences. And where vmap runs, its outputs are equal bit for bit for
+# would do what `fold_replicas` does below: take replicas for sequences. And where vmap runs, its outputs are equal bit for bit for
 # some families and differ in the last places for others, so trainings would not be repeated exactly.
 
 
 class SeededLinear(nn.Module):
-    """`x Wᵀ + b` for each seed; weight `[seeds, out, in]`."""
+    """`x Wᵀ + b` for each seed; weight `[replicas, out, in]`."""
 
     def __init__(self, inputs: int, outputs: int, *, bias: bool = False) -> None:
         super().__init__()
@@ -44,39 +44,39 @@ class SeededLinear(nn.Module):
         self.bias = nn.Parameter(torch.zeros(1, outputs)) if bias else None
 
     def forward(self, x: Tensor) -> Tensor:
-        """`[seeds, batch, tokens, in]` to `[seeds, batch, tokens, out]`."""
-        seeds, batch, tokens, _ = x.shape
-        if seeds == 1:
+        """`[replicas, batch, tokens, in]` to `[replicas, batch, tokens, out]`."""
+        replicas, batch, tokens, _ = x.shape
+        if replicas == 1:
             return F.linear(x, self.weight[0], None if self.bias is None else self.bias[0])
-        rows = x.reshape(seeds, batch * tokens, -1)
+        rows = x.reshape(replicas, batch * tokens, -1)
         weight = self.weight.transpose(1, 2)
         y = torch.bmm(rows, weight) if self.bias is None else torch.baddbmm(self.bias[:, None], rows, weight)
-        return y.view(seeds, batch, tokens, -1)
+        return y.view(replicas, batch, tokens, -1)
 
 
 class SeededEmbedding(nn.Module):
-    """A row for each letter; weight `[seeds, letters, width]`."""
+    """A row for each letter; weight `[replicas, letters, width]`."""
 
     def __init__(self, letters: int, width: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.randn(1, letters, width))
 
     def forward(self, letters: Tensor) -> Tensor:
-        """Letters `[seeds or 1, batch, tokens]` to `[seeds, batch, tokens, width]`."""
-        seeds, count = self.weight.shape[:2]
-        first = count * torch.arange(seeds, device=letters.device)  # where each seed's rows begin
+        """Letters `[replicas or 1, batch, tokens]` to `[replicas, batch, tokens, width]`."""
+        replicas, count = self.weight.shape[:2]
+        first = count * torch.arange(replicas, device=letters.device)  # where each seed's rows begin
         return F.embedding(letters + first[:, None, None], self.weight.flatten(0, 1))
 
 
 class SeededRMSNorm(nn.Module):
-    """Root-mean-square norm over the last dimension; weight `[seeds, width]`, or `[seeds, ...]` for heads."""
+    """Root-mean-square norm over the last dimension; weight `[replicas, width]`, or `[replicas, ...]` for heads."""
 
     def __init__(self, *shape: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.ones(1, *shape))
 
     def forward(self, x: Tensor, *, cast: bool = True) -> Tensor:
-        """`[seeds, batch, tokens, ...]` in its dtype, or the one that autocast gives to linear maps if it is to be cast."""
+        """`[replicas, batch, tokens, ...]` in its dtype, or the one that autocast gives to linear maps if it is to be cast."""
         narrow = cast and torch.is_autocast_enabled(x.device.type)
         return rms_normalise(
             x, self.weight, dtype=torch.get_autocast_dtype(x.device.type) if narrow else None
@@ -84,7 +84,7 @@ class SeededRMSNorm(nn.Module):
 
 
 class SeededConv(nn.Module):
-    """A short causal convolution, each channel by itself; weight `[seeds, width, taps]`, the last tap is the present."""
+    """A short causal convolution, each channel by itself; weight `[replicas, width, taps]`, the last tap is the present."""
 
     def __init__(self, width: int, taps: int) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class SeededConv(nn.Module):
         nn.init.uniform_(self.weight, -(taps**-0.5), taps**-0.5)
 
     def forward(self, x: Tensor, before: Tensor | None) -> tuple[Tensor, Tensor]:
-        """`[seeds, batch, tokens, width]` and the last taps - 1 inputs before it; the same of the present ones."""
+        """`[replicas, batch, tokens, width]` and the last taps - 1 inputs before it; the same of the present ones."""
         y = short_convolution(x, self.weight, before)
         if before is None:
             before = x.new_zeros(*x.shape[:2], self.taps - 1, x.shape[3])
@@ -102,7 +102,7 @@ class SeededConv(nn.Module):
 
 
 State: TypeAlias = dict[str, Tensor]
-"""What a mixer carries from token to token, by name; every tensor begins with `[seeds, batch]`."""
+"""What a mixer carries from token to token, by name; every tensor begins with `[replicas, batch]`."""
 
 
 class ShortProjection(nn.Module):
@@ -117,7 +117,7 @@ class ShortProjection(nn.Module):
         self.activation = activation
 
     def forward(self, x: Tensor, state: State, name: str, after: State) -> Tensor:
-        """`[seeds, batch, tokens, width]` to `[seeds, batch, tokens, outputs]`; the convolution's past in and out."""
+        """`[replicas, batch, tokens, width]` to `[replicas, batch, tokens, outputs]`; the convolution's past in and out."""
         y: Tensor = self.linear(x)
         if self.conv is not None:
             y, after[name] = self.conv(y, state.get(name))
@@ -152,7 +152,7 @@ class InitialState(nn.Module):
             self.value = nn.Parameter(torch.randn(1, *shape) * config.head_dim**-0.5)
 
     def forward(self, x: Tensor, state: State) -> Tensor:
-        """The state `[seeds, batch, *shape]` to go on from, for the tokens x `[seeds, batch, ...]`; float32 at least."""
+        """The state `[replicas, batch, *shape]` to go on from, for the tokens x `[replicas, batch, ...]`; float32 at least."""
         if "H" in state:
             return state["H"]
         dtype = torch.promote_types(x.dtype, torch.float32)
@@ -162,7 +162,13 @@ class InitialState(nn.Module):
 
 
 class ReadOut(nn.Module):
-    """The way from a mixer's outputs by head to the residual stream: norm, gate, output projection."""
+    """The way from a mixer's outputs by head to the residual stream: norm, gate, output projection.
+
+    Args:
+        config: `width`, `output_norm` and `output_gate`.
+        heads: of the mixer, at least 1.
+        values: entries of a head's output, at least 1.
+    """
 
     def __init__(self, config: ModelConfig, heads: int, values: int) -> None:
         super().__init__()
@@ -171,7 +177,15 @@ class ReadOut(nn.Module):
         self.linear = SeededLinear(heads * values, config.width)
 
     def forward(self, o: Tensor, x: Tensor) -> Tensor:
-        """o `[seeds, batch, tokens, heads, values]`, x the mixer's input; `[seeds, batch, tokens, width]`."""
+        """Lead the heads' outputs into the stream.
+
+        Args:
+            o: the heads' outputs, `[replicas, batch, tokens, heads, values]`.
+            x: the mixer's input, `[replicas, batch, tokens, width]`.
+
+        Returns:
+            `[replicas, batch, tokens, width]`.
+        """
         if self.norm is not None:
             o = self.norm(o)
         y = o.flatten(3)
@@ -203,8 +217,8 @@ def projection_to_beta(z: Tensor, config: ModelConfig) -> Tensor:
     return projection_to_fraction(z, config) * (1 - config.range[0])
 
 
-def fold_seeds(x: Tensor) -> Tensor:
-    """`[seeds, batch, ...]` to `[seeds·batch, ...]`: kernels see seeds as more sequences."""
+def fold_replicas(x: Tensor) -> Tensor:
+    """`[replicas, batch, ...]` to `[replicas·batch, ...]`: kernels see replicas as more sequences."""
     return x.flatten(0, 1)
 
 
@@ -219,6 +233,6 @@ def state_problems(config: ModelConfig) -> Iterator[str]:
         yield f"head_dim {config.head_dim}, value_dim {config.value_dim}: at most {WIDEST}; take more heads"
 
 
-def key_value_numbers(config: ModelConfig, kernels: bool = False) -> int:
+def count_key_values(config: ModelConfig, kernels: bool = False) -> int:
     """A token's queries, and the keys and values of every factor, for each head."""
     return config.heads * (config.head_dim + config.householders * (config.head_dim + config.value_dim))

@@ -14,9 +14,13 @@ from ...constructions._lrnn import Layer
 class TableReadOut(nn.Module):
     """The way from a layer's letter (one-hot) and its heads' states to the next letter (one-hot; zero where there is none).
 
-    Holds `Layer.read_out` as tensors, filled up to `sizes` so that all blocks of a model have one shape:
-    heads, codes, transitions, letters, reads, columns.  Computes for each head the code that is nearest to its part
-    of the mixer's outputs, from it and the letter the point before the token, and from these points the next letter.
+    Holds `Layer.read_out` as tensors, filled up to `sizes` so that all blocks of a model have one shape. Computes for each
+    head the code that is nearest to its part of the mixer's outputs, from it and the letter the point before the token, and
+    from these points the next letter.
+
+    Args:
+        sizes: six numbers from 1: heads, codes, transitions, letters, reads, columns.
+        width: numbers in the residual stream.
     """
 
     codes: Tensor
@@ -42,7 +46,15 @@ class TableReadOut(nn.Module):
             self.register_buffer(name, torch.full(shape, -1, dtype=torch.int64))
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
-        """x: the block's input, y: its mixer's outputs, both `[1, batch, tokens, width]`; result like x."""
+        """Look up the next letters.
+
+        Args:
+            x: the block's input, `[1, batch, tokens, width]`.
+            y: its mixer's outputs, `[1, batch, tokens, width]`.
+
+        Returns:
+            One-hot letters of the next layer, like x.
+        """
         letter = x.argmax(-1)
         known = x.amax(-1) > 0
         before = []
@@ -63,7 +75,13 @@ class TableReadOut(nn.Module):
         return (one_hot * known[..., None]).to(x.dtype)
 
     def fill(self, layer: Layer, places: Sequence[Tensor], codes: Sequence[np.ndarray]) -> None:
-        """Take the tables of a layer; `places[h]`: where head h's entries are in y; `codes[h]`: `[codes, entries]`."""
+        """Take the tables of a layer.
+
+        Args:
+            layer: with `reads` and `next_letter`.
+            places: for each head where its entries are in y, int `[entries]`.
+            codes: for each head `[codes, entries]`.
+        """
         assert layer.reads is not None
         assert layer.next_letter is not None
         letters = torch.arange(layer.heads[0].letters)

@@ -18,8 +18,8 @@ from ._seeded import (
     SeededLinear,
     ShortProjection,
     State,
-    fold_seeds,
-    key_value_numbers,
+    count_key_values,
+    fold_replicas,
     projection_to_beta,
     projection_to_fraction,
     split_heads,
@@ -28,7 +28,13 @@ from ._seeded import (
 
 
 class DeltaProduct(nn.Module):
-    """H ← gate·H, then H ← (I - β_j k_j k_jᵀ) H + β_j k_j v_jᵀ for j = 1, ..., n_h; o = qᵀ H."""
+    """H ← gate·H, then H ← (I - β_j k_j k_jᵀ) H + β_j k_j v_jᵀ for j = 1, ..., n_h; o = qᵀ H.
+
+    Args:
+        config: of the family `deltaproduct`.
+
+    Source: arXiv 2502.10297; with one factor arXiv 2406.06484, gated arXiv 2412.06464.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -56,29 +62,46 @@ class DeltaProduct(nn.Module):
         self.read_out = ReadOut(config, heads, V)
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """`[seeds, batch, tokens, width]` to the same; `state["H"]`: `[seeds, batch, heads, K, V]`."""
+        """Read tokens.
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            Outputs of the shape of x, and the state after the tokens: `state["H"]` `[replicas, batch, heads, K, V]`.
+        """
         state, after = state or {}, State()
-        seeds, batch = x.shape[:2]
+        replicas, batch = x.shape[:2]
         q, k, v, beta, a = self.controls(x, state, after)
         o, final = delta_product(
-            fold_seeds(q).to(v.dtype),
-            fold_seeds(k).flatten(1, 2).to(v.dtype),
-            fold_seeds(v).flatten(1, 2),
-            fold_seeds(beta).flatten(1, 2),
-            a=None if a is None else fold_seeds(a),
+            fold_replicas(q).to(v.dtype),
+            fold_replicas(k).flatten(1, 2).to(v.dtype),
+            fold_replicas(v).flatten(1, 2),
+            fold_replicas(beta).flatten(1, 2),
+            a=None if a is None else fold_replicas(a),
             householders=self.config.householders,
-            initial_state=fold_seeds(self.initial(x, state)),
+            initial_state=fold_replicas(self.initial(x, state)),
             output_final_state=True,
             scale=1.0,
         )
-        after["H"] = final.view(seeds, batch, *final.shape[1:])
-        y: Tensor = self.read_out(o.view(seeds, batch, *o.shape[1:]), x)
+        after["H"] = final.view(replicas, batch, *final.shape[1:])
+        y: Tensor = self.read_out(o.view(replicas, batch, *o.shape[1:]), x)
         return y, after
 
     def controls(
         self, x: Tensor, state: State, after: State
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:
-        """What the recurrence is driven by: q `[S,B,T,H,K]`, k `[S,B,T,n_h,H,K]`, v, β `[S,B,T,n_h,H]`, gate or None."""
+        """What the recurrence is driven by.
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+            state: that after the tokens before, for convolutions; empty at the start of a word.
+            after: takes the convolutions' state after the tokens.
+
+        Returns:
+            q `[R,B,T,H,K]`, k `[R,B,T,n_h,H,K]`, v `[R,B,T,n_h,H,V]`, β `[R,B,T,n_h,H]`, and the gate `[R,B,T,H]` or None.
+        """
         heads, factors = self.config.heads, self.config.householders
         q = split_heads(self.query(x, state, "query", after), heads)
         k = split_heads(self.key(x, state, "key", after), factors, heads)
@@ -92,7 +115,15 @@ class DeltaProduct(nn.Module):
         return q, k, v, beta, self._gate(x)
 
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
-        """A(x), each token's product of factors `[seeds, batch, tokens, heads, K, K]`, in float64."""
+        """A(x), each token's product of factors.
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            `[replicas, batch, tokens, heads, K, K]`, in float64.
+        """
         _, k, _, beta, a = self.controls(x, state or {}, {})
         eye = torch.eye(k.shape[-1], dtype=torch.float64, device=k.device)
         A = eye.expand(*k.shape[:3], k.shape[4], -1, -1)
@@ -109,11 +140,26 @@ class DeltaProduct(nn.Module):
         return A
 
     def queries(self, x: Tensor) -> Tensor:
-        """q `[seeds, batch, tokens, heads, K]`, of tokens that depend on no others (no convolution)."""
+        """q of tokens that depend on no others (no convolution).
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+
+        Returns:
+            `[replicas, batch, tokens, heads, K]`.
+        """
         return self.controls(x, {}, {})[0]
 
     def factors(self, x: Tensor, state: State | None = None) -> tuple[Tensor, Tensor, Tensor]:
-        """What `transitions` multiplies: β `[S,B,T,n_h,H]`, keys `[S,B,T,n_h,H,K]`, gates `[S,B,T,H]`."""
+        """What `transitions` multiplies.
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            β `[R,B,T,n_h,H]`, keys `[R,B,T,n_h,H,K]`, gates `[R,B,T,H]`.
+        """
         _, k, _, beta, a = self.controls(x, state or {}, {})
         return beta, k, torch.ones_like(beta[:, :, :, 0]) if a is None else a
 
@@ -138,6 +184,6 @@ FAMILIES = (
         ("sigmoid", "hard_sigmoid", "direct"),
         example={"householders": 2, "gated": True},
         problems=state_problems,
-        kept=key_value_numbers,
+        kept=count_key_values,
     ),
 )

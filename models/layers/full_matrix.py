@@ -22,8 +22,11 @@ from ._seeded import (
 class FullMatrix(nn.Module):
     """H ← A(x) H + k vᵀ, o = qᵀ H, with ‖A‖₂ ≤ 1; the range (0, 1) makes A symmetric positive semi-definite.
 
-    A = M / max(1, √(‖M‖₁ ‖M‖_∞)), a bound of the spectral norm that needs no singular values; for the range (0, 1)
-    M is N Nᵀ.  `direct`: A = M, whatever its norm.
+    A = M / max(1, √(‖M‖₁ ‖M‖_∞)), a bound of the spectral norm that needs no singular values; for the range (0, 1) M is N Nᵀ.
+    `direct`: A = M, whatever its norm.
+
+    Args:
+        config: of the family `matrix`.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -38,7 +41,15 @@ class FullMatrix(nn.Module):
         self.read_out = ReadOut(config, heads, V)
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """`[seeds, batch, tokens, width]` to the same; `state["H"]`: `[seeds, batch, heads, K, V]`."""
+        """Read tokens.
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            Outputs of the shape of x, and the state after the tokens: `state["H"]` `[replicas, batch, heads, K, V]`.
+        """
         state, after = state or {}, State()
         config = self.config
         tokens = x.shape[2]
@@ -60,11 +71,26 @@ class FullMatrix(nn.Module):
         return y, after
 
     def queries(self, x: Tensor) -> Tensor:
-        """q `[seeds, batch, tokens, heads, K]`, of tokens that depend on no others (no convolution)."""
+        """q of tokens that depend on no others (no convolution).
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+
+        Returns:
+            `[replicas, batch, tokens, heads, K]`.
+        """
         return split_heads(self.query(x, {}, "query", {}), self.config.heads)
 
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
-        """A(x) `[seeds, batch, tokens, heads, K, K]`, in float64."""
+        """A(x) of each token.
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+            state: not looked at, since a transition depends on its token alone.
+
+        Returns:
+            `[replicas, batch, tokens, heads, K, K]`, in float64.
+        """
         return self._matrices(x).double()
 
     def _matrices(self, x: Tensor) -> Tensor:
@@ -79,7 +105,7 @@ class FullMatrix(nn.Module):
         return M / bound.clamp(min=1)[..., None, None]
 
 
-def matrices_written_out(config: ModelConfig, kernels: bool = False) -> int:
+def count_matrix_entries(config: ModelConfig, kernels: bool = False) -> int:
     """A(x) of every head, which is written out for every token, with kernels too."""
     return config.heads * config.head_dim**2
 
@@ -91,7 +117,7 @@ FAMILIES = (
         "H ← A(x) H + k vᵀ with any matrix of norm at most 1",
         "any of absolute value at most 1; for the range (0, 1) real, from 0 to 1",
         LINEAR_OPTIONS,
-        written_out=matrices_written_out,
-        kept=matrices_written_out,
+        written_out=count_matrix_entries,
+        kept=count_matrix_entries,
     ),
 )

@@ -11,19 +11,38 @@ from ._seeded import State
 
 
 class LSTM(nn.Module):
-    """`torch.nn.LSTM` of the model's width."""
+    """`torch.nn.LSTM` of the model's width.
+
+    Args:
+        config: of the family `lstm`; its `width` is read.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.by_seed = nn.ModuleList([nn.LSTM(config.width, config.width, batch_first=True)])
 
     def begin(self, x: Tensor) -> State:
-        """The state before a first token: zeros, for tokens x `[seeds, batch, tokens, width]`."""
+        """The state before a first token: zeros.
+
+        Args:
+            x: the tokens to come, `[replicas, batch, tokens, width]`.
+
+        Returns:
+            h and c, `[replicas, batch, 1, width]`.
+        """
         zeros = x.new_zeros(*x.shape[:2], 1, x.shape[3])
         return {"h": zeros, "c": zeros}
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """`[seeds, batch, tokens, width]` to the same; `state`: h and c, `[seeds, batch, 1, width]`."""
+        """Read tokens.
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            Outputs of the shape of x, and the state after the tokens: h and c, `[replicas, batch, 1, width]`.
+        """
         outputs, hs, cs = [], [], []
         for s, cell in enumerate(self.by_seed):
             before = None

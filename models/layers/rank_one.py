@@ -15,8 +15,8 @@ from ._seeded import (
     SeededLinear,
     ShortProjection,
     State,
-    fold_seeds,
-    key_value_numbers,
+    count_key_values,
+    fold_replicas,
     make_value_projection,
     projection_to_beta,
     projection_to_decay,
@@ -35,6 +35,11 @@ class RankOne(nn.Module):
     - `rwkv7`: w = exp(-σ/√e), u = -c κ̂, z = a ⊙ κ̂, a in (0, 1), c = 1 or 2 by the range; the key written is
       k ⊙ (1 + (a - 1) ⊙ α) with α learned.
     - `complex_kda`: (I - β k kᵀ) diag(w): u = -β k, z = k ⊙ w, w and 1 - β in the range; β k vᵀ is written.
+
+    Args:
+        config: of the family `gla`, `rwkv7` or `complex_kda`.
+
+    Source: arXiv 2312.06635 (GLA), arXiv 2503.14456 (RWKV-7).
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -59,28 +64,45 @@ class RankOne(nn.Module):
         self.read_out = ReadOut(config, heads, V)
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """`[seeds, batch, tokens, width]` to the same; `state["H"]`: `[seeds, batch, heads, K, V]`."""
+        """Read tokens.
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            Outputs of the shape of x, and the state after the tokens: `state["H"]` `[replicas, batch, heads, K, V]`.
+        """
         state, after = state or {}, State()
-        seeds, batch = x.shape[:2]
+        replicas, batch = x.shape[:2]
         q, w, u, z, k, v = self.controls(x, state, after)
         if v is None:
             k = None
         dtype = q.dtype
         o, final = rank_one_scan(
-            fold_seeds(q), fold_seeds(w).to(dtype), fold_seeds(u).to(dtype), fold_seeds(z).to(dtype),
-            None if k is None else fold_seeds(k).to(dtype), None if v is None else fold_seeds(v).to(dtype),
-            fold_seeds(self.initial(x, state)), scale=1.0, output_final_state=True,
+            fold_replicas(q), fold_replicas(w).to(dtype), fold_replicas(u).to(dtype), fold_replicas(z).to(dtype),
+            None if k is None else fold_replicas(k).to(dtype), None if v is None else fold_replicas(v).to(dtype),
+            fold_replicas(self.initial(x, state)), scale=1.0, output_final_state=True,
         )  # fmt: skip
         assert o is not None
         assert final is not None
-        after["H"] = final.view(seeds, batch, *final.shape[1:])
-        y: Tensor = self.read_out(o.view(seeds, batch, *o.shape[1:]), x)
+        after["H"] = final.view(replicas, batch, *final.shape[1:])
+        y: Tensor = self.read_out(o.view(replicas, batch, *o.shape[1:]), x)
         return y, after
 
     def controls(
         self, x: Tensor, state: State, after: State
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None, Tensor | None]:
-        """q, w, u, z, k `[S,B,T,H,K]` and v `[S,B,T,H,V]`, as `rank_one_scan` takes them."""
+        """What the recurrence is driven by, as `rank_one_scan` takes it.
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+            state: that after the tokens before, for convolutions; empty at the start of a word.
+            after: takes the convolutions' state after the tokens.
+
+        Returns:
+            q, w, u, z, k `[R,B,T,H,K]` and v `[R,B,T,H,V]`; k and v may be None.
+        """
         config = self.config
 
         def by_head(y: Tensor) -> Tensor:
@@ -106,11 +128,26 @@ class RankOne(nn.Module):
         return q, w, -written, k * w, written, v
 
     def queries(self, x: Tensor) -> Tensor:
-        """q `[seeds, batch, tokens, heads, K]`, of tokens that depend on no others (no convolution)."""
+        """q of tokens that depend on no others (no convolution).
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+
+        Returns:
+            `[replicas, batch, tokens, heads, K]`.
+        """
         return self.controls(x, {}, {})[0]
 
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
-        """A(x) `[seeds, batch, tokens, heads, K, K]`, in float64."""
+        """A(x) of each token.
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            `[replicas, batch, tokens, heads, K, K]`, in float64.
+        """
         _, w, u, z, _, _ = self.controls(x, state or {}, {})
         return torch.diag_embed(w.double()) + u.double()[..., None] * z.double()[..., None, :]
 
@@ -123,7 +160,7 @@ FAMILIES = (
         "the entries of w, in the range",
         LINEAR_OPTIONS,
         ("sigmoid", "hard_sigmoid", "direct"),
-        kept=key_value_numbers,
+        kept=count_key_values,
     ),
     Family(
         "rwkv7",
@@ -132,7 +169,7 @@ FAMILIES = (
         "real, negative ones too: the matrix is similar to diag(w) less a symmetric one of rank one",
         tuple(option for option in LINEAR_OPTIONS if option != "strength"),
         problems=state_problems,
-        kept=key_value_numbers,
+        kept=count_key_values,
     ),
     Family(
         "complex_kda",
@@ -142,6 +179,6 @@ FAMILIES = (
         (*LINEAR_OPTIONS, "key_norm"),
         ("sigmoid", "hard_sigmoid", "direct"),
         problems=state_problems,
-        kept=key_value_numbers,
+        kept=count_key_values,
     ),
 )

@@ -20,6 +20,11 @@ class Selective(nn.Module):
     """h ← a ⊙ h + Δ B(x) u, y = C(x)·h + D u, gated by SiLU; a = exp(-Δ exp(A)), or 2a - 1 for the range (-1, 1).
 
     u: heads · head_dim channels; each has `value_dim` states.
+
+    Args:
+        config: of the family `mamba`.
+
+    Source: arXiv 2312.00752; the range (-1, 1) arXiv 2411.12537.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -42,7 +47,15 @@ class Selective(nn.Module):
         self.output = SeededLinear(channels, config.width)
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """`[seeds, batch, tokens, width]` to the same; `state["H"]`: `[seeds, batch, channels, states]`."""
+        """Read tokens.
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            Outputs of the shape of x, and the state after the tokens: `state["H"]` `[replicas, batch, channels, states]`.
+        """
         state, after = state or {}, State()
         u = self.input(x, state, "input", after)
         step = F.softplus(self.step(x).float())
@@ -56,21 +69,29 @@ class Selective(nn.Module):
         return result, after
 
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
-        """A(x): a diagonal matrix a channel, `[seeds, batch, tokens, channels, states, states]`, in float64."""
+        """A(x): a diagonal matrix a channel.
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+            state: not looked at, since a transition depends on its token alone.
+
+        Returns:
+            `[replicas, batch, tokens, channels, states, states]`, in float64.
+        """
         step = F.softplus(self.step(x).float())
         return torch.diag_embed(
             selective_decays(step, self.rate.exp(), self.config.range == (-1, 1)).double()
         )
 
 
-def states_written_out(config: ModelConfig) -> int:
+def count_states(config: ModelConfig) -> int:
     """h of every channel, which plain torch writes out for every token."""
     return config.heads * config.head_dim * config.value_dim
 
 
-def states_kept(config: ModelConfig, kernels: bool) -> int:
+def count_kept_states(config: ModelConfig, kernels: bool) -> int:
     """h of every channel, kept for the gradients; Triton's kernels keep every sixteenth token's and compute the others again."""
-    return states_written_out(config) // (KEPT_EVERY if kernels else 1)
+    return count_states(config) // (KEPT_EVERY if kernels else 1)
 
 
 FAMILIES = (
@@ -80,7 +101,7 @@ FAMILIES = (
         "h ← a ⊙ h + Δ B(x) u for each channel, y = C(x)·h + D u",
         "a = exp(-Δ exp(A)), or 2a - 1 for the range (-1, 1)",
         ("heads", "head_dim", "value_dim", "range", "additive", "conv", "key_activation", "initial"),
-        written_out=states_written_out,
-        kept=states_kept,
+        written_out=count_states,
+        kept=count_kept_states,
     ),
 )

@@ -14,7 +14,13 @@ from ._seeded import SeededLinear, State, split_heads
 
 
 class Attention(nn.Module):
-    """Softmax attention over all tokens so far; its state is all keys and values so far."""
+    """Softmax attention over all tokens so far; its state is all keys and values so far.
+
+    Args:
+        config: of the family `transformer`; `width` is a multiple of 2 · `heads`.
+
+    Source: arXiv 1706.03762, with rotary positions (arXiv 2104.09864).
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -23,8 +29,16 @@ class Attention(nn.Module):
         self.output = SeededLinear(config.width, config.width)
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """`[seeds, batch, tokens, width]` to the same."""
-        seeds, batch, tokens, _ = x.shape
+        """Read tokens.
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            Outputs of the shape of x, and all keys and values, `[replicas, batch, heads, tokens so far, width / heads]`.
+        """
+        replicas, batch, tokens, _ = x.shape
         q, k, v = (split_heads(y, self.heads).transpose(2, 3) for y in self.inputs(x).chunk(3, -1))
         past = 0 if not state else state["key"].shape[3]
         q, k = rotate_by_position(q, past), rotate_by_position(k, past)
@@ -36,7 +50,7 @@ class Attention(nn.Module):
         o = F.scaled_dot_product_attention(
             q.flatten(0, 1), k.flatten(0, 1), v.flatten(0, 1), attn_mask=mask, is_causal=mask is None
         )
-        o = o.view(seeds, batch, *o.shape[1:]).transpose(2, 3).flatten(3)
+        o = o.view(replicas, batch, *o.shape[1:]).transpose(2, 3).flatten(3)
         return self.output(o), {"key": k, "value": v}
 
 

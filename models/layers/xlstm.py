@@ -26,10 +26,18 @@ def _package() -> Any:
 
 
 class SLSTM(nn.Module):
-    """`xlstm.sLSTMLayer`: its parameters and projections; its recurrence here, all seeds at once.
+    """`xlstm.sLSTMLayer`: its parameters and projections; its recurrence here, all replicas at once.
 
-    The package's plain torch reads from the device at every token and takes the seeds one by one; its CUDA kernels would be
+    The package's plain torch reads from the device at every token and takes the replicas one by one; its CUDA kernels would be
     compiled on the spot.
+
+    Args:
+        config: of the family `slstm`.
+
+    Raises:
+        InputError: the package xlstm, an extra, is not installed.
+
+    Source: arXiv 2405.04517, section 2.2.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -46,18 +54,33 @@ class SLSTM(nn.Module):
         self.by_seed = nn.ModuleList([layer])
 
     def begin(self, x: Tensor) -> State:
-        """The state before a first token: zeros, for tokens x `[seeds, batch, tokens, width]`."""
-        seeds, batch, _, width = x.shape
+        """The state before a first token: zeros.
+
+        Args:
+            x: the tokens to come, `[replicas, batch, tokens, width]`.
+
+        Returns:
+            `slstm` `[replicas, batch, 4, width]`, and `conv` where there is a convolution.
+        """
+        replicas, batch, _, width = x.shape
         wide = torch.promote_types(x.dtype, torch.float32)
-        state = State(slstm=x.new_zeros(seeds, batch, 4, width, dtype=wide))
+        state = State(slstm=x.new_zeros(replicas, batch, 4, width, dtype=wide))
         if self.taps:
-            state["conv"] = x.new_zeros(seeds, batch, self.taps - 1, width)
+            state["conv"] = x.new_zeros(replicas, batch, self.taps - 1, width)
         return state
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """`[seeds, batch, tokens, width]` to the same; `state["slstm"]`: y, c, n, m, `[seeds, batch, 4, width]`."""
+        """Read tokens.
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            Outputs of the shape of x, and the state after the tokens: `state["slstm"]` y, c, n, m, `[replicas, batch, 4, width]`.
+        """
         state = state or self.begin(x)
-        seeds, batch, tokens, width = x.shape
+        replicas, batch, tokens, width = x.shape
         layers: list[Any] = list(self.by_seed)
         heads = layers[0].config.num_heads
         inputs, convs = [], []
@@ -71,16 +94,16 @@ class SLSTM(nn.Module):
             gates = layer.fgate(near), layer.igate(near), layer.zgate(x[s]), layer.ogate(x[s])
             inputs.append(torch.stack(gates, 2) + layer.slstm_cell._bias_.view(4, width))
         before = state["slstm"]
-        by_head = before.view(seeds, batch, 4, heads, -1).permute(2, 0, 3, 1, 4).flatten(1, 2)
-        driven = torch.stack(inputs).to(before.dtype).view(seeds, batch, tokens, 4, heads, -1)
+        by_head = before.view(replicas, batch, 4, heads, -1).permute(2, 0, 3, 1, 4).flatten(1, 2)
+        driven = torch.stack(inputs).to(before.dtype).view(replicas, batch, tokens, 4, heads, -1)
         recurrent = torch.cat([layer.slstm_cell._recurrent_kernel_ for layer in layers]).transpose(1, 2)
         with torch.autocast(x.device.type, enabled=False):
             y, last = run_slstm(
                 driven.permute(2, 0, 4, 1, 3, 5).flatten(1, 2).flatten(3), recurrent.to(before.dtype), by_head
             )
-        y = y.view(tokens, seeds, heads, batch, -1).permute(1, 3, 2, 0, 4)
+        y = y.view(tokens, replicas, heads, batch, -1).permute(1, 3, 2, 0, 4)
         outputs = [layer.group_norm(y[s]).transpose(1, 2).flatten(2) for s, layer in enumerate(layers)]
-        after = State(slstm=last.view(4, seeds, heads, batch, -1).permute(1, 3, 0, 2, 4).flatten(3))
+        after = State(slstm=last.view(4, replicas, heads, batch, -1).permute(1, 3, 0, 2, 4).flatten(3))
         if self.taps:
             after["conv"] = torch.stack(convs)
         return torch.stack(outputs), after
@@ -110,7 +133,16 @@ def run_slstm(driven: Tensor, recurrent: Tensor, state: Tensor) -> tuple[Tensor,
 
 
 class MLSTM(nn.Module):
-    """`xlstm.mLSTMLayer`: its parallel form in training, its steps, which carry a state, otherwise."""
+    """`xlstm.mLSTMLayer`: its parallel form in training, its steps, which carry a state, otherwise.
+
+    Args:
+        config: of the family `mlstm`.
+
+    Raises:
+        InputError: the package xlstm, an extra, is not installed.
+
+    Source: arXiv 2405.04517, section 2.3.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -124,7 +156,14 @@ class MLSTM(nn.Module):
         self.by_seed = nn.ModuleList([layer])
 
     def begin(self, x: Tensor) -> State:
-        """The state before a first token: zeros, for tokens x `[seeds, batch, tokens, width]`."""
+        """The state before a first token: zeros.
+
+        Args:
+            x: the tokens to come, `[replicas, batch, tokens, width]`.
+
+        Returns:
+            `c`, `n`, `m` and `conv`, each `[replicas, batch, ...]`.
+        """
         layer: Any = self.by_seed[0]
         width, heads = layer.config._inner_embedding_dim, layer.config.num_heads
         head, taps = width // heads, layer.config.conv1d_kernel_size
@@ -135,7 +174,18 @@ class MLSTM(nn.Module):
         )  # fmt: skip
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """`[seeds, batch, tokens, width]` to the same; no state comes out of training."""
+        """Read tokens.
+
+        Args:
+            x: `[replicas, batch, tokens, width]`.
+            state: that after the tokens before; None at the start of a word.
+
+        Returns:
+            Outputs of the shape of x, and the state after the tokens; no state comes out of training.
+
+        Raises:
+            InputError: in training there are more tokens than `CONTEXT`.
+        """
         if self.training and state is None:
             if x.shape[2] > CONTEXT:
                 raise InputError(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ...constructions.algebra._matrices import Matrix
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._labels import label_text
-from ...constructions.certificates._parts import numbered_outputs
+from ...constructions.certificates._parts import number_outputs
 from ...theory.arithmetic._rounding import Floats
 from ...theory.proofs._answers import Answers
 from ...theory.running._stepper import Stepper
@@ -23,9 +23,12 @@ Read: TypeAlias = Callable[[Sequence[Floats], Indices], Indices]
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """GH factors of each letter in the order applied: `beta` `[letters, n_h]` (0 where absent), `keys` `[letters, n_h, n]`.
+    """GH factors of each letter in the order applied, Π (I - β k kᵀ), behind a gate.
 
-    `gate` `[letters]` comes before them.
+    Attributes:
+        beta: `[letters, n_h]`, 0 where a letter has fewer factors.
+        keys: `[letters, n_h, n]`.
+        gate: what multiplies the state before the factors, `[letters]`.
     """
 
     beta: Floats
@@ -41,11 +44,18 @@ class Factors:
 
 @dataclass(frozen=True, eq=False)
 class LearnedHead:
-    """One head, H ← A(x) H + B(x): `A` `[letters, n, n]`, `B` `[letters, n, d]`, `H0` `[n, d]`, all float64.
+    """One head, H ← A(x) H + B(x), in float64.
 
-    `exact`: the matrices in exact numbers, where they are known. `spread`: the largest spectral distance of a letter's
-    transitions in two contexts from their mean, which `A` then is; 0 where A is a function of the letter.
-    `copies`: which heads of the layer have just these numbers.
+    Attributes:
+        name: for errors and results.
+        A: a transition for each letter, `[letters, n, n]`.
+        B: what each letter adds, `[letters, n, d]`.
+        H0: the state before the first letter, `[n, d]`.
+        factors: of each letter, where they are known.
+        exact: the matrices in exact numbers, where they are known.
+        spread: the largest spectral distance of a letter's transitions in two contexts from their mean, which `A` then is; 0
+            where A is a function of the letter.
+        copies: which heads of the layer have just these numbers.
     """
 
     name: str
@@ -65,7 +75,13 @@ class LearnedHead:
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What is to be answered: `table` `[letters, states before]`, numbers of `names`; -1 where nothing is asked."""
+    """What is to be answered.
+
+    Attributes:
+        automaton: whose states are followed.
+        table: the number of the answer, int `[letters, states before]`; -1 where nothing is asked.
+        names: the text of each answer.
+    """
 
     automaton: Automaton
     table: Indices
@@ -81,9 +97,16 @@ class Target:
 class Learned:
     """Anybody's layer or model.
 
-    `letters`: their texts. `stepper`: runs it and answers in numbers of `target`. `head_states`: from the stepper's
-    states to those of each head. `read`: answers from heads' states and letters alone, None where it cannot be had.
-    `arithmetic`: of the stepper, in words. `notes`: what was read how.
+    Attributes:
+        name: for errors and results.
+        letters: their texts.
+        heads: those that are known; empty where only answers are compared.
+        target: what is to be answered.
+        stepper: runs the model and answers in numbers of `target`.
+        head_states: a function from the stepper's states to those of each head.
+        read: a function from heads' states and letters alone to answers, None where it cannot be had.
+        arithmetic: of the stepper, in words.
+        notes: what was read how.
     """
 
     name: str
@@ -131,7 +154,7 @@ def output_target(answers: Answers) -> Target:
     return Target(
         automaton,
         answers.right(letters, before, automaton.transitions),
-        tuple(numbered_outputs(automaton)[1]),
+        tuple(number_outputs(automaton)[1]),
     )
 
 

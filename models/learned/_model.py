@@ -14,6 +14,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError
@@ -27,7 +28,7 @@ from ._learned import Factors, Learned, LearnedHead, Read, Target, state_target
 
 
 @contextmanager
-def _watching(model: Model, seen: Callable[[int, Any, Tensor, Any], None]) -> Any:
+def watch_mixers(model: Model, seen: Callable[[int, Any, Tensor, Any], None]) -> Any:
     """While the model runs, call `seen` with the number and the mixer of each block and what the mixer was given."""
     handles = []
     for i, block in enumerate(model.blocks):
@@ -51,7 +52,7 @@ def find_transitions(model: Model, words: Indices, letters: int, by_letter: bool
     """
     inputs: list[tuple[Any, Tensor, Any]] = []
     with torch.no_grad():
-        with _watching(model, lambda i, mixer, x, state: inputs.append((mixer, x, state))):
+        with watch_mixers(model, lambda i, mixer, x, state: inputs.append((mixer, x, state))):
             model(torch.from_numpy(words)[None])
         found = []
         for i, (mixer, x, state) in enumerate(inputs):
@@ -136,7 +137,7 @@ def load_learned_model(folder: str, automaton: Automaton) -> Learned:
 
 def learned_from_model(
     model: Model,
-    automaton: Automaton,
+    automaton: AutomatonLike,
     *,
     target: Target | None = None,
     meaning: ArrayLike | None = None,
@@ -151,16 +152,20 @@ def learned_from_model(
 
     Args:
         model: of one seed.
-        automaton: with as many letters as the model reads, without BOS.
+        automaton: with as many letters as the model reads, without BOS; in any form that `as_automaton` takes.
         target: what its classes answer; by default the automaton's states.
         meaning: int array `[classes]`, the answer that each class stands for, -1 for none; by default the model's own.
         prefix: letters that are read before the first, as BOS.
         name: for errors and results.
         seed: of the random words.
 
+    Returns:
+        The model's heads, and how it runs.
+
     Raises:
         InputError: the model has several seeds.
     """
+    automaton = as_automaton(automaton)
     stepper = ModelStepper(model, meaning, prefix)
     labels = tuple(label_text(x) for x in automaton.letters)
     target = target or state_target(automaton)

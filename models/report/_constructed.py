@@ -19,7 +19,7 @@ from ...constructions.algebra._cyclotomic import simplest
 from ...constructions.algebra._householder import GHFactor
 from ...constructions.automata._automaton import Automaton, breadth_first
 from ...constructions.texts._show import (
-    counted,
+    count_noun,
     distinct_transitions,
     factor_texts,
     label_text,
@@ -33,7 +33,7 @@ from ...theory.pictures._mirrors import draw_mirrors
 from ...theory.running._run import run
 from ...theory.running._words import random_words
 from ...theory.spectra._eigenvalues import answer, eigenvalues_text, range_text
-from ...theory.spectra._matrix import ExactMatrix, lifted_together
+from ...theory.spectra._matrix import ExactMatrix, lift_to_one_field
 from ...theory.spectra._model import LetterSpectrum, lrnn_heads, model_spectrum
 from ...theory.spectra._roots import Eigenvalue
 from ._data import Cell, Chart, Item, Picture, RandomRuns, Section, Series, ShownLimits, Table, format_part
@@ -82,15 +82,15 @@ def show_automaton(automaton: Automaton, limits: ShownLimits) -> Section:
     source = f"the transition table of {label_text(automaton.name)}"
     start = label_text(automaton.states[automaton.start])
     facts = inspect_automaton(automaton, max_monoid=limits.monoid)
-    size = "of unknown size" if facts.monoid is None else f"with {counted(facts.monoid, 'element')}"
+    size = "of unknown size" if facts.monoid is None else f"with {count_noun(facts.monoid, 'element')}"
     sort = "a group" if facts.group else "no group"
     items: list[Picture | Table] = [Table(
         "automaton-facts", "Facts", f"The letters generate a transition monoid {size}, which is {sort}.",
         ("fact", "value"), facts.rows(), source,
     )]  # fmt: skip
     text = (
-        f"{label_text(automaton.name)} has {counted(len(automaton.states), 'state')} and "
-        f"{counted(len(automaton.letters), 'letter')} and starts in {start}."
+        f"{label_text(automaton.name)} has {count_noun(len(automaton.states), 'state')} and "
+        f"{count_noun(len(automaton.letters), 'letter')} and starts in {start}."
     )
     letters = choose_letters(automaton, limits.arrows)
     try:
@@ -100,7 +100,7 @@ def show_automaton(automaton: Automaton, limits: ShownLimits) -> Section:
     fewer = len(letters) < len(automaton.letters)
     which = "; they reach every state that all letters together reach" if fewer else ""
     description = (
-        f"{counted(len(automaton.states), 'state')} as circles and {counted(_count_arrows(automaton, letters), 'arrow')} with their "
+        f"{count_noun(len(automaton.states), 'state')} as circles and {count_noun(_count_arrows(automaton, letters), 'arrow')} with their "
         f"letters; the arrow from nowhere points to the start {start}. The picture shows "
         f"{format_part(len(letters), len(automaton.letters), 'letter')}{which}."
     )
@@ -137,7 +137,7 @@ def _draw_automaton(automaton: Automaton, letters: list[int], limits: ShownLimit
         raise InputError(f"{n:,} states are more than the {limits.states:,} that a drawing may have")
     if arrows > limits.arrows:
         raise InputError(
-            f"even the {counted(len(letters), 'letter')} that reach every state need {arrows:,} arrows, more than the "
+            f"even the {count_noun(len(letters), 'letter')} that reach every state need {arrows:,} arrows, more than the "
             f"{limits.arrows:,} that a drawing may have"
         )
     part = replace(
@@ -157,7 +157,7 @@ def show_letters(lrnn: LRNN, limits: ShownLimits) -> Section:
     if several:
         drawn.append(_draw_picture(
             lrnn, "layers", "Layers and heads",
-            f"{counted(len(lrnn.layers), 'layer')} from top to bottom with a box for each head. Arrows show what a layer makes "
+            f"{count_noun(len(lrnn.layers), 'layer')} from top to bottom with a box for each head. Arrows show what a layer makes "
             "of its letter for the next one; the last arrow shows the state.",
             lambda path: draw_cascade(lrnn, path, max_heads=max(limits.heads, 2)),
         ))  # fmt: skip
@@ -174,10 +174,10 @@ def show_letters(lrnn: LRNN, limits: ShownLimits) -> Section:
     ))  # fmt: skip
     factors = "letters that are no products of factors"
     if lrnn.householders is not None:
-        factors = f"at most {counted(lrnn.householders, 'factor')} a letter in one head"
+        factors = f"at most {count_noun(lrnn.householders, 'factor')} a letter in one head"
     text = [
         f"{label_text(lrnn.automaton.name)}: {lrnn.construction} ({lrnn.theorem}).",
-        f"It has {counted(len(lrnn.layers), 'layer')} with {counted(heads, 'head')} in all, dimension at most {lrnn.dim}, and "
+        f"It has {count_noun(len(lrnn.layers), 'layer')} with {count_noun(heads, 'head')} in all, dimension at most {lrnn.dim}, and "
         f"{factors}; the norm of a letter is {lrnn.norm}.",
         "A factor is I - β k kᵀ: a mirror where β‖k‖² = 2, a projection where it is 1.",
         *[LOWER] * several, *(note for note in drawn if isinstance(note, str)), *(f"Note: {n}." for n in lrnn.notes),
@@ -223,7 +223,7 @@ def list_factors(lrnn: LRNN, limits: ShownLimits) -> Table:
     word = "transition" if len(lrnn.all_heads) > 1 else "different letter"
     return Table(
         "factors", "Factors",
-        f"{format_part(shown, total, word).capitalize()} with {counted(len(rows), 'row')}; the factor C_1 is applied first. "
+        f"{format_part(shown, total, word).capitalize()} with {count_noun(len(rows), 'row')}; the factor C_1 is applied first. "
         "On its key a factor has the eigenvalue 1 - β‖k‖²; all its others are 1.",
         ("head", "letter", "step", "β", "key k", "β‖k‖²", "eigenvalue on k", "what it is"), rows,
         _name_source(lrnn),
@@ -264,8 +264,8 @@ def show_delay(found: Any) -> Section:
     swaps = f"swaps of {found.degree} points, {found.budget} a token"
     layers += [(f"layer {found.depth}", swaps, 1, found.degree)]
     text = (
-        f"{found.construction} ({found.theorem}). The product of {counted(found.block, 'token')} is applied while the next "
-        f"{found.block} are read, at most {counted(found.householders, 'factor')} a token in one head."
+        f"{found.construction} ({found.theorem}). The product of {count_noun(found.block, 'token')} is applied while the next "
+        f"{found.block} are read, at most {count_noun(found.householders, 'factor')} a token in one head."
     )
     table = Table(
         "delay-layers", "Layers", f"{len(layers)} layers from the first to the last, with the most factors of a token in one head.",
@@ -340,7 +340,7 @@ def enclose_spectra(lrnn: LRNN, limits: ShownLimits) -> tuple[list[HeadSpectra],
     heads, beyond = list[HeadSpectra](), list[tuple[str, str]]()
     for name, matrices, labels in lrnn_heads(lrnn):
         numbers = dict[ExactMatrix, int]()
-        for A in (lifted := lifted_together(matrices)):
+        for A in (lifted := lift_to_one_field(matrices)):
             numbers.setdefault(A, len(numbers))
         pairs = [(A, x) for A, x in zip(lifted, labels, strict=True) if numbers[A] < limits.spectra]
         try:

@@ -23,14 +23,18 @@ SHARES = (-0.03, 1.03)
 class Series:
     """Points of one name.
 
-    Args:
+    Attributes:
         name: as the legend shows it.
-        x, y: equally long; `y` is None where nothing was measured, and a line breaks there.
+        x: where the points are.
+        y: as many; None where nothing was measured, and a line breaks there.
         kind: points, a line, a line of steps, or bars.
-        role: fixes colour and symbol in all charts of a report: 0 constructed, 1 learned, 2 snapped, 3 a bound; groups
-            count on from 4.
+        role: fixes colour and symbol in all charts of a report: 0 constructed, 1 learned, 2 snapped, 3 a bound; groups count
+            on from 4.
         hover: a text for each point, or none at all.
         filters: what a reader can choose the series by, such as `(("head", "head 1"), ("letter", "(0 1)"))`.
+
+    Raises:
+        ValueError: `x`, `y` and `hover` are of different lengths.
     """
 
     name: str
@@ -51,7 +55,13 @@ class Series:
 
 @dataclass(frozen=True)
 class Mark:
-    """A labelled line across a chart, at the value `at` of an axis, such as the training length on the x axis."""
+    """A labelled line across a chart, such as the training length on the x axis.
+
+    Attributes:
+        axis: `x` or `y`.
+        at: the value on that axis.
+        label: as the chart shows it.
+    """
 
     axis: Literal["x", "y"]
     at: float
@@ -62,13 +72,17 @@ class Mark:
 class Chart:
     """Series over two axes.
 
-    Args:
-        slug, title: `slug` names the chart's files and its place in a page.
+    Attributes:
+        slug: names the chart's files and its place in a page.
+        title: its heading.
         description: says in a sentence or two what is to be seen, for those who cannot see it.
-        x_label, y_label: of the axes.
-        series, marks: what is drawn.
+        x_label: of the x axis.
+        y_label: of the y axis.
+        series: what is drawn.
         source: where the numbers come from (files, settings, seeds).
-        log_x, log_y: logarithmic axes.
+        marks: lines across the chart.
+        log_x: the x axis is logarithmic.
+        log_y: the y axis is logarithmic.
         circle: the unit circle is drawn, and both axes have one scale.
         y_range: ends of the y axis; by default it follows the points.
     """
@@ -122,7 +136,15 @@ class Chart:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing that is ready, as the text of an SVG file."""
+    """A drawing that is ready, as the text of an SVG file.
+
+    Attributes:
+        slug: names its file and its place in a page.
+        title: its heading.
+        description: says what is to be seen, for those who cannot see it.
+        svg: the text.
+        source: what it was drawn from.
+    """
 
     slug: str
     title: str
@@ -133,7 +155,16 @@ class Picture:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of plain cells under named columns."""
+    """Rows of plain cells under named columns.
+
+    Attributes:
+        slug: names its file and its place in a page.
+        title: its heading.
+        description: says what the rows are.
+        columns: their headings.
+        rows: as many cells each as there are columns; None for what was not measured.
+        source: where the cells come from.
+    """
 
     slug: str
     title: str
@@ -151,7 +182,14 @@ Item: TypeAlias = Chart | Picture | Table
 
 @dataclass(frozen=True)
 class Section:
-    """Items under one heading, with an introductory text; blank lines divide its paragraphs, backticks mark code."""
+    """Items under one heading, with an introductory text.
+
+    Attributes:
+        slug: its place in a page.
+        title: the heading.
+        text: blank lines divide its paragraphs, backticks mark code.
+        items: charts, pictures and tables.
+    """
 
     slug: str
     title: str
@@ -247,22 +285,30 @@ def spread_indices(count: int, most: int) -> list[int]:
 class LearnedLimits:
     """How much of a trained model is compared and shown. What a limit leaves out is said in the report.
 
-    Args:
-        words, length, fit, seed: of the random words of the comparison, see `Sampling`.
-        test_words, test_length: of the test of a model folder, which has no `result.json`.
-        letters: letters drawn in the spectra.
-        heads: heads drawn where none carries states.
-        points, states: points and automaton states drawn of the clusters.
+    Attributes:
+        words: random words of the comparison, see `Sampling`; all counts here are at least 1.
+        length: letters of each.
+        fit: up to so many letters states make up the class means.
+        seed: of the words.
+        test_words: of the test of a model folder, which has no `result.json`.
+        test_length: letters of each of these.
+        letters: drawn in the spectra.
+        heads: drawn where none carries states.
+        points: drawn of the clusters.
+        states: of the automaton that are drawn of the clusters.
         numbers: kept of all states of all heads; for larger states fewer words are taken.
         entries: of a state, above which no automaton is made of clusters.
-        max_letters, max_group, max_dim: alphabet, transition group and matrices that are compared.
-        arithmetic, loops, steps, work: of the search for a certificate that the model must fail: the powers of so many
-            letters, with at most so many letters and products of numbers each; the checker does them one by one in
-            exact numbers.
+        max_letters: the largest alphabet that is compared.
+        max_group: most elements of a transition group that is compared.
+        max_dim: largest dimension of matrices that are compared.
+        arithmetic: of a certificate that the model must fail, `per_step:FORMAT`.
+        loops: the letters whose powers are searched for it; from 0.
+        steps: most letters of a power; the checker does them one by one in exact numbers.
+        work: most products of numbers for a letter.
         dtype: of the rounding horizon.
 
     Raises:
-        InputError: where one that counts something is below 1.
+        InputError: one that counts something is below 1.
     """
 
     words: int = 128
@@ -292,7 +338,18 @@ class LearnedLimits:
                 raise InputError(f"limits: {name} is {value}, at least 1 is needed")
 
     def reduce_words(self, entries: int) -> LearnedLimits:
-        """With so few words, but at least one, that states of so many entries are at most `numbers` numbers."""
+        """Take fewer words, but at least one, where states are large: all of them are at most `numbers` numbers.
+
+        Args:
+            entries: numbers of a state, at least 0.
+
+        Returns:
+            Limits that differ in `words` alone.
+
+        Example:
+            >>> LearnedLimits().reduce_words(1_000_000).words
+            1
+        """
         kept = self.fit + self.length.bit_length()
         return replace(self, words=min(self.words, max(1, self.numbers // (kept * max(entries, 1)))))
 
@@ -301,10 +358,11 @@ class LearnedLimits:
 class ShownLimits:
     """How much of a construction is shown. What a limit leaves out is said in the report.
 
-    Args:
-        letters: drawn, and with points of their own, of each head.
+    Attributes:
+        letters: drawn, and with points of their own, of each head; all limits here are at least 1.
         heads: with points of their own.
-        states, arrows: of a drawn automaton.
+        states: of a drawn automaton.
+        arrows: of a drawn automaton.
         dimension: of a head drawn as wires.
         rows: of a table.
         spectra: different matrices of a head whose eigenvalues are enclosed.
@@ -315,7 +373,7 @@ class ShownLimits:
         head_steps: tokens of a word times heads that are run in each dtype.
 
     Raises:
-        InputError: where one is below 1.
+        InputError: one is below 1.
     """
 
     letters: int = 12
@@ -338,10 +396,20 @@ class ShownLimits:
 
 @dataclass(frozen=True)
 class RandomRuns:
-    """`words` uniform random words of `length` letters from `seed`, run in each of `dtypes` (float formats).
+    """Uniform random words on which constructions are run.
+
+    Attributes:
+        words: how many, at least 1.
+        length: letters of each, at least 1.
+        seed: of the words, from 0.
+        dtypes: float formats, at least one, each of which runs all words.
 
     Raises:
         InputError: for no word, no letter, a negative seed, no dtype, or an unknown one.
+
+    Example:
+        >>> RandomRuns(words=2).text
+        '2 random words of 2,000 letters, seed 0'
     """
 
     words: int = 8

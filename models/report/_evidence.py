@@ -9,12 +9,12 @@ from typing import Any
 from ...constructions._document import read_document
 from ...constructions._lrnn import as_table
 from ...constructions._realisation import Realisation
-from ...constructions.texts._show import counted, distinct_transitions
+from ...constructions.texts._show import count_noun, distinct_transitions
 from ...foundation._errors import InputError, LimitError
 from ...theory._check import CheckResult, check
 from ...theory._horizon import full_certificate
 from ...theory._verdict import status_in_words
-from ...theory.planning._bounds import bounds, reached, reached_bounds
+from ...theory.planning._bounds import bounds, find_reached_value, reached_bounds
 from ...theory.verifying._claim import Subject
 from ...theory.verifying._registry import Registry, load_claims
 from ...theory.verifying._verify import ClaimOutcome, verify_model
@@ -124,7 +124,7 @@ def _list_bounds(found: Realisation) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (b.figure.replace("_", " "), b.at_least, b.reached, b.optimal, b.reason, b.kind, b.hypotheses, b.why) for b in met
     ]  # fmt: skip
-    others = [b for b in lower if reached(found, b) is None]
+    others = [b for b in lower if find_reached_value(found, b) is None]
     rows += [
         (b.figure.replace("_", " "), b.at_least, "hypotheses not met here", None, b.reason, b.kind, b.hypotheses, b.why)
         for b in others
@@ -133,7 +133,7 @@ def _list_bounds(found: Realisation) -> Table:
     if rows:
         description = (
             f"{len(lower)} lower bounds are known for {name}. This construction meets the hypotheses of the first "
-            f"{counted(len(met), 'row')} and is optimal in {sum(b.optimal for b in met)} of them; the others do not apply to it."
+            f"{count_noun(len(met), 'row')} and is optimal in {sum(b.optimal for b in met)} of them; the others do not apply to it."
         )
     return Table(
         "lower-bounds", "Lower bounds beside what was reached", description,
@@ -149,17 +149,17 @@ def show_claims(found: Realisation, limits: ShownLimits) -> Section:
     refuted = [o.claim.id for o in asked if o.verdict.status == "refuted"]
     fails = f"not true of it: {', '.join(refuted)}" if refuted else "each is true of it or undecided"
     text = (
-        f"{counted(len(behind), 'theorem')} behind this construction or its lower bounds. {counted(len(asked), 'claim')} could be "
+        f"{count_noun(len(behind), 'theorem')} behind this construction or its lower bounds. {count_noun(len(asked), 'claim')} could be "
         f"checked on it now: {fails}."
     )
     items = (
         Table(
-            "claims-behind", "Theorems behind it", f"{counted(len(behind), 'theorem')} with what each is needed for.",
+            "claims-behind", "Theorems behind it", f"{count_noun(len(behind), 'theorem')} with what each is needed for.",
             ("claim", "what for", "title", "statement", "status", "source"), behind,
             "the registry of claims; the status is the one that its checks are held to",
         ),
         Table(
-            "claims-asked", "Claims asked about it", f"{counted(len(asked), 'claim')}, each checked now on this construction.",
+            "claims-asked", "Claims asked about it", f"{count_noun(len(asked), 'claim')}, each checked now on this construction.",
             ("claim", "title", "of this construction", "what was found", "statement", "source"),
             [_list_answer(registry, o) for o in asked], "the claims' checks, run now on this construction",
         ),

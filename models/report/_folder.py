@@ -15,7 +15,7 @@ from ...constructions._document import FORMAT
 from ...constructions._lrnn import LRNN
 from ...constructions._realisation import Realisation, realisation_from_certificate
 from ...constructions.automata._automaton import Automaton
-from ...constructions.texts._show import counted, label_text
+from ...constructions.texts._show import count_noun, label_text
 from ...foundation._errors import InputError, MirrormataError
 from ...foundation._files import read_json
 from ..fla._model import is_fla
@@ -255,7 +255,7 @@ class Trained:
     def name_words(self, limits: LearnedLimits, most: int | None = None) -> str:
         """The random words of the comparison, or the first `most` of them."""
         words = min(limits.words, most or limits.words)
-        return f"{counted(words, 'random word')} of {limits.length:,} letters"
+        return f"{count_noun(words, 'random word')} of {limits.length:,} letters"
 
     def name_source(self, limits: LearnedLimits, most: int | None = None) -> str:
         """The source of what was measured on random words of the comparison."""

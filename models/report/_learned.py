@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions.texts._show import counted
+from ...constructions.texts._show import count_noun
 from ...foundation._errors import MirrormataError
 from ...theory._check import check
 from ...theory.running._words import random_words
@@ -21,8 +21,8 @@ from ..comparison._compare import compare
 from ..comparison._extraction import Method
 from ..comparison._learning import Answering
 from ..comparison._result import Comparison, Tolerances
+from ..comparison._sources import learned_of
 from ..comparison._states import Sampling
-from ..learned._model import load_learned_model
 from ._compared import PREDICTED, show_clusters, show_heads, show_margins, show_spectra
 from ._data import SHARES, Cell, Chart, LearnedLimits, Mark, Section, Series, Table, plain_cell
 from ._folder import ReportFolder, Trained, open_folder, open_trained
@@ -83,7 +83,7 @@ def compare_model(place: Trained, limits: LearnedLimits) -> tuple[Comparison | N
     load_model(place.model)  # what is wrong with its files is an error, not a reason
     ways: tuple[Method, ...] = ("exact", "clusters") if place.entries <= limits.entries else ("exact",)
     try:
-        learned = load_learned_model(str(place.model), automaton)
+        learned = learned_of(place.model, automaton)
         return compare(
             replace(learned, name=place.model_name),
             sampling=Sampling(limits.words, limits.length, limits.fit, limits.seed),
@@ -151,7 +151,7 @@ def show_training(place: Trained) -> Section:
         ),
     )  # fmt: skip
     text = (
-        f"{counted(len(place.seeds), 'seed')} side by side, {settings['batch']:,} words of each in a step. Each logged step is one "
+        f"{count_noun(len(place.seeds), 'seed')} side by side, {settings['batch']:,} words of each in a step. Each logged step is one "
         "batch, so the curves have the noise of a batch."
     )
     if place.result is None:
@@ -199,7 +199,7 @@ def show_lengths(place: Trained, found: Comparison | None) -> Section:
         *[f"Seed {place.seeds[place.place]} is looked at below."] * (len(place.seeds) > 1),
         f"At least 90 % of its answers are right at every position tested, up to {longest:,} letters."
         if longest == result["length"]
-        else f"At least 90 % of its answers are right at every position up to {counted(longest, 'letter')}.",
+        else f"At least 90 % of its answers are right at every position up to {count_noun(longest, 'letter')}.",
     ]
     return Section(slug, title, " ".join(text), (*items, _list_lengths(place, result)))
 

@@ -41,6 +41,9 @@ def render_page(title: str, sections: Sequence[Section]) -> str:
         sections: shown one after another. Slugs of sections, and of items, must differ: small letters, digits and
             hyphens, as `number_slugs` makes them.
 
+    Returns:
+        The text of the HTML file.
+
     Raises:
         ValueError: for a wrong slug, and for a picture that is no SVG.
         InputError: where jinja2 or plotly is not installed.

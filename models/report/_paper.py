@@ -47,6 +47,9 @@ def draw_items(
         kind: png, pdf or svg, for charts.
         width: of a figure, in inches.
 
+    Yields:
+        The name and the content of each file.
+
     Raises:
         InputError: where `width` is not from 1.5 to 20.
     """
@@ -62,7 +65,16 @@ def draw_items(
 
 
 def draw_chart(chart: Chart, kind: Format, width: float = COLUMN) -> bytes:
-    """The figure of one chart, `width` inches wide; the same chart gives the same bytes."""
+    """The figure of one chart; the same chart gives the same bytes.
+
+    Args:
+        chart: what is drawn.
+        kind: png, pdf or svg.
+        width: in inches, 1.5 to 20.
+
+    Returns:
+        The content of the file.
+    """
     with matplotlib.rc_context(_STYLE):
         stream = io.BytesIO()
         metadata = {**_METADATA[kind], "Title": chart.title}

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...foundation._errors import InputError, LimitError
 from ...foundation._files import write_bytes
+from ...foundation._text import html_table, one_line
 from ._data import (
     Chart,
     LearnedLimits,
@@ -33,9 +34,19 @@ __all__ = [
 MAX_BYTES = 5_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
-    """What was written: the page, its size, the sections' slugs, how many items of each kind, and the figures' files."""
+    """What was written.
+
+    Attributes:
+        page: the HTML file.
+        bytes: its size.
+        sections: their slugs, in order.
+        charts: how many there are.
+        pictures: how many there are.
+        tables: how many there are.
+        files: the figures and their data.
+    """
 
     page: Path
     bytes: int
@@ -46,9 +57,33 @@ class Report:
     files: tuple[Path, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Plain values.
+
+        Returns:
+            The fields by name.
+        """
         lists = {"sections": list(self.sections), "files": [str(path) for path in self.files]}
         return {**vars(self), "page": str(self.page), **lists}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What was written, for a table.
+
+        Returns:
+            Labels and texts.
+        """
+        return [
+            ("page", str(self.page)),
+            ("size", f"{self.bytes:,} bytes"),
+            ("sections", ", ".join(self.sections)),
+            ("items", f"{self.charts} charts, {self.pictures} pictures, {self.tables} tables"),
+            ("files", f"{len(self.files)} for a paper"),
+        ]
+
+    def __repr__(self) -> str:
+        return one_line(self, f"{self.page}, {self.bytes:,} bytes, {len(self.sections)} sections")
+
+    def _repr_html_(self) -> str:
+        return html_table("Report", self.rows())
 
 
 def write_report(
@@ -71,14 +106,19 @@ def write_report(
     Args:
         folder: what `train` wrote, a model folder, or a folder with certificates.
         output: the page, by default the folder's `report.html`.
-        png, pdf: folders for the figures of each kind, with their data as CSV.
+        png: a folder for the figures as PNG, with their data as CSV; None for none.
+        pdf: a folder for the figures as PDF, with their data as CSV; None for none.
         width: of the figures, in inches, 1.5 to 20.
         command: what is said to have made the page.
         seed: whose model of a training is compared, by default the one that is right longest.
-        learned, limits: how much of a model, and of constructions, is compared and shown.
+        learned: how much of a model is compared and shown.
         runs: random words on which constructions are run.
+        limits: how much of constructions is shown.
         max_bytes: of the page.
-        progress: called with the share that is done.
+        progress: told the share of the work that is done, from 0 to 1.
+
+    Returns:
+        What was written.
 
     Raises:
         InputError: for a folder without any of these, for a file that is broken, and where the extra `report` is missing.

@@ -13,7 +13,7 @@ import numpy as np
 from ...constructions._lrnn import LRNN
 from ...constructions._realisation import INTEGER_RANGES
 from ...constructions.automata._automaton import Indices
-from ...theory._check import accepted_horizons
+from ...theory._check import accept_horizons
 from ...theory._horizon import ARITHMETIC, has_horizon
 from ...theory.arithmetic._rounding import FORMATS, Floats
 from ...theory.running._block_run import follow
@@ -136,7 +136,7 @@ def certify_horizons(lrnn: LRNN, limits: ShownLimits) -> Lengths:
     """The lengths that the checker accepts; None where none is certified or a head has more than `limits.codes` codes."""
     if not has_horizon(lrnn) or max(len(head.codes) for head in lrnn.all_heads) > limits.codes:
         return None
-    return accepted_horizons(lrnn)
+    return accept_horizons(lrnn)
 
 
 def show_rounding(lrnn: LRNN, lengths: Lengths, runs: RandomRuns, limits: ShownLimits) -> Section:

@@ -42,14 +42,25 @@ class CellLock:
 
 @dataclass(frozen=True)
 class SweepFolder:
-    """`cells/KEY.json` results, `locks/KEY` locks, `runs/KEY/` trainings."""
+    """`cells/KEY.json` results, `locks/KEY` locks, `runs/KEY/` trainings.
+
+    Attributes:
+        path: the folder, which machines may share.
+    """
 
     path: Path
 
     def result(self, cell: SweepCell) -> dict[str, Any] | None:
-        """A finished cell's result: `{"status": "done" or "failed", ...}`; None for one that is not finished.
+        """A finished cell's result.
 
-        `InputError` for a result of other settings.
+        Args:
+            cell: of the sweep.
+
+        Returns:
+            `{"status": "done" or "failed", ...}`; None for one that is not finished.
+
+        Raises:
+            InputError: the file is no result, or one of other settings.
         """
         path = self.path / "cells" / f"{cell.key}.json"
         if not path.exists():
@@ -64,9 +75,16 @@ class SweepFolder:
         return found
 
     def claim(self, cell: SweepCell) -> CellLock | None:
-        """This process's lock of the cell; None where another process has it.
+        """Take this process's lock of the cell.
 
-        `InputError` where the folder's file system has no locks.
+        Args:
+            cell: of the sweep.
+
+        Returns:
+            The lock, to be released; None where another process has it.
+
+        Raises:
+            InputError: the folder's file system has no locks.
         """
         path = self.path / "locks" / cell.key
         make_folder(path.parent)
@@ -88,7 +106,14 @@ class SweepFolder:
         return CellLock(file)
 
     def claimant(self, cell: SweepCell) -> str | None:
-        """Which machine and process has the cell, and since when; None for none."""
+        """Which machine and process has the cell, and since when.
+
+        Args:
+            cell: of the sweep.
+
+        Returns:
+            A text; None for none.
+        """
         try:
             with (self.path / "locks" / cell.key).open() as file:
                 text = file.read().strip()
@@ -100,7 +125,12 @@ class SweepFolder:
         return None
 
     def write(self, cell: SweepCell, result: dict[str, Any]) -> None:
-        """The cell's result, whole or not at all."""
+        """Write the cell's result, whole or not at all.
+
+        Args:
+            cell: of the sweep.
+            result: plain values, with `status`.
+        """
         path = self.path / "cells" / f"{cell.key}.json"
         make_folder(path.parent)
         document = {"format": CELL_FORMAT, **result, "settings": _settings(cell)}

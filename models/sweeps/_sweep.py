@@ -43,7 +43,13 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tru
 
 @dataclass(frozen=True)
 class SweepCell:
-    """A row's experiment for some of its seeds; `key` names its files."""
+    """A row's experiment for some of its seeds.
+
+    Attributes:
+        key: names its files.
+        row: the name of its row.
+        experiment: what is trained.
+    """
 
     key: str
     row: str
@@ -52,7 +58,13 @@ class SweepCell:
 
 @dataclass(frozen=True)
 class SweepRow:
-    """A line of the table: its name, what the source prints for it (or ""), and its seeds' cells."""
+    """A line of the table.
+
+    Attributes:
+        name: its first cell.
+        published: what the source prints for it, or "".
+        cells: of its seeds.
+    """
 
     name: str
     published: str
@@ -61,7 +73,15 @@ class SweepRow:
 
 @dataclass(frozen=True)
 class Sweep:
-    """All rows; `good`: from which value on a seed counts as converged; for bits, down to which."""
+    """All rows.
+
+    Attributes:
+        name: of the table.
+        caption: what stands above it.
+        measure: accuracy, scaled_accuracy, exact, longest_90 or bits.
+        good: from which value on a seed counts as converged; for bits, down to which.
+        rows: at least one.
+    """
 
     name: str
     caption: str
@@ -130,7 +150,7 @@ def _rows(file: _File, name: str) -> Iterator[tuple[SweepRow, Budget]]:
             where = f"{name}: row {label!r}"
             experiment = experiment_from_dict(data, where)
             try:
-                task = experiment.built_task()
+                task = experiment.build_task()
                 experiment.config(task)
             except InputError as error:
                 raise InputError(f"{where}: {error}") from None

@@ -24,20 +24,28 @@ NOT_RUN = "not run"
 
 
 def sweep_table(sweep: Sweep, folder: SweepFolder) -> list[list[str]]:
-    """Headings, then rows: for each test length the median over seeds, the best, and how many seeds are good.
+    """The results as a table: for each test length the median over seeds, the best, and how many seeds are good.
 
-    `InputError` where cells of one SPEC had different texts, as machines with different versions of Python have.
+    Args:
+        sweep: as `read_sweep` reads it.
+        folder: of the results, finished or not.
+
+    Returns:
+        Headings, then rows.
+
+    Raises:
+        InputError: cells of one SPEC had different texts, as machines with different versions of Python have.
     """
     _check_texts(sweep, folder)
     columns = _columns(sweep)
     table = [["row", "seeds", *columns, *(["published"] if any(row.published for row in sweep.rows) else [])]]
     for row in sweep.rows:
-        seeds, values, failed, running = _seeds(row, sweep, folder, columns)
+        count, values, failed, running = _collect_values(row, sweep, folder, columns)
         done = len(next(iter(values.values()))) if values else 0
         state = (
-            f"{done} of {seeds}" + (f", {failed} failed" if failed else "") + (", running" if running else "")
+            f"{done} of {count}" + (f", {failed} failed" if failed else "") + (", running" if running else "")
         )
-        cells = [_figures(values[c], seeds, sweep) if done else NOT_RUN for c in columns]
+        cells = [_figures(values[c], count, sweep) if done else NOT_RUN for c in columns]
         if not done and failed:
             cells = ["failed"] * len(columns)
         table.append([row.name, state, *cells, *([row.published] if len(table[0]) > len(cells) + 2 else [])])
@@ -47,7 +55,7 @@ def sweep_table(sweep: Sweep, folder: SweepFolder) -> list[list[str]]:
 def sweep_caption(sweep: Sweep) -> str:
     """The budget that all rows have, and how to read the table."""
     first = sweep.rows[0].cells[0].experiment
-    task = first.built_task()
+    task = first.build_task()
     low, high = first.train_lengths(task)
     tokens = first.train.steps * first.train.batch * (low + high) // 2
     share = {"longest_90": "letters", "bits": "bits per label"}.get(
@@ -94,20 +102,20 @@ def _columns(sweep: Sweep) -> list[str]:
     if sweep.measure == "longest_90":
         return ["longest"]
     experiments = [row.cells[0].experiment for row in sweep.rows]
-    found = [length_text(x) for e in experiments for x in e.test_lengths(e.built_task())]
+    found = [length_text(x) for e in experiments for x in e.test_lengths(e.build_task())]
     return list(dict.fromkeys(found))
 
 
-def _seeds(
+def _collect_values(
     row: SweepRow, sweep: Sweep, folder: SweepFolder, columns: list[str]
 ) -> tuple[int, dict[str, list[float]], int, bool]:
     """Seeds of the row, values by column of those that are done, failed seeds, whether one is being trained."""
     values: dict[str, list[float]] = {column: [] for column in columns}
-    seeds = failed = 0
+    count = failed = 0
     running = False
     for cell in row.cells:
         own = len(cell.experiment.train.seeds)
-        seeds += own
+        count += own
         found = folder.result(cell)
         if found is None:
             running = running or folder.claimant(cell) is not None
@@ -120,17 +128,17 @@ def _seeds(
                 worst = math.inf if sweep.measure == "bits" else 0.0
                 seen = found["result"][sweep.measure].get(column, [])
                 values[column] += [worst if x is None else x for x in seen]
-    return seeds, values, failed, running
+    return count, values, failed, running
 
 
-def _figures(values: list[float], seeds: int, sweep: Sweep) -> str:
+def _figures(values: list[float], count: int, sweep: Sweep) -> str:
     if not values:
         return "-"
     low = sweep.measure == "bits"
     best = min(values) if low else max(values)
     reached = sum(x <= sweep.good if low else x >= sweep.good for x in values)
     mid, top = (f"{x:,.0f}" if sweep.measure == "longest_90" else f"{x:.3f}" for x in (median(values), best))
-    return f"{mid} ({top}), {reached} of {seeds}"
+    return f"{mid} ({top}), {reached} of {count}"
 
 
 WIDTH = 5.0
@@ -153,10 +161,22 @@ def picture_format(path: str | Path) -> Format:
 
 
 def draw_sweep(sweep: Sweep, folder: SweepFolder, path: str | Path) -> bool:
-    """Write the curves of all rows with results; whether there were any."""
+    """Write the curves of all rows with results.
+
+    Args:
+        sweep: as `read_sweep` reads it.
+        folder: of the results, finished or not.
+        path: a `.png`, `.pdf` or `.svg`.
+
+    Returns:
+        Whether there were any; without results nothing is written.
+
+    Raises:
+        InputError: `path` ends otherwise.
+    """
     kind = picture_format(path)
     first = sweep.rows[0].cells[0].experiment
-    trained = first.train_lengths(first.built_task())[1]
+    trained = first.train_lengths(first.build_task())[1]
     rows = [(row.name, _results(row, folder)) for row in sweep.rows]
     chart = curves_chart(sweep.name, sweep.measure, rows, trained, str(folder.path))
     if chart is not None:
@@ -175,8 +195,8 @@ def curves_chart(
     series = []
     for i, (row, results) in enumerate(rows):
         if results:
-            seeds = sum(len(result["seeds"]) for result in results)
-            series.append(Series(f"{row} ({seeds} seeds)", *_line(results, measure), "line", 4 + i))
+            count = sum(len(result["seeds"]) for result in results)
+            series.append(Series(f"{row} ({count} seeds)", *_line(results, measure), "line", 4 + i))
     if not series:
         return None
     return Chart(
@@ -195,9 +215,9 @@ def _line(results: list[dict[str, Any]], measure: str) -> tuple[tuple[float, ...
     """Positions where something was asked, and the median of all seeds at each."""
     chance = results[0]["chance"]
     entry = "accuracy" if "accuracy" in measure else measure
-    seeds = [seed for result in results for seed in result["curve"][entry]]
+    by_seed = [seed for result in results for seed in result["curve"][entry]]
     positions, middles = [], []
-    for position, *values in zip(results[0]["curve"]["positions"], *seeds, strict=True):
+    for position, *values in zip(results[0]["curve"]["positions"], *by_seed, strict=True):
         if known := [value for value in values if value is not None]:
             middle = median(known)
             positions.append(position)

@@ -22,7 +22,11 @@ from ._task import Span, TaskSettings
 
 @dataclass(frozen=True)
 class AutomatonTask:
-    """Words of an automaton; the last letter index is BOS, if there is one."""
+    """Words of an automaton; the last letter index is BOS, if there is one.
+
+    Attributes:
+        settings: the SPEC, and what is asked.
+    """
 
     settings: TaskSettings
 
@@ -67,19 +71,46 @@ class AutomatonTask:
         return len(self.sampler.classes)
 
     def batches(self, seeds: Sequence[int], step: int, words: int, length: int) -> Batch:
-        """A step's training words, `words` of each seed's own: letters and labels `[seeds, words, tokens]`."""
+        """A step's training words, `words` of each seed's own.
+
+        Args:
+            seeds: a number for each model, from 0.
+            step: of the training, from 0; the words depend on seed and step alone.
+            words: of each seed, at least 1.
+            length: letters of each, without BOS.
+
+        Returns:
+            Letters and labels `[seeds, words, tokens]`.
+        """
         letters, labels = self.sampler.batches(seeds, step, words, length)
         if self.supervision == "last":
             labels = keep_last_labels(labels)
         return self.with_bos(letters, labels) if self.bos else Batch(letters, labels)
 
     def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
-        """Test words `[words, tokens]` piece by piece, BOS before the first; labels of every prefix."""
+        """Test words piece by piece, BOS before the first; labels of every prefix.
+
+        Args:
+            seed: of the words, from 0.
+            words: how many, at least 1.
+            length: letters of each, without BOS.
+
+        Yields:
+            Letters and labels `[words, tokens]`.
+        """
         for number, batch in enumerate(self.sampler.stream(seed, words, length)):
             yield self.with_bos(*batch) if self.bos and number == 0 else batch
 
     def contract(self, train_lengths: Span, test_lengths: tuple[str, ...]) -> TaskContract:
-        """The task in words."""
+        """The task in words.
+
+        Args:
+            train_lengths: shortest and longest training word, in letters.
+            test_lengths: of the test words, as texts.
+
+        Returns:
+            What a reader must know to compare two results.
+        """
         automaton, s = self.automaton, self.settings
         order = "words are read left to right"
         if is_group_name(s.spec.partition("[")[0]):
@@ -100,7 +131,15 @@ class AutomatonTask:
         )  # fmt: skip
 
     def with_bos(self, letters: Array, labels: Array) -> Batch:
-        """BOS in front of words `[..., tokens]`, without a label."""
+        """BOS in front of words, without a label.
+
+        Args:
+            letters: int `[..., tokens]`.
+            labels: int `[..., tokens]`.
+
+        Returns:
+            The same with one token more.
+        """
         wide = np.promote_types(letters.dtype, np.uint8 if self.letters <= 2**8 else np.int32)
         first = np.full((*letters.shape[:-1], 1), len(self.automaton.letters), dtype=wide)
         ignored = np.full(first.shape, IGNORED, dtype=labels.dtype)

@@ -7,28 +7,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...constructions._conversions import AutomatonLike
 from .._records import record_of
 from ._automaton import AutomatonTask
 from ._language import LanguageTask
 from ._recall import AssociativeRecall, StateRecall
-from ._task import Task, TaskSettings
+from ._task import Task, TaskSettings, automaton_to_spec
 
 
-def task_from_settings(settings: TaskSettings | dict[str, Any]) -> Task:
+def task_from_settings(settings: TaskSettings | dict[str, Any] | AutomatonLike) -> Task:
     """The task that settings describe.
 
     Args:
-        settings: of `[task]`, or a contract's `settings`.
+        settings: of `[task]`, or a contract's `settings`; or an automaton, in any form but a dict that `automaton_to_spec` takes,
+            with all else left to the defaults.
 
     Returns:
         An `AutomatonTask`, or the task of `recall`, `state_recall:...` or `text`.
 
     Raises:
         InputError: an entry is wrong, or the SPEC names nothing.
+
+    Example:
+        >>> task_from_settings("parity").classes
+        2
     """
     if isinstance(settings, dict):
         settings = record_of(settings, TaskSettings, "task")
-
+    elif not isinstance(settings, TaskSettings):
+        settings = TaskSettings(spec=automaton_to_spec(settings))
     if settings.spec == "text" or settings.spec.startswith("text:"):
         return LanguageTask(settings)
     if settings.spec == "recall":

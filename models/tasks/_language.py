@@ -34,7 +34,16 @@ whose tables are nearly copies of each other and would stand on both sides of th
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Letters `[n]` in int16: bytes, and `BOUNDARY` after each file. `digest`: SHA-256 of all names and contents."""
+    """Letters in int16: bytes, and `BOUNDARY` after each file.
+
+    Attributes:
+        name: of the file or folder.
+        train: letters of the training text, `[n]`.
+        test: letters of the test text, `[n]`.
+        train_files: how many files the training text has.
+        test_files: how many files the test text has.
+        digest: SHA-256 of all names and contents.
+    """
 
     name: str
     train: Array
@@ -54,7 +63,17 @@ class Corpus:
 
 
 def standard_library(most: int = 1 << 28) -> Corpus:
-    """The `.py` files of the running Python's standard library; the digest tells one version from another."""
+    """The `.py` files of the running Python's standard library; the digest tells one version from another.
+
+    Args:
+        most: bytes of all files together.
+
+    Returns:
+        The text, every tenth file for testing.
+
+    Raises:
+        LimitError: there are more than `most` bytes.
+    """
     root = Path(sysconfig.get_paths()["stdlib"])
     files = [
         path
@@ -67,8 +86,18 @@ def standard_library(most: int = 1 << 28) -> Corpus:
 def read_corpus(place: str, most: int = 1 << 28) -> Corpus:
     """A text file, or all text files of a folder, in the order of their paths.
 
-    Hidden files and folders are left out, and files with a zero byte, which are no text. `InputError` where nothing is
-    left; `LimitError` for more than `most` bytes.
+    Hidden files and folders are left out, and files with a zero byte, which are no text.
+
+    Args:
+        place: the file or folder.
+        most: bytes of all files together.
+
+    Returns:
+        The text, every tenth file for testing; of a single file, its last tenth.
+
+    Raises:
+        InputError: there is no such place, or it holds no text.
+        LimitError: there are more than `most` bytes.
     """
     root = Path(place)
     if root.is_file():
@@ -132,7 +161,12 @@ PLAIN = ("spec", "fidelity", "source")
 class LanguageTask:
     """Letters are the 256 bytes and the boundary after a file; the label is the next byte, none at a file's end.
 
-    The text is the standard library's for `text`, a file's or folder's for `text:PATH`. `whole`: test on all of it.
+    Attributes:
+        settings: its `spec` is `text`, for the standard library, or `text:PATH`, for a file or folder.
+        whole: test on all of the text.
+
+    Raises:
+        InputError: an entry of `settings` means nothing for text.
     """
 
     settings: TaskSettings
@@ -172,7 +206,20 @@ class LanguageTask:
         return float(-(shares * np.log2(shares)).sum())
 
     def batches(self, seeds: Sequence[int], step: int, words: int, length: int) -> Batch:
-        """A step's windows of the training text, `words` of each seed's own: `[seeds, words, tokens]`."""
+        """A step's windows of the training text, `words` of each seed's own.
+
+        Args:
+            seeds: a number for each model, from 0.
+            step: of the training, from 0; the windows depend on seed and step alone.
+            words: of each seed, at least 1.
+            length: letters of each.
+
+        Returns:
+            Letters and labels `[seeds, words, tokens]`.
+
+        Raises:
+            InputError: the training text is no longer than `length`.
+        """
         text = self.corpus.train
         if len(text) <= length:
             raise InputError(
@@ -183,7 +230,19 @@ class LanguageTask:
         return _next_bytes(windows[np.stack(drawn)])
 
     def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
-        """Test words `[words, tokens]` in pieces, from evenly spaced places of the test text, which ends at its start."""
+        """Test words in pieces, from evenly spaced places of the test text, which ends at its start.
+
+        Args:
+            seed: of the first place, from 0.
+            words: how many, at least 1.
+            length: letters of each.
+
+        Yields:
+            Letters and labels `[words, tokens]`.
+
+        Raises:
+            LimitError: the test text is shorter than `length`.
+        """
         text = self.test_text
         if length > len(text):
             raise LimitError(
@@ -196,7 +255,15 @@ class LanguageTask:
             yield _next_bytes(np.take(text, starts + at + np.arange(tokens + 1), mode="wrap"))
 
     def contract(self, train_lengths: Span, test_lengths: tuple[str, ...]) -> TaskContract:
-        """The task in words; the text by its size and digest."""
+        """The task in words; the text by its size and digest.
+
+        Args:
+            train_lengths: shortest and longest training word, in letters.
+            test_lengths: of the test words, as texts.
+
+        Returns:
+            What a reader must know to compare two results.
+        """
         s = self.settings
         return TaskContract(
             task=f"next byte of {self.corpus.name}", alphabet=(*(f"{i:02x}" for i in range(BYTES)), "end"),

@@ -43,12 +43,31 @@ class _Recall(ABC):
         return self.settings.values
 
     def batches(self, seeds: Sequence[int], step: int, words: int, length: int) -> Batch:
-        """A step's training words, `words` of each seed's own: letters and labels `[seeds, words, tokens]`."""
+        """A step's training words, `words` of each seed's own.
+
+        Args:
+            seeds: a number for each model, from 0.
+            step: of the training, from 0; the words depend on seed and step alone.
+            words: of each seed, at least 1.
+            length: letters of each.
+
+        Returns:
+            Letters and labels `[seeds, words, tokens]`.
+        """
         drawn = [self._words(generator(TRAINING, seed, step), words, length) for seed in seeds]
         return Batch(np.stack([x.letters for x in drawn]), np.stack([x.labels for x in drawn]))
 
     def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
-        """Test words in one piece; a prefix of associative recall has its pairs and fewer queries."""
+        """Test words in one piece; a prefix of associative recall has its pairs and fewer queries.
+
+        Args:
+            seed: of the words, from 0.
+            words: how many, at least 1.
+            length: letters of each.
+
+        Yields:
+            Letters and labels `[words, tokens]`.
+        """
         yield self._words(generator(TESTING, seed, 0), words, length)
 
     @abstractmethod
@@ -61,6 +80,14 @@ class AssociativeRecall(_Recall):
     """Keys are letters 0, ..., keys - 1, values come after them; a word is `pairs` pairs and then queries only.
 
     A word of fewer letters than two for each pair has fewer pairs, at least one.
+
+    Attributes:
+        settings: `pairs`, `keys` and `values`.
+
+    Raises:
+        InputError: there are more pairs than keys, no pair, or fewer than 2 values.
+
+    Source: arXiv 2312.04927, rebuilt.
     """
 
     def __post_init__(self) -> None:
@@ -76,7 +103,15 @@ class AssociativeRecall(_Recall):
         return self.settings.keys + self.settings.values
 
     def contract(self, train_lengths: Span, test_lengths: tuple[str, ...]) -> TaskContract:
-        """The task in words."""
+        """The task in words.
+
+        Args:
+            train_lengths: shortest and longest training word, in letters.
+            test_lengths: of the test words, as texts.
+
+        Returns:
+            What a reader must know to compare two results.
+        """
         s = self.settings
         return TaskContract(
             task=f"recall, {s.pairs} pairs",
@@ -108,6 +143,9 @@ class StateRecall(_Recall):
     """Letters: the automaton's, then `write v` for each value, then `read`; half of all letters are actions.
 
     A read of a state at which nothing was stored has no label.
+
+    Attributes:
+        settings: its `spec` is `state_recall:` and an automaton; `values` are stored.
     """
 
     @cached_property
@@ -123,7 +161,15 @@ class StateRecall(_Recall):
         return len(self.automaton.letters) + self.settings.values + 1
 
     def contract(self, train_lengths: Span, test_lengths: tuple[str, ...]) -> TaskContract:
-        """The task in words."""
+        """The task in words.
+
+        Args:
+            train_lengths: shortest and longest training word, in letters.
+            test_lengths: of the test words, as texts.
+
+        Returns:
+            What a reader must know to compare two results.
+        """
         s = self.settings
         actions = tuple(label_text(x) for x in self.automaton.letters)
         return TaskContract(

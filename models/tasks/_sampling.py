@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.library._groups import BLANK
 from ...foundation._errors import InputError
@@ -28,8 +29,12 @@ Mask = NDArray[np.bool_]
 class WordForm:
     """An automaton of allowed words: in context c the next letter is uniform among `choices[c, :counts[c]]`.
 
-    `follow` `[letters, contexts]`: the context after a letter. `labelled` `[contexts]`: whether the letter read in
-    that context has a label.
+    Attributes:
+        choices: letters, int `[contexts, most choices]`.
+        counts: how many of them there are, int `[contexts]`, at least 1.
+        follow: the context after a letter, int `[letters, contexts]`.
+        labelled: whether the letter read in a context has a label, bool `[contexts]`.
+        start: the first context.
     """
 
     choices: Indices
@@ -39,8 +44,19 @@ class WordForm:
     start: int
 
 
-def live_words(automaton: Automaton) -> WordForm:
-    """Words that never reach a state from which no output is defined any more (the sink of ill-formed words)."""
+def live_words(automaton: AutomatonLike) -> WordForm:
+    """Words that never reach a state from which no output is defined any more (the sink of ill-formed words).
+
+    Args:
+        automaton: with outputs of states; in any form that `as_automaton` takes.
+
+    Returns:
+        The form; its contexts are the automaton's states.
+
+    Raises:
+        InputError: outputs are those of transitions, or some words cannot go on.
+    """
+    automaton = as_automaton(automaton)
     if automaton.is_mealy:
         raise InputError(f"{automaton.name}: words live needs outputs of states; take words uniform")
     alive = np.array([output is not None and output is not False for output in automaton.outputs])
@@ -56,8 +72,20 @@ def live_words(automaton: Automaton) -> WordForm:
     return _form(allowed, automaton.transitions, everywhere, automaton.start)
 
 
-def words_without(automaton: Automaton, held_out: Collection[Pair]) -> WordForm:
-    """Words in which no pair of `held_out` occurs; the context is the letter before (last: none)."""
+def words_without(automaton: AutomatonLike, held_out: Collection[Pair]) -> WordForm:
+    """Words in which no pair of `held_out` occurs; the context is the letter before (last: none).
+
+    Args:
+        automaton: whose letters are drawn; in any form that `as_automaton` takes.
+        held_out: ordered pairs of letter indices.
+
+    Returns:
+        The form.
+
+    Raises:
+        InputError: the pairs leave no letter after some letter.
+    """
+    automaton = as_automaton(automaton)
     letters = len(automaton.letters)
     allowed = np.ones((letters, letters + 1), dtype=bool)
     for first, second in held_out:
@@ -71,8 +99,19 @@ def words_without(automaton: Automaton, held_out: Collection[Pair]) -> WordForm:
     return _form(allowed, follow, np.ones(letters + 1, dtype=bool), letters)
 
 
-def spaced_words(automaton: Automaton) -> WordForm:
-    """The words of `G[in_k_tokens]`: an element, then k - 1 blanks; the label is valid at every k-th token."""
+def spaced_words(automaton: AutomatonLike) -> WordForm:
+    """The words of `G[in_k_tokens]`: an element, then k - 1 blanks; the label is valid at every k-th token.
+
+    Args:
+        automaton: of that name; in any form that `as_automaton` takes.
+
+    Returns:
+        The form; its contexts are the places in a group of k tokens.
+
+    Raises:
+        InputError: the automaton is another.
+    """
+    automaton = as_automaton(automaton)
     match = re.search(r"\[in_([0-9]+)_tokens\]", automaton.name)
     if match is None or BLANK not in automaton.letters:
         raise InputError(f"{automaton.name}: words spaced are those of G[in_k_tokens]; take words uniform")
@@ -107,7 +146,12 @@ PIECE = 1024
 
 
 class Batch(NamedTuple):
-    """Words `[words, tokens]` of letter indices, and the label after each token, `IGNORED` where none is asked."""
+    """Words of letter indices, and the label after each token.
+
+    Attributes:
+        letters: int `[words, tokens]`, or `[seeds, words, tokens]`.
+        labels: int of the same shape; `IGNORED` where none is asked.
+    """
 
     letters: Array
     labels: Array
@@ -129,8 +173,14 @@ def generator(*numbers: int) -> np.random.Generator:
 class Sampler:
     """Words of an automaton, and labels: the state after each letter, or the output there (None: no label).
 
-    `held_out`: ordered pairs of letters that no training word has, and every test word has at least one.
-    `words`: `uniform` letters; `live`: uniform among those after which an output can still come; `spaced`.
+    Attributes:
+        automaton: with at least one letter.
+        labels: `state` or `output`.
+        words: `uniform` letters; `live`: uniform among those after which an output can still come; `spaced`.
+        held_out: ordered pairs of letters that no training word has, and every test word has at least one.
+
+    Raises:
+        InputError: there are no letters, or pairs are held out of words that are not uniform.
     """
 
     automaton: Automaton
@@ -152,7 +202,17 @@ class Sampler:
         return tuple(dict.fromkeys(x for x in self.automaton.outputs.reshape(-1) if x is not None))
 
     def batches(self, seeds: Sequence[int], step: int, words: int, length: int) -> Batch:
-        """A step's training words, `words` of each seed's own, `[seeds, words, tokens]`."""
+        """A step's training words, `words` of each seed's own.
+
+        Args:
+            seeds: a number for each model, from 0.
+            step: of the training, from 0; the words depend on seed and step alone.
+            words: of each seed, at least 1.
+            length: letters of each.
+
+        Returns:
+            Letters and labels `[seeds, words, tokens]`.
+        """
         form, cursor = self._training_form, self.cursor(words)
         rngs = [generator(TRAINING, seed, step) for seed in seeds]
         if form is None:  # all seeds' words at once: the look-ups are few and long
@@ -164,7 +224,16 @@ class Sampler:
         return Batch(np.stack([x.letters for x in drawn]), np.stack([x.labels for x in drawn]))
 
     def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
-        """Test words of any length in pieces of `PIECE` tokens; a longer test of the same seed begins with a shorter."""
+        """Test words of any length in pieces of `PIECE` tokens; a longer test of the same seed begins with a shorter.
+
+        Args:
+            seed: of the words, from 0.
+            words: how many, at least 1.
+            length: letters of each.
+
+        Yields:
+            Letters and labels `[words, tokens]`.
+        """
         cursor = self.cursor(words)
         for number, start in enumerate(range(0, length, PIECE)):
             rng = generator(TESTING, seed, number)
@@ -174,7 +243,14 @@ class Sampler:
             yield batch
 
     def cursor(self, words: int) -> Cursor:
-        """At the start of all words; the context is that of training words."""
+        """At the start of all words; the context is that of training words.
+
+        Args:
+            words: how many, at least 1.
+
+        Returns:
+            States and contexts, `[words]` each.
+        """
         form = self._training_form
         contexts = np.zeros(words, dtype=np.int64) if form is None else np.full(words, form.start)
         return Cursor(np.full(words, self.automaton.start * len(self.automaton.letters)), contexts)

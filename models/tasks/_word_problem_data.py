@@ -18,7 +18,15 @@ from ._sampling import Batch
 def write_word_problem(path: str | Path, task: AutomatonTask, *, seed: int, rows: int, length: int) -> None:
     """Write test words of a group's word problem over all elements; letters and targets are the elements' numbers.
 
-    `InputError` for a task whose letters are not its states, or whose labels are not states.
+    Args:
+        path: the CSV file to write.
+        task: its letters are its states, and its labels are states.
+        seed: of the words, from 0.
+        rows: words, at least 1.
+        length: letters of each, at least 1.
+
+    Raises:
+        InputError: the task is another, or there are no rows or letters.
     """
     automaton = task.automaton
     if automaton.letters != automaton.states or task.sampler.labels != "state":
@@ -38,12 +46,26 @@ def write_word_problem(path: str | Path, task: AutomatonTask, *, seed: int, rows
 
 @dataclass(frozen=True)
 class WordProblemRows(AutomatonTask):
-    """The rows of a file in place of random test words, `[rows, tokens]`; training words are random as ever."""
+    """The rows of a file in place of random test words; training words are random as ever.
+
+    Attributes:
+        settings: of the task.
+        rows: letters and labels, `[rows, tokens]`.
+    """
 
     rows: Batch
 
     def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
-        """The first `words` rows, cut to `length` tokens; no seed changes them."""
+        """The first rows, cut to a length.
+
+        Args:
+            seed: not looked at: no seed changes them.
+            words: how many rows.
+            length: letters of each, without BOS.
+
+        Yields:
+            Letters and labels `[words, tokens]`.
+        """
         letters, labels = (x[:words, :length] for x in self.rows)
         yield self.with_bos(letters, labels) if self.bos else Batch(letters, labels)
 
@@ -53,7 +75,16 @@ def read_word_problem_rows(
 ) -> WordProblemRows:
     """A task's test words from a file, every row checked against the group's product and the task's automaton.
 
-    `InputError` for rows of several lengths, and where the task gives a row other labels.
+    Args:
+        path: a word-problem CSV.
+        task: whose letters and states are all elements of the group.
+        group: of the file, where its name does not say it.
+
+    Returns:
+        The task with these rows.
+
+    Raises:
+        InputError: rows have several lengths, or the task gives a row other labels.
     """
     found = read_word_problem(path, group=group)
     lengths = {len(word) for word in found.inputs}

@@ -24,16 +24,32 @@ FROM_TASK = ("letters", "classes")
 class TrainSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """Entries of `[train]`.
 
-    `steps`, `batch`: words a step, of each seed. `lengths`: of words, uniform, one length a batch; None: the
-    protocol's. `curriculum`: fraction of the steps in which the longest length grows, by the same factor each step, from
-    `curriculum_from`; 0: from the shortest, or 2.
-    `even_tokens`: more words where they are shorter, so that steps have as many letters; `batch` is that of the longest.
-    `seeds`: one model each. `initializer_range`: standard deviation of linear maps and embeddings at first; 0: the layers' own.
-    `lr`, `final_lr`, `warmup`: see `schedule`. `weight_decay`: of linear maps only. `label_smoothing`: probability that is
-    spread over all classes in what the loss asks for, so that training goes on where all answers are right. `clip`:
-    largest gradient norm of a seed, 0 for none. `precision`: fp32, or bf16 by autocast. `tf32`: allow it in float32 products on a GPU.
-    `graphs`: record a step's kernels on one GPU for each length of words, and replay them.
-    `threads`: of the CPU, 0 for as many as torch takes; small models are fastest with one.
+    Attributes:
+        steps: of the optimizer, at least 1.
+        batch: words a step, of each seed, at least 1.
+        lengths: shortest and longest word, in letters; uniform, one length a batch; None: the protocol's.
+        curriculum: fraction of the steps in which the longest length grows, by the same factor each step; from 0 to 1.
+        curriculum_from: the longest length at first; 0: the shortest, or 2.
+        even_tokens: more words where they are shorter, so that steps have as many letters; `batch` is that of the longest.
+        seeds: different numbers from 0, one model each.
+        initializer_range: standard deviation of linear maps and embeddings at first; 0: the layers' own.
+        lr: the largest learning rate, at least 0.
+        final_lr: the learning rate at the last step, at least 0.
+        warmup: fraction of the steps in which the learning rate rises, from 0 to 1.
+        weight_decay: of linear maps only, at least 0.
+        label_smoothing: probability that is spread over all classes in what the loss asks for, so that training goes on where
+            all answers are right; from 0 to 1.
+        betas: Adam's, two numbers from 0, below 1.
+        clip: largest gradient norm of a seed, 0 for none.
+        precision: fp32, or bf16 by autocast.
+        tf32: allow it in float32 products on a GPU.
+        graphs: record a step's kernels on one GPU for each length of words, and replay them.
+        deterministic: use torch's deterministic algorithms alone.
+        device: `auto` (the first GPU, else the CPU), `cpu`, `cuda`, `cuda:1`, ....
+        threads: of the CPU, 0 for as many as torch takes; small models are fastest with one.
+        log_every: steps from one line of the metrics to the next, at least 1.
+        eval_every: steps from one test to the next, 0 for the last alone.
+        checkpoint_every: steps from one checkpoint to the next, at least 1.
     """
 
     steps: int = 1000
@@ -63,7 +79,13 @@ class TrainSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_
 
 
 class EvalSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """Entries of `[eval]`. `lengths`: numbers, or spans whose lengths count alike; None: the protocol's."""
+    """Entries of `[eval]`.
+
+    Attributes:
+        lengths: letters, or spans whose lengths count alike; None: the protocol's.
+        words: test words, at least 1.
+        seed: of the test words, from 0.
+    """
 
     lengths: list[int | tuple[int, int]] | None = None
     words: int = 256
@@ -71,7 +93,14 @@ class EvalSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_o
 
 
 class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """A training: its task, model, settings and test. `model` has the entries of `ModelConfig` but letters and classes."""
+    """A training.
+
+    Attributes:
+        task: entries of `[task]`.
+        model: entries of `ModelConfig` but letters and classes, which are the task's.
+        train: entries of `[train]`.
+        eval: entries of `[eval]`.
+    """
 
     task: TaskSettings
     model: dict[str, Any] = {}
@@ -79,24 +108,49 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     eval: EvalSettings = EvalSettings()
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, for files and comparison."""
+        """Plain values, for files and comparison.
+
+        Returns:
+            The sections with their entries.
+        """
         plain: dict[str, Any] = msgspec.to_builtins(self)
         return plain
 
     def whole_settings(self, config: ModelConfig) -> dict[str, Any]:
         """What `as_json` gives, with every entry of the model; those that were left out have the value that they stand for.
 
-        `config`: that of `config`. Its letters and classes are the task's, so this is an experiment again.
+        Args:
+            config: that of `config`. Its letters and classes are the task's, so this is an experiment again.
+
+        Returns:
+            The sections with their entries.
         """
         model = {name: value for name, value in config.as_json().items() if name not in FROM_TASK}
         return {**self.as_json(), "model": model}
 
-    def built_task(self) -> Task:
-        """The task; `InputError` for a SPEC that names none."""
+    def build_task(self) -> Task:
+        """The task that the settings describe.
+
+        Returns:
+            An `AutomatonTask`, or the task of recall or of text.
+
+        Raises:
+            InputError: an entry is wrong, or the SPEC names nothing.
+        """
         return task_from_settings(self.task)
 
     def config(self, task: Task) -> ModelConfig:
-        """The model's configuration, with the task's letters and classes."""
+        """The model's configuration, with the task's letters and classes.
+
+        Args:
+            task: the experiment's.
+
+        Returns:
+            The configuration.
+
+        Raises:
+            InputError: an entry of `model` is wrong, or is the task's to say.
+        """
         for name in FROM_TASK:
             if name in self.model:
                 raise InputError(f"model: {name} comes from the task; leave it out")
@@ -105,16 +159,36 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         )
 
     def train_lengths(self, task: Task) -> Span:
-        """Shortest and longest training word."""
+        """Shortest and longest training word.
+
+        Args:
+            task: the experiment's, whose protocol says what the settings leave out.
+
+        Returns:
+            Two numbers of letters.
+        """
         return self.train.lengths or task.protocol.train_lengths
 
     def test_lengths(self, task: Task) -> list[int | Span]:
-        """Lengths and spans of the test."""
+        """Lengths and spans of the test.
+
+        Args:
+            task: the experiment's, whose protocol says what the settings leave out.
+
+        Returns:
+            Numbers of letters, and pairs of them.
+        """
         return list(self.eval.lengths or task.protocol.test_lengths)
 
 
 def read_experiment(path: str | Path) -> Experiment:
     """Read an experiment from a TOML file with the sections `[task]`, `[model]`, `[train]`, `[eval]`.
+
+    Args:
+        path: the file.
+
+    Returns:
+        The experiment.
 
     Raises:
         InputError: the file cannot be read, or has an entry that is wrong; the line names it.
@@ -151,8 +225,15 @@ def experiment_from_dict(data: dict[str, Any], name: str) -> Experiment:
         data: sections with their entries, as TOML or JSON have them.
         name: of the file or the command, for errors.
 
+    Returns:
+        The experiment.
+
     Raises:
         InputError: an entry is unknown, of the wrong type or out of range; the line names it.
+
+    Example:
+        >>> experiment_from_dict({"task": {"spec": "parity"}}, "call").train.steps
+        1000
     """
     found = record_of(data, Experiment, name)
     problems = list(_problems(found))
@@ -172,9 +253,9 @@ def _problems(found: Experiment) -> Any:
                 yield f"{section}.{entry} is {getattr(values, entry)}, at least 1 is needed"
     if train.lengths is not None and not 1 <= train.lengths[0] <= train.lengths[1]:
         yield f"train.lengths is {list(train.lengths)}: write [shortest, longest], from 1"
-    if not train.seeds or len(set(train.seeds)) < len(train.seeds) or not _seeds(*train.seeds):
+    if not train.seeds or len(set(train.seeds)) < len(train.seeds) or not _are_seeds(*train.seeds):
         yield f"train.seeds is {list(train.seeds)}: give different numbers from 0, below 2^63"
-    if not _seeds(test.seed):
+    if not _are_seeds(test.seed):
         yield f"eval.seed is {test.seed}: give a number from 0, below 2^63"
     if not all(0 <= beta < 1 for beta in train.betas):
         yield f"train.betas is {list(train.betas)}: two numbers from 0, below 1, are needed"
@@ -192,7 +273,7 @@ def _problems(found: Experiment) -> Any:
             yield f"eval.lengths has {length}: a length from 1, or [shortest, longest], is needed"
 
 
-def _seeds(*seeds: int) -> bool:
+def _are_seeds(*seeds: int) -> bool:
     """Whether torch and numpy take them."""
     return all(0 <= seed < 2**63 for seed in seeds)
 

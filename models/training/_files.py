@@ -153,6 +153,12 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
 
     Lines from before 0.2.0 have no format.
 
+    Args:
+        path: a `metrics.jsonl`.
+
+    Returns:
+        A dictionary for each line, with its `step`.
+
     Raises:
         InputError: the file has another format, or a line without a whole number as its step.
     """

@@ -66,14 +66,14 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, lr: float) -> None:
             group["lr"] = lr
 
 
-def gradient_norms(model: nn.Module, seeds: int) -> Tensor:
-    """Norm of each seed's gradient, `[seeds]`."""
+def gradient_norms(model: nn.Module, replicas: int) -> Tensor:
+    """Norm of each seed's gradient, `[replicas]`."""
     squares = []
     for seed, gradient in _gradients(model):
         if seed is None:
             squares.append(gradient.flatten(1).float().square().sum(1))
         else:
-            one = torch.zeros(seeds, device=gradient.device)
+            one = torch.zeros(replicas, device=gradient.device)
             one[seed] = gradient.float().square().sum()
             squares.append(one)
     return torch.stack(squares).sum(0).sqrt()
@@ -111,7 +111,7 @@ def learning_rate(step: int, steps: int, peak: float, final: float, warmup: floa
 def word_length(
     step: int, steps: int, lengths: tuple[int, int], curriculum: float, curriculum_from: int = 0
 ) -> int:
-    """Uniform in `lengths`, one length a batch, the same for all seeds.
+    """Uniform in `lengths`, one length a batch, the same for all replicas.
 
     Over the fraction `curriculum` of all steps the longest grows by the same factor each step, from `curriculum_from`, or,
     where that is 0, from the shortest; from 2 where there is one length only. One length is that of all words. Short words

@@ -50,24 +50,24 @@ def training_batches(
     device: torch.device,
     share: tuple[int, int] = (0, 1),
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """Letters and labels `[seeds, words, tokens]` of each step, on the device.
+    """Letters and labels `[replicas, words, tokens]` of each step, on the device.
 
     `share` (i, n): the i-th of n processes, which takes every n-th word; labels are those of all words' `IGNORED`
     pattern, so the caller counts them over all processes.
     """
 
-    def made(step: int) -> Batch:
+    def draw_batch(step: int) -> Batch:
         length = word_length(step, settings.steps, lengths, settings.curriculum, settings.curriculum_from)
         words = settings.batch * lengths[1] // length if settings.even_tokens else settings.batch
         return task.batches(settings.seeds, step, words, length)
 
     first, every = share
     with ThreadPoolExecutor(1) as thread:
-        following = thread.submit(made, steps[0]) if steps else None
+        following = thread.submit(draw_batch, steps[0]) if steps else None
         for step in steps:
             assert following is not None
             batch = following.result()
-            following = thread.submit(made, step + 1) if step + 1 <= steps[-1] else None
+            following = thread.submit(draw_batch, step + 1) if step + 1 <= steps[-1] else None
             letters, labels = (
                 torch.from_numpy(np.ascontiguousarray(x[:, first::every]))
                 for x in (batch.letters, batch.labels)
@@ -83,7 +83,14 @@ RESULT_FORMAT = "mirrormata-result/1"
 
 
 class TrainingRun:
-    """Many seeds' models in one, and all that changes them."""
+    """Many seeds' models in one, and all that changes them.
+
+    Args:
+        experiment: the settings.
+        task: where the words come from.
+        config: of the model, with the task's letters and classes.
+        processes: where it is trained.
+    """
 
     def __init__(self, experiment: Experiment, task: Task, config: ModelConfig, processes: Processes) -> None:
         self.experiment, self.task, self.processes = experiment, task, processes
@@ -98,7 +105,18 @@ class TrainingRun:
         self._diverged: set[int] = set()
 
     def load(self, place: Path, settings: dict[str, Any]) -> int:
-        """The step to go on with: that of the folder's checkpoint, or 0."""
+        """Go on from the folder's checkpoint, if there is one.
+
+        Args:
+            place: the folder of the training.
+            settings: of the training, which the checkpoint must have too.
+
+        Returns:
+            The step to go on with: that of the checkpoint, or 0.
+
+        Raises:
+            InputError: the checkpoint is cut short or of another training.
+        """
         path = place / CHECKPOINT
         if not path.exists():
             return 0
@@ -109,7 +127,11 @@ class TrainingRun:
         return step
 
     def stream(self) -> AbstractContextManager[None]:
-        """The context in which all steps must run: steps that are recorded have a stream of their own."""
+        """The context in which all steps must run: steps that are recorded have a stream of their own.
+
+        Returns:
+            A context manager.
+        """
         return nullcontext() if self.graphs is None else self.graphs.stream()
 
     def train(
@@ -120,7 +142,18 @@ class TrainingRun:
         deadline: float | None,
         progress: Progress | None,
     ) -> int:
-        """Train from `step` to the last one or the deadline (`time.monotonic`), within `stream()`; gives the step that is reached and saved."""
+        """Train to the last step or the deadline, within `stream()`; the step that is reached is saved.
+
+        Args:
+            place: the folder of the training.
+            step: to begin with, from 0.
+            settings: of the training, for the checkpoint.
+            deadline: as `time.monotonic` counts, in seconds; None for none.
+            progress: told the share of the steps that is done, from 0 to 1; None for nobody.
+
+        Returns:
+            The step that is reached.
+        """
         train, processes = self.experiment.train, self.processes
         metrics = Metrics(place / "metrics.jsonl" if processes.writes else None, step)
         began = last = time.monotonic()
@@ -161,10 +194,14 @@ class TrainingRun:
         return step
 
     def update(self, letters: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
-        """One step; for each seed its loss, its right answers, how many were asked for, its gradient's norm; `[seeds]` each.
+        """One step. The loss is the sum over seeds of their mean losses, so that seeds do not meet.
 
-        Letters and labels `[seeds, words, tokens]`. The loss is the sum over seeds of their mean losses, so that seeds do not
-        meet.
+        Args:
+            letters: int `[replicas, words, tokens]`.
+            labels: int `[replicas, words, tokens]`.
+
+        Returns:
+            For each seed its loss, its right answers, how many were asked for, its gradient's norm; `[replicas]` each.
         """
         train, processes = self.experiment.train, self.processes
         asked = processes.sum_over_processes((labels != IGNORED).flatten(1).sum(1)).clamp(min=1)
@@ -211,7 +248,15 @@ class TrainingRun:
                 )
 
     def finish(self, place: Path, contract: TaskContract) -> dict[str, Any]:
-        """The final test, a model folder for each seed, `result.json`."""
+        """The final test, a model folder for each seed, `result.json`.
+
+        Args:
+            place: the folder of the training.
+            contract: of the task.
+
+        Returns:
+            What `result.json` holds.
+        """
         result = self._test().as_json(self.experiment.test_lengths(self.task))
         options = StateDictOptions(full_state_dict=True, cpu_offload=True)
         weights = get_model_state_dict(self.trained, options=options)

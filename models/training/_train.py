@@ -21,6 +21,7 @@ import torch
 
 from ...foundation._errors import InputError, LimitError
 from ...foundation._files import make_folder, read_json, write_text
+from ...foundation._text import html_table, one_line
 from .._config import ModelConfig
 from .._evaluation import check_size, length_text, longest_of
 from .._families import find_family
@@ -57,13 +58,13 @@ def check_memory(config: ModelConfig, seeds: Sequence[int], processes: Processes
 
 def check_batch(config: ModelConfig, train: TrainSettings, longest: int, processes: Processes) -> None:
     """`LimitError` where what a step keeps for its gradients, by `activations`, is more than the devices have in all."""
-    seeds = len(train.seeds)
+    replicas = len(train.seeds)
     size = 2 if train.precision == "bf16" else 4
-    needed = size * activations(config, processes.device.type == "cuda") * seeds * train.batch * longest
+    needed = size * activations(config, processes.device.type == "cuda") * replicas * train.batch * longest
     there = memory_of(processes.device)
     if needed > there * processes.count:  # which share a batch's words
         raise LimitError(
-            f"train.batch is {train.batch:,}: with words of {longest:,} letters and {seeds:,} seeds a step needs at least "
+            f"train.batch is {train.batch:,}: with words of {longest:,} letters and {replicas:,} seeds a step needs at least "
             f"{needed / 1e9:,.0f} GB, {processes.device} has {there / 1e9:,.0f} GB; "
             "lower train.batch, train.lengths or the number of seeds"
         )
@@ -87,15 +88,45 @@ def memory_of(device: torch.device) -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrainingOutcome:
-    """Where a training stands. `result` is None until it is finished; then it is what `result.json` has."""
+    """Where a training stands.
+
+    Attributes:
+        folder: where everything is written.
+        step: the one that is reached, from 0 to `steps`.
+        steps: of the whole training.
+        contract: of the task.
+        result: None until it is finished; then it is what `result.json` has.
+    """
 
     folder: Path
     step: int
     steps: int
     contract: TaskContract
     result: dict[str, Any] | None
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Where the training stands, for a table.
+
+        Returns:
+            Labels and texts; with a result the accuracies at each length, by seed.
+        """
+        rows = [
+            ("folder", str(self.folder)),
+            ("task", self.contract.task),
+            ("steps", f"{self.step:,} of {self.steps:,}"),
+        ]
+        for length, figures in ({} if self.result is None else self.result["accuracy"]).items():
+            texts = ["not asked" if x is None else f"{x:.4g}" for x in figures]
+            rows.append((f"accuracy at {length}", ", ".join(texts)))
+        return rows
+
+    def __repr__(self) -> str:
+        return one_line(self, f"{self.contract.task}, step {self.step:,} of {self.steps:,}, in {self.folder}")
+
+    def _repr_html_(self) -> str:
+        return html_table("Training", self.rows())
 
 
 def train(
@@ -129,7 +160,7 @@ def train(
         )
     check_minutes(minutes)
     place = Path(folder)
-    task = experiment.built_task()
+    task = experiment.build_task()
     lengths, tests = experiment.train_lengths(task), experiment.test_lengths(task)
     contract = task.contract(lengths, tuple(length_text(x) for x in tests))
     config = experiment.config(task)

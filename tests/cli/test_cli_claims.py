@@ -43,7 +43,7 @@ def test_json_has_the_fields_that_others_rely_on(capsys: pytest.CaptureFixture[s
 def test_exit_status_1_where_a_verdict_is_not_as_expected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(tmp_path, "my.wrong", body="return proved(CLAIM, computed=1, claimed=2)")
+    write(tmp_path, "my.wrong", body="return decide_values(CLAIM, computed=1, claimed=2)")
     write(tmp_path, "my.error", body="raise RuntimeError('why')")
     status, out, err = run(capsys, "verify", "my.wrong", "my.error", "--path", str(tmp_path), "--jobs", "1")
     assert (status, err) == (1, "")

@@ -14,7 +14,7 @@ import pytest
 from mirrormata.constructions._construct import construct
 from mirrormata.foundation._errors import InputError
 from mirrormata.foundation._files import parse_json
-from mirrormata.theory._check import write_accepted
+from mirrormata.theory._check import write_accepted_certificate
 
 from .command_line import Outcome
 
@@ -35,7 +35,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from mirrormata.cli import main
 
     place = tmp_path_factory.mktemp("folders")
-    write_accepted(construct("S3"), str(place / "s3.json"))
+    write_accepted_certificate(construct("S3"), str(place / "s3.json"))
     for arguments in (["model", f"{place}/s3.json", "S3"], ["fla", f"{place}/s3.json"]):
         with pytest.raises(SystemExit) as end:
             main(["export", *arguments, "-o", str(place / arguments[0])])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mirrormata.cli.output import running, with_options
+from mirrormata.cli.output import name_options_of, with_options
 from mirrormata.constructions._inspection import inspect_automaton
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.foundation._errors import InputError, LimitError
@@ -33,7 +33,7 @@ def test_arguments_become_options_of_the_running_command() -> None:
     own = [parameter("automaton", "--for"), parameter("spec", metavar="[SPEC]")]
     text = "`automaton` or `spec`, with `max_layers` 1, not `identity` or `git lfs pull`"
     assert with_options(text) == text
-    with running(context_of(own, [parameter("max_layers", "--max-layers")])):
+    with name_options_of(context_of(own, [parameter("max_layers", "--max-layers")])):
         assert with_options(text) == "--for or SPEC, with --max-layers 1, not `identity` or `git lfs pull`"
     assert with_options(text) == text
 

@@ -59,7 +59,7 @@ def automata(
     rows = [draw(st.lists(st.integers(0, n - 1), min_size=n, max_size=n)) for _ in range(k)]
     outputs = draw(outputs_for(n, k, kinds))
     automaton = automaton_of(rows, draw(st.integers(0, n - 1)), outputs=outputs, keeps_points=keep_points)
-    return automaton if keep_points else automaton.trimmed()
+    return automaton if keep_points else automaton.trim()
 
 
 @st.composite
@@ -76,7 +76,7 @@ def permutation_automata(
     rows = [draw(st.permutations(range(n))) for _ in range(k)]
     outputs = draw(outputs_for(n, k, kinds))
     automaton = automaton_of(rows, draw(st.integers(0, n - 1)), outputs=outputs, keeps_points=keep_points)
-    return automaton if keep_points else automaton.trimmed()
+    return automaton if keep_points else automaton.trim()
 
 
 @st.composite
@@ -92,7 +92,7 @@ def group_actions(draw: st.DrawFn, names: Sequence[str] = SMALL_GROUPS) -> Autom
     rows = [label[group.multiply(x, least)] for x in letters]
     start = draw(st.integers(0, len(least) - 1))
     outputs = draw(outputs_for(len(least), len(letters)))
-    return automaton_of([row.tolist() for row in rows], start, outputs=outputs).trimmed()
+    return automaton_of([row.tolist() for row in rows], start, outputs=outputs).trim()
 
 
 def generated(group: FiniteGroup, generators: Sequence[int]) -> list[int]:

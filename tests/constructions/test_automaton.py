@@ -27,7 +27,7 @@ def automata(draw: st.DrawFn) -> Automaton:
     row = st.lists(st.integers(0, n - 1), min_size=n, max_size=n)
     table = draw(st.lists(row, min_size=k, max_size=k))
     outputs = draw(st.lists(st.booleans(), min_size=n, max_size=n))
-    return Automaton(tuple(range(n)), tuple("abc"[:k]), np.array(table), 0, object_array(outputs)).trimmed()
+    return Automaton(tuple(range(n)), tuple("abc"[:k]), np.array(table), 0, object_array(outputs)).trim()
 
 
 def test_everything_wrong_is_reported_at_once() -> None:
@@ -103,9 +103,9 @@ def test_trace_agrees_with_after() -> None:
 
 
 def test_merged_pair_is_a_witness() -> None:
-    assert parity().merged_pair() is None
+    assert parity().find_merged_pair() is None
     automaton = Automaton.from_transitions({0: {"a": 1}, 1: {"a": 2}, 2: {"a": 1}}, start=0)
-    merged = automaton.merged_pair()
+    merged = automaton.find_merged_pair()
     assert merged is not None
     x, p, q = merged
     assert p != q

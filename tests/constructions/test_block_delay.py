@@ -175,7 +175,7 @@ def group_automata(draw: st.DrawFn) -> Automaton:
     n = draw(st.integers(3, 7))
     letters = draw(st.lists(st.permutations(range(n)), min_size=1, max_size=3))
     idle = [list(range(n))] * draw(st.integers(0, 1))
-    return automaton_of([*letters, *idle], start=draw(st.integers(0, n - 1))).trimmed()
+    return automaton_of([*letters, *idle], start=draw(st.integers(0, n - 1))).trim()
 
 
 @settings(max_examples=25, deadline=None)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.cascades._automata import Cascade, CascadeLevel
-from mirrormata.constructions.cascades._cascade import cascade, merged
+from mirrormata.constructions.cascades._cascade import cascade, merge_letters
 from mirrormata.constructions.cascades._emulation import check_emulation, emulate, prove_emulation
 from mirrormata.constructions.cascades._holonomy import holonomy_of_maps
 from mirrormata.foundation._errors import LimitError, MirrormataError
@@ -159,7 +159,7 @@ def test_letters_that_read_different_components_are_not_merged() -> None:
         reads=np.array([0, 1, 1, 0], dtype=np.int32),
         next_letter=np.array([[0, 1], [0, 1], [2, 2], [0, 1]], dtype=np.int32),
     )
-    levels, renumbered = merged([level])
+    levels, renumbered = merge_letters([level])
     assert renumbered.tolist() == [0, 1, 2, 0]
     assert levels[0].reads.tolist() == [0, 1, -1]
     assert levels[0].next_letter.tolist() == [[0, 1], [0, 1], [2, -1]]

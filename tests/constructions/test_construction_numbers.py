@@ -13,7 +13,7 @@ from mirrormata.constructions._construct import construct
 from mirrormata.constructions._conversions import write_automaton
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.constructions.algebra.groups._abelian import abelianised
+from mirrormata.constructions.algebra.groups._abelian import abelianise
 from mirrormata.constructions.algebra.groups._actions import transitive_action
 from mirrormata.constructions.automata._automaton import Automaton, object_array
 from mirrormata.constructions.certificates._table import certificate
@@ -173,7 +173,7 @@ def shifts(m: int) -> Automaton:
 
 
 def test_a_group_with_many_letters_is_still_seen_to_be_abelian() -> None:
-    found = abelianised(transitive_action(shifts(2_310)))
+    found = abelianise(transitive_action(shifts(2_310)))
     assert found is not None
     assert (found[1] == np.arange(2_310)).all()
 

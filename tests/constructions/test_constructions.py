@@ -263,7 +263,7 @@ def test_theorems_that_do_not_apply() -> None:
 @given(automata(max_states=5).filter(lambda a: not a.is_permutation))
 @settings(deadline=None, max_examples=40)
 def test_automata_that_are_no_group_are_refused_by_name(automaton: Automaton) -> None:
-    merged = automaton.merged_pair()
+    merged = automaton.find_merged_pair()
     assert merged is not None
     x, p, q = merged
     assert p != q

@@ -44,7 +44,7 @@ def automata(
             draw(st.lists(st.booleans() if kind == "acceptor" else outputs, min_size=n, max_size=n))
         )
     start = draw(st.integers(0, n - 1))
-    return Automaton(tuple(states), tuple(letters), np.array(table), start, values).trimmed()
+    return Automaton(tuple(states), tuple(letters), np.array(table), start, values).trim()
 
 
 def assert_same(first: Automaton, second: Automaton) -> None:

@@ -30,7 +30,7 @@ from mirrormata.constructions.algebra._matrices import (
     matrix,
     product,
     rank,
-    scaled,
+    scale_matrix,
     subtract,
     transpose,
 )
@@ -252,14 +252,14 @@ def test_icosahedral_rotations() -> None:
         assert dense(found, 3) == A
         assert len(found) == (0 if p == (0, 1, 2, 3, 4) else 2)
         half_turn = p != (0, 1, 2, 3, 4) and all(p[p[i]] == i for i in range(5))
-        assert (rank(subtract(scaled(-1, A), identity(3))) == 1) == half_turn
+        assert (rank(subtract(scale_matrix(-1, A), identity(3))) == 1) == half_turn
 
 
 def test_matrices_that_are_not_orthogonal_are_refused() -> None:
     with pytest.raises(ValueError, match="not orthogonal"):
         orthogonal_factors(((1, 1), (0, 1)))
     with pytest.raises(ValueError, match="not orthogonal"):
-        orthogonal_factors(scaled(Fraction(1, 2), identity(2)))
+        orthogonal_factors(scale_matrix(Fraction(1, 2), identity(2)))
 
 
 @given(rational_orthogonal(st.just(3)), rational_orthogonal(st.just(3)), st.data())
@@ -273,7 +273,7 @@ def test_contractions_with_rational_singular_values(U: Matrix, V: Matrix, data: 
     assert len(found) <= 6  # at most 2n, where G.P1.2 has 3n
     assert all(f.is_contraction() for f in found)
     assert is_contraction(A)
-    doubled = scaled(2, A)
+    doubled = scale_matrix(2, A)
     if max(values) > Fraction(1, 2):
         with pytest.raises(NotRealisableError, match="norm"):
             contraction_factors(doubled)
@@ -281,12 +281,12 @@ def test_contractions_with_rational_singular_values(U: Matrix, V: Matrix, data: 
 
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_extreme_contractions(n: int) -> None:
-    zero = scaled(0, identity(n))
+    zero = scale_matrix(0, identity(n))
     found = contraction_factors(zero)
     assert len(found) == n  # the axis projections
     assert dense(found, n) == zero
     assert contraction_factors(identity(n)) == ()
-    assert dense(contraction_factors(scaled(-1, identity(n))), n) == scaled(-1, identity(n))
+    assert dense(contraction_factors(scale_matrix(-1, identity(n))), n) == scale_matrix(-1, identity(n))
 
 
 def test_irrational_contractions_are_refused() -> None:

@@ -17,11 +17,11 @@ from mirrormata.constructions._lrnn import (
     LRNN,
     Head,
     apply_transition,
+    bound_head,
     codes_of,
-    dense,
-    head_bound,
     integer_bound,
-    stacked,
+    stack_codes,
+    to_dense,
 )
 from mirrormata.constructions._realisation import INTEGER_RANGES, Transition
 from mirrormata.constructions._spec import automaton_from_spec
@@ -39,7 +39,7 @@ def subset_sums(terms: list[int]) -> Iterator[int]:
 def seen_by_head(head: Head) -> Iterator[int]:
     """Every integer that a run can meet: weights, states, products, partial sums of any subset of terms."""
     for code in head.codes:
-        start: list[list[Any]] = [list(row) for row in dense(code, head.dim, head.value_dim)]
+        start: list[list[Any]] = [list(row) for row in to_dense(code, head.dim, head.value_dim)]
         yield from (x for row in start for x in row)
         for t in head.transitions:
             H = [[t.gate * x for x in row] for row in start]
@@ -140,16 +140,16 @@ def heads(draw: st.DrawFn) -> Head:
 @given(heads())
 @settings(deadline=None)
 def test_bound_of_any_integer_head(head: Head) -> None:
-    assert head_bound(head) == max(abs(x) for x in seen_by_head(head))
+    assert bound_head(head) == max(abs(x) for x in seen_by_head(head))
 
 
 @given(heads())
 @settings(deadline=None)
 def test_sparse_rows_do_what_the_transition_says(head: Head) -> None:
     for t in head.transitions:
-        rows = apply_transition(head, t, stacked(head))
+        rows = apply_transition(head, t, stack_codes(head))
         for code, image in zip(head.codes, codes_of(rows, len(head.codes), head.value_dim), strict=True):
-            H: Any = np.array(dense(code, head.dim, head.value_dim), dtype=int)
+            H: Any = np.array(to_dense(code, head.dim, head.value_dim), dtype=int)
             A: Any = np.zeros((head.dim, head.dim), dtype=int)
             if t.matrix is not None:
                 for i, k, a in t.matrix:
@@ -161,8 +161,8 @@ def test_sparse_rows_do_what_the_transition_says(head: Head) -> None:
                     for i, x in factor.vector:
                         v[i] = x
                     A = A - factor.beta * np.outer(v, v @ A)
-            B = np.array(dense(t.additive, head.dim, head.value_dim), dtype=int)
-            assert (np.array(dense(image, head.dim, head.value_dim), dtype=int) == A @ H + B).all()
+            B = np.array(to_dense(t.additive, head.dim, head.value_dim), dtype=int)
+            assert (np.array(to_dense(image, head.dim, head.value_dim), dtype=int) == A @ H + B).all()
             assert all(x != 0 for _, _, x in image)
 
 
@@ -171,4 +171,4 @@ def test_a_larger_weight_moves_the_bound() -> None:
     (head,) = lrnn.layers[0].heads
     heavy = replace(head.transitions[1], additive=((0, 0, 1000),))
     changed = replace(head, transitions=(head.transitions[0], heavy, *head.transitions[2:]))
-    assert head_bound(changed) >= 1000 > head_bound(head)
+    assert bound_head(changed) >= 1000 > bound_head(head)

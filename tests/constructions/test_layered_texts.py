@@ -33,7 +33,7 @@ from mirrormata.tests.theory.test_pictures_mirrors import inside, words
 from mirrormata.theory._export import export_npz, export_safetensors
 from mirrormata.theory.pictures._cascade import draw_cascade, point_actions
 from mirrormata.theory.pictures._construction import draw_construction
-from mirrormata.theory.pictures._mirrors import draw_mirrors, drawn_heads
+from mirrormata.theory.pictures._mirrors import draw_mirrors, prepare_heads
 
 EVERY: list[tuple[str, dict[str, Any]]] = [
     *((name, {}) for name in CASCADES),
@@ -262,7 +262,7 @@ def test_mirrors_have_a_panel_for_each_transition(name: str, options: dict[str, 
     draw_mirrors(lrnn, path)
     inside(path)
     texts = words(path)
-    heads = drawn_heads(lrnn)
+    heads = prepare_heads(lrnn)
     assert len(heads) == len(lrnn.all_heads)
     for head, drawn in zip(lrnn.all_heads, heads, strict=True):
         assert len(drawn.letters) == len(distinct_transitions(head))

@@ -23,8 +23,8 @@ from mirrormata.constructions.algebra._matrices import (
     matrix,
     product,
     rank,
-    reduced_rows,
-    scaled,
+    reduce_rows,
+    scale_matrix,
     subtract,
     transpose,
 )
@@ -57,7 +57,7 @@ def test_arithmetic_is_that_of_sympy(A: Matrix, B: Matrix, C: Matrix, c: int | F
     assert to_sympy(product(A, B)) == to_sympy(A) * to_sympy(B)
     assert to_sympy(subtract(A, C)) == to_sympy(A) - to_sympy(C)
     assert to_sympy(transpose(A)) == to_sympy(A).T
-    assert to_sympy(scaled(c, A)) == sympy.Rational(c.numerator, c.denominator) * to_sympy(A)
+    assert to_sympy(scale_matrix(c, A)) == sympy.Rational(c.numerator, c.denominator) * to_sympy(A)
     assert dot(A[0], C[0]) == sum(x * y for x, y in zip(A[0], C[0], strict=True))
 
 
@@ -65,7 +65,7 @@ def test_arithmetic_is_that_of_sympy(A: Matrix, B: Matrix, C: Matrix, c: int | F
 @settings(deadline=None, max_examples=50)
 def test_reduced_rows_rank_and_kernel_are_those_of_sympy(A: Matrix) -> None:
     expected, pivots = to_sympy(A).rref()
-    rows, found = reduced_rows(A)
+    rows, found = reduce_rows(A)
     assert found == list(pivots)
     assert (
         [list(to_sympy(matrix(rows)).row(i)) for i in range(len(rows))]
@@ -133,7 +133,7 @@ def test_rotations_and_reflections_form_the_dihedral_group(m: int) -> None:
             assert product(S, rotation(j, m)) == reflection(i - j, m)
             assert product(S, reflection(j, m)) == rotation(i - j, m)
     if m > 1:
-        assert not is_contraction(scaled(Fraction(101, 100), rotation(1, m)))
-        assert not is_orthogonal(scaled(-2, rotation(1, m)))
+        assert not is_contraction(scale_matrix(Fraction(101, 100), rotation(1, m)))
+        assert not is_orthogonal(scale_matrix(-2, rotation(1, m)))
         # counter-clockwise: the sign of the angle is part of the convention
         assert m == 2 or rotation(1, m)[1][0] > 0

@@ -79,7 +79,7 @@ def partial_automata(draw: st.DrawFn) -> Automaton:
         rows.append(row)
     start = draw(st.integers(0, n - 1))
     outputs = object_array(f"out {q % 2}" for q in range(n))
-    return Automaton(tuple(range(n)), tuple("abc"[: len(rows)]), np.array(rows), start, outputs).trimmed()
+    return Automaton(tuple(range(n)), tuple("abc"[: len(rows)]), np.array(rows), start, outputs).trim()
 
 
 @given(partial_automata())

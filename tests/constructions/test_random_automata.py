@@ -21,7 +21,7 @@ from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.cascades._cascade import cascade
 from mirrormata.constructions.theorems._construction import Problem
-from mirrormata.constructions.theorems.g_t4 import printed_cascade
+from mirrormata.constructions.theorems.g_t4 import wire_cascade_as_printed
 from mirrormata.foundation._errors import LimitError
 from mirrormata.tests.constructions.cascade_zoo import automaton_of as points
 from mirrormata.tests.constructions.library_numbers import LIBRARY_NUMBERS
@@ -67,7 +67,7 @@ def realised(a: Automaton, counts: Counts, words: int = 2, length: int = 200) ->
     assert (report.errors, report.tokens) == (0, words * length)
     if len(built.levels) > 1:
         counts.layered += 1
-        outcome = refute(printed_cascade(Problem(a)))
+        outcome = refute(wire_cascade_as_printed(Problem(a)))
         assert outcome.word is not None or outcome.search.startswith("all ")
         counts.refuted += holds_up(outcome)
 

@@ -17,7 +17,7 @@ from mirrormata.constructions.automata._automaton import object_array
 def automaton_of(table: np.ndarray, name: str) -> Automaton:
     n = table.shape[1]
     letters = tuple(f"x{i}" for i in range(len(table)))
-    return Automaton(tuple(range(n)), letters, table, 0, object_array(range(n)), name).trimmed()
+    return Automaton(tuple(range(n)), letters, table, 0, object_array(range(n)), name).trim()
 
 
 def hanoi(discs: int) -> Automaton:

@@ -63,7 +63,7 @@ def changed(draw: random.Random, own: Automaton) -> Automaton:
     elif place == "begin":
         start = draw.randrange(n)
     states = own.states if not place and draw.random() < 0.6 else tuple(f"q{i}" for i in range(n))
-    return Automaton(states, own.letters, table, start, object_array(outputs), "changed").trimmed()
+    return Automaton(states, own.letters, table, start, object_array(outputs), "changed").trim()
 
 
 def realised_differences(draw: random.Random) -> Iterator[str]:

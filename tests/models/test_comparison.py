@@ -30,7 +30,7 @@ from mirrormata.models.comparison._states import Sampling, Trace, class_geometry
 from mirrormata.models.learned._learned import Factors, Learned
 from mirrormata.models.learned._model import learned_from_model
 from mirrormata.theory._check import check
-from mirrormata.theory._horizon import scaled
+from mirrormata.theory._horizon import scale_betas
 from mirrormata.theory.impossibility._certificate import positive_delta_layer
 from mirrormata.theory.running._stepper import LRNNStepper
 
@@ -235,7 +235,7 @@ def test_beta_below_two_predicts_the_failure() -> None:
     """The provable horizon of β is not beyond the first failure, and the head replaced by the exact one does not fail."""
     lrnn = lrnn_of("S4")
     size = Fraction(19, 10)
-    (short,) = learned_from_lrnn(scaled(lrnn, size)).heads
+    (short,) = learned_from_lrnn(scale_betas(lrnn, size)).heads
     (exact,) = learned_from_lrnn(lrnn).heads
     codes = {}
     for q, state in enumerate(lrnn.automaton.states):

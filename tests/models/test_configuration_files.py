@@ -316,7 +316,7 @@ def test_a_trainings_settings_hold_every_entry_of_its_model(tmp_path: Path) -> N
     assert set(settings["model"]) == set(ModelConfig().as_json()) - {"letters", "classes"}
     assert (settings["model"]["family"], settings["model"]["householders"]) == ("deltaproduct", 1)
     again = experiment_from_dict(settings, str(path))
-    assert again.config(again.built_task()) == load_model(place / "seed-0")[0].config
+    assert again.config(again.build_task()) == load_model(place / "seed-0")[0].config
     folder = open_trained(open_folder(place), LearnedLimits())
     assert folder.config == settings["model"]
     assert "model.family" in str(show_task(folder))

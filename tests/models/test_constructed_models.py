@@ -12,7 +12,7 @@ from mirrormata.constructions._construct import construct
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._realisation import Transition
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.constructions._written_values import written_values
+from mirrormata.constructions._written_values import find_written_values
 from mirrormata.constructions.algebra._householder import GHFactor
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.foundation._errors import InputError, LimitError, NotRealisableError
@@ -133,11 +133,11 @@ def test_written_values() -> None:
     swap = GHFactor(1, ((0, 1), (1, -1)))
     erase = GHFactor(1, ((0, 1),))
     # erase writes e_0 first, then the swap carries it to e_1
-    assert written_values(Transition((erase, swap), 1, ((1, 0, 3),)), 2, 1) == (((0, 0, 3),), ())
+    assert find_written_values(Transition((erase, swap), 1, ((1, 0, 3),)), 2, 1) == (((0, 0, 3),), ())
     # the other way round e_0 is what the erasing factor writes last
-    assert written_values(Transition((swap, erase), 1, ((0, 0, 3),)), 2, 1) == ((), ((0, 0, 3),))
-    assert written_values(Transition((swap,)), 2, 1) == ((),)
+    assert find_written_values(Transition((swap, erase), 1, ((0, 0, 3),)), 2, 1) == ((), ((0, 0, 3),))
+    assert find_written_values(Transition((swap,)), 2, 1) == ((),)
     with pytest.raises(NotRealisableError, match="does not lie along"):
-        written_values(Transition((swap,), 1, ((0, 0, 1),)), 2, 1)
+        find_written_values(Transition((swap,), 1, ((0, 0, 1),)), 2, 1)
     with pytest.raises(NotRealisableError):
-        written_values(Transition((), 1, ((0, 0, 1),)), 2, 1)
+        find_written_values(Transition((), 1, ((0, 0, 1),)), 2, 1)

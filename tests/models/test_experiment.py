@@ -55,7 +55,7 @@ def test_a_file_and_its_values(tmp_path: Path) -> None:
         '[task]\nspec = "S3"\n[model]\nrange = [0, 1]\n[train]\nsteps = 3\n[eval]\nlengths = [3, [4, 5]]\n'
     )
     found = read_experiment(path)
-    task = found.built_task()
+    task = found.build_task()
     assert found.config(task).range == (0, 1)
     assert found.test_lengths(task) == [3, (4, 5)]
     assert found.train_lengths(task) == (32, 32)

@@ -69,7 +69,7 @@ def test_mamba_s_kernels_keep_every_sixteenth_state() -> None:
 
 def test_the_limit_is_the_memory_of_all_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     one = experiment()
-    config, processes = one.config(one.built_task()), Processes("cpu", "fp32")
+    config, processes = one.config(one.build_task()), Processes("cpu", "fp32")
     needed = 4 * activations(config) * 2 * 6 * 9  # seeds, words, letters
     monkeypatch.setattr(memory, "memory_of", lambda _: needed)
     check_batch(config, one.train, 9, processes)

@@ -360,7 +360,7 @@ def test_committed_sweeps_can_be_read(path: Path) -> None:
     found = read_sweep(path)
     for row in found.rows:
         experiment = row.cells[0].experiment
-        task = experiment.built_task()
+        task = experiment.build_task()
         experiment.config(task)
         json.dumps(experiment.as_json())
     assert sweep_caption(found)

@@ -118,7 +118,7 @@ def test_lines_after_the_checkpoint_are_written_again(
 
 def test_batches_are_those_of_their_steps_and_shared_word_by_word() -> None:
     wanted = experiment()
-    task = wanted.built_task()
+    task = wanted.build_task()
     cpu = torch.device("cpu")
     whole = list(training_batches(task, wanted.train, (4, 9), range(5, 8), cpu))
     assert len(whole) == 3

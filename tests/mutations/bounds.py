@@ -13,7 +13,10 @@ MUTATIONS = [
         "a swap is said to need two factors",
     ),
     Mutation(
-        PLANNING + "_found", "if len(cycle) > 2][:1]", "if len(cycle) > 1][:1]", "cycles of two count as long"
+        PLANNING + "_find_bounds",
+        "if len(cycle) > 2][:1]",
+        "if len(cycle) > 1][:1]",
+        "cycles of two count as long",
     ),
     Mutation(
         PLANNING + "bounds",

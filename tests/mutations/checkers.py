@@ -23,13 +23,13 @@ MUTATIONS = [
     Mutation(HEAD + "transition", "sign(1 + gate) >= 0", "True", "gates below -1 are accepted"),
     Mutation(HEAD + "transition", "sign(1 - gate) > 0", "True", "gates above 1 are accepted"),
     Mutation(
-        HEAD + "reflected",
+        HEAD + "reflect",
         "row.get(column, 0) - scale * s",
         "row.get(column, 0) + scale * s",
         "I + β v vᵀ is applied",
     ),
     Mutation(
-        HEAD + "reflected",
+        HEAD + "reflect",
         'in transition["factors"]:',
         'in transition["factors"][::-1]:',
         "the first factor is applied last",
@@ -57,7 +57,7 @@ MUTATIONS = [
         "the outputs beside the codes may be any",
     ),
     Mutation(
-        CHECKER + "layers:told",
+        CHECKER + "layers:tells_point",
         "seen.setdefault(after, c // share) == c // share",
         "True",
         "a read-out may use what the new code does not tell",
@@ -124,7 +124,7 @@ MUTATIONS = [
         "a state is met once only, whatever the automaton's state",
     ),
     Mutation(
-        EQUIVALENT + "reached",
+        EQUIVALENT + "bound_entries",
         "sums.get((i, j), 0) + abs(b)",
         "sums.get((i, j), 0)",
         "B's share of partial sums is left out",

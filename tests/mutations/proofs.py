@@ -137,7 +137,7 @@ MUTATIONS = [
         "the initial state is not rounded",
     ),
     Mutation(
-        PROOFS + "codes:_closed",
+        PROOFS + "codes:_is_closed",
         "not np.array_equal(machine.step(bits[part], t), bits[images[part]])",
         "not np.array_equal(machine.step(bits[part], t)[:1], bits[images[part]][:1])",
         "only the first code is tried",
@@ -172,7 +172,9 @@ MUTATIONS = [
         "root",
         "the prover rounds lengths down",
     ),
-    Mutation(PROOFS + "exact:ExactNpzStepper._stepped", "b[j])", "0 * b[j])", "exact models lose their B"),
+    Mutation(
+        PROOFS + "exact:ExactNpzStepper._step_exactly", "b[j])", "0 * b[j])", "exact models lose their B"
+    ),
     Mutation(
         SEARCH + "with_start",
         "np.sort(np.concatenate([unread, back]))",
@@ -211,14 +213,14 @@ MUTATIONS = [
         noticed_by="tests/theory/test_prove_checked.py::test_a_saved_search_is_of_one_model",
     ),
     Mutation(
-        PROOFS + "state_search_file:_stepped_again",
+        PROOFS + "state_search_file:_step_again",
         "search.machine.first_wrong(rows, *read) >= 0",
         "False",
         "answers of a saved search are not looked at",
         noticed_by="tests/theory/test_prove_checked.py::test_answers_of_a_saved_search_are_looked_at",
     ),
     Mutation(
-        PROOFS + "stepper:StepperMachine.named",
+        PROOFS + "stepper:StepperMachine.decode",
         'said.dtype.kind not in "iub"',
         "False",
         "decodings between two states are cut to one of them",

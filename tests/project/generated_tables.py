@@ -126,7 +126,7 @@ def printed_table() -> str:
     counts: dict[int, list[int]] = {}
     for seed in range(300):
         spec = f"random:states={2 + seed % 5},letters={1 + seed % 3},seed={seed}"
-        automaton = automaton_from_spec(spec).trimmed()
+        automaton = automaton_from_spec(spec).trim()
         cascade = Problem(automaton).cascade()
         if len(cascade.levels) < 2:
             continue

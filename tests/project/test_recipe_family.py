@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from .._config import ModelConfig
 from .._families import Family
 from ._seeded import LINEAR_OPTIONS, InitialState, ReadOut, SeededLinear, ShortProjection, State
-from ._seeded import split_heads, projection_to_decay, key_value_numbers, make_value_projection
+from ._seeded import split_heads, projection_to_decay, count_key_values, make_value_projection
 
 
 class ScalarDecay(nn.Module):
@@ -41,7 +41,7 @@ class ScalarDecay(nn.Module):
         self.read_out = ReadOut(config, heads, V)
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """`[seeds, batch, tokens, width]` to the same; `state["H"]`: `[seeds, batch, heads, K, V]`."""
+        """`[replicas, batch, tokens, width]` to the same; `state["H"]`: `[replicas, batch, heads, K, V]`."""
         state, after, heads = state or {}, State(), self.config.heads
         q = split_heads(self.query(x, state, "query", after), heads)
         k = split_heads(self.key(x, state, "key", after), heads)
@@ -56,7 +56,7 @@ class ScalarDecay(nn.Module):
         return self.read_out(torch.stack(outputs, 2), x), after
 
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
-        """A(x) `[seeds, batch, tokens, heads, K, K]`, in float64."""
+        """A(x) `[replicas, batch, tokens, heads, K, K]`, in float64."""
         a = projection_to_decay(self.decay(x), self.config).double()
         return a[..., None, None] * torch.eye(self.config.head_dim, dtype=torch.float64, device=x.device)
 
@@ -64,7 +64,7 @@ class ScalarDecay(nn.Module):
 FAMILIES = (
     Family(
         "scalar_decay", ScalarDecay, "H ← a(x) H + k vᵀ", "a(x), in the range", LINEAR_OPTIONS,
-        ("sigmoid", "hard_sigmoid", "direct"), kept=key_value_numbers,
+        ("sigmoid", "hard_sigmoid", "direct"), kept=count_key_values,
     ),
 )
 '''

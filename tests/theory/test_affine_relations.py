@@ -12,7 +12,7 @@ from mirrormata.theory.claims.pd_n_1 import (
     WholeWord,
     all_images,
     first_unrealisable,
-    pushed,
+    push_relation,
     random_points,
     relations,
     simplex,
@@ -57,7 +57,7 @@ def test_a_square_turns_in_two_dimensions() -> None:
 
 
 def test_pushing_a_relation_forward() -> None:
-    assert pushed([1, 2, -3], (1, 1, 0)) == [-3, 3, 0]
+    assert push_relation([1, 2, -3], (1, 1, 0)) == [-3, 3, 0]
     c = symbolic_relation(3)
     assert sum(c) == 0
     assert len(list(splitting_maps(3))) == 18

@@ -9,7 +9,7 @@ import pytest
 
 from mirrormata.constructions._construct import construct
 from mirrormata.foundation._errors import InputError
-from mirrormata.theory._horizon import beta_horizons, first_failure, horizons, largest_beta, scaled
+from mirrormata.theory._horizon import beta_horizons, first_failure, horizons, largest_beta, scale_betas
 from mirrormata.theory.proofs._prove import prove
 from mirrormata.theory.running._stepper import LRNNStepper
 from mirrormata.theory.running._words import random_words
@@ -43,7 +43,11 @@ def test_certified_lengths_against_first_failures(spec: str) -> None:
 def test_shortest_failing_words_are_longer(dtype: str, size: str) -> None:
     lrnn = construct("mod:5")
     proof = prove(
-        scaled(lrnn, Fraction(size)), lrnn.automaton, f"per_step:{dtype}", method="states", max_states=20_000
+        scale_betas(lrnn, Fraction(size)),
+        lrnn.automaton,
+        f"per_step:{dtype}",
+        method="states",
+        max_states=20_000,
     )
     limit = beta_horizons(lrnn, Fraction(size))[dtype]
     assert limit is not None
@@ -63,7 +67,7 @@ def test_states_drift_no_faster_than_the_bound() -> None:
         for pair in ((a, b) for b in codes[:i])
     )
     tokens = random_words(lrnn, words, length, 0)
-    right, shrunk = LRNNStepper(lrnn, "fp64"), LRNNStepper(scaled(lrnn, size), "fp64")
+    right, shrunk = LRNNStepper(lrnn, "fp64"), LRNNStepper(scale_betas(lrnn, size), "fp64")
     a, b = right.initial(words), shrunk.initial(words)
     for t in range(length):
         a, b = right.step(a, tokens[:, t]), shrunk.step(b, tokens[:, t])

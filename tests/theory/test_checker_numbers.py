@@ -30,7 +30,7 @@ from mirrormata.theory.checker._exact import (
     cyclotomic,
     integer,
     number,
-    shown,
+    show_value,
     sign,
 )
 from mirrormata.theory.checker._head import Head
@@ -121,8 +121,8 @@ def test_values_in_messages_are_short() -> None:
     for _ in range(10_000):
         deep = [deep]
     for x in (10**5_000, -(10**5_000), "x" * 10_000, deep, {"a": deep}, "\ud800θ", 1.5, None):
-        assert len(shown(x)) <= 60
-        assert shown(x).isascii()
+        assert len(show_value(x)) <= 60
+        assert show_value(x).isascii()
         with pytest.raises(Invalid):
             integer(x, 0, 5, "here")
 
@@ -176,14 +176,14 @@ def test_rounding_agrees_with_numpy(dtype: str) -> None:
             if Fraction(float(np.float32(x))) != Fraction(x) and dtype not in ("fp32", "fp16"):
                 continue
             narrow = float(np.asarray(x, dtype=np.float64).astype(NUMPY_TYPES[dtype]))
-        assert horizon.rounded(Fraction(x), precision, least) == Fraction(narrow), x
+        assert horizon.round_to_format(Fraction(x), precision, least) == Fraction(narrow), x
 
 
 def test_rounding_is_done_once() -> None:
     precision, least, _ = horizon.FLOATS["bf16"]
     x = 1 + Fraction(1, 2**8) + Fraction(1, 2**40)
-    assert horizon.rounded(x, precision, least) == Fraction(1.0078125)
-    assert horizon.rounded(1 + Fraction(1, 2**8), precision, least) == 1
+    assert horizon.round_to_format(x, precision, least) == Fraction(1.0078125)
+    assert horizon.round_to_format(1 + Fraction(1, 2**8), precision, least) == 1
 
 
 def test_rounding_of_irrational_numbers() -> None:
@@ -194,7 +194,7 @@ def test_rounding_of_irrational_numbers() -> None:
         precision, least, _ = horizon.FLOATS[dtype]
         for x, y in ((theta, value), (-theta, -value), (theta * Fraction(1, 3), value / 3)):
             nearest = float(kind(np.float64(y))) if dtype != "fp64" else float(np.float64(y))
-            assert abs(horizon.rounded(x, precision, least) - Fraction(nearest)) <= Fraction(1, 2**50)
+            assert abs(horizon.round_to_format(x, precision, least) - Fraction(nearest)) <= Fraction(1, 2**50)
 
 
 @pytest.mark.parametrize("up", [True, False])

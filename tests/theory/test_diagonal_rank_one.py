@@ -8,15 +8,15 @@ from itertools import permutations, product
 import pytest
 
 from mirrormata.constructions.algebra._householder import gh_factor, product_of
-from mirrormata.constructions.algebra._matrices import Matrix, identity, matrix, scaled
+from mirrormata.constructions.algebra._matrices import Matrix, identity, matrix, scale_matrix
 from mirrormata.constructions.algebra._matrices import product as times
 from mirrormata.constructions.theorems._rotations import reflection, rotation
-from mirrormata.theory.claims._symbolic import unproved
+from mirrormata.theory.claims._symbolic import find_unproved
 from mirrormata.theory.claims.ck_1 import (
     is_diagonal_plus_rank_one,
+    multiply_out,
     proof_identities,
     reflection_and_signs,
-    written_out,
 )
 
 
@@ -26,7 +26,7 @@ def signed(image: tuple[int, ...], signs: tuple[int, ...]) -> Matrix:
 
 
 def test_algebra_of_the_proof() -> None:
-    assert unproved(proof_identities()) == []
+    assert find_unproved(proof_identities()) == []
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -40,7 +40,7 @@ def test_signed_permutations(n: int) -> None:
         assert (form is not None) == (moved <= 2)
         if form is not None:
             assert form[0].eigenvalue == -1
-            assert written_out(*form) == A
+            assert multiply_out(*form) == A
 
 
 def test_plane_and_space_over_number_fields() -> None:
@@ -48,7 +48,7 @@ def test_plane_and_space_over_number_fields() -> None:
         for A in (rotation(k, m), reflection(k, m)):
             form = reflection_and_signs(A)
             assert form is not None
-            assert written_out(*form) == A
+            assert multiply_out(*form) == A
     mirror = product_of([gh_factor(Fraction(2, 3), {0: 1, 1: 1, 2: 1})], 3)
     cyclic = signed((1, 2, 0), (1, 1, 1))
     assert reflection_and_signs(times(mirror, signed((0, 1, 2), (1, -1, 1)))) is not None
@@ -64,4 +64,4 @@ def test_form_without_orthogonality() -> None:
     assert not is_diagonal_plus_rank_one(matrix([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]))
     assert not is_diagonal_plus_rank_one(matrix([[0, 1, 0], [0, 0, 1], [1, 0, 0]]))
     with pytest.raises(ValueError, match="not orthogonal"):
-        reflection_and_signs(scaled(2, identity(2)))
+        reflection_and_signs(scale_matrix(2, identity(2)))

@@ -50,7 +50,7 @@ def test_unread_answers_at_the_start_are_noticed(monkeypatch: pytest.MonkeyPatch
     """A search that looks at new states alone: the checker's refusal is an error, and without it the verdict is false."""
     monkeypatch.setattr(StateSearch, "with_start", lambda self, words, unread: unread)
     assert first_difference(200) is not None
-    monkeypatch.setattr(prove_module, "_accepted", lambda proof: proof)
+    monkeypatch.setattr(prove_module, "_accept_proof", lambda proof: proof)
     line = first_difference(200)
     assert line is not None
     assert line.startswith("false equivalent")

@@ -14,11 +14,11 @@ from mirrormata.theory.arithmetic._rounding import round_fraction
 from mirrormata.theory.impossibility._cast_model import (
     cast_sequence,
     cast_states,
+    find_settled_value,
+    find_settled_values,
     follow,
     odd_float,
     random_layer,
-    settled,
-    settled_values,
     value_at,
 )
 from mirrormata.theory.impossibility._cast_theorems import lemma, theorem
@@ -54,7 +54,7 @@ def test_settled_is_for_ever(name: str) -> None:
             (Fraction(draw.randint(-9, 9), 4), draw.choice([0, 0, 1, 2]), Fraction(draw.randint(-10, 10), 8))
             for _ in range(3)
         ]
-        found = settled_values(terms, model, first=4)
+        found = find_settled_values(terms, model, first=4)
         if found is None:
             continue
         k, even, odd = found
@@ -69,11 +69,14 @@ def test_settled_is_for_ever(name: str) -> None:
 def test_a_limit_on_a_midpoint_is_decided_by_the_side() -> None:
     model = cast("cast:int:-4..4")
     half, shrinking = (Fraction(1, 2), 0, Fraction(1)), Fraction(1, 3)
-    assert settled([half, (Fraction(1), 0, shrinking)], 10, model) == 1
-    assert settled([half, (Fraction(-1), 0, shrinking)], 10, model) == 0
-    assert settled([half], 10, model) == 0
+    assert find_settled_value([half, (Fraction(1), 0, shrinking)], 10, model) == 1
+    assert find_settled_value([half, (Fraction(-1), 0, shrinking)], 10, model) == 0
+    assert find_settled_value([half], 10, model) == 0
     turning = [half, (Fraction(1), 0, -shrinking)]
-    assert (settled(turning, 10, model), settled(turning, 11, model)) == (1, 0)  # so the lemma needs λ ≥ 0
+    assert (find_settled_value(turning, 10, model), find_settled_value(turning, 11, model)) == (
+        1,
+        0,
+    )  # so the lemma needs λ ≥ 0
 
 
 @pytest.mark.parametrize("name", FORMATS)

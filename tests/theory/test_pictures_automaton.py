@@ -13,7 +13,13 @@ import pytest
 
 from mirrormata.constructions.automata._automaton import Automaton, object_array
 from mirrormata.foundation._errors import InputError
-from mirrormata.theory.pictures._automaton import comma_list, draw_automaton, shortened, svg_text, two_lines
+from mirrormata.theory.pictures._automaton import (
+    comma_list,
+    draw_automaton,
+    shorten_label,
+    svg_text,
+    two_lines,
+)
 
 
 def automaton_of(
@@ -134,6 +140,6 @@ def test_comma_list() -> None:
 
 
 def test_names() -> None:
-    assert shortened("abcdefghij", 7) == "abc…hij"
+    assert shorten_label("abcdefghij", 7) == "abc…hij"
     assert two_lines("a very long name") == "a very\nlong name"
     assert two_lines("unbroken_") == "unbroken_"

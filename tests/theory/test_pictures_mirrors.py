@@ -17,7 +17,7 @@ from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.library._names import automaton_by_name
 from mirrormata.foundation._errors import InputError, LimitError
 from mirrormata.theory.pictures._mirror_words import angle_text, sentence, why_so_many
-from mirrormata.theory.pictures._mirrors import draw_mirrors, drawn_heads, kinds_of_letters
+from mirrormata.theory.pictures._mirrors import draw_mirrors, kinds_of_letters, prepare_heads
 from mirrormata.theory.pictures._run import draw_run
 
 CASES: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
@@ -53,7 +53,7 @@ def test_every_drawn_letter_has_a_panel_on_every_head(
     name: str, options: dict[str, Any], forms: tuple[str, ...], tmp_path: Path
 ) -> None:
     lrnn = built(name, options)
-    heads = drawn_heads(lrnn)
+    heads = prepare_heads(lrnn)
     assert tuple(head.form for head in heads) == forms
     path = tmp_path / "picture.svg"
     draw_mirrors(lrnn, path)
@@ -71,7 +71,7 @@ def test_every_drawn_letter_has_a_panel_on_every_head(
 def test_mirrors_take_each_point_where_the_letter_does(
     name: str, options: dict[str, Any], forms: tuple[str, ...]
 ) -> None:
-    for head in drawn_heads(built(name, options)):
+    for head in prepare_heads(built(name, options)):
         for letter in head.letters:
             if head.points is not None:
                 moved = head.points
@@ -84,16 +84,16 @@ def test_mirrors_take_each_point_where_the_letter_does(
 def test_all_letters_of_one_kind_look_alike_and_all_kinds_are_drawn() -> None:
     for name, classes in [("S4", 5), ("A5", 5), ("S5", 7), ("dihedral:7", 5)]:
         lrnn = built(name, {})
-        kept, kinds = kinds_of_letters(lrnn, drawn_heads(lrnn), 12)
+        kept, kinds = kinds_of_letters(lrnn, prepare_heads(lrnn), 12)
         assert len(kept) == kinds == classes  # conjugacy classes
-        few, _ = kinds_of_letters(lrnn, drawn_heads(lrnn), 2)
+        few, _ = kinds_of_letters(lrnn, prepare_heads(lrnn), 2)
         assert len(few) == 2
-        assert max(len(drawn_heads(lrnn)[0].letters[x].sizes) for x in few) == lrnn.householders
+        assert max(len(prepare_heads(lrnn)[0].letters[x].sizes) for x in few) == lrnn.householders
 
 
 def test_the_sentences() -> None:
     def said(name: str, options: dict[str, Any] | None = None) -> dict[str, str]:
-        (head,) = drawn_heads(built(name, options or {}))
+        (head,) = prepare_heads(built(name, options or {}))
         return {letter.label: sentence(head, letter) for letter in head.letters}
 
     dihedral = said("dihedral:7")
@@ -113,10 +113,10 @@ def test_the_sentences() -> None:
 
 
 def test_why_so_many_is_said_only_where_it_is_true() -> None:
-    (reason,) = why_so_many(drawn_heads(built("S5", {})))
+    (reason,) = why_so_many(prepare_heads(built("S5", {})))
     assert reason.startswith("Why 4: letter (1, 2, 3, 4, 0) fixes only 1 of 5 dimensions")
-    assert why_so_many(drawn_heads(built("parity", {}))) == []
-    assert why_so_many(drawn_heads(built("flipflop", {"theorem": "G.A3"}))) == []
+    assert why_so_many(prepare_heads(built("parity", {}))) == []
+    assert why_so_many(prepare_heads(built("flipflop", {"theorem": "G.A3"}))) == []
 
 
 @pytest.mark.parametrize("extension", ["svg", "png"])

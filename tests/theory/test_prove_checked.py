@@ -345,7 +345,7 @@ def test_a_model_is_searched_as_it_runs_alone(dtype: torch.dtype) -> None:
         states = stepper.initial(1)
         for bit in range(4):
             states = stepper.step(states, np.array([number >> bit & 1]))
-            assert machine.packed(states).tobytes() in found
+            assert machine.pack(states).tobytes() in found
 
 
 def test_logits_that_are_not_finite_answer_nothing() -> None:
@@ -632,11 +632,11 @@ def test_factors_are_numbers_within_their_arrays(key: str, value: Any) -> None:
 
 
 def test_matrices_alone_have_a_spectrum(tmp_path: Path) -> None:
-    from mirrormata.theory.spectra._model import spectrum_of_file
+    from mirrormata.models import spectrum_of_model
 
     path = tmp_path / "a.npz"
     np.savez(path, A=turns(3, [0, 1, 2]).A)
-    assert len(spectrum_of_file(str(path)).heads[0].letters) == 2
+    assert len(spectrum_of_model(str(path)).heads[0].letters) == 2
     np.savez(path, A=np.ones((2, 3)))
     with pytest.raises(InputError, match="letters, n, n"):
-        spectrum_of_file(str(path))
+        spectrum_of_model(str(path))

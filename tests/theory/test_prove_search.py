@@ -60,7 +60,7 @@ def test_nodes_keep_bits_and_states() -> None:
         form = NodeForm(np.dtype(dtype), entries)
         rows: Any = np.random.default_rng(1).integers(0, 200, size=(10, entries)).astype(dtype)
         states = np.arange(10) * 400_000_000
-        words = form.packed(rows, states)
+        words = form.pack(rows, states)
         assert np.array_equal(form.rows(words), rows)
         assert np.array_equal(form.states(words), states)
 

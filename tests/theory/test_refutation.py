@@ -15,7 +15,7 @@ from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.cascades._cascade import cascade
 from mirrormata.constructions.certificates._table import certificate
 from mirrormata.constructions.theorems._construction import Limits, Problem
-from mirrormata.constructions.theorems.g_t4 import printed_cascade
+from mirrormata.constructions.theorems.g_t4 import wire_cascade_as_printed
 from mirrormata.foundation._errors import LimitError, NotRealisableError
 from mirrormata.tests.theory.certificate_simulation import CertificateSimulation, automaton_states
 from mirrormata.theory._check import check
@@ -85,7 +85,7 @@ def test_the_repaired_wiring_stands(name: str) -> None:
 
 
 def test_long_searches_end_with_random_words() -> None:
-    lrnn = printed_cascade(Problem(automaton_from_spec("T4")))
+    lrnn = wire_cascade_as_printed(Problem(automaton_from_spec("T4")))
     shortest = refute(lrnn)
     found = refute(lrnn, max_joint=0)
     assert holds_up(found) or found.word is None

@@ -18,8 +18,9 @@ from mirrormata.constructions.algebra._cyclotomic import Number, real_cyclotomic
 from mirrormata.constructions.algebra._householder import gh_factor, product_of, swap
 from mirrormata.constructions.algebra._matrices import Matrix, identity, matrix, product
 from mirrormata.foundation._errors import InputError, LimitError
+from mirrormata.models import spectrum_of_model
 from mirrormata.theory.spectra._eigenvalues import eigenvalue_report
-from mirrormata.theory.spectra._model import ModelSpectrum, Products, model_spectrum, spectrum_of_file
+from mirrormata.theory.spectra._model import ModelSpectrum, Products, model_spectrum
 from mirrormata.theory.spectra._picture import draw_spectrum
 
 CONSTRUCTED = [
@@ -279,4 +280,4 @@ def test_the_root_of_153_lies_between_its_bounds() -> None:
 
 def test_a_model_folder_is_sent_to_compare(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="compare"):
-        spectrum_of_file(str(tmp_path))
+        spectrum_of_model(str(tmp_path))

@@ -14,8 +14,8 @@ from mirrormata.theory.claims.h_open_beta import (
     mean_norms,
     random_system,
     returns_without_moving,
-    sampled_norms,
-    scaled_letters,
+    sample_norms,
+    scale_letters,
     strict_parity,
 )
 
@@ -52,13 +52,13 @@ def test_parity_with_infinitely_many_states() -> None:
 
 @pytest.mark.parametrize(("size", "norms"), [(1.9921875, (0.528, 0.0777)), (1.98, (0.195, 1.44e-3))])
 def test_the_state_norm_shrinks(size: float, norms: tuple[float, float]) -> None:
-    letters = scaled_letters(construct("S4").all_heads[0], size)
+    letters = scale_letters(construct("S4").all_heads[0], size)
     found = mean_norms(letters, (128, 512))
     assert np.allclose(found, norms, rtol=0.02)
-    assert np.isclose(np.sqrt((sampled_norms(letters, 128, 400, 0) ** 2).mean()), found[0], rtol=0.02)
+    assert np.isclose(np.sqrt((sample_norms(letters, 128, 400, 0) ** 2).mean()), found[0], rtol=0.02)
 
 
 def test_full_reflections_keep_the_norm() -> None:
-    letters = scaled_letters(construct("S4").all_heads[0], 2.0)
+    letters = scale_letters(construct("S4").all_heads[0], 2.0)
     assert np.allclose(letters, np.rint(letters))
     assert np.allclose(mean_norms(letters, (100,)), 1)

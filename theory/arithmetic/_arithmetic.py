@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...foundation._errors import InputError
-from ._exact_sum import rounded_product_sum, rounded_to_odd, two_sum
+from ._exact_sum import round_product_sum, round_to_odd, two_sum
 from ._rounding import MODES, STOCHASTIC, FloatFormat, Floats
 from ._value_sets import FiniteSet, Grid, ValueSet, round_values, value_set
 
@@ -35,17 +35,31 @@ class Exact:
     name: ClassVar[str] = "exact"
 
     def round(self, values: Any) -> Exacts:
-        """The numbers themselves, as fractions."""
+        """The numbers themselves, as fractions.
+
+        Args:
+            values: exact numbers, of any shape.
+        """
         return fractions(values)
 
     def affine(self, A: Any, h: Any, b: Any = None) -> Exacts:
-        """A h + b, exactly: `[..., n, m]`, `[..., m, d]`, `[..., n, d]`."""
+        """A h + b, exactly; leading axes broadcast.
+
+        Args:
+            A: `[..., n, m]`.
+            h: `[..., m, d]`.
+            b: `[..., n, d]`, or None for 0.
+        """
         return _exact_affine(A, h, b)
 
 
 @dataclass(frozen=True)
 class Cast:
-    """The papers' model: `affine` is exact, `round` casts to the nearest of finitely many values, ties toward -∞."""
+    """The papers' model: `affine` is exact, `round` casts to the nearest of finitely many values, ties toward -∞.
+
+    Attributes:
+        values: the finite set of values.
+    """
 
     values: ValueSet
 
@@ -55,20 +69,36 @@ class Cast:
         return f"cast:{self.values.name}"
 
     def round(self, values: Any) -> Floats:
-        """The cast; saturating also where the format has infinities, since the set is finite."""
+        """The cast; saturating also where the format has infinities, since the set is finite.
+
+        Args:
+            values: exact numbers, of any shape.
+        """
         target = self.values
         if isinstance(target, FloatFormat):
             target = replace(target, saturating=True)
         return round_values(values, target, "tie_low")
 
     def affine(self, A: Any, h: Any, b: Any = None) -> Exacts:
-        """A h + b, exactly: nothing is cast before the whole sum of a state is known (`cast_model`)."""
+        """A h + b, exactly: nothing is cast before the whole sum of a state is known (`cast_model`).
+
+        Args:
+            A: `[..., n, m]`.
+            h: `[..., m, d]`.
+            b: `[..., n, d]`, or None for 0.
+        """
         return _exact_affine(A, h, b)
 
 
 @dataclass(frozen=True)
 class PerStep:
-    """h ← Q(A h + b): the exact sum, rounded once. `A` and `b` may have any values, exact numbers included."""
+    """h ← Q(A h + b): the exact sum, rounded once. `A` and `b` may have any values, exact numbers included.
+
+    Attributes:
+        values: the format, grid or set.
+        mode: the rounding mode, one of `MODES` (`rne`, `tie_low`, `rz`, `ru`, `rd`).
+        suffix: the end of its name.
+    """
 
     values: ValueSet
     mode: str = "rne"
@@ -80,11 +110,21 @@ class PerStep:
         return _name("per_step", self.values, "", self.mode, self.suffix)
 
     def round(self, values: Any) -> Floats:
-        """Each number rounded once."""
+        """Each number rounded once.
+
+        Args:
+            values: numbers, of any shape.
+        """
         return round_values(values, self.values, self.mode)
 
     def affine(self, A: Any, h: Any, b: Any = None) -> Floats:
-        """Q(A h + b): `[..., n, m]`, `[..., m, d]`, `[..., n, d]`; leading axes broadcast."""
+        """Q(A h + b); leading axes broadcast.
+
+        Args:
+            A: `[..., n, m]`.
+            h: `[..., m, d]`.
+            b: `[..., n, d]`, or None for 0.
+        """
         if any(np.asarray(x).dtype == object for x in (A, h, b) if x is not None):
             return self.round(_exact_affine(A, h, b))
         A, h = np.asarray(A, dtype=np.float64), np.asarray(h, dtype=np.float64)
@@ -93,13 +133,25 @@ class PerStep:
         return self.product_sum(pairs, extra)
 
     def product_sum(self, pairs: list[tuple[Floats, Floats]], extra: Floats | None = None) -> Floats:
-        """Q(Σ x·y + extra) over pairs of float64 arrays that broadcast."""
-        return rounded_product_sum(pairs, extra, self.values, self.mode)
+        """Q(Σ x·y + extra).
+
+        Args:
+            pairs: pairs (x, y) of float64 arrays that broadcast.
+            extra: float64 array to be added, or None.
+        """
+        return round_product_sum(pairs, extra, self.values, self.mode)
 
 
 @dataclass(frozen=True)
 class PerOp:
-    """Every multiplication and addition rounded. All operands must be values of the format (or grid, or set)."""
+    """Every multiplication and addition rounded. All operands must be values of the format (or grid, or set).
+
+    Attributes:
+        values: the format, grid or set.
+        order: the order of sums, one of `ORDERS` (`left`, `bias`, `tree`, `fma`).
+        mode: the rounding mode, one of `MODES` (`rne`, `tie_low`, `rz`, `ru`, `rd`).
+        suffix: the end of its name.
+    """
 
     values: ValueSet
     order: str = "left"
@@ -114,15 +166,29 @@ class PerOp:
         )
 
     def round(self, values: Any) -> Floats:
-        """Each number rounded once."""
+        """Each number rounded once.
+
+        Args:
+            values: numbers, of any shape.
+        """
         return round_values(values, self.values, self.mode)
 
     def multiply(self, x: Any, y: Any) -> Floats:
-        """x·y, rounded."""
+        """x·y, rounded.
+
+        Args:
+            x: values of the set; they broadcast.
+            y: values of the set.
+        """
         return self._once([(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))], None)
 
     def add(self, x: Any, y: Any) -> Floats:
-        """x + y, rounded."""
+        """x + y, rounded.
+
+        Args:
+            x: values of the set; they broadcast.
+            y: values of the set.
+        """
         x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
         with np.errstate(all="ignore"):
             if self._double_rounding_is_harmless:
@@ -130,47 +196,75 @@ class PerOp:
             if isinstance(self.values, FloatFormat) and self.values.precision == 53:
                 return self._once([(x, np.ones(()))], y)
             s, e = two_sum(x, y)
-            return self.round(np.where(np.isfinite(s), rounded_to_odd(s, e), s) + 0.0)
+            return self.round(np.where(np.isfinite(s), round_to_odd(s, e), s) + 0.0)
 
     def subtract(self, x: Any, y: Any) -> Floats:
-        """x - y, rounded."""
+        """x - y, rounded.
+
+        Args:
+            x: values of the set; they broadcast.
+            y: values of the set.
+        """
         return self.add(x, -np.asarray(y, dtype=np.float64))
 
-    def fused(self, x: Any, y: Any, z: Any) -> Floats:
-        """x·y + z, rounded once."""
+    def multiply_add(self, x: Any, y: Any, z: Any) -> Floats:
+        """x·y + z, rounded once.
+
+        Args:
+            x: values of the set; they broadcast.
+            y: values of the set.
+            z: values of the set.
+        """
         x, y, z = (np.asarray(v, dtype=np.float64) for v in (x, y, z))
         return self._once([(x, y)], z)
 
     def dot(self, x: Floats, y: Floats, axis: int = -1) -> Floats:
-        """Σ x·y along an axis, in this order (the additive term aside)."""
+        """Σ x·y along an axis, in this order (the additive term aside).
+
+        Args:
+            x: values of the set; they broadcast.
+            y: values of the set.
+            axis: the axis that is summed.
+        """
         x, y = np.broadcast_arrays(np.moveaxis(np.asarray(x), axis, 0), np.moveaxis(np.asarray(y), axis, 0))
-        return self._accumulated(list(zip(x, y, strict=True)), None)
+        return self._accumulate(list(zip(x, y, strict=True)), None)
 
     def affine(self, A: Any, h: Any, b: Any = None) -> Floats:
-        """A h + b in the stated order: `[..., n, m]`, `[..., m, d]`, `[..., n, d]`; leading axes broadcast."""
+        """A h + b in the stated order; leading axes broadcast.
+
+        Args:
+            A: `[..., n, m]`.
+            h: `[..., m, d]`.
+            b: `[..., n, d]`, or None for 0.
+        """
         A, h = np.asarray(A, dtype=np.float64), np.asarray(h, dtype=np.float64)
         extra = None if b is None else np.asarray(b, dtype=np.float64)
         pairs = [(A[..., :, j, None], h[..., j, None, :]) for j in range(A.shape[-1])]
-        return self._accumulated(pairs, extra)
+        return self._accumulate(pairs, extra)
 
     def delta_rule(self, h: Any, key: Any, beta: Any, value: Any) -> Floats:
-        """s = kᵀh; e = β(v - s); h_i ← h_i + k_i e: `[..., n, d]`, `[..., n]`, `[...]`, `[..., d]` (own.R4).
+        """s = kᵀh; e = β(v - s); h_i ← h_i + k_i e (own.R4).
 
-        The product with β is left out where β = 1, which changes nothing. In the order `fma` the last line is one
-        rounding.
+        The product with β is left out where β = 1, which changes nothing. In the order `fma` the last line is one rounding.
+
+        Args:
+            h: `[..., n, d]`.
+            key: k, `[..., n]`.
+            beta: β, `[...]`.
+            value: v, `[..., d]`.
         """
         h, key = np.asarray(h, dtype=np.float64), np.asarray(key, dtype=np.float64)[..., None]
         s = self.dot(key, h, axis=-2)
         e = self.multiply(np.asarray(beta, dtype=np.float64)[..., None], self.subtract(value, s))[
             ..., None, :
         ]
-        return self.fused(key, e, h) if self.order == "fma" else self.add(h, self.multiply(key, e))
+        return self.multiply_add(key, e, h) if self.order == "fma" else self.add(h, self.multiply(key, e))
 
-    def _accumulated(self, pairs: list[tuple[Floats, Floats]], extra: Floats | None) -> Floats:
+    def _accumulate(self, pairs: list[tuple[Floats, Floats]], extra: Floats | None) -> Floats:
         if self.order == "fma":
             total = self.multiply(*pairs[0])
             for x, y in pairs[1:]:
-                total = self.fused(x, y, total)
+                total = self.multiply_add(x, y, total)
         else:
             products = [self.multiply(x, y) for x, y in pairs]
             if self.order == "bias" and extra is not None:
@@ -201,7 +295,13 @@ class PerOp:
 
 @dataclass(frozen=True)
 class Kernel:
-    """What a kernel computes, bit by bit; `device` None: the CPU."""
+    """What a kernel computes, bit by bit.
+
+    Attributes:
+        mode: `recurrent` or `chunk`.
+        dtype: the dtype.
+        device: the device; None: the CPU.
+    """
 
     mode: str
     dtype: str
@@ -258,7 +358,14 @@ FORMS = "exact, cast:VALUES, per_step:VALUES[:MODE], per_op:VALUES[:ORDER][:MODE
 
 
 def parse_arithmetic(text: str) -> Arithmetic:
-    """The arithmetic that a name stands for (the module's text); `InputError` that names the right ones."""
+    """The arithmetic that a name stands for.
+
+    Args:
+        text: the name, such as `per_step:bf16` (the module's text lists them).
+
+    Raises:
+        InputError: there is none of that name; the message says what to write.
+    """
     head, _, rest = text.strip().partition(":")
     if head == "exact" and not rest:
         return Exact()

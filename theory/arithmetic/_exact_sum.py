@@ -6,7 +6,7 @@ until nothing moves (Priest, Ogita–Rump–Oishi); the list is then an expansio
 folded in by rounding to odd (Boldo–Melquiond), after which one rounding to the format is the rounding of the
 exact sum. An exact zero is +0.0; inf and nan among the terms act as in IEEE arithmetic.
 
-`exact_sum` rounds to a float format, to nearest even. `rounded_product_sum` rounds to any set of values in any mode: its sum
+`exact_sum` rounds to a float format, to nearest even. `round_product_sum` rounds to any set of values in any mode: its sum
 is first rounded to odd in float64.
 """
 
@@ -38,6 +38,12 @@ def exact_dot(A: Any, h: Any, fmt: str | FloatFormat, b: Any = None) -> Floats:
     A `[..., n, m]`, h `[..., m, d]`, b `[..., n, d]`, all with values of the format (else `InputError`); leading
     axes broadcast. Exact for all such values: the fast path covers factors up to 2^995, products that are zero or at
     least 2^-968 and totals below 2^1000, which only fp64 can leave; entries outside are computed in rationals.
+
+    Args:
+        A: `[..., n, m]`, values of the format.
+        h: `[..., m, d]`, values of the format.
+        fmt: the format that results are rounded to.
+        b: `[..., n, d]`, values of the format, or None for 0.
     """
     f = float_format(fmt)
     A, h = np.asarray(A, dtype=np.float64), np.asarray(h, dtype=np.float64)
@@ -56,7 +62,13 @@ def exact_dot(A: Any, h: Any, fmt: str | FloatFormat, b: Any = None) -> Floats:
 def exact_product_sum(
     pairs: Sequence[tuple[Floats, Floats]], fmt: FloatFormat, extra: Floats | None = None
 ) -> Floats:
-    """Σ x·y (+ extra) over pairs of arrays that broadcast, exact, rounded once; values of the format, unchecked."""
+    """Σ x·y (+ extra), exact, rounded once; values of the format, unchecked.
+
+    Args:
+        pairs: pairs (x, y) of float64 arrays that broadcast.
+        fmt: the format that results are rounded to.
+        extra: float64 array to be added, or None.
+    """
     with np.errstate(all="ignore"):
         terms: list[Floats] = [x * y for x, y in pairs]
         if fmt.precision <= 26:
@@ -79,15 +91,25 @@ def exact_product_sum(
 
 
 def exact_sum(terms: Sequence[Floats], fmt: FloatFormat) -> Floats:
-    """Σ terms over arrays of float64 that broadcast, exact, rounded once to the format.
+    """Σ terms, exact, rounded once to the format.
 
     Exact while no partial sum overflows float64; a new array.
+
+    Args:
+        terms: float64 arrays that broadcast.
+        fmt: the format that results are rounded to.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mirrormata.theory import exact_sum, float_format
+        >>> exact_sum([np.array([1e16]), np.array([1.0]), np.array([-1e16])], float_format("fp32"))
+        array([1.])
     """
     with np.errstate(all="ignore"):
-        parts, stable = distilled(terms)
-        result = rounded_expansion(parts, fmt)
+        parts, stable = distill_terms(terms)
+        result = round_expansion(parts, fmt)
         if not stable:
-            result = _repaired(terms, parts, result, fmt)
+            result = _repair_entries(terms, parts, result, fmt)
         if not np.isfinite(parts[-1]).all():
             plain = np.broadcast_to(sum(terms), result.shape)
             wild = ~np.isfinite(plain)
@@ -115,7 +137,7 @@ def _halves(x: Floats) -> tuple[Floats, Floats]:
     return high, x - high
 
 
-def distilled(terms: Sequence[Floats]) -> tuple[list[Floats], bool]:
+def distill_terms(terms: Sequence[Floats]) -> tuple[list[Floats], bool]:
     """An expansion with the same exact sum, largest part last, and whether it is stable everywhere.
 
     Stable: each part is the rounded sum of itself and the part before it, so parts do not overlap.
@@ -137,19 +159,19 @@ def distilled(terms: Sequence[Floats]) -> tuple[list[Floats], bool]:
     return parts, False
 
 
-def rounded_expansion(parts: Sequence[Floats], fmt: FloatFormat) -> Floats:
+def round_expansion(parts: Sequence[Floats], fmt: FloatFormat) -> Floats:
     """The exact sum of a stable expansion, rounded once to the format, nearest even."""
     leading = parts[-1]
     if len(parts) == 1:
         return round_array(leading + 0.0, fmt)
     if fmt.precision == 53:
         # the leading part is the sum of the last two rounded; a tie between floats is broken by what follows
-        tail = parts[-2] if len(parts) == 2 else rounded_to_odd(parts[-2], parts[-3])
+        tail = parts[-2] if len(parts) == 2 else round_to_odd(parts[-2], parts[-3])
         return np.asarray(leading + tail + 0.0)
-    return round_array(rounded_to_odd(leading, parts[-2]) + 0.0, fmt)
+    return round_array(round_to_odd(leading, parts[-2]) + 0.0, fmt)
 
 
-def rounded_to_odd(x: Floats, rest: Floats) -> Floats:
+def round_to_odd(x: Floats, rest: Floats) -> Floats:
     """x + rest rounded to odd, for x the rounded sum of the two.
 
     Odd: exact where x + rest is a float64, else that neighbour whose last bit is 1; so a later rounding to at least
@@ -162,7 +184,9 @@ def rounded_to_odd(x: Floats, rest: Floats) -> Floats:
     return np.asarray(odd.view(np.float64)).reshape(np.shape(x))
 
 
-def _repaired(terms: Sequence[Floats], parts: Sequence[Floats], result: Floats, fmt: FloatFormat) -> Floats:
+def _repair_entries(
+    terms: Sequence[Floats], parts: Sequence[Floats], result: Floats, fmt: FloatFormat
+) -> Floats:
     """Entries whose expansion did not settle, in rationals (never met; the guard of a loop's limit)."""
     unstable = np.zeros(result.shape, dtype=bool)
     for small, large in pairwise(parts):
@@ -190,7 +214,7 @@ def _rational_sum(
     return round_fraction(total + sum((Fraction(v) for v in rest), Fraction(0)), fmt)
 
 
-def rounded_product_sum(
+def round_product_sum(
     pairs: list[tuple[Floats, Floats]], extra: Floats | None, target: ValueSet, mode: str
 ) -> Floats:
     """Q(Σ x·y + extra) over pairs of float64 arrays that broadcast."""
@@ -236,8 +260,8 @@ def _odd_product_sum(
         if extra is not None:
             terms.append(extra)
         outside = outside | ~(sum((np.abs(t) for t in terms), np.zeros(())) < MAX_TOTAL)
-        parts, stable = distilled([*errors, *terms])
-        odd = parts[-1] if len(parts) == 1 else rounded_to_odd(parts[-1], parts[-2])
+        parts, stable = distill_terms([*errors, *terms])
+        odd = parts[-1] if len(parts) == 1 else round_to_odd(parts[-1], parts[-2])
         plain = sum(terms, np.zeros(()))
         odd = np.where(np.isfinite(plain), odd, plain) + 0.0
         return odd, outside | (not stable)

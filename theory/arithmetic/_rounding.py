@@ -38,8 +38,12 @@ STOCHASTIC = "sr"
 class FloatFormat:
     """A binary floating-point format with subnormals.
 
-    `precision`: significant bits, the leading one included. `min_exponent`: e where 2^e is the smallest normal.
-    `max_finite`: the largest finite value. `saturating`: overflow gives ±max_finite in place of ±inf.
+    Attributes:
+        name: the dtype's name.
+        precision: significant bits, the leading one included.
+        min_exponent: e where 2^e is the smallest normal.
+        max_finite: the largest finite value.
+        saturating: overflow gives ±max_finite in place of ±inf.
     """
 
     name: str
@@ -65,7 +69,7 @@ class FloatFormat:
 
     @cached_property
     def grids(self) -> dict[int, tuple[Any, ...]]:
-        """What `snapped` needs, by the bytes of the carrying type: masks of its exponent, 2^e, and 1.5·2^k."""
+        """What `snap_to_grid` needs, by the bytes of the carrying type: masks of its exponent, 2^e, and 1.5·2^k."""
         made: dict[int, tuple[Any, ...]] = {}
         for carrier, integer, exponent_bits, mantissa in (
             (np.float64, np.int64, 0x7FF << 52, 52),
@@ -124,7 +128,14 @@ ALIASES: dict[str, str] = {
 
 
 def float_format(dtype: str | FloatFormat) -> FloatFormat:
-    """The format of a dtype name or alias; an unknown one is an `InputError` that lists them."""
+    """The format of a dtype.
+
+    Args:
+        dtype: a name or alias, such as `bf16` or `float32`.
+
+    Raises:
+        InputError: the dtype is unknown; the message lists the known ones.
+    """
     if isinstance(dtype, FloatFormat):
         return dtype
     found = FORMATS.get(ALIASES.get(dtype, dtype))
@@ -140,11 +151,16 @@ def round_fraction(x: Fraction | int, fmt: str | FloatFormat, mode: str = "rne")
     """The value of the format that x is rounded to, once, subnormals included; the nearest, ties to even, by default.
 
     Zero gives +0.0; a number that underflows to zero keeps its sign; overflow as in the module's text.
+
+    Args:
+        x: an exact rational number.
+        fmt: the format that results are rounded to.
+        mode: the rounding mode, one of `MODES` (`rne`, `tie_low`, `rz`, `ru`, `rd`).
     """
     f = float_format(fmt)
     x = Fraction(x)
     if mode != "rne":
-        return _directed_fraction(x, f, mode)
+        return _round_fraction_directed(x, f, mode)
     if x == 0:
         return 0.0
     size = abs(x)
@@ -156,13 +172,13 @@ def round_fraction(x: Fraction | int, fmt: str | FloatFormat, mode: str = "rne")
     return rounded if x > 0 else -abs(rounded)
 
 
-def _directed_fraction(x: Fraction, f: FloatFormat, mode: str) -> float:
+def _round_fraction_directed(x: Fraction, f: FloatFormat, mode: str) -> float:
     if x == 0:
         return 0.0
     quantum = Fraction(2) ** (max(binary_exponent(abs(x)), f.min_exponent) - f.precision + 1)
     size = whole_number(x / quantum, mode) * quantum
     if abs(size) > f.max_finite:
-        return _overflowed(f, mode, x < 0, exact_tie=abs(x) == f.tie_beyond)
+        return _overflow_value(f, mode, x < 0, exact_tie=abs(x) == f.tie_beyond)
     return float(size) if x > 0 else -abs(float(size))
 
 
@@ -180,10 +196,10 @@ def whole_number(x: Fraction, mode: str) -> int:
         return ceil(x - Fraction(1, 2))
     if mode == "rz":
         return trunc(x)
-    return ceil(x) if checked_mode(mode) == "ru" else floor(x)
+    return ceil(x) if check_mode(mode) == "ru" else floor(x)
 
 
-def _overflowed(f: FloatFormat, mode: str, negative: bool, exact_tie: bool) -> float:
+def _overflow_value(f: FloatFormat, mode: str, negative: bool, exact_tie: bool) -> float:
     """What a number becomes whose rounding, with the exponent unbounded, is beyond the format."""
     largest = float(f.max_finite)
     inward = mode in ("rz", "ru" if negative else "rd")
@@ -192,7 +208,7 @@ def _overflowed(f: FloatFormat, mode: str, negative: bool, exact_tie: bool) -> f
     return -size if negative else size
 
 
-def checked_mode(mode: str) -> str:
+def check_mode(mode: str) -> str:
     """The mode itself; an unknown one is an `InputError` that lists them."""
     if mode not in MODES:
         raise InputError(f"rounding mode {mode!r}: not one of {', '.join(MODES)}")
@@ -204,6 +220,17 @@ def round_number(x: Number, fmt: str | FloatFormat, mode: str = "rne") -> float:
 
     An irrational number is no value and no tie (these are rational), so its enclosure is refined until both ends round
     to the same value.
+
+    Args:
+        x: an exact number, rational or algebraic.
+        fmt: the format that results are rounded to.
+        mode: the rounding mode, one of `MODES` (`rne`, `tie_low`, `rz`, `ru`, `rd`).
+
+    Examples:
+        >>> from fractions import Fraction
+        >>> from mirrormata.theory import round_number
+        >>> round_number(Fraction(1, 3), "bf16")
+        0.333984375
     """
     f = float_format(fmt)
     x = simplest(x)
@@ -222,16 +249,26 @@ def round_array(values: Any, fmt: str | FloatFormat, mode: str = "rne") -> Float
     """Each float64 rounded once to the format, by default to nearest even; a new float64 array of the same shape.
 
     Signs of zeros are kept, nan stays nan, ±inf overflows like any large number.
+
+    Args:
+        values: float64 numbers, of any shape.
+        fmt: the format that results are rounded to.
+        mode: the rounding mode, one of `MODES` (`rne`, `tie_low`, `rz`, `ru`, `rd`).
+
+    Examples:
+        >>> from mirrormata.theory import round_array
+        >>> round_array([1 / 3, 2.0], "fp8_e4m3")
+        array([0.34375, 2.     ])
     """
     f = float_format(fmt)
     given = np.asarray(values, dtype=np.float64)
     if mode != "rne":
-        return _directed_array(given, f, mode)
+        return _round_array_directed(given, f, mode)
     if f.precision == 53:
         return given.copy()
     x = np.atleast_1d(given)
     with np.errstate(over="ignore", invalid="ignore"):
-        rounded: Floats = np.copysign(snapped(x, f), x)
+        rounded: Floats = np.copysign(snap_to_grid(x, f), x)
         fits = np.abs(rounded) <= float(f.max_finite)
         if not fits.all():
             large = ~fits  # overflow and nan
@@ -239,8 +276,8 @@ def round_array(values: Any, fmt: str | FloatFormat, mode: str = "rne") -> Float
     return rounded.reshape(given.shape)
 
 
-def _directed_array(given: Floats, f: FloatFormat, mode: str) -> Floats:
-    checked_mode(mode)
+def _round_array_directed(given: Floats, f: FloatFormat, mode: str) -> Floats:
+    check_mode(mode)
     if f.precision == 53:
         return given.copy()
     x = np.atleast_1d(given)
@@ -266,11 +303,11 @@ def whole_numbers(x: Floats, mode: str) -> Floats:
         towards_zero = np.trunc(x)
         part = x - towards_zero  # exact
         return np.asarray(towards_zero + (part > 0.5) - (part <= -0.5))
-    whole = {"rne": np.rint, "rz": np.trunc, "ru": np.ceil, "rd": np.floor}[checked_mode(mode)]
+    whole = {"rne": np.rint, "rz": np.trunc, "ru": np.ceil, "rd": np.floor}[check_mode(mode)]
     return np.asarray(whole(x))
 
 
-def snapped(x: NDArray[Any], fmt: FloatFormat) -> NDArray[Any]:
+def snap_to_grid(x: NDArray[Any], fmt: FloatFormat) -> NDArray[Any]:
     """x rounded to the format's grid of values with the exponent unbounded above; ±0 may lose its sign.
 
     `x`: float64 or float32, with at least four bits more than the format. Adding and subtracting 1.5·2^m makes the

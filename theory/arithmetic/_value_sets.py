@@ -26,7 +26,7 @@ from ._rounding import (
     FloatFormat,
     Floats,
     binary_exponent,
-    checked_mode,
+    check_mode,
     round_array,
     round_fraction,
     whole_number,
@@ -38,8 +38,12 @@ from ._rounding import (
 class Grid:
     """The values k·quantum for the integers low ≤ k ≤ high, saturating; nearest even means even k.
 
-    `quantum`: a power of two. `int:-4..4` has quantum 1; `fixed:BITS:FRACTION` has the two's complement numbers of
-    that many bits, FRACTION of them after the point.
+    Attributes:
+        name: the set's name.
+        low: the least k.
+        high: the largest k.
+        quantum: a power of two. `int:-4..4` has quantum 1; `fixed:BITS:FRACTION` has the two's complement
+            numbers of that many bits, FRACTION of them after the point.
     """
 
     name: str
@@ -48,13 +52,23 @@ class Grid:
     quantum: Fraction = Fraction(1)
 
     def round_exact(self, x: Fraction | int, mode: str = "rne") -> float:
-        """The value that an exact number is rounded to."""
+        """The value that an exact number is rounded to.
+
+        Args:
+            x: an exact number.
+            mode: the rounding mode, one of `MODES` (`rne`, `tie_low`, `rz`, `ru`, `rd`).
+        """
         return float(
             min(max(whole_number(Fraction(x) / self.quantum, mode), self.low), self.high) * self.quantum
         )
 
     def round_array(self, values: Any, mode: str = "rne") -> Floats:
-        """Each float64 rounded once; nan stays nan."""
+        """Each float64 rounded once; nan stays nan.
+
+        Args:
+            values: float64 numbers, of any shape.
+            mode: the rounding mode, one of `MODES` (`rne`, `tie_low`, `rz`, `ru`, `rd`).
+        """
         x = np.asarray(values, dtype=np.float64) / float(self.quantum)
         return np.asarray(np.clip(whole_numbers(x, mode), self.low, self.high) * float(self.quantum) + 0.0)
 
@@ -66,7 +80,12 @@ class Grid:
 
 @dataclass(frozen=True)
 class FiniteSet:
-    """Any finite set of float64 values, ascending, saturating; it has no even members, so no mode `rne`."""
+    """Any finite set of float64 values, ascending, saturating; it has no even members, so no mode `rne`.
+
+    Attributes:
+        name: the set's name.
+        members: the values, ascending.
+    """
 
     name: str
     members: tuple[float, ...]
@@ -82,7 +101,12 @@ class FiniteSet:
         return [Fraction(v) for v in self.members]
 
     def round_exact(self, x: Fraction | int, mode: str = "tie_low") -> float:
-        """The value that an exact number is rounded to."""
+        """The value that an exact number is rounded to.
+
+        Args:
+            x: an exact number.
+            mode: the rounding mode, one of `MODES` (`rne`, `tie_low`, `rz`, `ru`, `rd`).
+        """
         x = Fraction(x)
         above = bisect_left(self.exact, x)  # the first member ≥ x
         if above == len(self.exact):
@@ -94,7 +118,12 @@ class FiniteSet:
         return self.members[above if up else above - 1]
 
     def round_array(self, values: Any, mode: str = "tie_low") -> Floats:
-        """Each float64 rounded once; nan stays nan."""
+        """Each float64 rounded once; nan stays nan.
+
+        Args:
+            values: float64 numbers, of any shape.
+            mode: the rounding mode, one of `MODES` (`rne`, `tie_low`, `rz`, `ru`, `rd`).
+        """
         x = np.asarray(values, dtype=np.float64)
         above = np.searchsorted(self.values, x, side="left").clip(0, len(self.members) - 1)
         below = np.maximum(above - 1, 0)
@@ -110,7 +139,7 @@ class FiniteSet:
             return nearer_above
         if mode == "rne":
             raise InputError("rounding mode 'rne': a list of values has no even members; write tie_low")
-        return {"rz": negative, "ru": ~(nearer_above & False), "rd": nearer_above & False}[checked_mode(mode)]
+        return {"rz": negative, "ru": ~(nearer_above & False), "rd": nearer_above & False}[check_mode(mode)]
 
 
 ValueSet = FloatFormat | Grid | FiniteSet
@@ -121,13 +150,22 @@ NUMBER = r"[-+]?[0-9]{1,400}(/[0-9]{1,400}|(\.[0-9]{0,400})?(e[-+]?[0-9]{1,3})?)
 """Texts of numbers; longer ones and larger exponents take long to write out, and are no float64 anyway."""
 
 
-def shorten(text: str, most: int) -> str:
+def shorten_text(text: str, most: int) -> str:
     """The text, the middle of a long one left out."""
     return text if len(text) <= most else f"{text[: most // 2]}...{text[-most // 2 :]}"
 
 
 def value_set(text: str) -> ValueSet:
-    """The values named by a format, `int:-4..4`, `fixed:BITS:FRACTION` or a list such as `-1,0,1/2,1`."""
+    """The values that a name stands for.
+
+    Args:
+        text: a format's name, `int:-4..4`, `fixed:BITS:FRACTION` or a list such as `-1,0,1/2,1`.
+
+    Examples:
+        >>> from mirrormata.theory import value_set
+        >>> value_set("int:-4..4")
+        Grid(name='int:-4..4', low=-4, high=4, quantum=Fraction(1, 1))
+    """
     name = ALIASES.get(text, text)
     if name in FORMATS or name in OCP_FORMATS:
         return FORMATS.get(name) or OCP_FORMATS[name]
@@ -150,7 +188,17 @@ def value_set(text: str) -> ValueSet:
 
 
 def finite_set(numbers: Iterable[Any], name: str | None = None) -> FiniteSet:
-    """The set of the given numbers (text, int, float or Fraction); each, and each midpoint, must be a float64."""
+    """The set of the given numbers.
+
+    Args:
+        numbers: text, int, float or Fraction; each, and each midpoint, must be a float64.
+        name: the set's name; None: the numbers.
+
+    Examples:
+        >>> from mirrormata.theory import finite_set
+        >>> finite_set([-1, 0, "1/2"])
+        FiniteSet(name='-1,0,1/2', members=(-1.0, 0.0, 0.5))
+    """
     exact = []
     for number in numbers:
         if isinstance(number, str) and not re.fullmatch(NUMBER, number):
@@ -168,7 +216,7 @@ def finite_set(numbers: Iterable[Any], name: str | None = None) -> FiniteSet:
         # an even last bit, so that sums rounded to odd lie on the right side
         if abs(x) > 2**1000 or Fraction(float(x)) != x or float(x).as_integer_ratio()[0].bit_length() > 52:
             raise InputError(
-                f"values: {shorten(str(x), 40)} (a value or the middle of two) has more than 52 bits or exceeds 2^1000: use dyadic "
+                f"values: {shorten_text(str(x), 40)} (a value or the middle of two) has more than 52 bits or exceeds 2^1000: use dyadic "
                 "numbers"
             )
     return FiniteSet(name or ",".join(str(x) for x in exact), tuple(float(x) for x in exact))

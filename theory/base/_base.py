@@ -16,12 +16,19 @@ from multiprocessing import get_context
 from os import cpu_count
 from typing import Any
 
+from ...foundation._text import html_table
+
 
 @dataclass(frozen=True)
 class Part:
-    """One part of the base. `id`: such as base.arithmetic; `module`: the file of this folder that checks it.
+    """One part of the base.
 
     Its `cases()` are `(name, what is wrong in that case or None)`, one after the other.
+
+    Attributes:
+        id: its id, such as base.arithmetic.
+        title: the part in a few words.
+        module: the file of this folder that checks it.
     """
 
     id: str
@@ -41,7 +48,15 @@ PARTS = (
 
 @dataclass(frozen=True)
 class BaseOutcome:
-    """`sound`: all `cases` came out as they must; else `reason` names the first that did not, and what came out."""
+    """The outcome of one part of the base.
+
+    Attributes:
+        part: the part.
+        sound: all cases came out as they must.
+        cases: how many were tried.
+        reason: the first case that did not, and what came out; None where all did.
+        seconds: time taken.
+    """
 
     part: Part
     sound: bool
@@ -59,6 +74,14 @@ class BaseOutcome:
             "reason": self.reason,
             "seconds": round(self.seconds, 3),
         }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """`(label, text)` pairs of a readable table."""
+        found = "sound" if self.sound else f"not sound: {self.reason}"
+        return [("part", self.part.title), ("finding", found), ("cases", f"{self.cases:,}")]
+
+    def _repr_html_(self) -> str:
+        return html_table(self.part.id, self.rows())
 
 
 def check_part(part: Part) -> BaseOutcome:
@@ -85,10 +108,13 @@ def check_base(
     fail_fast: bool = False,
     done: Callable[[BaseOutcome], None] = lambda _: None,
 ) -> list[BaseOutcome]:
-    """The outcome of each part, in the order of `parts`; `done` is called as they come in.
+    """The outcome of each part, in the order of `parts`.
 
-    `jobs`: processes, default one a core; 1: in this process. `fail_fast`: the parts behind the first that is not
-    sound are left out.
+    Args:
+        parts: the parts to check.
+        jobs: processes, default one a core; 1: in this process.
+        fail_fast: the parts behind the first that is not sound are left out.
+        done: called with each outcome as it comes in.
     """
     jobs = min(jobs or cpu_count() or 1, len(parts))
     if jobs <= 1:

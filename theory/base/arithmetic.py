@@ -76,7 +76,7 @@ def cases() -> Iterator[tuple[str, str | None]]:
 
 def library_roundings(name: str, x: Fraction) -> Iterator[tuple[str, str]]:
     """One exact number; and a float64 number among others, where it is one."""
-    arithmetic: Any = _parsed(name)
+    arithmetic: Any = _parse_arithmetic_name(name)
     yield "an exact number", _text(arithmetic.round(np.array([x], dtype=object))[0], arithmetic.values)
     if abs(x) < 2**1000 and Fraction(float(x)) == x:
         several = arithmetic.round(np.array([0.0, float(x), 1.0]))
@@ -95,14 +95,14 @@ def checker_roundings(name: str, x: Fraction) -> Iterator[tuple[str, str]]:
         yield "a checker", ("inf" if x > 0 else "-inf") if "overflows" in str(reason) else str(reason)
     if values in horizon.FLOATS:
         precision, least, largest = horizon.FLOATS[values]
-        y = horizon.rounded(x, precision, least)
+        y = horizon.round_to_format(x, precision, least)
         if abs(y) <= largest:
             yield "the checker of horizons", str(y)
 
 
 def library_steps(name: str, A: Any, H: Any, B: Any) -> Iterator[tuple[str, Any]]:
     """A h + b on float64 arrays and, where all is rounded at the end, on exact numbers."""
-    arithmetic: Any = _parsed(name)
+    arithmetic: Any = _parse_arithmetic_name(name)
     exact = [np.array(matrix, dtype=object) for matrix in (A, H, B)]
     if not isinstance(arithmetic, PerOp):
         yield "exact arrays", _texts(arithmetic.affine(*exact))
@@ -143,7 +143,7 @@ def checker_steps(name: str, A: Any, H: Any, B: Any) -> Iterator[tuple[str, Any]
 
 
 @cache
-def _parsed(name: str) -> Arithmetic:
+def _parse_arithmetic_name(name: str) -> Arithmetic:
     arithmetic = parse_arithmetic(name)
     if isinstance(arithmetic, Kernel) or arithmetic.name not in (name, name.removesuffix(":tie_low")):
         raise ValueError(f"{name} is read as {arithmetic.name}")

@@ -60,8 +60,8 @@ def cases() -> Iterator[tuple[str, str | None]]:
         n = len(rows_by_hand[0])
         automaton = Automaton(
             tuple(range(n)), tuple("abc"[: len(rows_by_hand)]), np.array(rows_by_hand), 0, np.arange(n).astype(object), name,
-        ).trimmed()  # fmt: skip
-        yield from of_one(name, automaton, counted_out(automaton.transitions.tolist()))
+        ).trim()  # fmt: skip
+        yield from of_one(name, automaton, count_bounds(automaton.transitions.tolist()))
     # five points and a parity: the square of the first letter, of order ten, and its conjugates are five-cycles
     turn = [5 * (1 - j) + (i + 1) % 5 for j in range(2) for i in range(5)]
     swap = [5 * j + (1, 0, 2, 3, 4)[i] for j in range(2) for i in range(5)]
@@ -77,8 +77,8 @@ def cases() -> Iterator[tuple[str, str | None]]:
         )
         automaton = Automaton(
             tuple(range(n)), tuple("abc"[:letters]), rows, 0, np.arange(n).astype(object), f"random {i}"
-        ).trimmed()  # fmt: skip
-        yield from of_one(automaton.name, automaton, counted_out(automaton.transitions.tolist()))
+        ).trim()  # fmt: skip
+        yield from of_one(automaton.name, automaton, count_bounds(automaton.transitions.tolist()))
     yield from false_certificates()
     yield from words_and_cycles()
 
@@ -96,13 +96,13 @@ def of_one(name: str, automaton: Automaton, known: Found) -> Iterator[tuple[str,
     theirs = {(b["figure"], b["reason"]): b["at_least"] for b in mine}
     yield f"the checker's bounds of {name}", None if theirs == known else f"{theirs}, not {known}"
     for bound in found:
-        yield f"evidence for {bound.reason} of {name}", _unproved(bound)
+        yield f"evidence for {bound.reason} of {name}", _find_unproved(bound)
     if found:
         said = check(bound_certificate(found))
         yield f"the certificate of {name}", None if said.verdict == "valid" else said.reason
 
 
-def counted_out(delta: list[list[int]]) -> Found:
+def count_bounds(delta: list[list[int]]) -> Found:
     """The bounds of an automaton of few states, from all maps of words: which of them turn states, and how."""
     n = len(delta[0])
     maps = {tuple(range(n))}
@@ -113,8 +113,8 @@ def counted_out(delta: list[list[int]]) -> Found:
             if g not in maps:
                 maps.add(g)
                 waiting.append(g)
-    by_letter = {length for row in delta for length in turned(row)}
-    by_word = {length for f in maps for length in turned(f)}
+    by_letter = {length for row in delta for length in find_cycle_lengths(row)}
+    by_word = {length for f in maps for length in find_cycle_lengths(f)}
     found: Found = {}
     if by_letter:
         found[RANK] = 2 if max(by_letter) > 2 else 1
@@ -131,7 +131,7 @@ def counted_out(delta: list[list[int]]) -> Found:
     return found
 
 
-def turned(f: Any) -> set[int]:
+def find_cycle_lengths(f: Any) -> set[int]:
     """The lengths of a map's cycles of two points or more: how often it is applied until a point is back."""
     lengths = set()
     for point in range(len(f)):
@@ -143,7 +143,7 @@ def turned(f: Any) -> set[int]:
     return lengths
 
 
-def _unproved(bound: Bound) -> str | None:
+def _find_unproved(bound: Bound) -> str | None:
     """What is wrong with the word and the cycle that are named, if they are."""
     rows = bound.automaton.transitions
     if "cycle" not in bound.data:
@@ -169,27 +169,27 @@ def false_certificates() -> Iterator[tuple[str, str | None]]:
             ):
                 wrong = deepcopy(right)
                 wrong["bounds"][i] |= change
-                yield f"{name}, {change}", refused(wrong)
+                yield f"{name}, {change}", find_accepted_error(wrong)
             if "cycle" in said["evidence"]:
                 wrong = deepcopy(right)
                 wrong["bounds"][i]["evidence"]["cycle"].reverse()
                 if len(said["evidence"]["cycle"]) > 2:
-                    yield f"{name}, the cycle turned round", refused(wrong)
+                    yield f"{name}, the cycle turned round", find_accepted_error(wrong)
         other = deepcopy(right)
         n = right["automaton"]["states"]
         other["automaton"]["transitions"] = [list(range(n)) for _ in right["automaton"]["transitions"]]
         other["automaton"]["sources"] = [[[q] for q in range(n)] for _ in right["automaton"]["transitions"]]
-        yield f"bounds of {spec} where no letter moves a state", refused(other)
+        yield f"bounds of {spec} where no letter moves a state", find_accepted_error(other)
         other = deepcopy(right)
         other["automaton"]["sources"][0].reverse()
-        yield f"bounds of {spec} with the sources of another table", refused(other)
+        yield f"bounds of {spec} with the sources of another table", find_accepted_error(other)
     for spec, theirs in (("mod:4", "mod:3"), ("A5[generators]", "S5[generators]"), ("parity", "mod:4")):
         wrong = bound_certificate(bounds(automaton_from_spec(spec)))
         wrong["bounds"] = bound_certificate(bounds(automaton_from_spec(theirs)))["bounds"]
-        yield f"the bounds of {theirs}, said of {spec}", refused(wrong)
+        yield f"the bounds of {theirs}, said of {spec}", find_accepted_error(wrong)
 
 
-def refused(document: dict[str, Any]) -> str | None:
+def find_accepted_error(document: dict[str, Any]) -> str | None:
     """That a false certificate is accepted, if it is."""
     found = check(document)
     return f"it is false, and is accepted: {found.reason}" if found.verdict == "valid" else None

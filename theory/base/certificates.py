@@ -63,39 +63,39 @@ def cases() -> Iterator[tuple[str, str | None]]:
     """All certificates, and what the checkers make of them."""
     for spec, request in TRUE:
         name = f"{spec} {request.theorem or ''}".strip()
-        yield f"the certificate of {name}", accepted(constructed(spec, request))
+        yield f"the certificate of {name}", why_refused(construct_certificate(spec, request))
         if name in LEAVES:
-            for change, wrong in leaves_changed(constructed(spec, request)):
-                yield f"{name}, {change}", refused(wrong)
+            for change, wrong in change_each_leaf(construct_certificate(spec, request)):
+                yield f"{name}, {change}", why_accepted(wrong)
     for name, document in by_hand(True):
-        yield f"{name}, right", accepted(document)
+        yield f"{name}, right", why_refused(document)
     for name, document in (*by_hand(False), *false_certificates()):
-        yield name, refused(document)
+        yield name, why_accepted(document)
     yield from horizons()
     yield from equivalences.cases()
     yield from numbers()
 
 
-def accepted(document: Document) -> str | None:
+def why_refused(document: Document) -> str | None:
     """Why a true certificate is refused, if it is."""
     found = check(document)
     return None if found.verdict == "valid" else f"it is true, and is refused: {found.reason}"
 
 
-def refused(document: Document) -> str | None:
+def why_accepted(document: Document) -> str | None:
     """That a false certificate is accepted, if it is."""
     found = check(document)
     return f"it is false, and is accepted: {found.reason}" if found.verdict == "valid" else None
 
 
 @cache
-def constructed(spec: str, request: Request) -> Document:
+def construct_certificate(spec: str, request: Request) -> Document:
     """The certificate of a construction; not to be changed."""
     found = choose(automaton_from_spec(spec), request)
     return full_certificate(found)
 
 
-def leaves_changed(document: Document) -> Iterator[tuple[str, Document]]:
+def change_each_leaf(document: Document) -> Iterator[tuple[str, Document]]:
     """Each integer one more, one after the other; labels stay, since they prove nothing."""
 
     def places(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
@@ -108,10 +108,10 @@ def leaves_changed(document: Document) -> Iterator[tuple[str, Document]]:
             yield from places(item, (*path, key))
 
     for path in places({k: v for k, v in document.items() if k != "labels"}, ()):
-        yield f"{'.'.join(map(str, path))} one more", changed(document, path, lambda x: x + 1)
+        yield f"{'.'.join(map(str, path))} one more", change_leaf(document, path, lambda x: x + 1)
 
 
-def changed(document: Document, path: Sequence[Any], change: Any) -> Document:
+def change_leaf(document: Document, path: Sequence[Any], change: Any) -> Document:
     """A copy with another value at a path."""
     result = deepcopy(document)
     at: Any = result
@@ -233,38 +233,43 @@ def two_layers(right: bool) -> Document:
 def false_certificates() -> Iterator[tuple[str, Document]]:
     """Certificates of constructions, changed in what they say."""
     for spec, request in TRUE:
-        right = constructed(spec, request)
+        right = construct_certificate(spec, request)
         name = f"{spec} {request.theorem or ''}".strip()
         rows, states = right["automaton"]["transitions"], right["automaton"]["states"]
         last = len(rows) - 1
         if rows[0] != rows[last]:
             yield (
                 f"{name}, first and last letter exchanged",
-                changed(right, ("automaton", "transitions"), lambda rows: [rows[-1], *rows[1:-1], rows[0]]),
+                change_leaf(
+                    right, ("automaton", "transitions"), lambda rows: [rows[-1], *rows[1:-1], rows[0]]
+                ),
             )
         yield (
             f"{name}, the last letter leads elsewhere from one state",
-            changed(
+            change_leaf(
                 right,
                 ("automaton", "transitions", last, -1),
                 lambda q, states=states: (q + 1) % states,
             ),
         )
-        yield f"{name}, the start is another state", changed(right, ("automaton", "start"), lambda q: q + 1)
+        yield (
+            f"{name}, the start is another state",
+            change_leaf(right, ("automaton", "start"), lambda q: q + 1),
+        )
         for path in read_outs(right):
             yield (
                 f"{name}, {'.'.join(map(str, path))} names another state",
-                changed(right, path, lambda q, states=states: (q + 1) % states),
+                change_leaf(right, path, lambda q, states=states: (q + 1) % states),
             )
         for path in several_factors(right):
             yield (
                 f"{name}, {'.'.join(map(str, path))} in the opposite order",
-                changed(right, path, lambda f: f[::-1]),
+                change_leaf(right, path, lambda f: f[::-1]),
             )
-    right = constructed("S3", Request(theorem="DP.T1"))
+    right = construct_certificate("S3", Request(theorem="DP.T1"))
     yield (
         "S3 DP.T1, letters as the inverse permutations",
-        changed(
+        change_leaf(
             right,
             ("points", "letters"),
             lambda rows: [[row.index(i) for i in range(len(row))] for row in rows],
@@ -272,19 +277,19 @@ def false_certificates() -> Iterator[tuple[str, Document]]:
     )
     yield (
         "S3 DP.T1, two letters' permutations exchanged",
-        changed(right, ("points", "letters"), lambda rows: [rows[0], rows[2], rows[1], *rows[3:]]),
+        change_leaf(right, ("points", "letters"), lambda rows: [rows[0], rows[2], rows[1], *rows[3:]]),
     )
-    yield "S3 DP.T1, the states of two elements exchanged", exchanged_states(right)
-    half = changed(right, ("counter",), lambda layers: layers[:1])
-    yield "S3 DP.T1, a counter of two phases for four", changed(half, ("summary", "layers"), lambda _: 3)
+    yield "S3 DP.T1, the states of two elements exchanged", exchange_states(right)
+    half = change_leaf(right, ("counter",), lambda layers: layers[:1])
+    yield "S3 DP.T1, a counter of two phases for four", change_leaf(half, ("summary", "layers"), lambda _: 3)
     # two swaps in turn lead e_0 to e_1, -e_0, -e_1, e_0, but nothing below tells the layer whose turn it is
     swaps = [{"factors": [[1, [[0, 1], [1, sign]]]]} for sign in (-1, 1)]
     codes = [[[0, 0, 1]], [[1, 0, 1]], [[0, 0, -1]], [[1, 0, -1]]]
     head = {"field": 1, "dim": 2, "value_dim": 1, "transitions": swaps, "codes": codes}
-    alone = changed(right, ("counter",), lambda _: [{"reads": [1, 0, 1, 0], "heads": [head]}])
+    alone = change_leaf(right, ("counter",), lambda _: [{"reads": [1, 0, 1, 0], "heads": [head]}])
     yield (
         "S3 DP.T1, a counter that reads the phase itself",
-        changed(alone, ("summary", "layers"), lambda _: 3),
+        change_leaf(alone, ("summary", "layers"), lambda _: 3),
     )
 
 
@@ -307,7 +312,7 @@ def several_factors(document: Document) -> Iterator[tuple[Any, ...]]:
                     yield ("layers", i, "heads", h, "transitions", x, "factors")
 
 
-def exchanged_states(document: Document) -> Document:
+def exchange_states(document: Document) -> Document:
     """Two elements of a delay with each other's states and outputs."""
     wrong = deepcopy(document)
     first, second = wrong["elements"][1:3]
@@ -319,27 +324,29 @@ def exchanged_states(document: Document) -> Document:
 
 def horizons() -> Iterator[tuple[str, str | None]]:
     """Lengths as they are known, and each of them one more."""
-    right = constructed("mod:5", Request())
+    right = construct_certificate("mod:5", Request())
     lengths = right["horizon"]["lengths"]
     yield "the horizons of mod:5", None if lengths == PENTAGON else f"{lengths}, not {PENTAGON}"
-    known = changed(right, ("horizon", "lengths"), lambda _: dict(PENTAGON))
+    known = change_leaf(right, ("horizon", "lengths"), lambda _: dict(PENTAGON))
     figures: Document = {"exactness": "algebraic", "integer_bound": None, "formats": []}
     swap = table(2, ([[1, 0], [0, 1]], [0, 1]), [{"heads": [SHRUNK_HEAD]}], [[0, 0], [1, 1]], figures)
     small = {**swap, "kind": "horizon", "horizon": {**right["horizon"], "lengths": dict(SHRUNK)}}
     for name, document in (("mod:5", known), ("a swap of small codes", small)):
-        yield f"the known horizons of {name}", accepted(document)
+        yield f"the known horizons of {name}", why_refused(document)
         for dtype in PENTAGON:
             yield (
                 f"the horizon of {name} in {dtype} one more",
-                refused(changed(document, ("horizon", "lengths", dtype), lambda n: n + 1)),
+                why_accepted(change_leaf(document, ("horizon", "lengths", dtype), lambda n: n + 1)),
             )
-    matrices = changed(known, ("layers", 0, "heads", 0, "transitions"), lambda rows: as_matrices(known, rows))
+    matrices = change_leaf(
+        known, ("layers", 0, "heads", 0, "transitions"), lambda rows: as_matrices(known, rows)
+    )
     matrices["summary"] |= {"householders": None, "norm": "unbounded"}
-    yield "a horizon of matrices whose norm nothing bounds", refused(matrices)
-    yield from overlooked_horizons(known)
+    yield "a horizon of matrices whose norm nothing bounds", why_accepted(matrices)
+    yield from find_overlooked_horizons(known)
 
 
-def overlooked_horizons(known: Document) -> Iterator[tuple[str, str | None]]:
+def find_overlooked_horizons(known: Document) -> Iterator[tuple[str, str | None]]:
     """What a bound on the counter alone does not see: another head that grows, and numbers beyond the decoder's squares."""
     grows = deepcopy(known)
     matrix = [
@@ -375,10 +382,10 @@ def overlooked_horizons(known: Document) -> Iterator[tuple[str, str | None]]:
 
     head = known["layers"][0]["heads"][0]
     codes = [[[i, j, scaled(x)] for i, j, x in code] for code in head["codes"]]
-    large = changed(known, ("layers", 0, "heads", 0, "codes"), lambda _: codes)
-    yield "a horizon whose decoder overflows", refused(large)
-    nothing = changed(large, ("horizon", "lengths"), lambda lengths: dict.fromkeys(lengths, 0))
-    yield "that nothing is certified where the decoder overflows", accepted(nothing)
+    large = change_leaf(known, ("layers", 0, "heads", 0, "codes"), lambda _: codes)
+    yield "a horizon whose decoder overflows", why_accepted(large)
+    nothing = change_leaf(large, ("horizon", "lengths"), lambda lengths: dict.fromkeys(lengths, 0))
+    yield "that nothing is certified where the decoder overflows", why_refused(nothing)
 
 
 def as_matrices(document: Document, transitions: list[Any]) -> list[Any]:

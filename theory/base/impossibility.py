@@ -23,10 +23,10 @@ from ..impossibility._cast_model import (
     TriangularLayer,
     cast_sequence,
     cast_states,
+    find_settled_value,
+    find_settled_values,
     follow,
     random_layer,
-    settled,
-    settled_values,
     value_at,
 )
 from ..impossibility._cast_theorems import alternating_period, reflections, turning_period
@@ -154,11 +154,11 @@ def sequences() -> Case:
             None,
         ),
     ):
-        said = settled(terms, k, model)
+        said = find_settled_value(terms, k, model)
         yield f"{name}, index {k}", None if said == right else f"{said}, not {right}"
     wide = _cast("cast:int:-1..9")
     for size, right in ((2, 9), (-2, -1)):
-        said = settled([(Fraction(size), 0, Fraction(2))], 10, wide)
+        said = find_settled_value([(Fraction(size), 0, Fraction(2))], 10, wide)
         yield f"growing from {size} on an uneven grid", None if said == right else f"{said}, not {right}"
     draw = random.Random(6)
     for name, i in product(CASTS, range(12)):
@@ -166,7 +166,7 @@ def sequences() -> Case:
             (Fraction(draw.randint(-9, 9), 4), draw.choice([0, 0, 1, 2]), Fraction(draw.randint(-10, 10), 8))
             for _ in range(3)
         ]
-        found = settled_values(terms, _cast(name), 4)
+        found = find_settled_values(terms, _cast(name), 4)
         length = 60 if found is None else found[0] + 40
         values = [_to_set(name)(value_at(terms, k)) for k in range(length)]
         counted = [

@@ -188,10 +188,10 @@ def segments() -> Case:
 def cuts() -> Case:
     """Cuts of scans: each token in one segment, no segment over a sequence's bound, steps that meet each token once."""
     for tokens, length in product((1, 5, 64, 200), (1, 3, 16, 64, 500)):
-        yield f"{tokens} tokens by {length}", cut_fault(cut(2, tokens, length), [0, tokens])
+        yield f"{tokens} tokens by {length}", find_cut_error(cut(2, tokens, length), [0, tokens])
         for bounds in PACKED if tokens == 200 else ():
             given = torch.tensor(bounds, dtype=torch.int32)
-            yield f"{bounds} by {length}", cut_fault(cut(1, tokens, length, given), bounds)
+            yield f"{bounds} by {length}", find_cut_error(cut(1, tokens, length, given), bounds)
     for tokens, sequences, width in product((1, 100, 10**6), (1, 64), (1, 256)):
         for device in ("cpu", "cuda"):
             found = segment_length(tokens, sequences, width, torch.device(device))
@@ -203,7 +203,7 @@ def cuts() -> Case:
         yield f"{count} segments joined", None if fits else f"{length} at a time"
 
 
-def cut_fault(found: Segments, bounds: list[int]) -> str | None:
+def find_cut_error(found: Segments, bounds: list[int]) -> str | None:
     """What is wrong with a cut, from where its segments begin and end and from its steps."""
     tokens = bounds[-1]
     if found.starts is None or found.ends is None or found.sequence is None:

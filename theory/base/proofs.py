@@ -52,7 +52,7 @@ class Planted:
 
 def cases() -> Iterator[tuple[str, str | None]]:
     """Layers of matrices in every arithmetic, by both methods; then constructions."""
-    for case in planted():
+    for case in plant_errors():
         for arithmetic in case.arithmetics:
             for method in case.methods:
                 found = prove(case.model, case.automaton, arithmetic, max_states=20_000, method=method)
@@ -85,7 +85,7 @@ def automaton(rows: Any, outputs: Any, name: str = "by hand") -> Automaton:
     return Automaton(states, tuple("abc"[: len(rows)]), np.array(rows), 0, given, name)
 
 
-def planted() -> Iterator[Planted]:
+def plant_errors() -> Iterator[Planted]:
     """Each with what is wrong in it."""
     parity = automaton_from_spec("parity")
     sign, quarter = [[[1]], [[-1]]], [[0, -1], [1, 0]]
@@ -120,11 +120,11 @@ def planted() -> Iterator[Planted]:
     yield Planted("a model that stands still", layer([[[1]], [[1]]], [[1], [5]], [0, 1]), late, 2, EVERYWHERE)
     swapped = automaton([[0, 1, 2], [1, 2, 2]], [0, 0, 1])
     yield Planted("the same, letters exchanged", layer([[[1]], [[1]]], [[1], [5]], [0, 1]), swapped, 2)
-    yield from rounded()
+    yield from plant_rounding_errors()
     yield from read()
 
 
-def rounded() -> Iterator[Planted]:
+def plant_rounding_errors() -> Iterator[Planted]:
     """Errors that an arithmetic makes."""
     even = automaton([[1, 0]], [0, 1])
     count = layer([[[1]]], [[i] for i in range(40)], [i % 2 for i in range(40)], B=[[1]])
@@ -285,7 +285,7 @@ def second_programs() -> Iterator[tuple[str, str | None]]:
         search.run(max_states=most)
         yield (
             f"stepped again: {name}",
-            _refused(search, model.machine(arithmetic, model.answers(four)), sound),
+            _judge_second_program(search, model.machine(arithmetic, model.answers(four)), sound),
         )
     parity = construct("parity")
     opposite = automaton([[0, 1], [1, 0]], [1, 0], "opposite")
@@ -299,7 +299,7 @@ def second_programs() -> Iterator[tuple[str, str | None]]:
     counter = StepperMachine(Shy(), answers_of(automaton_from_spec("parity"), None))
     search = StateSearch(counter, automaton_from_spec("parity"))
     search.run(max_states=100)
-    yield "stepped again: a step that depends on the batch", _refused(search, counter, False)
+    yield "stepped again: a step that depends on the batch", _judge_second_program(search, counter, False)
     digests = [
         proof_digest(model, held_to, name, model.answers(held_to))
         for model, held_to, name in (
@@ -317,7 +317,7 @@ def second_programs() -> Iterator[tuple[str, str | None]]:
     yield "digests of searches that differ", None if len(set(digests)) == len(digests) else "two are equal"
 
 
-def _refused(search: StateSearch, machine: Any, sound: bool) -> str | None:
+def _judge_second_program(search: StateSearch, machine: Any, sound: bool) -> str | None:
     """What is wrong with the second program's verdict."""
     try:
         derive_again(search, machine)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import ceil, floor, trunc
 from typing import Any, TypeAlias
 
-from ._exact import Invalid, need, shown
+from ._exact import Invalid, need, show_value
 
 Round: TypeAlias = Callable[[Fraction], Fraction]
 
@@ -53,7 +53,7 @@ class Arithmetic:
         if text == "exact":
             return
         self.kind, *parts = text.split(":")
-        need(self.kind in ("per_step", "per_op") and parts, f"arithmetic: {shown(text)} is not known")
+        need(self.kind in ("per_step", "per_op") and parts, f"arithmetic: {show_value(text)} is not known")
         width = {"int": 2, "fixed": 3}.get(parts[0], 1)
         values, parts = ":".join(parts[:width]), parts[width:]
         listed = values[:1] in "-0123456789"
@@ -63,7 +63,7 @@ class Arithmetic:
         if parts[:1] and parts[0] in WHOLE and parts[0] not in ("rne", usual):
             self.mode = parts.pop(0)
         saturate = parts == ["sat"] and values in FORMATS and values not in SATURATING
-        need(saturate or not parts, f"arithmetic: {shown(text)} is not how it is written")
+        need(saturate or not parts, f"arithmetic: {show_value(text)} is not how it is written")
         self.format = FORMATS.get(values)
         self.round = rounding(values, self.mode, saturate)
 
@@ -93,7 +93,7 @@ def rounding(values: str, mode: str, saturate: bool) -> Round:
     if values in FORMATS:
         return float_rounding(values, mode, saturate or values in SATURATING)
     if values[:1] in "-0123456789":
-        return listed_rounding(values, mode)
+        return round_to_listed(values, mode)
     grid = re.fullmatch(r"int:(-[1-9][0-9]{0,14}|0)\.\.([1-9][0-9]{0,14}|0)", values)
     fixed = re.fullmatch(r"fixed:([1-9][0-9]?):(0|[1-9][0-9]{0,2})", values)
     if grid:
@@ -102,7 +102,7 @@ def rounding(values: str, mode: str, saturate: bool) -> Round:
         high = 2 ** (int(fixed[1]) - 1) - 1
         low, quantum = -high - 1, Fraction(1, 2 ** int(fixed[2]))
     else:
-        raise Invalid(f"arithmetic: {shown(values)} is no format, grid with a zero, or list of numbers")
+        raise Invalid(f"arithmetic: {show_value(values)} is no format, grid with a zero, or list of numbers")
     whole = WHOLE[mode]
     return lambda x: min(max(whole(x / quantum), low), high) * quantum
 
@@ -118,6 +118,7 @@ def float_rounding(values: str, mode: str, saturate: bool) -> Round:
             size = abs(x)
             exponent = size.numerator.bit_length() - size.denominator.bit_length()
             exponent = max(exponent - (size < Fraction(2) ** exponent), least)
+        # 2^e ≤ |x| < 2^(e+1): values there are multiples of 2^(e - p + 1); subnormals have the least e
         unit = Fraction(2) ** (exponent - precision + 1)
         y = whole(x / unit) * unit
         inward = saturate or mode in ("rz", "ru" if x < 0 else "rd")
@@ -127,7 +128,7 @@ def float_rounding(values: str, mode: str, saturate: bool) -> Round:
     return to_float
 
 
-def listed_rounding(values: str, mode: str) -> Round:
+def round_to_listed(values: str, mode: str) -> Round:
     """To a finite set, written as an ascending list of numbers in lowest terms."""
     need(
         all(re.fullmatch(r"-?[0-9]{1,400}(/[1-9][0-9]{0,399})?", part) for part in values.split(",")),

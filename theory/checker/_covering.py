@@ -73,6 +73,7 @@ def below(
             column = wired.column(i, letter, points)
             following = wired.next[i][letter][column]
             need(following is not None, f"layers[{i}].next[{letter}][{column}]: it is null, but it occurs")
+            # the chain before goes on by the old point, the chain after by the point that the letter makes of it
             old = P if met < 0 else nodes[P][2][points[met]]
             new = T
             if entered >= 0:

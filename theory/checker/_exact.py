@@ -29,7 +29,7 @@ def need(condition: object, reason: str) -> None:
         raise Invalid(reason)
 
 
-def shown(x: Any) -> str:
+def show_value(x: Any) -> str:
     """A value in a message, short whatever it is."""
     if type(x) in (list, dict):
         return "a list" if type(x) is list else "an object"
@@ -42,7 +42,7 @@ def shown(x: Any) -> str:
 def integer(x: Any, low: int, high: int, where: str) -> int:
     """x itself, an integer (no bool) in [low, high]."""
     if type(x) is not int or not low <= x <= high:
-        raise Invalid(f"{where}: {shown(x)} is not an integer from {low} to {high}")
+        raise Invalid(f"{where}: {show_value(x)} is not an integer from {low} to {high}")
     return x
 
 
@@ -76,7 +76,7 @@ def parse(text: str) -> Any:
         return result
 
     def refuse(constant: str) -> Any:
-        raise Invalid(f"{shown(constant)} is not an exact number")
+        raise Invalid(f"{show_value(constant)} is not an exact number")
 
     try:
         return json.loads(text, object_pairs_hook=pairs, parse_float=refuse, parse_constant=refuse)
@@ -229,6 +229,7 @@ class Element:
         """Rational bounds of the number, from θ to the given number of bits, by interval Horner steps."""
         theta, low, high, shift = self.field.theta(bits), 0, 0, 0
         for c in reversed(self.coefficients):
+            # [low, high] · [θ-, θ+] lies between the least and the greatest of the four corners
             corners = [x * m for x in (low, high) for m in (theta, theta + 1)]
             shift += bits
             low, high = min(corners) + (c << shift), max(corners) + (c << shift)
@@ -276,13 +277,13 @@ def number(x: Any, field: Field, where: str) -> Number:
     if type(x) is str:
         need(
             len(x) <= MAX_DIGITS and re.fullmatch(r"-?[1-9][0-9]*/[1-9][0-9]*", x),
-            f"{where}: {shown(x)} is not a number",
+            f"{where}: {show_value(x)} is not a number",
         )
         p, q = (int(part) for part in x.split("/"))
-        need(q > 1 and gcd(p, q) == 1, f"{where}: {shown(x)} is not in lowest terms")
+        need(q > 1 and gcd(p, q) == 1, f"{where}: {show_value(x)} is not in lowest terms")
         return Fraction(p, q)
     if type(x) is not list or not 2 <= len(x) <= field.degree:
-        raise Invalid(f"{where}: {shown(x)} is not a number of the field")
+        raise Invalid(f"{where}: {show_value(x)} is not a number of the field")
     parts = []
     for c in x:
         need(type(c) is not list, f"{where}: a coefficient is a list")

@@ -179,9 +179,7 @@ class Head:
             rows = [self.total(row) for row in terms]
         else:
             gate = transition["gate"]
-            rows = self.reflected(
-                [{c: gate * x for c, x in row.items() if gate} for row in start], transition
-            )
+            rows = self.reflect([{c: gate * x for c, x in row.items() if gate} for row in start], transition)
         codes: list[list[tuple[int, int, Number]]] = [[] for _ in self.codes]
         for i, row in enumerate(rows):
             for column, x in row.items():
@@ -204,10 +202,10 @@ class Head:
         if "matrix" in transition:
             return tuple(transition["matrix"])
         gate = transition["gate"]
-        rows = self.reflected([{i: gate} if gate else {} for i in range(self.dim)], transition)
+        rows = self.reflect([{i: gate} if gate else {} for i in range(self.dim)], transition)
         return tuple((i, j, row[j]) for i, row in enumerate(rows) for j in sorted(row))
 
-    def reflected(self, rows: Rows, transition: dict[str, Any]) -> Rows:
+    def reflect(self, rows: Rows, transition: dict[str, Any]) -> Rows:
         """C_k···C_1 rows, in place: each factor changes only the rows in the support of its vector."""
         for beta, v, reading in transition["factors"]:
             sums = self.total([(x, rows[i]) for i, _, x in reading])

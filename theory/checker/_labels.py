@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._exact import array, need, record, shown
+from ._exact import array, need, record, show_value
 
 
 def read_labels(data: Any, texts: set[str], lists: set[str]) -> dict[str, Any]:
@@ -17,6 +17,6 @@ def read_labels(data: Any, texts: set[str], lists: set[str]) -> dict[str, Any]:
         need(all(type(name) is str for name in names), f"labels.{key}: not strings")
         seen: set[str] = set()
         for name in names:
-            need(name not in seen, f"labels.{key}: {shown(name)} is listed twice")
+            need(name not in seen, f"labels.{key}: {show_value(name)} is listed twice")
             seen.add(name)
     return labels

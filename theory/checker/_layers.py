@@ -35,7 +35,7 @@ class Wired:
             self.reads.append(array(layer["reads"], f"{where}.reads", letters))
             self.next.append(array(layer["next"], f"{where}.next", letters))
             before = [
-                [told(image, head.points) for image in table]
+                [tells_point(image, head.points) for image in table]
                 for head, table in zip(heads, images, strict=True)
             ]
             for x, (read, row) in enumerate(zip(self.reads[i], self.next[i], strict=True)):
@@ -80,7 +80,7 @@ class Wired:
         return column
 
 
-def told(image: list[int], points: int) -> bool:
+def tells_point(image: list[int], points: int) -> bool:
     """Does the new code tell the point before? Codes are one a point, or pairs in which the point is the first."""
     share = len(image) // points
     seen: dict[int, int] = {}

@@ -53,6 +53,7 @@ def regions(model: Model, machine: Machine, answers: str, limit: int = MAX_RELAX
                     images[c, x] = image, root_up(distance(centre, model.codes[image]))
                 image, off = images[c, x]
                 node, r = (image, machine.delta[x][q]), radius[c, q]
+                # |A c + B - c′| + ‖A‖ r, then what rounding a state of norm ‖A‖(|c| + r) + |B| adds
                 reach = off - (-norms[x] * r // NORM_GRID)
                 reach += rounding(model, x, -(-norms[x] * (sizes[c] + r) // NORM_GRID) + added[x])
                 said = model.decode[image][x]
@@ -101,6 +102,7 @@ def rounding(model: Model, x: int, size: int) -> int:
     ):  # a directed rounding errs by a whole step, not by half of one
         precision -= 1
     need(size <= largest * (GRID // 2), "the balls may overflow")
+    # half a step at most: 2^-p of the norm, and for each rounded entry half the spacing of the subnormals
     relative: int = -(-size // 2**precision)
     return relative + ceil(rough * Fraction(2) ** (least - precision) * GRID)
 
@@ -127,6 +129,7 @@ def dominates(s: int, gram: list[list[Fraction]]) -> bool:
     rest = [[(square if i == j else 0) - g for j, g in enumerate(row)] for i, row in enumerate(gram)]
     while rest:
         pivot, *row = rest[0]
+        # a symmetric matrix is semidefinite if its pivots are ≥ 0, and a pivot 0 has a row of zeros
         if pivot < 0 or (pivot == 0 and any(row)):
             return False
         below = rest[1:]

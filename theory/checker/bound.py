@@ -36,7 +36,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from ._exact import array, integer, need, record, run_alone, same, shown
+from ._exact import array, integer, need, record, run_alone, same, show_value
 from ._labels import read_labels
 
 Map: TypeAlias = tuple[int, ...]
@@ -161,7 +161,7 @@ def two_pairs(letters: Letters, n: int) -> dict[str, Any] | None:
         if len(fifths) < FIFTHS and any(len(cycle) % 5 == 0 for cycle in cycles(f)):
             exponent = period(f) // 5
             a = power(f, exponent)
-            key = min(power(a, i) for i in range(1, 5))
+            key = min(power(a, i) for i in range(1, 5))  # one for the subgroup {1, a, a², a³, a⁴}
             if key not in groups:
                 groups.add(key)
                 fifths.append((x, exponent, a))
@@ -173,7 +173,7 @@ def two_pairs(letters: Letters, n: int) -> dict[str, Any] | None:
             left -= 1
             b = [0] * n
             for p in range(n):
-                b[y[p]] = y[a[p]]
+                b[y[p]] = y[a[p]]  # b = y a y⁻¹
             if split_icosahedral(a, tuple(b)):
                 return {"letter": x, "exponent": exponent, "word": list(word)}
     return None
@@ -194,6 +194,7 @@ def all_maps(letters: Letters, permutations: Letters, n: int) -> dict[str, Any] 
     if len(pairs) < n * (n - 1):
         return None
     for word, f in words(permutations, n):
+        # an odd power of f, the lcm of the odd lengths, undoes all other cycles: the transposition is left
         if [len(cycle) for cycle in cycles(f) if len(cycle) % 2 == 0] == [2]:
             return {"transposition": list(word), "collapse": merging[0]}
     return None
@@ -277,15 +278,17 @@ def check(document: Any) -> str:
         record(said, keys, where)
         key = (said["figure"], said["reason"])
         at = next((j for j, b in enumerate(mine) if (b["figure"], b["reason"]) == key), None)
-        need(at is not None, f"{where}: no bound of {shown(key[0])} by {shown(key[1])} is known here")
+        need(
+            at is not None, f"{where}: no bound of {show_value(key[0])} by {show_value(key[1])} is known here"
+        )
         assert at is not None
         need(at > last, f"{where}: the bounds are out of order")
         last = at
         evidence = record(said["evidence"], set(mine[at]["evidence"]), f"{where}.evidence")
         for name, value in mine[at]["evidence"].items():
-            need(same(evidence[name], value), f"{where}.evidence.{name}: it is {shown(value)}")
+            need(same(evidence[name], value), f"{where}.evidence.{name}: it is {show_value(value)}")
         for name in sorted(keys - {"evidence"}):
-            need(same(said[name], mine[at][name]), f"{where}.{name}: it is {shown(mine[at][name])}")
+            need(same(said[name], mine[at][name]), f"{where}.{name}: it is {show_value(mine[at][name])}")
     need(last >= 0, "bounds: empty")
     figures = ", ".join(f"{said['figure']} >= {said['at_least']}" for said in document["bounds"])
     return f"{n} states, {k} letters: {figures}"

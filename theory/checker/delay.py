@@ -37,7 +37,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from ._exact import Invalid, array, integer, need, record, run_alone, same, shown
+from ._exact import Invalid, array, integer, need, record, run_alone, same, show_value
 from ._head import Head
 from .table import FORMATS, Machine, read_machine
 
@@ -166,7 +166,7 @@ def check_elements(
     for e, image in enumerate(order):
         need(
             e < len(raw) and images[e] == image,
-            f"elements[{e}]: the element that is due is {shown(str(image))}",
+            f"elements[{e}]: the element that is due is {show_value(str(image))}",
         )
         need(same(states[e], wanted[e]), f"elements[{e}].state: the automaton reaches {wanted[e]}")
         for x, letter in enumerate(letters):
@@ -183,6 +183,7 @@ def check_elements(
     need(len(order) == len(raw), "elements: one is no product of letters")
     most = max((s for row in sizes for s in row), default=0)
     for e, row in enumerate(sizes):
+        # the groups are filled from the first on: n_h swaps each, what is left, then none
         full, rest = divmod(sum(row), max(most, 1))
         filled = [most] * full + [rest] * (rest > 0)
         need(row == filled + [0] * (block - len(filled)), f"elements[{e}].groups: not filled one by one")
@@ -216,7 +217,7 @@ def check_initial(data: Any, images: list[tuple[int, ...]], states: list[int], n
         if tells(images, states, rest):
             wanted = rest
     need(tells(images, states, wanted), "points: they do not tell the states")
-    need(marks == wanted, f"points.initial: H_0 marks the points {shown(str(wanted))}")
+    need(marks == wanted, f"points.initial: H_0 marks the points {show_value(str(wanted))}")
     return len(marks)
 
 
@@ -257,7 +258,7 @@ def check(document: Any) -> str:
     record(document["summary"], set(summary), "summary")
     for key, value in summary.items():
         if not same(document["summary"][key], value):
-            raise Invalid(f"summary.{key}: it is {shown(value)}")
+            raise Invalid(f"summary.{key}: it is {show_value(value)}")
     facts = f"{count} states, {k} letters, {len(states)} group elements, blocks of {block} tokens"
     return f"{facts}: equal on all words"
 

@@ -98,7 +98,7 @@ def fitting(entries: Iterable[Any], dtype: str) -> bool:
     return all(isinstance(x, int | Fraction) and to_dtype(Fraction(x)) == x for x in entries)
 
 
-def reached(head: Head) -> int | None:
+def bound_entries(head: Head) -> int | None:
     """The greatest possible Σ |a||h| + |b| of an entry of A(x) C + B(x); None where not all is integer."""
     if not head.integer:
         return None
@@ -109,6 +109,7 @@ def reached(head: Head) -> int | None:
     for t in head.transitions:
         entries: Any = head.matrix(t)
         sums: dict[tuple[int, int], Any] = {}
+        # Σ_k |a_ik| max|h_kj| + |b_ij| bounds every partial sum, in whatever order the terms are added
         for i, k, a in entries:
             for j in range(head.value_dim):
                 sums[i, j] = sums.get((i, j), 0) + abs(a) * sizes.get((k, j), 0)
@@ -126,7 +127,7 @@ def grow(sizes: dict[tuple[int, int], Any], entries: Any) -> None:
 
 def integer_dtypes(heads: list[Head]) -> list[str]:
     """The dtypes in which no operation is rounded, whatever their order."""
-    most = [reached(head) for head in heads]
+    most = [bound_entries(head) for head in heads]
     return [d for d, reach in REACH.items() if all(m is not None and m <= reach for m in most)]
 
 

@@ -88,7 +88,7 @@ def norm_up(square: int) -> Fraction:
     return Fraction(root + (root * root < square), 2**96)
 
 
-def rounded(x: Number, precision: int, least: int) -> Fraction:
+def round_to_format(x: Number, precision: int, least: int) -> Fraction:
     """x rounded once to the nearest number of a float format, ties to even; no overflow here."""
     bits = 128
     while True:
@@ -96,6 +96,7 @@ def rounded(x: Number, precision: int, least: int) -> Fraction:
         for end in bounds(x, bits):
             exponent = least
             if end:
+                # 2^e ≤ |x| < 2^(e+1): the spacing of values there is 2^(e - p + 1), below the least normal that of it
                 size = abs(end)
                 exponent = size.numerator.bit_length() - size.denominator.bit_length()
                 exponent = max(exponent - (size < Fraction(2) ** exponent), least)
@@ -116,7 +117,7 @@ def squares(entries: Iterable[Number]) -> Number:
 
 def rounding_errors(matrix: Sparse, precision: int, least: int) -> Number:
     """‖rnd(M) - M‖² in the Frobenius norm."""
-    return squares(rounded(x, precision, least) - x for _, _, x in matrix)
+    return squares(round_to_format(x, precision, least) - x for _, _, x in matrix)
 
 
 def least_distance(head: Head, images: list[list[int]]) -> int | None:
@@ -176,11 +177,13 @@ def head_horizon(
     delta = norm_up(max(errors, default=0))
     first = norm_up(grid(rounding_errors(head.codes[start], precision, least), up=True))
     size = head.dim * head.value_dim
+    # Y, c and t of the text: Y = (1 + δ)(R + m), c = δR + uY + ndη, and t(c + mδ) < m - E_0
     reach = (1 + delta) * (radius + margin)
     step = delta * radius + reach / 2**precision + size * Fraction(2) ** (least - precision)
     drowned = len(head.codes) > 1 and margin**2 * 2**30 <= load
     if reach > largest or margin <= first or drowned or load > LARGEST_LOAD:
         return 0
+    # the largest t with t(c + mδ) < m - E_0, strictly: one less than the quotient rounded up
     return int(-((first - margin) // (step + margin * delta))) - 1
 
 

@@ -29,7 +29,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     __package__ = "checker"
 
 from ._arithmetic import Arithmetic, Round, rounding
-from ._exact import Field, array, integer, need, number, record, run_alone, same, shown
+from ._exact import Field, array, integer, need, number, record, run_alone, same, show_value
 from ._impossible_words import Language, State, first_cast_pair, first_pair
 from ._labels import read_labels
 
@@ -72,7 +72,7 @@ class Head:
                 result[i, j] = result.get((i, j), Fraction(0)) + a * x
         return result
 
-    def watched(self, unrounded: State) -> State:
+    def watch(self, unrounded: State) -> State:
         """The same, remembered in the sums."""
         for at, x in unrounded.items():
             self.sums[at] = self.sums.get(at, Fraction(0)) + x
@@ -84,7 +84,7 @@ class Head:
         unrounded = self.product(state, letter)
         for i, j, b in self.B[letter]:
             unrounded[i, j] = unrounded.get((i, j), Fraction(0)) + b
-        return rounded(self.watched(unrounded), q)
+        return round_state(self.watch(unrounded), q)
 
     def check(self, state: State, said: Any, where: str) -> None:
         """No idle entry, and the evidence is what was computed."""
@@ -103,7 +103,7 @@ class Head:
             )
 
 
-def rounded(unrounded: State, q: Round) -> State:
+def round_state(unrounded: State, q: Round) -> State:
     """Each entry rounded, zeros left out."""
     pairs = ((at, q(x)) for at, x in unrounded.items())
     return {at: x for at, x in pairs if x}
@@ -153,7 +153,7 @@ def check(document: Any) -> str:
     need(type(text) is str, "arithmetic: not a string")
     model, _, values = text.partition(":")
     if model == "per_step":
-        states = stepped(
+        states = step_to_copies(
             heads, [place[x] for x in prefix], [place[x] for x in loop], j, Arithmetic(text).round
         )
         found = first_pair(language, prefix, loop, states)
@@ -165,7 +165,7 @@ def check(document: Any) -> str:
     need(found is not None, "words: no two of the states are equal and separated by the language")
     assert found is not None
     for name, value in zip(("i", "j", "suffix"), found, strict=True):
-        need(same(words[name], value), f"words.{name}: it is {shown(value)}")
+        need(same(words[name], value), f"words.{name}: it is {show_value(value)}")
     evidence = array(document["evidence"], "evidence", len(heads))
     for at, (head, state) in enumerate(zip(heads, states[j], strict=True)):
         head.check(state, evidence[at], f"evidence[{at}]")
@@ -181,6 +181,7 @@ def count_work(heads: list[Head], steps: int, arithmetic: Any) -> None:
         bits = max([size(x) for x in numbers], default=1)
         columns = {j for part in head.B for _, j, _ in part} | {j for _, j in head.start}
         products = max([len(A) for A in head.A]) * max(len(columns), 1) + len(numbers)
+        # in `cast` A^m has about m times the bits of A, and Σ m² over the steps is a third of steps³
         square = bits**2 * (steps**2 if cast else 1)
         work += steps * products * (1 + square // (3 if cast else 1) // 640**2)
     need(work <= MAX_WORK, f"words: the replay takes more than {MAX_WORK:,} products")
@@ -191,10 +192,12 @@ def size(x: Fraction) -> int:
     return x.numerator.bit_length() + x.denominator.bit_length()
 
 
-def stepped(heads: list[Head], prefix: list[int], loop: list[int], j: int, q: Round) -> list[list[State]]:
+def step_to_copies(
+    heads: list[Head], prefix: list[int], loop: list[int], j: int, q: Round
+) -> list[list[State]]:
     """The joint states after u v^0, ..., u v^j."""
     for head in heads:
-        need(rounded(head.start, q) == head.start, f"{head.where}.start: not values of the arithmetic")
+        need(round_state(head.start, q) == head.start, f"{head.where}.start: not values of the arithmetic")
     now = [head.start for head in heads]
     for x in prefix:
         now = [head.step(state, x, q) for head, state in zip(heads, now, strict=True)]
@@ -211,19 +214,21 @@ def powers(heads: list[Head], j: int, q: Round) -> list[list[State]]:
     columns = []
     for head in heads:
         first, added = head.start, {(r, c): x for r, c, x in head.B[0]}
-        head.watched(added)
+        head.watch(added)
         total: State = {}
-        column = [rounded(first, q)]
+        column = [round_state(first, q)]
         for k in range(j):
             if k:
-                added = head.watched(head.product(added, 0))
-            for at, x in rounded(added, q).items():
+                added = head.watch(head.product(added, 0))
+            # total = Σ_{m ≤ k} cast(A^m B), each term cast before it is added
+            for at, x in round_state(added, q).items():
                 total[at] = total.get(at, Fraction(0)) + x
-            first = head.watched(head.product(first, 0))
+            first = head.watch(head.product(first, 0))
+            # H_{k+1} = cast(total + cast(A^{k+1} H_0))
             whole = dict(total)
-            for at, x in rounded(first, q).items():
+            for at, x in round_state(first, q).items():
                 whole[at] = whole.get(at, Fraction(0)) + x
-            column.append(rounded(whole, q))
+            column.append(round_state(whole, q))
         columns.append(column)
     return [list(joint) for joint in zip(*columns, strict=True)]
 

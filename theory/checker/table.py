@@ -20,7 +20,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     __package__ = "checker"
 
 from ._covering import check_covering
-from ._exact import array, integer, need, record, run_alone, same, shown, sign
+from ._exact import array, integer, need, record, run_alone, same, show_value, sign
 from ._head import Head, canonical, decode_rows
 from ._labels import read_labels
 from ._layers import Wired, check_joint
@@ -143,7 +143,7 @@ def check_summary(data: Any, layers: list[list[Head]], heads: list[Head]) -> Non
     }
     record(data, set(summary), "summary")
     for key, value in summary.items():
-        need(same(data[key], value), f"summary.{key}: it is {shown(value)}")
+        need(same(data[key], value), f"summary.{key}: it is {show_value(value)}")
 
 
 def check_decode(

@@ -36,7 +36,13 @@ Point: TypeAlias = tuple[Fraction, ...]
 class Witness:
     """A recurrence of one letter, the states on 1^k as far as they are listed, and the period at their end.
 
-    `claim`: what it refutes or limits. `facts`: what is special about it, each checked where it is tested.
+    Attributes:
+        claim: the ID of the claim that it refutes or limits.
+        arithmetic: the arithmetic's name.
+        stepper: the recurrence.
+        states: the states on 1^k, k = 0, 1, ...
+        period: the period at their end.
+        facts: what is special about it, each checked where it is tested.
     """
 
     claim: str
@@ -364,7 +370,7 @@ def plain_witness(witness: Witness) -> dict[str, Any]:
     return found
 
 
-def written_witness(written: Mapping[str, Any]) -> Witness:
+def read_witness(written: Mapping[str, Any]) -> Witness:
     """The recurrence that `plain_witness` wrote."""
     weights = written["weights"]
     numbers = {
@@ -390,7 +396,7 @@ def written_witness(written: Mapping[str, Any]) -> Witness:
 
 def counts(written: Mapping[str, Any], period: int) -> bool:
     """Replayed: are all eigenvalues real and not negative, and is the limit cycle of this period?"""
-    witness = written_witness(written)
+    witness = read_witness(written)
     spectrum = transition_spectrum(witness)
     return bool(spectrum.is_real) and spectrum.has_negative is False and witness.replay().period == period
 

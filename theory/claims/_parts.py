@@ -20,13 +20,13 @@ from ...foundation._errors import NotRealisableError
 from .._check import check
 from .._verdict import Verdict
 from ..spectra._matrix import ExactMatrix
-from ..spectra._model import given_letters, lrnn_heads
+from ..spectra._model import check_letters, lrnn_heads
 from ..verifying._claim import Claim, Subject
-from ..verifying._evidence import proved
-from ._symbolic import Identity, unproved
+from ..verifying._evidence import decide_values
+from ._symbolic import Identity, find_unproved
 
 
-def proved_in_parts(
+def decide_parts(
     claim: Claim,
     parts: Mapping[str, Any],
     *,
@@ -40,7 +40,7 @@ def proved_in_parts(
     """
     numbers = [(name, str(made), str(said)) for name, (made, said) in (values or {}).items()]
     wrong = {name: defect for name, defect in parts.items() if defect is not None}
-    return proved(
+    return decide_values(
         claim,
         computed="; ".join(
             [
@@ -59,10 +59,10 @@ def proved_in_parts(
 
 def symbolic(identities: Sequence[Identity]) -> list[str] | None:
     """As a part: the identities that sympy does not reduce to 0; None where it does so with all."""
-    return unproved(identities) or None
+    return find_unproved(identities) or None
 
 
-def sampled(verdict: Verdict) -> Any:
+def summarise_cases(verdict: Verdict) -> Any:
     """As a part: a verdict about instances or cases; None where it found no violation."""
     return None if verdict.confirmed else {"status": verdict.status, **verdict.evidence}
 
@@ -75,7 +75,7 @@ def figures(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def drawn_factors(generator: np.random.Generator, n: int, sizes: Sequence[Fraction]) -> list[GHFactor]:
+def draw_factors(generator: np.random.Generator, n: int, sizes: Sequence[Fraction]) -> list[GHFactor]:
     """Factors on Rⁿ with random integer keys, entries to ±3, and β‖v‖² = `sizes`, none of which is 0."""
     found = []
     for size in sizes:
@@ -105,7 +105,7 @@ def letter_matrices(subject: Subject) -> list[tuple[str, ExactMatrix]] | None:
             for name, A in zip(names, matrices, strict=True)
         ]
     if subject.npz is not None:
-        matrices, names = given_letters(subject.npz, None, subject.name)
+        matrices, names = check_letters(subject.npz, None, subject.name)
         return [(f"letter {name}", A) for name, A in zip(names, matrices, strict=True)]
     return None
 
@@ -116,7 +116,7 @@ def defect(found: Realisation) -> str | None:
     return None if result.verdict == "valid" else result.reason
 
 
-def with_letters_exchanged(found: LRNN) -> LRNN:
+def exchange_letters(found: LRNN) -> LRNN:
     """The same weights held against another automaton: its first and last letter have changed places.
 
     What no longer fits must be found by every check that is worth its name. `NotRealisableError` for one letter.

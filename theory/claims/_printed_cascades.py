@@ -13,7 +13,9 @@ from ...constructions.cascades._layers import cascade_lrnn
 from ..running._refutation import Refutation, goes_wrong, refute
 
 
-def printed_cascades(draw: Callable[[], Automaton], count: int, *, gated: bool = False) -> list[Refutation]:
+def refute_printed_cascades(
+    draw: Callable[[], Automaton], count: int, *, gated: bool = False
+) -> list[Refutation]:
     """What is found of so many drawn automata whose cascades have two levels or more."""
     found: list[Refutation] = []
     while len(found) < count:
@@ -24,7 +26,7 @@ def printed_cascades(draw: Callable[[], Automaton], count: int, *, gated: bool =
     return found
 
 
-def shortest_written(found: list[Refutation]) -> dict[str, Any] | None:
+def write_shortest(found: list[Refutation]) -> dict[str, Any] | None:
     """The shortest refuting word with its automaton, in plain values; None where no cascade is wrong."""
     first = min((x for x in found if x.word is not None), key=lambda x: len(x.word or ()), default=None)
     if first is None:
@@ -34,7 +36,7 @@ def shortest_written(found: list[Refutation]) -> dict[str, Any] | None:
     return {"automaton": maps, "letters": list(first.word or ()), **first.to_json()}
 
 
-def replayed(witness: Mapping[str, Any], *, gated: bool = False) -> bool:
+def replay_witness(witness: Mapping[str, Any], *, gated: bool = False) -> bool:
     """Does the cascade of the written automaton, wired as printed, name a wrong state after the written letters?"""
     maps = np.array(witness["automaton"]["transitions"])
     letters, states = maps.shape

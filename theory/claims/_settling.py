@@ -98,7 +98,7 @@ def all_symmetric(
                         "A": A.tolist(),
                         "B": Bs[b].tolist(),
                         "state": points[later.reshape(shape)[t, b, h] % len(points)].tolist(),
-                        "rounding": [sums.written(row, state_values) for row in tables[t]],
+                        "rounding": [sums.list_values(row, state_values) for row in tables[t]],
                     }
                 )
     return result
@@ -164,7 +164,7 @@ class _Sums:
         """Where the given sums stand."""
         return np.rint(sums / self.unit).astype(np.int64) + self.low
 
-    def written(self, table: Indices, state_values: Floats) -> dict[str, float]:
+    def list_values(self, table: Indices, state_values: Floats) -> dict[str, float]:
         """The values that a map has at all sums."""
         return {str(x): float(state_values[v]) for x, v in zip(self.all, table, strict=True)}
 

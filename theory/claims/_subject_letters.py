@@ -9,7 +9,7 @@ from .._verdict import Verdict
 from ..planning._bounds import proper_cycles
 from ..spectra._model import LetterSpectrum, model_spectrum
 from ..verifying._claim import Claim, Subject
-from ..verifying._evidence import proved
+from ..verifying._evidence import decide_values
 
 
 def letters_with(subject: Subject, has: Callable[[LetterSpectrum], bool]) -> list[str] | None:
@@ -58,13 +58,13 @@ def turning_needs(
         if needed is None
         else f"letter {needed} {turns}, for which {claim.id} (cited) demands one in model {claim.arithmetic}"
     )
-    return proved(
+    return decide_values(
         claim,
         computed=len(beyond),
         claimed=int(needed is not None),
         relation=">=",
         evidence={
-            "says": f"{counted(len(beyond), 'letter has', 'letters have')} {eigenvalue}; {need}",
+            "says": f"{count_letters(len(beyond), 'letter has', 'letters have')} {eigenvalue}; {need}",
             key: beyond,
             f"letter_that_{turns.replace(' ', '_')}": needed,
             "without_such_letters": without,
@@ -74,6 +74,6 @@ def turning_needs(
     )
 
 
-def counted(number: int, one: str, many: str) -> str:
+def count_letters(number: int, one: str, many: str) -> str:
     """`1 letter has`, `2 letters have`."""
     return f"{number} {one if number == 1 else many}"

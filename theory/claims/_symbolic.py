@@ -45,7 +45,7 @@ def _modulo_circles(x: Any) -> Any:
     return sp.cancel(numerator / denominator)
 
 
-def unproved(identities: Sequence[Identity]) -> list[str]:
+def find_unproved(identities: Sequence[Identity]) -> list[str]:
     """The texts of those that sympy does not reduce to 0, with what is left."""
     remainders = [(identity.text, identity.remainder) for identity in identities]
     return [f"{text}: off by {left}" for text, left in remainders if left is not None]

@@ -27,8 +27,8 @@ from ...constructions.algebra._matrices import (
 from ...constructions.algebra._matrices import product as product_of_matrices
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort, Subject
-from ..verifying._evidence import exhaustive, proved, supported
-from ._parts import drawn_factors, figures, letter_matrices, proved_in_parts, sampled, symbolic
+from ..verifying._evidence import check_all_cases, check_random_cases, decide_values
+from ._parts import decide_parts, draw_factors, figures, letter_matrices, summarise_cases, symbolic
 
 # CK.1: every orthogonal diagonal-plus-rank-one matrix is (I - 2kkᵀ)·diag(±1), ‖k‖ = 1; decided and written out.
 #
@@ -103,7 +103,7 @@ def _diagonal(entries: Sequence[int]) -> Matrix:
     return matrix([[x if i == j else 0 for j in range(len(entries))] for i, x in enumerate(entries)])
 
 
-def written_out(factor: GHFactor, signs: Sequence[int]) -> Matrix:
+def multiply_out(factor: GHFactor, signs: Sequence[int]) -> Matrix:
     """(I - 2kkᵀ)·diag(signs)."""
     return product(factor.matrix(len(signs)), _diagonal(signs))
 
@@ -168,44 +168,47 @@ def verify(effort: Effort = QUICK) -> Verdict:
         >>> print(verify().line())
         proved: 3 of 3 parts, as claimed
     """
-    signed = [A for n in range(1, effort.pick(4, 5)) for A in signed_permutations(n)]
-    every = exhaustive(
-        CLAIM, cases=signed, check=disagreement, of=f"signed permutations of up to {len(signed[-1])} axes"
+    signed = [A for n in range(1, effort.pick(4, 5)) for A in list_signed_permutations(n)]
+    every = check_all_cases(
+        CLAIM,
+        cases=signed,
+        check=find_disagreement,
+        of=f"signed permutations of up to {len(signed[-1])} axes",
     )
-    random = supported(
+    random = check_random_cases(
         CLAIM,
         effort,
         count=effort.pick(60, 1500),
-        draw=lambda g: drawn_orthogonal(g, 1),
-        broken=lambda g: drawn_orthogonal(g, 2),
+        draw=lambda g: draw_orthogonal(g, 1),
+        broken=lambda g: draw_orthogonal(g, 2),
         check=missing_form,
         tight=lambda A: all(x != 0 for row in A for x in row),
     )
-    both = exhaustive(
+    both = check_all_cases(
         CLAIM,
-        cases=[drawn_orthogonal(effort.generator(2 + k), 1 + k % 3) for k in range(effort.pick(60, 600))],
-        check=disagreement,
+        cases=[draw_orthogonal(effort.generator(2 + k), 1 + k % 3) for k in range(effort.pick(60, 600))],
+        check=find_disagreement,
         of="random orthogonal matrices",
     )
     parts = {
         "the algebra of the proof": symbolic(proof_identities()),
-        "both sides agree": sampled(every) or sampled(both),
-        "one reflection with signs": sampled(random),
+        "both sides agree": summarise_cases(every) or summarise_cases(both),
+        "one reflection with signs": summarise_cases(random),
     }
-    return proved_in_parts(CLAIM, parts, evidence={"signed": figures(every), "random": figures(random)})
+    return decide_parts(CLAIM, parts, evidence={"signed": figures(every), "random": figures(random)})
 
 
-def signed_permutations(n: int) -> Iterator[Matrix]:
+def list_signed_permutations(n: int) -> Iterator[Matrix]:
     """All 2ⁿ n! of them."""
     for image in permutations(range(n)):
         for signs in product_from_itertools((1, -1), repeat=n):
             yield matrix([[signs[j] * int(image[j] == i) for j in range(n)] for i in range(n)])
 
 
-def drawn_orthogonal(generator: np.random.Generator, reflections: int) -> Matrix:
+def draw_orthogonal(generator: np.random.Generator, reflections: int) -> Matrix:
     """A product of that many rational reflections, with signs, in 3 to 5 dimensions."""
     n = int(generator.integers(3, 6))
-    A = product_of(drawn_factors(generator, n, [TWO] * reflections), n)
+    A = product_of(draw_factors(generator, n, [TWO] * reflections), n)
     signs = generator.choice([-1, 1], size=n).tolist()
     return product_of_matrices(A, matrix([[signs[i] if i == j else 0 for j in range(n)] for i in range(n)]))
 
@@ -213,10 +216,10 @@ def drawn_orthogonal(generator: np.random.Generator, reflections: int) -> Matrix
 def missing_form(A: Matrix) -> Any:
     """The orthogonal matrix where it has no such form, or where the form is another matrix; None otherwise."""
     found = reflection_and_signs(A)
-    return None if found is not None and written_out(*found) == A else {"matrix": A, "form": str(found)}
+    return None if found is not None and multiply_out(*found) == A else {"matrix": A, "form": str(found)}
 
 
-def disagreement(A: Matrix) -> Any:
+def find_disagreement(A: Matrix) -> Any:
     """Where D + u vᵀ exists and the form does not, or the other way round; None where they agree."""
     return None if is_diagonal_plus_rank_one(A) == (missing_form(A) is None) else {"matrix": A}
 
@@ -234,7 +237,7 @@ def applies(subject: Subject) -> Verdict | None:
             wrong += [] if violation is None else [{"letter": name, **violation}]
     if not covered:
         return None
-    return proved(
+    return decide_values(
         CLAIM,
         computed=f"{covered - len(wrong)} letters are a reflection with signs",
         claimed=f"{covered} letters are a reflection with signs",

@@ -11,9 +11,9 @@ from .._verdict import Verdict
 from ..planning._bounds import bounds
 from ..spectra._eigenvalues import eigenvalue_report
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import proved
+from ..verifying._evidence import decide_values
 from ._parts import defect, further
-from .h_rank import random_factors, refusal, turned_planes
+from .h_rank import count_turned_planes, random_factors, refusal
 
 CLAIM = Claim(
     "CK.S5",
@@ -48,7 +48,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     refused, certificate = refusal("S5", 3)
     built = construct(automaton, max_layers=1)
     bound = next((b for b in bounds(automaton) if b.reason == "CK.S5"), None)
-    found = proved(
+    found = decide_values(
         CLAIM,
         computed=[refused, certificate, built.householders if defect(built) is None else None],
         claimed=["CK.S5", "valid", 4],
@@ -86,4 +86,4 @@ def _has_bound(spec: str) -> bool:
 def _planes(generator: np.random.Generator, k: int, count: int) -> int:
     """The most over random products of k reflections in five dimensions."""
     products = (product_of(random_factors(generator, 5, k, reflections=True), 5) for _ in range(count))
-    return max(turned_planes(eigenvalue_report(A)) for A in products)
+    return max(count_turned_planes(eigenvalue_report(A)) for A in products)

@@ -11,7 +11,7 @@ from ...constructions.algebra._matrices import product as product_of
 from .._verdict import Verdict
 from ..spectra._eigenvalues import Spectrum, eigenvalue_report
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import exhaustive
+from ..verifying._evidence import check_all_cases
 
 CLAIM = Claim("DP.B6", "Stable exactly if ρ ≤ 1 and semisimple on the unit circle", "exhaustive")
 PERIOD = 12
@@ -37,7 +37,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         holds on 625 cases: no violation, as claimed
     """
     in_space = effort.pick(0, 3_000)
-    return exhaustive(
+    return check_all_cases(
         CLAIM,
         cases=((A, "repaired") for A in integer_matrices(in_space)),
         check=violation,

@@ -6,7 +6,7 @@ from ...constructions.algebra._matrices import Matrix
 from .._verdict import Verdict
 from ..spectra._eigenvalues import eigenvalue_report
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import refutation
+from ..verifying._evidence import refute_by_witness
 from .dp_b6 import criteria, has_finitely_many_powers
 
 CLAIM = Claim(
@@ -40,7 +40,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     step = sp.Matrix(JORDAN) * power - power.subs(t, t + 1)
     if not step.is_zero_matrix or power.subs(t, 0) != sp.eye(2):
         raise AssertionError("A · A^t is not A^(t+1)")
-    return refutation(
+    return refute_by_witness(
         CLAIM, JORDAN, refutes, computed=f"A^t has the entry {power[0, 1]}", claimed="bounded powers"
     )
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...constructions.algebra._matrices import Matrix, identity, is_orthogonal, product, scaled
+from ...constructions.algebra._matrices import Matrix, identity, is_orthogonal, product, scale_matrix
 from ...constructions.library._groups import group_by_name
 from ...constructions.theorems._rotations import icosahedral_rotations
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ._parts import proved_in_parts
+from ._parts import decide_parts
 
 CLAIM = Claim("DP.C1", "The full symmetry group of the dodecahedron is A_5 × Z_2", "proved", uses=("DP.T4",))
 GENERATORS = ((1, 2, 3, 4, 0), (1, 0, 3, 2, 4))
@@ -33,20 +33,20 @@ def verify(effort: Effort = QUICK) -> Verdict:
         proved: 5 of 5 parts, as claimed
     """
     rotations = icosahedral_rotations()
-    full = [*rotations.values(), *(scaled(-1, R) for R in rotations.values())]
+    full = [*rotations.values(), *(scale_matrix(-1, R) for R in rotations.values())]
     found = orders(full)
-    doubled, symmetric = (listed_orders(name) for name in ("A5_x_Z2", "S5"))
+    doubled, symmetric = (list_orders(name) for name in ("A5_x_Z2", "S5"))
     parts = {
         "orthogonal matrices": next((R for R in full if not is_orthogonal(R)), None),
         "120 distinct matrices": None if len(set(full)) == 120 else len(set(full)),
-        "a homomorphism": broken_product(rotations),
+        "a homomorphism": find_broken_product(rotations),
         "orders of A_5 × Z_2": None if found == doubled else found,
         "not those of S_5": None if found != symmetric and 10 in found and 10 not in symmetric else symmetric,
     }
-    return proved_in_parts(CLAIM, parts, evidence={"orders": found, "orders in S_5": symmetric})
+    return decide_parts(CLAIM, parts, evidence={"orders": found, "orders in S_5": symmetric})
 
 
-def broken_product(rotations: dict[tuple[int, ...], Matrix]) -> Any:
+def find_broken_product(rotations: dict[tuple[int, ...], Matrix]) -> Any:
     """Permutations σ, τ, τ a generator, with R(στ) ≠ R(σ)R(τ), where (στ)(i) = σ(τ(i)); None where there are none."""
     for s, R in rotations.items():
         for t in GENERATORS:
@@ -69,7 +69,7 @@ def orders(elements: list[Matrix]) -> dict[int, int]:
     return {k: found.count(k) for k in sorted(set(found))}
 
 
-def listed_orders(name: str) -> dict[int, int]:
+def list_orders(name: str) -> dict[int, int]:
     """The same of a group of the library."""
     found = group_by_name(name).orders().tolist()
     return {k: found.count(k) for k in sorted(set(found))}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ...constructions.algebra._matrices import scaled
+from ...constructions.algebra._matrices import scale_matrix
 from ...constructions.theorems._rotations import icosahedral_rotations
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import refutation
-from .dp_c1 import listed_orders, order
+from ..verifying._evidence import refute_by_witness
+from .dp_c1 import list_orders, order
 
 CLAIM = Claim(
     "DP.C1.printed",
@@ -33,16 +33,16 @@ def verify(effort: Effort = QUICK) -> Verdict:
         >>> print(verify().line())
         refuted: computed an element of order 10, claimed orders [1, 2, 3, 4, 5, 6]
     """
-    return refutation(
+    return refute_by_witness(
         CLAIM,
         {"minus the rotation of": FIVEFOLD},
         lambda witness: refutes(witness["minus the rotation of"]),
-        computed=f"an element of order {order(scaled(-1, icosahedral_rotations()[FIVEFOLD]))}",
-        claimed=f"orders {list(listed_orders('S5'))}",
+        computed=f"an element of order {order(scale_matrix(-1, icosahedral_rotations()[FIVEFOLD]))}",
+        claimed=f"orders {list(list_orders('S5'))}",
     )
 
 
 def refutes(sigma: tuple[int, ...]) -> bool:
     """Is -R(σ) a symmetry of an order that S_5 does not have?"""
     rotations = icosahedral_rotations()
-    return sigma in rotations and order(scaled(-1, rotations[sigma])) not in listed_orders("S5")
+    return sigma in rotations and order(scale_matrix(-1, rotations[sigma])) not in list_orders("S5")

@@ -11,8 +11,8 @@ from ...constructions.algebra._householder import GHFactor
 from ...constructions.algebra._matrices import Matrix, identity, matrix, product
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import supported
-from ._parts import drawn_factors, eighths
+from ..verifying._evidence import check_random_cases
+from ._parts import draw_factors, eighths
 
 CLAIM = Claim(
     "DP.eq3",
@@ -39,20 +39,20 @@ def verify(effort: Effort = QUICK) -> Verdict:
         >>> print(verify().line())
         supported by 40 instances: no violation, as claimed
     """
-    return supported(
+    return check_random_cases(
         CLAIM,
         effort,
         count=effort.pick(40, 1000),
-        draw=lambda g: (*drawn(g), "rising to the left"),
-        broken=lambda g: (*drawn(g), "rising to the right"),
+        draw=lambda g: (*draw_token(g), "rising to the left"),
+        broken=lambda g: (*draw_token(g), "rising to the right"),
         check=violation,
     )
 
 
-def drawn(generator: np.random.Generator) -> tuple[list[GHFactor], list[Matrix], Matrix]:
+def draw_token(generator: np.random.Generator) -> tuple[list[GHFactor], list[Matrix], Matrix]:
     """Two to four factors on R³, values in R², a state."""
     count = int(generator.integers(2, 5))
-    factors = drawn_factors(generator, 3, eighths(generator, 0, 16, count))
+    factors = draw_factors(generator, 3, eighths(generator, 0, 16, count))
     values = [matrix(generator.integers(-4, 5, size=(1, 2)).tolist()) for _ in factors]
     return factors, values, matrix(generator.integers(-4, 5, size=(3, 2)).tolist())
 
@@ -62,21 +62,21 @@ def violation(case: Case) -> Any:
     factors, values, start, order = case
     H = start
     for factor, v in zip(factors, values, strict=True):
-        H = added(factor.apply(H), written(factor, v))
-    A, B = flattened(factors, values, order)
-    once = added(product(A, start), B)
+        H = add_matrices(factor.apply(H), write_value(factor, v))
+    A, B = flatten_token(factors, values, order)
+    once = add_matrices(product(A, start), B)
     return None if once == H else {"factors": str(factors), "micro-steps": H, "at once": once}
 
 
-def flattened(factors: list[GHFactor], values: list[Matrix], order: str) -> tuple[Matrix, Matrix]:
+def flatten_token(factors: list[GHFactor], values: list[Matrix], order: str) -> tuple[Matrix, Matrix]:
     """A = ∏ C_j and B = Σ_j (∏_{i > j} C_i) β_j k_j v_jᵀ of a token, the products in that order."""
     B = matrix([[Fraction(0)] * len(values[0][0]) for _ in range(3)])
     for j, (factor, v) in enumerate(zip(factors, values, strict=True), start=1):
-        B = added(B, product(multiplied(factors[j:], order), written(factor, v)))
-    return multiplied(factors, order), B
+        B = add_matrices(B, product(multiply_factors(factors[j:], order), write_value(factor, v)))
+    return multiply_factors(factors, order), B
 
 
-def multiplied(factors: list[GHFactor], order: str) -> Matrix:
+def multiply_factors(factors: list[GHFactor], order: str) -> Matrix:
     """The factors' matrices as they stand in the written product; I for none."""
     result = identity(3)
     for factor in factors if order == "rising to the right" else factors[::-1]:
@@ -84,12 +84,12 @@ def multiplied(factors: list[GHFactor], order: str) -> Matrix:
     return result
 
 
-def written(factor: GHFactor, v: Matrix) -> Matrix:
+def write_value(factor: GHFactor, v: Matrix) -> Matrix:
     """β k vᵀ."""
     key = dict(factor.vector)
     return matrix([[factor.beta * key.get(i, 0) * x for x in v[0]] for i in range(3)])
 
 
-def added(H: Matrix, B: Matrix) -> Matrix:
+def add_matrices(H: Matrix, B: Matrix) -> Matrix:
     """H + B."""
     return matrix([[a + b for a, b in zip(r, s, strict=True)] for r, s in zip(H, B, strict=True)])

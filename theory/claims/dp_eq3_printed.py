@@ -5,8 +5,8 @@ from __future__ import annotations
 from ...constructions.algebra._householder import product_of, swap
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import refutation
-from .dp_eq3 import flattened
+from ..verifying._evidence import refute_by_witness
+from .dp_eq3 import flatten_token
 
 CLAIM = Claim(
     "DP.eq3.printed",
@@ -33,7 +33,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         refuted: computed e_0 goes to e_2, claimed e_0 goes to e_1
     """
     made, printed = images(SWAPS)
-    return refutation(
+    return refute_by_witness(
         CLAIM,
         SWAPS,
         lambda witness: images(witness)[0] != images(witness)[1],
@@ -45,5 +45,5 @@ def verify(effort: Effort = QUICK) -> Verdict:
 def images(swaps: tuple[tuple[int, int], ...]) -> tuple[int, int]:
     """Where e_0 goes by the micro-steps, and by the product as printed."""
     factors = [swap(i, j) for i, j in swaps]
-    A, _ = flattened(factors, [((0,),)] * len(factors), "rising to the right")
+    A, _ = flatten_token(factors, [((0,),)] * len(factors), "rising to the right")
     return [row[0] for row in product_of(factors, 3)].index(1), [row[0] for row in A].index(1)

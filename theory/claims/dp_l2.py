@@ -6,8 +6,8 @@ from ...constructions._construct import construct
 from ...constructions._lrnn import LRNN, table_of
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import exhaustive
-from ._parts import defect, with_letters_exchanged
+from ..verifying._evidence import check_all_cases
+from ._parts import defect, exchange_letters
 
 CLAIM = Claim(
     "DP.L2",
@@ -35,12 +35,12 @@ def verify(effort: Effort = QUICK) -> Verdict:
     """
     orders = range(3, effort.pick(13, 41))
     built = [(counter(d, layers), layers) for d in orders for layers in (1, 2)]
-    return exhaustive(
+    return check_all_cases(
         CLAIM,
         cases=built,
         check=violation,
         of=f"both forms for d = {orders[0]}..{orders[-1]}",
-        broken=((with_letters_exchanged(lrnn), layers) for lrnn, layers in built[:6]),
+        broken=((exchange_letters(lrnn), layers) for lrnn, layers in built[:6]),
     )
 
 

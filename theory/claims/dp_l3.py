@@ -9,7 +9,7 @@ from ...constructions.algebra._householder import gh_factor
 from ...constructions.algebra._matrices import Matrix
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import exhaustive
+from ..verifying._evidence import check_all_cases
 
 State: TypeAlias = tuple[int, Matrix, tuple[int, ...]]
 """The place that is written next, the buffer `[d, 1]`, the last d tokens."""
@@ -35,7 +35,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         holds on 6 cases: no violation, as claimed
     """
     sizes = effort.pick(range(1, 7), range(1, 11))
-    return exhaustive(
+    return check_all_cases(
         CLAIM,
         cases=((d, 1) for d in sizes),
         check=violation,
@@ -55,7 +55,7 @@ def violation(case: tuple[int, int]) -> dict[str, Any] | None:
     while waiting:
         place, buffer, window = waiting.pop()
         for x in (0, 1):
-            found = (place + 1) % d, written(buffer, place, x, beta), (*window[1:], x)
+            found = (place + 1) % d, write_row(buffer, place, x, beta), (*window[1:], x)
             if read(found[1], found[0]) != found[2]:
                 return {
                     "d": d,
@@ -70,7 +70,7 @@ def violation(case: tuple[int, int]) -> dict[str, Any] | None:
     return None
 
 
-def written(buffer: Matrix, place: int, x: int, beta: int) -> Matrix:
+def write_row(buffer: Matrix, place: int, x: int, beta: int) -> Matrix:
     """(I - β e eᵀ)H + x e for the key e of a place."""
     kept = gh_factor(beta, {place: 1}).apply(buffer)
     return tuple((row[0] + x,) if i == place else row for i, row in enumerate(kept))

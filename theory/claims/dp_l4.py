@@ -14,8 +14,8 @@ from ...constructions.cascades._cascade import cascade
 from ...constructions.cascades._layers import cascade_lrnn
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import exhaustive
-from ._parts import defect, with_letters_exchanged
+from ..verifying._evidence import check_all_cases
+from ._parts import defect, exchange_letters
 
 CLAIM = Claim("DP.L4", "A permutation-reset automaton in one gated layer", "exhaustive", uses=("G.T3",))
 
@@ -38,14 +38,14 @@ def verify(effort: Effort = QUICK) -> Verdict:
         holds on 9 cases: no violation, as claimed
     """
     sizes = range(2, effort.pick(8, 17))
-    built = [gated(automaton_from_spec(f"permreset:{n}")) for n in sizes]
-    built += [gated(permutations_and_resets(n)) for n in (2, 3, 4)]
-    return exhaustive(
+    built = [build_gated(automaton_from_spec(f"permreset:{n}")) for n in sizes]
+    built += [build_gated(permutations_and_resets(n)) for n in (2, 3, 4)]
+    return check_all_cases(
         CLAIM,
         cases=built,
         check=violation,
         of=f"permreset:n, n = {sizes[0]}..{sizes[-1]}, and all permutations and resets of 2, 3 and 4 points",
-        broken=[with_letters_exchanged(built[1]), *map(ungated, built)],
+        broken=[exchange_letters(built[1]), *map(remove_gates, built)],
     )
 
 
@@ -56,12 +56,12 @@ def permutations_and_resets(n: int) -> Automaton:
     return Automaton(states, letters, rows, 0, np.arange(n).astype(object))
 
 
-def gated(automaton: Automaton) -> LRNN:
+def build_gated(automaton: Automaton) -> LRNN:
     """One-hot states, resets by the gate 0."""
     return cascade_lrnn(automaton, cascade(automaton), coordinates="one_hot", gated=True)
 
 
-def ungated(lrnn: LRNN) -> LRNN:
+def remove_gates(lrnn: LRNN) -> LRNN:
     """The same with the gate 1 everywhere: the resets add and erase nothing."""
     head = lrnn.all_heads[0]
     opened = replace(head, transitions=tuple(replace(t, gate=1) for t in head.transitions))

@@ -11,8 +11,8 @@ from ...constructions.algebra._householder import gh_factor, product_of
 from .._verdict import Verdict
 from ..spectra._eigenvalues import eigenvalue_report
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import supported
-from ._parts import eighths, figures, proved_in_parts, sampled, symbolic
+from ..verifying._evidence import check_random_cases
+from ._parts import decide_parts, eighths, figures, summarise_cases, symbolic
 from ._symbolic import nonreal_pair, two_factor_identities
 
 CLAIM = Claim(
@@ -43,14 +43,14 @@ def verify(effort: Effort = QUICK) -> Verdict:
         proved: 4 of 4 parts, as claimed
     """
     identities = two_factor_identities()
-    found = supported(
+    found = check_random_cases(
         CLAIM,
         effort,
         count=effort.pick(80, 3000),
-        draw=predicted,
+        draw=draw_pair,
         broken=lambda g: (
-            *predicted(g)[:4],
-            predicted(g)[4],
+            *draw_pair(g)[:4],
+            draw_pair(g)[4],
         ),  # two draws: the prediction is that of other factors
         check=misprediction,
         tight=lambda pair: pair[4],
@@ -58,13 +58,13 @@ def verify(effort: Effort = QUICK) -> Verdict:
     parts: dict[str, Any] = {
         name: symbolic([i for i in identities if i.text.startswith(name)]) for name in ("(1)", "(2)", "(3)")
     }
-    parts["random pairs"] = sampled(found)
-    return proved_in_parts(
+    parts["random pairs"] = summarise_cases(found)
+    return decide_parts(
         CLAIM, parts, evidence={"identities": [i.text for i in identities], "pairs": figures(found)}
     )
 
 
-def predicted(generator: np.random.Generator) -> Pair:
+def draw_pair(generator: np.random.Generator) -> Pair:
     """Two factors with sizes in eighths to 2 and integer keys, neither parallel nor orthogonal."""
     while True:
         v, w = ((int(a), int(b)) for a, b in generator.integers(-4, 5, size=(2, 2)))
@@ -72,11 +72,11 @@ def predicted(generator: np.random.Generator) -> Pair:
         if inner and v[0] * w[1] != v[1] * w[0]:
             break
     beta_1, beta_2 = eighths(generator, 0, 16, 2)
-    cosine_squared = Fraction(inner * inner, squared(v) * squared(w))
+    cosine_squared = Fraction(inner * inner, square_norm(v) * square_norm(w))
     return beta_1, v, beta_2, w, nonreal_pair(beta_1, beta_2, cosine_squared)
 
 
-def squared(v: Key) -> int:
+def square_norm(v: Key) -> int:
     """‖v‖²."""
     return v[0] ** 2 + v[1] ** 2
 
@@ -85,8 +85,8 @@ def misprediction(pair: Pair) -> Any:
     """The exact eigenvalues of C_2 C_1 where they are not as predicted; None where they are."""
     beta_1, v, beta_2, w, nonreal = pair
     factors = [
-        gh_factor(beta_1 / squared(v), dict(enumerate(v))),
-        gh_factor(beta_2 / squared(w), dict(enumerate(w))),
+        gh_factor(beta_1 / square_norm(v), dict(enumerate(v))),
+        gh_factor(beta_2 / square_norm(w), dict(enumerate(w))),
     ]
     found = eigenvalue_report(product_of(factors, 2))
     if found.is_real is not nonreal:

@@ -9,7 +9,7 @@ from ...constructions._realisation import Realisation
 from ...constructions.theorems.dp_t1 import block_delay
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import exhaustive
+from ..verifying._evidence import check_all_cases
 from ._parts import defect
 
 CLAIM = Claim(
@@ -43,7 +43,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     delayed = [(n, factors, block_delay(f"S{n}", factors)) for n, factors in sizes if factors < n - 1]
     one_layer = [(n, n - 1, construct(f"S{n}", theorem="G.T3")) for n in range(3, largest + 1)]
     built: list[tuple[int, int, Realisation]] = sorted([*delayed, *one_layer], key=lambda case: case[:2])
-    return exhaustive(
+    return check_all_cases(
         CLAIM,
         cases=built,
         check=violation,

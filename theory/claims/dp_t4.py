@@ -8,13 +8,13 @@ from typing import Any
 
 from ...constructions._construct import construct
 from ...constructions.algebra._householder import orthogonal_factors, product_of
-from ...constructions.algebra._matrices import Matrix, identity, matrix, scaled
+from ...constructions.algebra._matrices import Matrix, identity, matrix, scale_matrix
 from ...constructions.theorems._rotations import icosahedral_rotations
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import exhaustive
+from ..verifying._evidence import check_all_cases
 from ._parts import defect, further
-from ._symbolic import reflection_identities, unproved
+from ._symbolic import find_unproved, reflection_identities
 
 CLAIM = Claim(
     "DP.T4",
@@ -48,8 +48,8 @@ def verify(effort: Effort = QUICK) -> Verdict:
     cyclic = [f"Z{m}" for m in range(3, effort.pick(9, 25)) if m != 4]
     dihedral = [f"dihedral:{m}" for m in range(3, effort.pick(7, 17))]
     cases: list[Matrix | str] = [*rotations, *cyclic, *dihedral, "A4", "S4", "A5"]
-    broken: list[Matrix | str] = [scaled(-1, R) for R in rotations]
-    found = exhaustive(
+    broken: list[Matrix | str] = [scale_matrix(-1, R) for R in rotations]
+    found = check_all_cases(
         CLAIM,
         cases=cases,
         check=wrong,
@@ -65,7 +65,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         found,
         {
             f"identities of reflections that sympy proves, of {len(identities)}": (
-                len(identities) - len(unproved(identities)),
+                len(identities) - len(find_unproved(identities)),
                 len(identities),
             )
         },

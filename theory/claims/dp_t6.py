@@ -9,13 +9,21 @@ from typing import Any
 
 from ...constructions._spec import automaton_from_spec
 from ...constructions.algebra._householder import product_of
-from ...constructions.algebra._matrices import Matrix, identity, matrix, rank, scaled, subtract, transpose
+from ...constructions.algebra._matrices import (
+    Matrix,
+    identity,
+    matrix,
+    rank,
+    scale_matrix,
+    subtract,
+    transpose,
+)
 from ...constructions.algebra._matrices import product as product_of_matrices
 from ...constructions.theorems.dp_t6 import swap_copy_factors, swap_copy_form, swap_copy_word
 from .._verdict import Verdict
 from ..spectra._norms import norm_at_most_one
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import exhaustive
+from ..verifying._evidence import check_all_cases
 from ._parts import defect
 
 CLAIM = Claim(
@@ -50,7 +58,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     most = effort.pick(5, 6)
     maps = ((f, 1) for n in range(1, most + 1) for f in product(range(n), repeat=n))
     cases: Iterator[Case | str] = chain(AUTOMATA, maps)
-    return exhaustive(
+    return check_all_cases(
         CLAIM,
         cases=cases,
         check=violation,
@@ -76,7 +84,7 @@ def violation(case: Case | str) -> Any:
         made = product_of(swap_copy_factors(f), n)
         fine = made == P and len(steps) == rank(subtract(P, identity(n)))
         if len(steps) == 1:  # one swap or copy by itself
-            fine = fine and squared_norm(P) == steps[0].matrix_norm_squared
+            fine = fine and square_norm(P) == steps[0].matrix_norm_squared
     return None if fine else {"map": f, "steps": len(steps), "they make": image}
 
 
@@ -85,11 +93,11 @@ def map_matrix(f: Sequence[int]) -> Matrix:
     return matrix([[int(target == p) for target in f] for p in range(len(f))])
 
 
-def squared_norm(P: Matrix) -> int:
+def square_norm(P: Matrix) -> int:
     """1 where ‖P‖ ≤ 1, 2 where P/√2 has norm 1: every other matrix is refused."""
     if norm_at_most_one(P).holds:
         return 1
-    half = scaled(Fraction(1, 2), product_of_matrices(transpose(P), P))
+    half = scale_matrix(Fraction(1, 2), product_of_matrices(transpose(P), P))
     if norm_at_most_one(half).holds and rank(subtract(half, identity(len(P)))) < len(P):
         return 2
     raise AssertionError("a swap or copy with another norm than 1 and √2")

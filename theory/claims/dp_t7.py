@@ -9,8 +9,8 @@ from ...constructions._spec import automaton_from_spec
 from ...constructions.theorems.dp_t7 import dihedral_two_layers
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import exhaustive
-from ._parts import defect, with_letters_exchanged
+from ..verifying._evidence import check_all_cases
+from ._parts import defect, exchange_letters
 
 CLAIM = Claim(
     "DP.T7",
@@ -42,12 +42,12 @@ def verify(effort: Effort = QUICK) -> Verdict:
     """
     orders = range(3, effort.pick(9, 21))
     built = [dihedral(m, side) for m in orders for side in SIDES]
-    return exhaustive(
+    return check_all_cases(
         CLAIM,
         cases=built,
         check=violation,
         of=f"left and right products of D_m, m = {orders[0]}..{orders[-1]}",
-        broken=map(with_letters_exchanged, built[:6]),
+        broken=map(exchange_letters, built[:6]),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import refutation
+from ..verifying._evidence import refute_by_witness
 
 CLAIM = Claim(
     "DP.T7.printed",
@@ -53,10 +53,10 @@ def verify(effort: Effort = QUICK) -> Verdict:
     wrong = rates["printed, left product"].values()
     words = {side: shortest_wrong(3, side) for side in sides}
     sound = max(rates["corrected, right product"].values()) == 0
-    return refutation(
+    return refute_by_witness(
         CLAIM,
         {"m": 3, "words": words} if sound and all(words.values()) else None,
-        replayed,
+        replay_witness,
         computed=f"{min(wrong):.0%} to {max(wrong):.0%} of the steps wrong",
         claimed="0% of the steps wrong",
         evidence={"wrong steps by m": rates, "steps": length, "seed": effort.seed},
@@ -78,12 +78,12 @@ def steps(word: Sequence[Element], m: int, angles: str, side: str) -> list[tuple
         parity, reflected = parity ^ (x[0] == "r"), reflected ^ (x[0] == "s")
         direction = (mirror(x, parity, angles) - direction) % (2 * m)
         i = (direction // 2 if direction % 2 == 0 else (1 - direction) // 2) % m
-        y = times(x, y, m) if side == "left" else times(y, x, m)
+        y = multiply_elements(x, y, m) if side == "left" else multiply_elements(y, x, m)
         found.append(((("s", -i % m) if reflected else ("r", i)), y))
     return found
 
 
-def times(x: Element, y: Element, m: int) -> Element:
+def multiply_elements(x: Element, y: Element, m: int) -> Element:
     """r_i r_j = r_{i+j}, r_i s_j = s_{i+j}, s_i r_j = s_{i-j}, s_i s_j = r_{i-j}."""
     (a, i), (b, j) = x, y
     return ("r" if a == b else "s"), (i + j if a == "r" else i - j) % m
@@ -99,7 +99,7 @@ def shortest_wrong(m: int, side: str) -> list[Element] | None:
     return None
 
 
-def replayed(witness: dict[str, Any]) -> bool:
+def replay_witness(witness: dict[str, Any]) -> bool:
     """Is each word wrong with the printed angles?"""
     cases = witness["words"].items()
     return all(any(a != b for a, b in steps(word, witness["m"], "printed", side)) for side, word in cases)

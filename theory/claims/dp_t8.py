@@ -10,10 +10,10 @@ from ...constructions.algebra._householder import GHFactor, product_of
 from ...constructions.algebra._matrices import Matrix
 from .._verdict import Verdict
 from ..spectra._eigenvalues import eigenvalue_report
-from ..spectra._matrix import lifted_together
+from ..spectra._matrix import lift_to_one_field
 from ..verifying._claim import QUICK, Claim, Effort, Subject
-from ..verifying._evidence import exhaustive, proved
-from ._parts import figures, letter_matrices, proved_in_parts, sampled, symbolic
+from ..verifying._evidence import check_all_cases, decide_values
+from ._parts import decide_parts, figures, letter_matrices, summarise_cases, symbolic
 from ._symbolic import rwkv7_identities, rwkv7_radius
 
 CLAIM = Claim(
@@ -43,16 +43,16 @@ def verify(effort: Effort = QUICK) -> Verdict:
     import sympy as sp
 
     angles = range(1, 13)
-    found = exhaustive(
+    found = check_all_cases(
         CLAIM,
         cases=[(k, k < 6) for k in angles],
         check=misprediction,
         of="θ = kπ/24, k = 1, …, 12",
         broken=[(k, k >= 6) for k in angles],
     )
-    parts = {"for every θ": symbolic(rwkv7_identities()), "the library's factors": sampled(found)}
+    parts = {"for every θ": symbolic(rwkv7_identities()), "the library's factors": summarise_cases(found)}
     radius = (rwkv7_radius(sp.pi / 6), (27 + sp.sqrt(153)) / 32)
-    return proved_in_parts(CLAIM, parts, values={"ρ at π/6:": radius}, evidence={"angles": figures(found)})
+    return decide_parts(CLAIM, parts, values={"ρ at π/6:": radius}, evidence={"angles": figures(found)})
 
 
 def pair_product(k: int, n: int = 48) -> Matrix:
@@ -83,7 +83,7 @@ def applies(subject: Subject) -> Verdict | None:
     for name, A in letters:
         heads.setdefault(name.partition(",")[0] if "," in name else "", []).append((name, A))
     for members in heads.values():
-        lifted = lifted_together(A for _, A in members)
+        lifted = lift_to_one_field(A for _, A in members)
         words = [((name,), A) for (name, _), A in zip(members, lifted, strict=True)]
         pairs = [((x, y), B @ A) for ((x,), A), ((y,), B) in product(words, repeat=2)][:MAX_PAIRS]
         for word, A in [*words, *pairs]:
@@ -91,7 +91,7 @@ def applies(subject: Subject) -> Verdict | None:
             found = eigenvalue_report(A)
             if found.is_stable is False:
                 unstable.append({"letters in order": word, "spectral radius": found.spectral_radius})
-    return proved(
+    return decide_values(
         CLAIM,
         computed=f"{seen - len(unstable)} stable products of one or two letters",
         claimed=f"{seen} stable products of one or two letters",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._verdict import Verdict
 from ..spectra._eigenvalues import eigenvalue_report
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import refutation
+from ..verifying._evidence import refute_by_witness
 from ._symbolic import rwkv7_radius
 from .dp_t8 import pair_product
 
@@ -34,7 +34,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     """
     import sympy as sp
 
-    return refutation(
+    return refute_by_witness(
         CLAIM,
         {"theta as a part of 2π": "1/6"},
         lambda witness: is_stable(witness["theta as a part of 2π"]),

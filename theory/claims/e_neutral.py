@@ -20,9 +20,9 @@ from ..arithmetic._arithmetic import fractions
 from ..spectra._matrix import ExactMatrix
 from ..spectra._model import lrnn_heads
 from ..verifying._claim import QUICK, Claim, Effort, Subject
-from ..verifying._evidence import exhaustive, proved
+from ..verifying._evidence import check_all_cases, decide_values
 from ._parts import further
-from ._subject_letters import counted
+from ._subject_letters import count_letters
 
 # E.neutral: a letter that leaves states where they are is the identity on the span of their differences.
 #
@@ -165,7 +165,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     models += [
         construct(spec, theorem="G.A3") for spec in ONE_HOT + effort.pick((), ("mod_arith:2", "T4[all]"))
     ]
-    found = exhaustive(
+    found = check_all_cases(
         CLAIM,
         cases=_letters(models, moved=False),
         check=_not_identity,
@@ -177,7 +177,10 @@ def verify(effort: Effort = QUICK) -> Verdict:
         found,
         {
             "span of the states of S_4's identity": (_spans(construct("S4")), [3]),
-            "error after 100 neutral letters, over the error": (_carried(construct("S4"), 100), Fraction(1)),
+            "error after 100 neutral letters, over the error": (
+                _carry_error(construct("S4"), 100),
+                Fraction(1),
+            ),
         },
     )
 
@@ -190,7 +193,7 @@ def applies(subject: Subject) -> Verdict | None:
         shown: Any = [
             {"head": x.head, "letter": x.letter, "states": x.fixed, "span": span(x.kept)} for x in letters
         ]
-        return proved(
+        return decide_values(
             CLAIM,
             computed=len(wrong),
             claimed=0,
@@ -206,7 +209,7 @@ def applies(subject: Subject) -> Verdict | None:
         )
         if kept:
             wrong.append(str(x))
-    return proved(
+    return decide_values(
         CLAIM,
         computed=len(wrong),
         claimed=0,
@@ -225,7 +228,7 @@ def _says(letters: int, wrong: int) -> str:
         )
         corrects = "it corrects" if letters == 1 else "they correct"
         return f"{said} as the identity on the differences of these states, so {corrects} no error along them"
-    of = counted(letters, "letter that leaves states alone", "letters that leave states alone")
+    of = count_letters(letters, "letter that leaves states alone", "letters that leave states alone")
     return f"of {of}, {wrong} change differences of such states"
 
 
@@ -245,7 +248,7 @@ def _spans(model: LRNN) -> list[int]:
     return [span(x.kept) for x in neutral_letters(model)]
 
 
-def _carried(model: LRNN, times: int) -> Fraction:
+def _carry_error(model: LRNN, times: int) -> Fraction:
     """A small error along the first difference, after so many of the first neutral letter, over the error."""
     letter = neutral_letters(model)[0]
     error: Difference = {place: Fraction(1, 1000) * x for place, x in letter.kept[0].items()}

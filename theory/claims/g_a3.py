@@ -9,10 +9,10 @@ import numpy as np
 from ...constructions._spec import automaton_from_spec
 from ...constructions.algebra._matrices import matrix, product, transpose
 from ...constructions.automata._automaton import Automaton
-from ...constructions.theorems.g_a3 import unbounded
+from ...constructions.theorems.g_a3 import unbounded_lrnn
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import supported
+from ..verifying._evidence import check_random_cases
 from ._parts import defect
 
 CLAIM = Claim("G.A3", "Any automaton in one layer of 0/1 matrices, if the norm may exceed 1", "supported")
@@ -37,12 +37,12 @@ def verify(effort: Effort = QUICK) -> Verdict:
         >>> print(verify().line())
         supported by 30 instances: no violation, as claimed
     """
-    return supported(
+    return check_random_cases(
         CLAIM,
         effort,
         count=effort.pick(30, 400),
         draw=lambda g: (found := random_automaton(g), found),
-        broken=lambda g: (found := random_automaton(g), rewired(found, g)),
+        broken=lambda g: (found := random_automaton(g), rewire_automaton(found, g)),
         check=violation,
     )
 
@@ -50,7 +50,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
 def violation(case: Case) -> object:
     """What is wrong with the layer of the first automaton as a layer for the second; None where nothing is."""
     made, followed = case
-    lrnn = unbounded(made)
+    lrnn = unbounded_lrnn(made)
     reason = defect(replace(lrnn, automaton=followed))
     if reason is not None:
         return reason
@@ -74,7 +74,7 @@ def random_automaton(generator: np.random.Generator) -> Automaton:
             return found
 
 
-def rewired(automaton: Automaton, generator: np.random.Generator) -> Automaton:
+def rewire_automaton(automaton: Automaton, generator: np.random.Generator) -> Automaton:
     """One transition leads to another state."""
     maps = automaton.transitions.copy()
     x, q = (int(generator.integers(size)) for size in maps.shape)

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._verdict import Verdict
-from ..impossibility._cast_theorems import Tally, lemma, passed_over
+from ..impossibility._cast_theorems import Tally, count_undecided, lemma
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import supported
+from ..verifying._evidence import check_random_cases
 from ._parts import further
 
 CLAIM = Claim(
@@ -49,18 +49,18 @@ def verify(effort: Effort = QUICK) -> Verdict:
     """
     some = {name: lemma(name, effort.pick(20, 500), effort.seed) for name in FORMATS}
     signed = [lemma(name, effort.pick(20, 500), effort.seed, negative=True) for name in FORMATS]
-    found = supported(
+    found = check_random_cases(
         CLAIM,
         effort,
         count=effort.pick(60, 3_000),
-        draw=lambda generator: _drawn(generator, False),
-        broken=lambda generator: _drawn(generator, True),
+        draw=lambda generator: _draw_sequence(generator, False),
+        broken=lambda generator: _draw_sequence(generator, True),
         check=_two_ends,
         tight=lambda case: tally_of(case).tight > 0,
         evidence={
             "arithmetics": list(FORMATS),
             "latest_settling": {name: max(t.settling) for name, t in some.items()},
-            "passed_over": passed_over(some),
+            "passed_over": count_undecided(some),
         },
     )
     return further(
@@ -74,7 +74,7 @@ def tally_of(case: Sequence) -> Tally:
     return lemma(case.arithmetic, 1, case.seed, negative=case.negative)
 
 
-def _drawn(generator: np.random.Generator, negative: bool) -> Sequence:
+def _draw_sequence(generator: np.random.Generator, negative: bool) -> Sequence:
     return Sequence(FORMATS[generator.integers(3)], int(generator.integers(2**31)), negative)
 
 

@@ -8,8 +8,8 @@ from ...constructions.algebra._householder import GHFactor, product_of
 from .._verdict import Verdict
 from ..spectra._norms import norm_at_most_one
 from ..verifying._claim import QUICK, Claim, Effort, Subject
-from ..verifying._evidence import proved, supported
-from ._parts import drawn_factors, eighths, figures, letter_matrices, proved_in_parts, sampled, symbolic
+from ..verifying._evidence import check_random_cases, decide_values
+from ._parts import decide_parts, draw_factors, eighths, figures, letter_matrices, summarise_cases, symbolic
 from ._symbolic import norm_identity
 
 CLAIM = Claim("G.P1.1", "Products of factors with eigenvalues in [-1, 1] do not expand", "proved")
@@ -30,17 +30,17 @@ def verify(effort: Effort = QUICK) -> Verdict:
         >>> print(verify().line())
         proved: 2 of 2 parts, as claimed
     """
-    found = supported(
+    found = check_random_cases(
         CLAIM,
         effort,
         count=effort.pick(40, 600),
-        draw=lambda g: drawn_factors(g, 3, eighths(g, 0, 16, 3)),
-        broken=lambda g: drawn_factors(g, 3, [*eighths(g, 0, 16, 1), *eighths(g, 17, 24, 1)]),
+        draw=lambda g: draw_factors(g, 3, eighths(g, 0, 16, 3)),
+        broken=lambda g: draw_factors(g, 3, [*eighths(g, 0, 16, 1), *eighths(g, 17, 24, 1)]),
         check=expansion,
         tight=lambda factors: any(f.eigenvalue == -1 for f in factors),
     )
-    parts = {"the norm of one factor": symbolic([norm_identity()]), "random products": sampled(found)}
-    return proved_in_parts(CLAIM, parts, evidence={"products": figures(found)})
+    parts = {"the norm of one factor": symbolic([norm_identity()]), "random products": summarise_cases(found)}
+    return decide_parts(CLAIM, parts, evidence={"products": figures(found)})
 
 
 def expansion(factors: Sequence[GHFactor]) -> object:
@@ -61,7 +61,7 @@ def applies(subject: Subject) -> Verdict | None:
     larger = [
         {"letter": name, "x": norm.witness, "excess": norm.excess} for name, norm in norms if not norm.holds
     ]
-    return proved(
+    return decide_values(
         CLAIM,
         computed=f"{len(letters) - len(larger)} letters of norm at most 1",
         claimed=f"{len(letters)} letters of norm at most 1",

@@ -24,8 +24,8 @@ from .._verdict import Verdict
 from ..arithmetic._rounding import Floats
 from ..spectra._norms import norm_at_most_one
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import supported
-from ._parts import drawn_factors
+from ..verifying._evidence import check_random_cases
+from ._parts import draw_factors
 
 # A real contraction as GH factors, numerically: rounded to rationals, with an exact bound of what that costs.
 #
@@ -143,18 +143,18 @@ def verify(effort: Effort = QUICK) -> Verdict:
         >>> print(verify().line())
         supported by 40 instances: no violation, as claimed
     """
-    return supported(
+    return check_random_cases(
         CLAIM,
         effort,
         count=effort.pick(40, 400),
-        draw=drawn_matrix,
-        broken=lambda g: (("contraction", "floats")[g.integers(2)], stretched(g)),
+        draw=draw_matrix,
+        broken=lambda g: (("contraction", "floats")[g.integers(2)], draw_stretching(g)),
         check=factorisation_defect,
         tight=lambda case: 0 in (norm_at_most_one(case[1]).pivots or ()),
     )
 
 
-def drawn_matrix(generator: np.random.Generator) -> tuple[str, Matrix]:
+def draw_matrix(generator: np.random.Generator) -> tuple[str, Matrix]:
     """A kind of matrix and one of that kind."""
     n = int(generator.integers(1, 5))
     kind = ("contraction", "orthogonal", "permutation", "zero", "floats")[generator.integers(5)]
@@ -171,7 +171,7 @@ def drawn_matrix(generator: np.random.Generator) -> tuple[str, Matrix]:
     return kind, singular(generator, sigma if kind == "contraction" else [Fraction(1)] * n)
 
 
-def stretched(generator: np.random.Generator) -> Matrix:
+def draw_stretching(generator: np.random.Generator) -> Matrix:
     """A matrix of norm 5/4 with rational singular values."""
     n = int(generator.integers(1, 5))
     sigma = [Fraction(5, 4), *(Fraction(int(x), 4) for x in generator.integers(0, 5, size=n - 1))]
@@ -182,8 +182,7 @@ def singular(generator: np.random.Generator, sigma: Sequence[Fraction]) -> Matri
     """U diag(σ) V with random rational orthogonal U and V."""
     n = len(sigma)
     U, V = (
-        product_of(drawn_factors(generator, n, [TWO] * int(generator.integers(1, n + 1))), n)
-        for _ in range(2)
+        product_of(draw_factors(generator, n, [TWO] * int(generator.integers(1, n + 1))), n) for _ in range(2)
     )
     scale = matrix([[x if i == j else 0 for j in range(n)] for i, x in enumerate(sigma)])
     return product(product(U, scale), V)

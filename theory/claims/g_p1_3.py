@@ -11,8 +11,8 @@ from ...constructions.algebra._householder import GHFactor, gh_factor, product_o
 from .._verdict import Verdict
 from ..spectra._eigenvalues import Spectrum, eigenvalue_report
 from ..verifying._claim import QUICK, Claim, Effort, Subject
-from ..verifying._evidence import proved, supported
-from ._parts import drawn_factors, eighths, figures, proved_in_parts, sampled, symbolic
+from ..verifying._evidence import check_random_cases, decide_values
+from ._parts import decide_parts, draw_factors, eighths, figures, summarise_cases, symbolic
 from ._symbolic import (
     equiangular_discriminant,
     equiangular_projections,
@@ -52,21 +52,21 @@ def verify(effort: Effort = QUICK) -> Verdict:
     """
     import sympy as sp
 
-    pairs = supported(
+    pairs = check_random_cases(
         CLAIM,
         effort,
         count=effort.pick(60, 1500),
-        draw=lambda g: drawn_factors(g, 3, eighths(g, 0, 8, 2)),
-        broken=lambda g: drawn_factors(g, 2, eighths(g, 0, 8, 3) if g.integers(2) else eighths(g, 9, 16, 2)),
+        draw=lambda g: draw_factors(g, 3, eighths(g, 0, 8, 2)),
+        broken=lambda g: draw_factors(g, 2, eighths(g, 0, 8, 3) if g.integers(2) else eighths(g, 9, 16, 2)),
         check=outside_unit_interval,
         tight=lambda factors: any(f.eigenvalue == 0 for f in factors),
     )
-    strict = supported(
+    strict = check_random_cases(
         CLAIM,
         effort,
         count=effort.pick(30, 600),
-        draw=lambda g: drawn_factors(g, 3, eighths(g, 0, 15, 3)),
-        broken=lambda g: drawn_factors(g, 3, [Fraction(2)] * 3),
+        draw=lambda g: draw_factors(g, 3, eighths(g, 0, 15, 3)),
+        broken=lambda g: draw_factors(g, 3, [Fraction(2)] * 3),
         check=on_circle_besides_one,
         tight=lambda factors: any(f.eigenvalue == Fraction(-7, 8) for f in factors),
     )
@@ -75,15 +75,15 @@ def verify(effort: Effort = QUICK) -> Verdict:
         "two factors: roots in [0, 1]": symbolic(nonnegative_pair_identities()),
         "three projections of space": symbolic(equiangular_projections()),
         "three factors of the plane": non_real_triple(),
-        "random pairs": sampled(pairs),
-        "random strict products": sampled(strict),
+        "random pairs": summarise_cases(pairs),
+        "random strict products": summarise_cases(strict),
     }
     values = {
         "least eigenvalue": (least_of_three_projections(), Fraction(-1, 8)),
         "imaginary part": (imaginary_part(2 - sp.sqrt(2)), 3 - 2 * sp.sqrt(2)),
     }
     evidence = {"pairs": figures(pairs), "strict": figures(strict)}
-    return proved_in_parts(CLAIM, parts, values=values, evidence=evidence)
+    return decide_parts(CLAIM, parts, values=values, evidence=evidence)
 
 
 def spectrum_of(factors: Sequence[GHFactor]) -> Spectrum:
@@ -160,7 +160,7 @@ def applies(subject: Subject) -> Verdict | None:
                 wrong += [] if violation is None else [{"layer": i, **violation}]
     if not covered:
         return None
-    return proved(
+    return decide_values(
         CLAIM,
         computed=f"{covered - len(wrong)} letters in range",
         claimed=f"{covered} letters in range",

@@ -11,7 +11,7 @@ from ...constructions._spec import automaton_from_spec
 from ...constructions.automata._automaton import Indices
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import exhaustive
+from ..verifying._evidence import check_all_cases
 
 CLAIM = Claim(
     "G.S32", "The word problem's automaton: δ(y, m) = y·m for the product m_1·m_2···m_t", "exhaustive"
@@ -40,7 +40,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     names = effort.pick(GROUPS, (*GROUPS, "S4"))
     cases: list[tuple[str, Side]] = [(name, "right") for name in names]
     broken: list[tuple[str, Side]] = [(name, "left") for name in names]
-    return exhaustive(
+    return check_all_cases(
         CLAIM,
         cases=cases,
         check=wrong_word,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import refutation
+from ..verifying._evidence import refute_by_witness
 from .g_s32 import GROUPS, wrong_word
 
 CLAIM = Claim(
@@ -31,7 +31,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         refuted: computed 4 of 4 groups wrong, claimed 0 groups wrong
     """
     found = [wrong_word((name, "left")) for name in GROUPS]
-    return refutation(
+    return refute_by_witness(
         CLAIM,
         found[0],
         lambda witness: wrong_word((witness["group"], "left")) == witness,

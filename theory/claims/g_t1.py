@@ -12,11 +12,11 @@ from ...constructions._spec import automaton_from_spec
 from .._check import check
 from .._verdict import Verdict
 from ..arithmetic._arithmetic import Cast, parse_arithmetic
-from ..impossibility._cast_theorems import Tally, passed_over, theorem
+from ..impossibility._cast_theorems import Tally, count_undecided, theorem
 from ..impossibility._certificate import certify_cast_impossibility, positive_delta_layer
 from ..impossibility._orbits import AffineHead
 from ..verifying._claim import QUICK, Claim, Effort, Subject
-from ..verifying._evidence import supported
+from ..verifying._evidence import check_random_cases
 from ._parts import further
 from ._subject_letters import turning_needs
 from .g_l1 import FORMATS
@@ -64,23 +64,23 @@ def verify(effort: Effort = QUICK) -> Verdict:
         f"{name}, two layers": theorem(name, effort.pick(5, 100), 2, effort.seed, negative=False)
         for name in FORMATS
     }
-    found = supported(
+    found = check_random_cases(
         CLAIM,
         effort,
         count=effort.pick(40, 600),
-        draw=lambda generator: drawn(generator, False),
-        broken=lambda generator: drawn(generator, True),
+        draw=lambda generator: draw_stack(generator, False),
+        broken=lambda generator: draw_stack(generator, True),
         check=_not_settling,
         tight=lambda case: tally_of(case).tight > 0,
-        evidence={"arithmetics": list(FORMATS), "passed_over": passed_over(some)},
+        evidence={"arithmetics": list(FORMATS), "passed_over": count_undecided(some)},
     )
-    confused, certificate = confused_words(0)
+    confused, certificate = find_confused_words(0)
     return further(
         found,
         {
             "certificate of a positive DeltaNet layer": (certificate, "valid"),
             "1^i and 1^(i+1) of it reach one state": (confused is not None and confused[1] - confused[0], 1),
-            "confused words of a full reflection": (confused_words(2)[0], None),
+            "confused words of a full reflection": (find_confused_words(2)[0], None),
         },
     )
 
@@ -104,7 +104,7 @@ def tally_of(case: Stack) -> Tally:
     return theorem(case.arithmetic, 1, case.layers, case.seed, negative=case.negative)
 
 
-def drawn(generator: np.random.Generator, negative: bool) -> Stack:
+def draw_stack(generator: np.random.Generator, negative: bool) -> Stack:
     """One or two layers in one of the formats."""
     name, layers = FORMATS[generator.integers(3)], int(generator.integers(1, 3))
     return Stack(name, layers, int(generator.integers(2**31)), negative)
@@ -117,7 +117,7 @@ def _not_settling(case: Stack) -> Any:
     return {**case._asdict(), "end": "no fixed point"} if tally.counting else None
 
 
-def confused_words(size: int) -> tuple[tuple[int, int] | None, str]:
+def find_confused_words(size: int) -> tuple[tuple[int, int] | None, str]:
     """i and j with 1^i, 1^j of different parity and one state, and the checker's verdict; a DeltaNet layer in bf16.
 
     `size` 0: β‖k‖² < 1 as in the example of certificates; else β‖k‖² = size.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import refutation
+from ..verifying._evidence import refute_by_witness
 from ._counters import counts, delta_operations, integer_rounding, plain_witness, two_projections
 
 CLAIM = Claim(
@@ -36,7 +36,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         refuted: computed 3 layers of period 2, claimed period 1
     """
     written = [plain_witness(w) for w in (integer_rounding(), two_projections(2), delta_operations(2))]
-    return refutation(
+    return refute_by_witness(
         CLAIM,
         written,
         lambda witness: all(counts(w, 2) for w in witness),

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._verdict import Verdict
-from ..impossibility._cast_theorems import ROTATIONS, Tally, passed_over, rotations, theorem
+from ..impossibility._cast_theorems import ROTATIONS, Tally, count_undecided, rotations, theorem
 from ..verifying._claim import QUICK, Claim, Effort, Subject
-from ..verifying._evidence import supported
+from ..verifying._evidence import check_random_cases
 from ._counters import ripple_period
 from ._parts import further
 from ._subject_letters import turning_needs
@@ -60,7 +60,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         f"{name}, two layers": theorem(name, effort.pick(5, 100), 2, effort.seed, negative=True)
         for name in FORMATS
     }
-    found = supported(
+    found = check_random_cases(
         CLAIM,
         effort,
         count=effort.pick(40, 600),
@@ -68,7 +68,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         broken=_turning,
         check=lambda case: next(iter(tally_of(case).violations), None),
         tight=lambda case: tally_of(case).tight > 0,
-        evidence={"arithmetics": list(FORMATS), "passed_over": passed_over(some)},
+        evidence={"arithmetics": list(FORMATS), "passed_over": count_undecided(some)},
     )
     return further(
         found,

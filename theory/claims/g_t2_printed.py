@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import refutation
+from ..verifying._evidence import refute_by_witness
 from ._counters import counts, delta_operations, plain_witness, two_projections
 
 CLAIM = Claim(
@@ -36,7 +36,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         refuted: computed 2 layers of period 3, claimed periods 1 and 2
     """
     written = [plain_witness(w) for w in (two_projections(3), delta_operations(3))]
-    return refutation(
+    return refute_by_witness(
         CLAIM,
         written,
         lambda witness: all(counts(w, 3) for w in witness),

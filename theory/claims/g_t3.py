@@ -12,7 +12,7 @@ from ...constructions.automata._automaton import Automaton
 from ...foundation._errors import NotRealisableError
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import supported
+from ..verifying._evidence import check_random_cases
 from ._parts import defect, further
 
 CLAIM = Claim(
@@ -39,7 +39,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         >>> print(verify().line())
         supported by 20 instances: no violation, as claimed
     """
-    found = supported(
+    found = check_random_cases(
         CLAIM,
         effort,
         count=effort.pick(20, 300),

@@ -11,7 +11,7 @@ from ...constructions._spec import automaton_from_spec
 from ...constructions.automata._automaton import Automaton
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import refutation
+from ..verifying._evidence import refute_by_witness
 from ._parts import defect
 
 CLAIM = Claim(
@@ -41,28 +41,28 @@ def verify(effort: Effort = QUICK) -> Verdict:
     """
     automaton = automaton_from_spec("S5")
     built = construct(automaton, theorem="G.T3")
-    claimed = changed_states(automaton) - 1
+    claimed = count_changed_states(automaton) - 1
     witness = {
         "automaton": "S5",
         "states": len(automaton.states),
         "degree": built.dim,
         "factors": built.householders,
     }
-    return refutation(
+    return refute_by_witness(
         CLAIM,
         witness if built.householders != claimed else None,
-        replayed,
+        replay_witness,
         computed=f"{built.householders} factors",
         claimed=f"{claimed} factors",
     )
 
 
-def changed_states(automaton: Automaton) -> int:
+def count_changed_states(automaton: Automaton) -> int:
     """The most states that a letter changes."""
     return int((automaton.transitions != np.arange(len(automaton.states))).sum(axis=1).max())
 
 
-def replayed(witness: dict[str, Any]) -> bool:
+def replay_witness(witness: dict[str, Any]) -> bool:
     """Is the construction anew the witness's, and does it follow the automaton?"""
     built = construct(witness["automaton"], theorem="G.T3")
     figures = (built.dim, built.householders, built.depth)

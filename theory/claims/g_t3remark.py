@@ -8,7 +8,7 @@ from ...constructions.algebra._householder import permutation_factors, product_o
 from ...constructions.algebra._matrices import identity, kernel, subtract
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import exhaustive
+from ..verifying._evidence import check_all_cases
 
 CLAIM = Claim("G.T3remark", "k factors, no more, for a matrix of M_k", "exhaustive", uses=("G.T3", "H.rank"))
 
@@ -30,7 +30,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     """
     most = effort.pick(5, 6)
     images = [image for n in range(2, most + 1) for image in permutations(range(n))]
-    return exhaustive(
+    return check_all_cases(
         CLAIM,
         cases=((image, permutation_factors(image)) for image in images),
         check=violation,

@@ -8,7 +8,7 @@ from ...constructions.algebra._householder import permutation_factors, product_o
 from ...constructions.algebra._matrices import identity, kernel, subtract
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import refutation
+from ..verifying._evidence import refute_by_witness
 
 CLAIM = Claim(
     "G.T3remark.printed",
@@ -33,13 +33,13 @@ def verify(effort: Effort = QUICK) -> Verdict:
         refuted: computed factors: 1, claimed factors: 2
     """
     images = (image for image in permutations(range(3)) if image != (0, 1, 2))
-    image = next((image for image in images if replayed(image)), None)
+    image = next((image for image in images if replay_image(image)), None)
     k = None if image is None else len(permutation_factors(image))
     claimed = None if k is None else f"factors: {k + 1}"
-    return refutation(CLAIM, image, replayed, computed=f"factors: {k}", claimed=claimed)
+    return refute_by_witness(CLAIM, image, replay_image, computed=f"factors: {k}", claimed=claimed)
 
 
-def replayed(image: tuple[int, ...]) -> bool:
+def replay_image(image: tuple[int, ...]) -> bool:
     """Is the permutation's matrix a product of as many factors as its rank minus the identity says?"""
     factors, n = permutation_factors(image), len(image)
     A = product_of(factors, n)

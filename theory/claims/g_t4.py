@@ -10,7 +10,7 @@ from ...constructions.cascades._cascade import cascade
 from ...constructions.cascades._layers import Wiring, cascade_lrnn
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import supported
+from ..verifying._evidence import check_random_cases
 from ._parts import defect
 
 CLAIM = Claim(
@@ -39,18 +39,18 @@ def verify(effort: Effort = QUICK) -> Verdict:
         >>> print(verify().line())
         supported by 20 instances: no violation, as claimed
     """
-    return supported(
+    return check_random_cases(
         CLAIM,
         effort,
         count=effort.pick(20, 300),
-        draw=lambda generator: wired(generator, "repaired"),
-        broken=lambda generator: wired(generator, "printed"),
+        draw=lambda generator: draw_wiring(generator, "repaired"),
+        broken=lambda generator: draw_wiring(generator, "printed"),
         check=wrong,
         assumptions=("a cascade exists for every automaton (KR)",),
     )
 
 
-def wired(generator: np.random.Generator, wiring: Wiring) -> tuple[Automaton, Wiring]:
+def draw_wiring(generator: np.random.Generator, wiring: Wiring) -> tuple[Automaton, Wiring]:
     """A random automaton, and how its cascade is to be wired."""
     return random_automaton(generator), wiring
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import refutation
-from ._printed_cascades import printed_cascades, replayed, shortest_written
+from ..verifying._evidence import refute_by_witness
+from ._printed_cascades import refute_printed_cascades, replay_witness, write_shortest
 from .g_t4 import random_automaton
 
 CLAIM = Claim(
@@ -35,12 +35,12 @@ def verify(effort: Effort = QUICK) -> Verdict:
         refuted: computed 20 of 20 cascades wrong, claimed 0 cascades wrong
     """
     generator, count = effort.generator(), effort.pick(20, 300)
-    found = printed_cascades(lambda: random_automaton(generator), count)
+    found = refute_printed_cascades(lambda: random_automaton(generator), count)
     wrong = [x for x in found if x.word is not None]
-    return refutation(
+    return refute_by_witness(
         CLAIM,
-        shortest_written(found),
-        replayed,
+        write_shortest(found),
+        replay_witness,
         computed=f"{len(wrong)} of {count} cascades wrong",
         claimed="0 cascades wrong",
         evidence={"cascades": count, "seed": effort.seed},

@@ -7,8 +7,8 @@ from ...constructions._spec import automaton_from_spec
 from ...constructions.theorems.g_t6 import cyclic_corners, cyclic_two_layers
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import exhaustive
-from ._parts import defect, with_letters_exchanged
+from ..verifying._evidence import check_all_cases
+from ._parts import defect, exchange_letters
 
 CLAIM = Claim("G.T6", "Z_m in two layers with single reflections", "exhaustive", uses=("G.P1.2",), seconds=60)
 
@@ -31,12 +31,12 @@ def verify(effort: Effort = QUICK) -> Verdict:
     """
     orders = range(3, effort.pick(12, 41))
     built = [(form(m), most) for m in orders for form, most in ((mirrors, 1), (corners, m // 2))]
-    return exhaustive(
+    return check_all_cases(
         CLAIM,
         cases=built,
         check=violation,
         of=f"both forms for m = {orders[0]}..{orders[-1]}",
-        broken=((with_letters_exchanged(lrnn), most) for lrnn, most in built[:6]),
+        broken=((exchange_letters(lrnn), most) for lrnn, most in built[:6]),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...constructions._construct import construct
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import proved
+from ..verifying._evidence import decide_values
 from ._parts import defect
 
 CLAIM = Claim(
@@ -33,7 +33,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     everything = construct("A5", max_layers=1)
     fault = defect(lrnn)
     figures = (len(lrnn.automaton.letters), lrnn.depth, lrnn.householders, lrnn.dim, len(lrnn.decode))
-    return proved(
+    return decide_values(
         CLAIM,
         computed=(*figures, everything.householders) if fault is None else fault,
         claimed=(15, 1, 1, 3, 120, 2),

@@ -19,9 +19,9 @@ from .._verdict import Verdict
 from ..arithmetic._rounding import Floats, round_number
 from ..planning._bounds import bounds
 from ..verifying._claim import QUICK, Claim, Effort, Subject
-from ..verifying._evidence import proved, supported
+from ..verifying._evidence import check_random_cases, decide_values
 from ._parts import further
-from ._subject_letters import counted
+from ._subject_letters import count_letters
 
 # H.openβ: factors with every β‖v‖² below 2: what returns never moved, and how fast a state then shrinks.
 #
@@ -90,7 +90,7 @@ def strict_parity(size: Fraction, length: int) -> Iterator[tuple[Fraction, int]]
         h *= 1 - size
 
 
-def scaled_letters(head: Head, size: float) -> Floats:
+def scale_letters(head: Head, size: float) -> Floats:
     """The head's letters `[letters, n, n]` with every β‖v‖² = 2 turned into `size`, in float64."""
     letters = []
     for transition in head.transitions:
@@ -118,7 +118,7 @@ def mean_norms(letters: Floats, lengths: Sequence[int]) -> list[float]:
     return [dict(found)[t] for t in lengths]
 
 
-def sampled_norms(letters: Floats, length: int, words: int, seed: int) -> Floats:
+def sample_norms(letters: Floats, length: int, words: int, seed: int) -> Floats:
     """‖A(x_t)···A(x_1)‖_F/√n of random words, `[words]`."""
     draw = np.random.default_rng(seed)
     H = np.repeat(np.eye(letters.shape[1])[None], words, axis=0)
@@ -159,7 +159,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         >>> print(verify().line())
         supported by 60 instances: no violation, as claimed
     """
-    found = supported(
+    found = check_random_cases(
         CLAIM,
         effort,
         count=effort.pick(60, 1_000),
@@ -172,7 +172,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     return further(
         found,
         {
-            "certificates of β‖v‖² ≥ 2": ([_bound(spec) for spec in GROUPS], ["valid"] * len(GROUPS)),
+            "certificates of β‖v‖² ≥ 2": ([_name_bound(spec) for spec in GROUPS], ["valid"] * len(GROUPS)),
             "states of (-.99)^k, all different": (len({h for h, _ in pairs}), len(pairs)),
             "its sign is the parity": ([p for _, p in pairs], [k % 2 for k in range(len(pairs))]),
             "shrinking as stated, within a tenth": (shrinking(), dict.fromkeys(SHRINKING, True)),
@@ -190,13 +190,13 @@ def applies(subject: Subject) -> Verdict | None:
         return None
     full = sum(f.beta * f.norm_squared == 2 for t in transitions for f in t.factors)
     full += sum(t.gate == -1 for t in transitions)
-    return proved(
+    return decide_values(
         CLAIM,
         computed=full,
         claimed=int(needed is not None),
         relation=">=",
         evidence={
-            "says": f"{counted(full, 'factor has', 'factors have')} β‖v‖² = 2 or a gate of -1; "
+            "says": f"{count_letters(full, 'factor has', 'factors have')} β‖v‖² = 2 or a gate of -1; "
             + ("nothing here needs one" if needed is None else "the automaton turns states, which needs one"),
             "full_reflections": full,
             "bound": needed and needed.text,
@@ -209,7 +209,7 @@ def shrinking() -> dict[float, bool]:
     """For each β‖v‖² whether the computed norms are the stated ones, to a tenth."""
     head = construct("S4").all_heads[0]
     return {
-        size: bool(np.allclose(mean_norms(scaled_letters(head, size), (128, 512)), stated, rtol=0.1))
+        size: bool(np.allclose(mean_norms(scale_letters(head, size), (128, 512)), stated, rtol=0.1))
         for size, stated in SHRINKING.items()
     }
 
@@ -225,6 +225,6 @@ def _moves(case: StrictSystem) -> Any:
     return {"factors": [(f.beta, f.vector) for f in case.factors], "added": case.added}
 
 
-def _bound(spec: str) -> str:
+def _name_bound(spec: str) -> str:
     found = [b for b in bounds(automaton_from_spec(spec)) if b.figure == "beta" and b.at_least == 2]
     return check(found[0].certificate()).verdict if found else "none"

@@ -23,7 +23,7 @@ from ..spectra._eigenvalues import Spectrum
 from ..spectra._matrix import ExactMatrix, exact_matrix
 from ..spectra._model import model_spectrum
 from ..verifying._claim import QUICK, Claim, Effort, Subject
-from ..verifying._evidence import exhaustive, proved
+from ..verifying._evidence import check_all_cases, decide_values
 from ._parts import further
 
 # H.rank and CK.S5 by exact counting: how many factors orthogonal maps need, and which planes few factors can turn.
@@ -32,15 +32,15 @@ from ._parts import further
 # that many swaps do. A plane that is turned, not by a half turn, costs rank 2, so three factors turn one plane at most.
 
 
-def swaps_needed(image: Sequence[int]) -> int:
+def count_swaps(image: Sequence[int]) -> int:
     """n - #cycles of a permutation, fixed points counted as cycles."""
     return len(image) - len(cycle_lengths(np.array(image)))
 
 
-def fewer_than_displaced(n: int) -> int:
+def count_fewer_than_displaced(n: int) -> int:
     """How many of the n! permutations need fewer swaps than the number of points that they move, less one."""
     return sum(
-        swaps_needed(image) < sum(i != x for i, x in enumerate(image)) - 1 for image in permutations(range(n))
+        count_swaps(image) < sum(i != x for i, x in enumerate(image)) - 1 for image in permutations(range(n))
     )
 
 
@@ -49,7 +49,7 @@ def is_attained(image: Sequence[int], needed: int, gate: Fraction | int = 1) -> 
     n = len(image)
     factors = list(permutation_factors(image))
     P = tuple(tuple(int(image[j] == i) for j in range(n)) for i in range(n))
-    rank = gated(factors, n, gate).minus_identity().flint().rank()
+    rank = gate_product(factors, n, gate).minus_identity().flint().rank()
     return rank == needed == len(factors) and product_of(factors, n) == P
 
 
@@ -68,15 +68,15 @@ def random_ranks(n: int, k: int, instances: int, seed: int, *, gate: Fraction | 
     """rank(g C_k···C_1 - I) of random products; a gate g ≠ 1 is outside H.rank."""
     draw = np.random.default_rng(seed)
     for _ in range(instances):
-        yield gated(random_factors(draw, n, k), n, gate).reflection_rank()
+        yield gate_product(random_factors(draw, n, k), n, gate).reflection_rank()
 
 
-def gated(factors: Sequence[GHFactor], n: int, gate: Fraction | int) -> ExactMatrix:
+def gate_product(factors: Sequence[GHFactor], n: int, gate: Fraction | int) -> ExactMatrix:
     """g C_k···C_1."""
     return exact_matrix([[gate * x for x in row] for row in product_of(factors, n)])
 
 
-def turned_planes(spectrum: Spectrum) -> int:
+def count_turned_planes(spectrum: Spectrum) -> int:
     """Pairs of non-real eigenvalues on the unit circle, with multiplicity. Raises `ValueError` where undecided."""
     if not spectrum.is_decided:
         raise ValueError("an eigenvalue is not decided")
@@ -108,7 +108,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         holds on 872 cases: no violation, as claimed
     """
     most = effort.pick(6, 7)
-    found = exhaustive(
+    found = check_all_cases(
         CLAIM,
         cases=((image, 1) for image in _all(most)),
         check=_wrong_rank,
@@ -123,7 +123,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         found,
         {
             "fewer than displaced - 1": (
-                {n: fewer_than_displaced(n) for n in BELOW if n <= most},
+                {n: count_fewer_than_displaced(n) for n in BELOW if n <= most},
                 {n: BELOW[n] for n in BELOW if n <= most},
             ),
             "largest ranks of 1, 2 and 3 random factors": (ranks, [1, 2, 3]),
@@ -154,7 +154,7 @@ def applies(subject: Subject) -> Verdict | None:
         "bound": bound,
         "reasons": [b.text for b in least],
     }
-    return proved(
+    return decide_values(
         CLAIM,
         computed=spare,
         claimed=0,
@@ -183,5 +183,5 @@ def _all(most: int) -> Iterator[tuple[int, ...]]:
 
 def _wrong_rank(case: tuple[tuple[int, ...], int]) -> Any:
     image, gate = case
-    needed = swaps_needed(image)
+    needed = count_swaps(image)
     return None if is_attained(image, needed, gate) else {"image": image, "gate": gate, "n - #cycles": needed}

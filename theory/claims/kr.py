@@ -14,7 +14,7 @@ from ...constructions.cascades._cascade import cascade
 from ...constructions.cascades._emulation import prove_emulation
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import exhaustive
+from ..verifying._evidence import check_all_cases
 
 CLAIM = Claim("KR", "Every automaton is a cascade of permutation-reset automata", "exhaustive", seconds=11)
 
@@ -39,12 +39,12 @@ def verify(effort: Effort = QUICK) -> Verdict:
         holds on 378 cases: no violation, as claimed
     """
     letters = effort.pick(2, 3)
-    return exhaustive(
+    return check_all_cases(
         CLAIM,
         cases=(cascade(a) for a in three_state_automata(letters)),
         check=failure,
         of=f"automata of 3 states, {letters} letters up to their order",
-        broken=(rewired(cascade(a)) for a in three_state_automata(1)),
+        broken=(rewire_cascade(cascade(a)) for a in three_state_automata(1)),
         assumptions=(
             "for automata beyond these the theorem is that of the source; each cascade is proved when it is built",
         ),
@@ -71,7 +71,7 @@ def failure(built: Cascade) -> str | None:
     return prove_emulation(built).failure
 
 
-def rewired(built: Cascade) -> Cascade:
+def rewire_cascade(built: Cascade) -> Cascade:
     """The last level's table of points, its columns turned by one place."""
     last = built.levels[-1]
     turned = replace(last, next_letter=np.roll(last.next_letter, 1, axis=1))

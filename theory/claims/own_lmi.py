@@ -16,13 +16,13 @@ from ...constructions._lrnn import LRNN
 from ...constructions._spec import automaton_from_spec
 from ...constructions.algebra._cyclotomic import Number, sign
 from ...constructions.algebra._householder import gh_factor
-from ...constructions.algebra._matrices import Matrix, dot, is_positive_semidefinite, matrix, reduced_rows
+from ...constructions.algebra._matrices import Matrix, dot, is_positive_semidefinite, matrix, reduce_rows
 from ...constructions.automata._automaton import Automaton, Indices, object_array
 from ...foundation._errors import LimitError
 from .._verdict import Verdict
 from ..planning._bounds import proper_cycles
 from ..verifying._claim import QUICK, Claim, Effort, Subject
-from ..verifying._evidence import exhaustive, proved
+from ..verifying._evidence import check_all_cases, decide_values
 
 # own.LMI: one vector a state in one layer with ‖A‖ ≤ 1; exact Gram matrices, and equations that exclude every one.
 #
@@ -71,10 +71,10 @@ class NoGram:
             x, y = list(equation.x), list(equation.y)
             if len(x) != n or len(y) != n or sum(x) != 0 or sum(y) != 0:
                 return False
-            moved_x, moved_y = (_moved(transitions[equation.letter], v) for v in (x, y))
+            moved_x, moved_y = (_apply_map(transitions[equation.letter], v) for v in (x, y))
             back = moved_x
             for letter in equation.after:
-                back = _moved(transitions[letter], back)
+                back = _apply_map(transitions[letter], back)
             if back != x:
                 return False
             for i in range(n):
@@ -152,7 +152,7 @@ def no_gram(automaton: Automaton, *, max_words: int = MAX_WORDS) -> NoGram | Non
     found: list[Equation] = []
     for letter in range(len(maps)):
         found += _equations(maps, letter, max_words, automaton.name)
-    return _combined(maps, found)
+    return _combine_equations(maps, found)
 
 
 def small_gram(transitions: Indices, largest: int) -> Matrix | None:
@@ -184,7 +184,7 @@ def _on_differences(G: Matrix, image: Sequence[int]) -> Matrix:
     return matrix([[G[q][r] - G[q][o] - G[o][r] + G[o][o] for r in image[1:]] for q in image[1:]])
 
 
-def _moved(image: Sequence[int], x: Sequence[int]) -> list[int]:
+def _apply_map(image: Sequence[int], x: Sequence[int]) -> list[int]:
     """T x."""
     result = [0] * len(x)
     for q, target in enumerate(image):
@@ -199,8 +199,8 @@ def _equations(maps: Indices, letter: int, max_words: int, name: str) -> Iterato
     listed: list[tuple[tuple[int, ...], Indices]] = [((), maps[letter])]
     seen = {maps[letter].tobytes()}
     for word, image in listed:  # grows while it is read
-        for x in _fixed(image):
-            rows, _ = reduced_rows([*independent, x])
+        for x in _find_fixed_vectors(image):
+            rows, _ = reduce_rows([*independent, x])
             if len(rows) > len(independent):
                 independent = rows
                 for q in range(1, n):
@@ -217,7 +217,7 @@ def _equations(maps: Indices, letter: int, max_words: int, name: str) -> Iterato
                 listed.append(((*word, a), after))
 
 
-def _fixed(image: Indices) -> list[Vector]:
+def _find_fixed_vectors(image: Indices) -> list[Vector]:
     """A basis of the x of sum zero with T x = x: constant on each cycle of the map and 0 elsewhere."""
     moving = proper_cycles(image)
     fixed = [(q,) for q in np.flatnonzero(image == np.arange(len(image))).tolist()]
@@ -234,7 +234,7 @@ def _fixed(image: Indices) -> list[Vector]:
     return basis
 
 
-def _combined(maps: Indices, equations: Sequence[Equation]) -> NoGram | None:
+def _combine_equations(maps: Indices, equations: Sequence[Equation]) -> NoGram | None:
     """Integers with which the equations add up to N(e_q - e_r) = 0 for the first pair for which there are any."""
     from flint import fmpz_mat
 
@@ -313,12 +313,12 @@ def verify(effort: Effort = QUICK) -> Verdict:
         >>> print(verify().line())
         holds on 405 cases: no violation, as claimed
     """
-    named = [decided(name, automaton, expected) for name, automaton, expected in automata()]
-    pairs = [decided(f"{f}, {g}", automaton, None) for f, g, automaton in three_states()]
+    named = [decide_case(name, automaton, expected) for name, automaton, expected in automata()]
+    pairs = [decide_case(f"{f}, {g}", automaton, None) for f, g, automaton in three_states()]
     cases = [*named, *pairs]
     generator = effort.generator(1)
     broken = [
-        (name, rewired(a, generator), evidence, there)
+        (name, rewire_automaton(a, generator), evidence, there)
         for name, a, evidence, there in named * effort.pick(1, 10)
     ]
     feasible = sum(there for _, _, _, there in pairs)
@@ -329,7 +329,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         "proofs in equations": {name: len(e.equations) for name, _, e, _ in named if isinstance(e, NoGram)},
         "a then b, words": shrinking[0],
     }
-    return exhaustive(
+    return check_all_cases(
         CLAIM,
         cases=[*cases, ("contains a, then b, by shrinking states", None, None, shrinking[1])],
         check=violation,
@@ -353,7 +353,7 @@ def violation(case: tuple[str, Automaton | None, Evidence, bool]) -> Any:
     )
 
 
-def decided(name: str, automaton: Automaton, expected: bool | None) -> Case:
+def decide_case(name: str, automaton: Automaton, expected: bool | None) -> Case:
     """With the proof where one is found, else with a Gram matrix; `expected`: None where nothing is claimed."""
     proof = no_gram(automaton)
     if proof is not None:
@@ -369,7 +369,7 @@ def automata() -> list[tuple[str, Automaton, bool]]:
     """The automata of the statement, with whether vectors exist."""
     named = [(name, automaton_from_spec(name), name in FEASIBLE) for name in (*FEASIBLE, *INFEASIBLE)]
     even_pairs = automaton_from_spec("even_pairs")
-    after_start = replace(even_pairs, start=int(even_pairs.transitions[0, even_pairs.start])).trimmed()
+    after_start = replace(even_pairs, start=int(even_pairs.transitions[0, even_pairs.start])).trim()
     digits = [(sign, d) for sign in "+*" for d in range(3)]
     running = [[(q + d if sign == "+" else q * d) % 3 for q in range(3)] for sign, d in digits]
     by_precedence = [  # state 3s + p: s + p, where p is the product that a further × goes on with
@@ -399,7 +399,7 @@ def of_maps(maps: list[list[int]]) -> Automaton:
     )
 
 
-def rewired(automaton: Automaton, generator: np.random.Generator) -> Automaton:
+def rewire_automaton(automaton: Automaton, generator: np.random.Generator) -> Automaton:
     """One transition leads to another state."""
     maps = automaton.transitions.copy()
     x, q = (int(generator.integers(size)) for size in maps.shape)
@@ -440,7 +440,7 @@ def applies(subject: Subject) -> Verdict | None:
         raise AssertionError("a proof that does not replay")
     q, r = (automaton.states[i] for i in proof.pair)
     found = f"{len(proof.equations)} equations put states {q!r} and {r!r} at one point: no such layer"
-    return proved(
+    return decide_values(
         CLAIM,
         computed=found,
         claimed=found,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._verdict import Verdict
 from ..impossibility._orbits import orbit
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import proved
+from ..verifying._evidence import decide_values
 from ._counters import (
     counts,
     exact_model,
@@ -45,7 +45,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         proved: 2, 3, as claimed
     """
     written = [plain_witness(two_projections(period)) for period in (2, 3)]
-    found = proved(
+    found = decide_values(
         CLAIM,
         computed=[w["period"] for w in written if counts(w, w["period"])],
         claimed=[2, 3],
@@ -60,7 +60,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
                 [transition_spectrum(two_projections(p)).in_zero_one for p in (2, 3)],
                 [True, True],
             ),
-            "period with the factors exchanged": (_exchanged(), 1),
+            "period with the factors exchanged": (_count_exchanged(), 1),
             "systems searched on one bit": (systems, 17_600),
             "the written system is among those found": (
                 any(
@@ -74,7 +74,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     )
 
 
-def _exchanged() -> int:
+def _count_exchanged() -> int:
     written = two_projections(2)
     A = projection((1, -1)) @ projection((2, 1))
     head = written.stepper.heads[0]  # type: ignore[attr-defined]

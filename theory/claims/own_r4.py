@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._verdict import Verdict
 from ..impossibility._orbits import diagonal_channels
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import proved
+from ..verifying._evidence import decide_values
 from ._counters import counts, delta_keys, delta_operations, plain_witness, transition_spectrum
 from ._counting_rates import delta_layers
 from ._parts import further
@@ -39,7 +39,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     layers = effort.pick(1_000, 20_000)
     found = delta_layers("fp32", 3, layers, effort.seed).rates()
     share = sum(number for period, number in found.items() if period > 1) / layers
-    verdict = proved(
+    verdict = decide_values(
         CLAIM,
         computed=[w["period"] for w in written if counts(w, w["period"])],
         claimed=[2, 3],

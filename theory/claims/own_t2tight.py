@@ -7,8 +7,8 @@ from ...constructions._spec import automaton_from_spec
 from ...constructions.theorems.own_t2tight import ripple_counter
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import exhaustive
-from ._parts import defect, with_letters_exchanged
+from ..verifying._evidence import check_all_cases
+from ._parts import defect, exchange_letters
 
 CLAIM = Claim("own.T2tight", "L scalar layers of ±1 count modulo 2^L", "exhaustive")
 
@@ -30,12 +30,12 @@ def verify(effort: Effort = QUICK) -> Verdict:
     """
     depths = range(2, effort.pick(7, 10))
     built = [(depth, ripple_counter(automaton_from_spec(f"mod:{2**depth}"))) for depth in depths]
-    return exhaustive(
+    return check_all_cases(
         CLAIM,
         cases=built,
         check=violation,
         of=f"L = {depths[0]}..{depths[-1]}",
-        broken=((depth, with_letters_exchanged(lrnn)) for depth, lrnn in built),
+        broken=((depth, exchange_letters(lrnn)) for depth, lrnn in built),
     )
 
 

@@ -16,7 +16,7 @@ from .._check import check
 from .._verdict import Verdict
 from ..planning._bounds import bounds
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import exhaustive
+from ..verifying._evidence import check_all_cases
 from ._parts import further
 
 # PD.N-1: relations among state vectors, and what affine letters make of them.
@@ -35,7 +35,7 @@ def relations(points: Sequence[Point]) -> list[tuple[Any, ...]]:
     return kernel(rows)
 
 
-def pushed(relation: Sequence[Any], image: Sequence[int]) -> list[Any]:
+def push_relation(relation: Sequence[Any], image: Sequence[int]) -> list[Any]:
     """Σ_{f(q) = r} c_q for each state r: what the letter q → image[q] makes of a relation; numbers or symbols."""
     result: list[Any] = [0] * len(relation)
     for q, c in enumerate(relation):
@@ -50,7 +50,7 @@ def first_unrealisable(
     basis = relations(points)
     for image in images:
         for c in basis:
-            after = pushed(c, image)
+            after = push_relation(c, image)
             if any(sum(a * p[i] for a, p in zip(after, points, strict=True)) for i in range(len(points[0]))):
                 return image, c
     return None
@@ -143,7 +143,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         holds on 170 cases: no violation, as claimed
     """
     sizes = range(2, 6)
-    found = exhaustive(
+    found = check_all_cases(
         CLAIM,
         cases=(case for n in sizes for case in splitting_maps(n)),
         check=_other_relation,
@@ -185,7 +185,7 @@ def _other_relation(case: Case) -> Any:
     q0, a, b, image = case
     c = symbolic_relation(len(image))
     wanted = [c[q0] * (int(r == a) - int(r == b)) for r in range(len(image))]
-    left = [sympy.expand(x - y) for x, y in zip(pushed(c, image), wanted, strict=True)]
+    left = [sympy.expand(x - y) for x, y in zip(push_relation(c, image), wanted, strict=True)]
     return {"map": image, "left": [str(x) for x in left]} if any(x != 0 for x in left) else None
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from .._verdict import Verdict
 from ..impossibility._orbits import diagonal_channels
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import exhaustive
+from ..verifying._evidence import check_all_cases
 from ._counters import long_key
 from ._parts import further
 from ._settling import Cycles, all_symmetric, random_symmetric
@@ -89,7 +89,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     formats = ("per_step:bf16:sat", "per_step:fp8_e4m3:rz", "per_step:fp16:ru:sat")
     count, steps = effort.pick(100, 2_000), 20_000
     some = [random_symmetric(name, 3, count, effort.seed, steps=steps) for name in formats]
-    found = exhaustive(
+    found = check_all_cases(
         CLAIM,
         cases=searched,
         check=turning,

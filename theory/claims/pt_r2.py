@@ -6,7 +6,7 @@ from typing import Any
 
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import exhaustive
+from ..verifying._evidence import check_all_cases
 from ._parts import further
 from ._settling import Cycles, random_symmetric
 from .pt_r1 import LARGER, MONOTONE, Systems
@@ -51,7 +51,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     formats = ("per_step:bf16:sat", "per_step:fp8_e4m3:rz", "per_step:int:-8..8:tie_low")
     count, steps = effort.pick(100, 2_000), 20_000
     some = [random_symmetric(name, 3, count, effort.seed, positive=False, steps=steps) for name in formats]
-    found = exhaustive(
+    found = check_all_cases(
         CLAIM,
         cases=searched,
         check=turning_further,

@@ -17,7 +17,7 @@ from ...constructions.theorems._block_delay import two_layer_counter
 from ...constructions.theorems.dp_t6 import Step, swap_copy_factors, swap_copy_word
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
-from ..verifying._evidence import supported
+from ..verifying._evidence import check_random_cases
 
 # R7: any automaton in four layers with one factor a token, by the block delay of DP.T1 with swaps and copies.
 #
@@ -41,8 +41,8 @@ class FourLayers:
         state = matrix([[int(q == self.automaton.start)] for q in range(n)])
         for t, x in enumerate(word, start=1):
             phase = t % slots
-            buffer = written(buffer, phase, x)
-            block_map, read = self.told(phase, buffer)
+            buffer = write_token(buffer, phase, x)
+            block_map, read = self.tell_last_layer(phase, buffer)
             position = (phase - 1) % self.block
             for factor in swap_copy_factors(block_map)[position : position + 1]:
                 state = factor.apply(state)
@@ -64,7 +64,7 @@ class FourLayers:
                 image = [int(self.automaton.transitions[letter, q]) for q in image]
         return tuple(image)
 
-    def told(self, phase: int, buffer: Matrix) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def tell_last_layer(self, phase: int, buffer: Matrix) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """What the layers below tell the last one: the map of the block before, and the tokens of this one so far."""
         slots = 2 * self.block
         position = (phase - 1) % self.block
@@ -80,7 +80,7 @@ def four_layers(automaton: Automaton) -> FourLayers:
     return FourLayers(automaton, block, two_layer_counter(2 * block))
 
 
-def written(buffer: Matrix, slot: int, letter: int) -> Matrix:
+def write_token(buffer: Matrix, slot: int, letter: int) -> Matrix:
     """The ring buffer's token: key e_slot, β = 1, value the one-hot letter: a projection, then the new row."""
     erased = gh_factor(1, {slot: 1}).apply(buffer)
     return tuple(
@@ -148,19 +148,19 @@ def verify(effort: Effort = QUICK) -> Verdict:
         >>> print(verify().line())
         supported by 12 instances: no violation, as claimed
     """
-    return supported(
+    return check_random_cases(
         CLAIM,
         effort,
         count=effort.pick(12, 120),
-        draw=lambda g: drawn(g, 0),
-        broken=lambda g: drawn(g, 1),
+        draw=lambda g: draw_case(g, 0),
+        broken=lambda g: draw_case(g, 1),
         check=violation,
         tight=lambda case: any(len(case[0].block_steps(i, case[1])) == case[0].block for i in range(4)),
         assumptions=("what a layer's read-out computes is any function of its code and letter",),
     )
 
 
-def drawn(generator: np.random.Generator, missing: int) -> Case:
+def draw_case(generator: np.random.Generator, missing: int) -> Case:
     """A random automaton with three to five reachable states, its layers with blocks too short by `missing`, a word."""
     found = random_automaton(generator)
     layers = four_layers(found)

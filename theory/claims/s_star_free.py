@@ -26,7 +26,7 @@ from ..impossibility._orbits import AffineHead, AffineModel
 from ..planning._bounds import bounds
 from ..proofs._prove import prove
 from ..verifying._claim import QUICK, Claim, Effort, Subject
-from ..verifying._evidence import exhaustive, proved
+from ..verifying._evidence import check_all_cases, decide_values
 from ._parts import further
 
 # S.star-free: aperiodic automata as layers of set/reset cells with diagonal, non-negative transitions.
@@ -204,7 +204,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         holds on 240 cases: no violation, as claimed
     """
     longest = effort.pick(2, 3)
-    found = exhaustive(
+    found = check_all_cases(
         CLAIM,
         cases=_words(range(3), longest),
         check=_turns,
@@ -250,7 +250,7 @@ def applies(subject: Subject) -> Verdict | None:
         "non-negative diagonal layers": ANSWERS.get(answer, answer),
         "what turns": turning and turning.why,
     }
-    return proved(
+    return decide_values(
         CLAIM,
         computed=ANSWERS.get(answer, answer),
         claimed=ANSWERS["proved" if aperiodic else "refuted"],

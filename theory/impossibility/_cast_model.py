@@ -2,10 +2,10 @@
 
 H_k = cast(Σ_j cast(A(x_k)···A(x_{j+1}) B(x_j)) + cast(A(x_k)···A(x_1) H_0)) (arXiv 2411.12537; the sum in the bracket is
 exact). `cast` is to the nearest value, ties toward -∞, saturating. The entries of A^k y are sequences
-a_k = Σ c_i C(k, m_i) λ_i^{k-m_i} (G.L1). `settled` decides, exactly, whether from some k on cast(a_k) stays for ever.
+a_k = Σ c_i C(k, m_i) λ_i^{k-m_i} (G.L1). `find_settled_value` decides, exactly, whether from some k on cast(a_k) stays for ever.
 
 Layers of dimension 2 are followed on a word u v^∞ and decided for ever: A(x) = S T(x) S⁻¹, T(x) upper triangular, S one
-integer matrix a layer. `settled` proves from which index on each cast sequence stays, all states up to there are
+integer matrix a layer. `find_settled_value` proves from which index on each cast sequence stays, all states up to there are
 computed, and beyond it the sum of the cast terms grows by a fixed amount per period, so that the state repeats or
 saturates.
 """
@@ -34,7 +34,14 @@ MAX_INDEX = 3_000
 
 
 def cast_states(A: Any, B: Any, start: Any, arithmetic: Cast) -> Iterator[Floats]:
-    """H_0, H_1, ... on the powers of one letter: A `[n, n]`, B and start `[n, d]`, exact numbers or float64."""
+    """H_0, H_1, ... on the powers of one letter.
+
+    Args:
+        A: the letter's matrix `[n, n]`, exact numbers or float64.
+        B: what it adds, `[n, d]`.
+        start: H_0, `[n, d]`.
+        arithmetic: the model `cast`.
+    """
     A, added, first = fractions(A), fractions(B), fractions(start)
     total = np.zeros_like(first)
     yield arithmetic.round(first)
@@ -59,7 +66,7 @@ def value_at(terms: Sequence[Term], k: int) -> Fraction:
     return sum((c * comb(k, m) * x ** (k - m) for c, m, x in terms if k >= m), Fraction(0))
 
 
-def settled(terms: Sequence[Term], k: int, arithmetic: Cast) -> float | None:
+def find_settled_value(terms: Sequence[Term], k: int, arithmetic: Cast) -> float | None:
     """The value that cast(a_k), cast(a_{k+2}), ... all have, if it can be proved from index k on; else None.
 
     On indices of one parity each λ may be replaced by |λ|. Sizes t_i = |c_i| C(k, m_i) |λ_i|^{k-m_i} change by the factor
@@ -97,13 +104,13 @@ def settled(terms: Sequence[Term], k: int, arithmetic: Cast) -> float | None:
     return None
 
 
-def settled_values(
+def find_settled_values(
     terms: Sequence[Term], arithmetic: Cast, first: int = 8
 ) -> tuple[int, float, float] | None:
     """An index k, and what cast(a) is for ever on the even and on the odd indices from k on; None beyond `MAX_INDEX`."""
     k = first
     while k <= MAX_INDEX:
-        found = {p % 2: settled(terms, p, arithmetic) for p in (k, k + 1)}
+        found = {p % 2: find_settled_value(terms, p, arithmetic) for p in (k, k + 1)}
         if found[0] is not None and found[1] is not None:
             return k, found[0], found[1]
         k = k * 3 // 2
@@ -214,7 +221,9 @@ def follow(
         _entries(layer, _apply(layer.inverse, layer.B[cycle[s]]), [cycle[(s + 1 + r) % P] for r in range(P)])
         for s in range(P)
     ]
-    bounds = [settled_values(terms, model) for sequence in old + new for pair in sequence for terms in pair]
+    bounds = [
+        find_settled_values(terms, model) for sequence in old + new for pair in sequence for terms in pair
+    ]
     certain = 0
     for bound in bounds:
         if bound is None:
@@ -222,13 +231,13 @@ def follow(
         certain = max(certain, bound[0])
     certain += certain % 2
     length = (certain + 6) * P
-    old_values = [_interleaved(sequence, length, model) for sequence in old]
-    new_values = [_interleaved(sequence, length, model) for sequence in new]
+    old_values = [_interleave_entries(sequence, length, model) for sequence in old]
+    new_values = [_interleave_entries(sequence, length, model) for sequence in new]
     totals = np.zeros((length, 2), dtype=object)
     for entry in range(2):
         run = [0] * P  # Σ over the terms B read at the places of one residue, by the residue of the next lag
         for k in range(length):
-            totals[k, entry] = sum(values[entry][k] for values in old_values) + _running(
+            totals[k, entry] = sum(values[entry][k] for values in old_values) + _sum_running_lags(
                 run, new_values, entry, k, P
             )
     odd = [[odd_float(int(t), SCALE) for t in row] for row in totals]
@@ -328,7 +337,7 @@ def _entries(layer: TriangularLayer, y: Vector, letters: Sequence[int]) -> list[
     return result
 
 
-def _interleaved(sequence: list[list[list[Term]]], length: int, model: Cast) -> list[list[int]]:
+def _interleave_entries(sequence: list[list[list[Term]]], length: int, model: Cast) -> list[list[int]]:
     """The two entries, cast, at all lags below `length`, in units of 1/SCALE."""
     P = len(sequence)
     result = []
@@ -340,7 +349,7 @@ def _interleaved(sequence: list[list[list[Term]]], length: int, model: Cast) -> 
     return result
 
 
-def _running(run: list[int], new_values: list[list[list[int]]], entry: int, k: int, P: int) -> int:
+def _sum_running_lags(run: list[int], new_values: list[list[list[int]]], entry: int, k: int, P: int) -> int:
     """Σ over the k letters of the cycle read so far; `run[a]`: the sum of lags ≡ a that a total of phase a has."""
     if k == 0:
         return 0

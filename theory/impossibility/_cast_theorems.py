@@ -28,10 +28,10 @@ from ._cast_model import (
     after_last,
     cast_sequence,
     eigenvalue,
+    find_settled_values,
     follow,
     next_letters,
     random_layer,
-    settled_values,
 )
 
 LONGEST_PREFIX = 8
@@ -99,7 +99,7 @@ def lemma(
             )
             for _ in range(draw.randint(1, 4))
         ]
-        found = settled_values(terms, model)
+        found = find_settled_values(terms, model)
         if found is None:
             tally.skipped += 1
             continue
@@ -160,7 +160,7 @@ def theorem(
     return tally
 
 
-def passed_over(tallies: Mapping[str, Tally]) -> dict[str, str]:
+def count_undecided(tallies: Mapping[str, Tally]) -> dict[str, str]:
     """By name, how many draws were not decided, since they settle beyond the limits, and took no part."""
     return {name: f"{t.skipped} of {t.skipped + t.instances}" for name, t in tallies.items()}
 

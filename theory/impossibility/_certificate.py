@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._document import FORMAT
 from ...constructions.automata._automaton import Automaton, breadth_first
 from ...constructions.automata._labels import distinct_texts, output_texts
@@ -115,7 +116,7 @@ CLAIM = "no read-out of the state and the last letter follows the automaton"
 
 def certify_impossibility(
     model: AffineModel,
-    automaton: Automaton,
+    automaton: AutomatonLike,
     loop: Sequence[int] = (1,),
     prefix: Sequence[int] = (),
     *,
@@ -123,10 +124,18 @@ def certify_impossibility(
 ) -> dict[str, Any] | None:
     """The certificate that the model does not follow the automaton, from its orbit on u v^k; None if there is none.
 
-    `loop`, `prefix`: v and u, letter indices. The model's arithmetic is `per_step`. None: the words of this form with
-    equal states are not separated by the automaton, so other words must be tried. Raises `LimitError` where no
-    state repeats within `max_steps` letters.
+    None: the words of this form with equal states are not separated by the automaton, so other words must be tried.
+
+    Args:
+        model: the model; its arithmetic is `per_step`.
+        automaton: the automaton.
+        loop, prefix: v and u, letter indices.
+        max_steps: the most letters.
+
+    Raises:
+        LimitError: no state repeats within `max_steps` letters.
     """
+    automaton = as_automaton(automaton)
     if not isinstance(model.arithmetic, PerStep) or model.arithmetic.suffix:
         raise InputError(
             f"{model.name}: certificates of impossibility are for per_step, not {model.arithmetic.name}"
@@ -141,19 +150,29 @@ def certify_impossibility(
     written = write_impossible(
         model.heads, model.arithmetic.name, model.name, machine, loop, prefix, (i, j, z)
     )
-    return _accepted(written)
+    return _accept_document(written)
 
 
 def certify_cast_impossibility(
     heads: Sequence[AffineHead],
     arithmetic: Cast,
-    automaton: Automaton,
+    automaton: AutomatonLike,
     letter: int = 1,
     *,
     name: str = "model",
     max_length: int = 1000,
 ) -> dict[str, Any] | None:
-    """The same in the model `cast`, on the powers of one letter up to `max_length`; None if no two words are confused."""
+    """The certificate of impossibility in the model `cast`, on the powers of one letter; None if no two words are confused.
+
+    Args:
+        heads: the model's heads.
+        arithmetic: the model `cast`.
+        automaton: the automaton.
+        letter: index of the letter.
+        name: the model's name in the certificate.
+        max_length: the largest power that is looked at.
+    """
+    automaton = as_automaton(automaton)
     _same_letters(len(heads[0].A), automaton)
     machine = NumberedAutomaton(automaton)
     outputs, q = [-1], 0
@@ -177,7 +196,7 @@ def certify_cast_impossibility(
                 if outputs[i] != outputs[j]:
                     words: tuple[int, int, list[int]] = (i, j, [])
                     written = write_impossible(heads, arithmetic.name, name, machine, [letter], [], words)
-                    return _accepted(written)
+                    return _accept_document(written)
             seen[key].append(j)
     return None
 
@@ -202,16 +221,17 @@ def certify_parity_impossibility() -> dict[str, Any]:
 
     Its states on 1^k settle (PT.R1), so 1^i and 1^(i+1) reach the same state, bit for bit.
     """
-    from ...constructions._spec import automaton_from_spec
-
-    document = certify_impossibility(positive_delta_layer(), automaton_from_spec("parity"))
+    document = certify_impossibility(positive_delta_layer(), "parity")
     if document is None:
         raise AssertionError("the layer's states on 1^k do not settle")
     return document
 
 
-def impossibility_verdict(model: AffineModel, automaton: Automaton, loop: Sequence[int] = (1,)) -> Verdict:
+def impossibility_verdict(
+    model: AffineModel, automaton: AutomatonLike, loop: Sequence[int] = (1,)
+) -> Verdict:
     """Whether the model follows the automaton, by the certificate of its orbit on v^k: refuted, or unknown."""
+    automaton = as_automaton(automaton)
     document = certify_impossibility(model, automaton, loop)
     claim = f"{model.name} follows {automaton.name}"
     name = model.arithmetic.name
@@ -255,7 +275,7 @@ def write_impossible(
     }
 
 
-def _accepted(document: dict[str, Any]) -> dict[str, Any]:
+def _accept_document(document: dict[str, Any]) -> dict[str, Any]:
     """The certificate, once the stand-alone checker has accepted it."""
     name = document["labels"]["model"]
     try:

@@ -33,7 +33,10 @@ MAX_STEPS = 1_000_000
 class Orbit:
     """The states after u v^preperiod, u v^(preperiod + period) are the first two that are equal.
 
-    `period`: the least one. `keys`: exact bit patterns of the states after u v^0, ..., up to before the repetition.
+    Attributes:
+        preperiod: tokens of the loop before the first state that comes again.
+        period: the least one.
+        keys: exact bit patterns of the states after u v^0, ..., up to before the repetition.
     """
 
     preperiod: int
@@ -43,7 +46,13 @@ class Orbit:
 
 @dataclass(frozen=True, eq=False)
 class AffineHead:
-    """H ← A(x) H + B(x): `A [letters, n, n]`, `B [letters, n, d]` or None, `start [n, d]`; float64, or exact (object)."""
+    """H ← A(x) H + B(x), in float64 or exact numbers (object arrays).
+
+    Attributes:
+        A: `[letters, n, n]`.
+        B: `[letters, n, d]`, or None.
+        start: `[n, d]`.
+    """
 
     A: Any
     B: Any
@@ -51,7 +60,13 @@ class AffineHead:
 
 
 class AffineModel:
-    """Heads side by side in an arithmetic `per_step`, `per_op` or `exact`; states are lists of `[sequences, n, d]`."""
+    """Heads side by side in an arithmetic; states are lists of `[sequences, n, d]`.
+
+    Args:
+        heads: the heads.
+        arithmetic: `per_step`, `per_op` or `exact`, by its name or as an `Arithmetic`.
+        name: the model's name in certificates.
+    """
 
     def __init__(
         self, heads: Sequence[AffineHead], arithmetic: str | Arithmetic, name: str = "model"
@@ -82,7 +97,13 @@ class AffineModel:
 
     @classmethod
     def of_lrnn(cls, lrnn: LRNN, arithmetic: str | Arithmetic, start: int | None = None) -> AffineModel:
-        """A constructed LRNN of one layer: matrices, additive terms and H_0 rounded once, to the format if it is one."""
+        """A constructed LRNN of one layer: matrices, additive terms and H_0 rounded once, to the format if it is one.
+
+        Args:
+            lrnn: a realisation of one layer.
+            arithmetic: as for the class.
+            start: index of a state of the automaton; None: its start.
+        """
         from ..running._weights import Rounding, head_weights
 
         model = parse_arithmetic(arithmetic) if isinstance(arithmetic, str) else arithmetic
@@ -103,7 +124,11 @@ class AffineModel:
         return cls(heads, model, lrnn.construction)
 
     def initial(self, sequences: int) -> list[Any]:
-        """The start of each head."""
+        """The start of each head.
+
+        Args:
+            sequences: the number of words side by side, at least 1.
+        """
         exact = isinstance(
             self.arithmetic, Exact
         )  # else float64, as after each step: integers would have other bits
@@ -113,7 +138,12 @@ class AffineModel:
         return [np.repeat(start[None], sequences, axis=0) for start in starts]
 
     def step(self, states: Sequence[Any], letters: Indices) -> list[Any]:
-        """One token."""
+        """One token.
+
+        Args:
+            states: states as `initial` or `step` gave them; they stay as they are.
+            letters: indices of the letters just read, int array `[sequences]`.
+        """
         x = np.asarray(letters)
         return [
             self.arithmetic.affine(head.A[x], H, None if head.B is None else head.B[x])  # type: ignore[union-attr]
@@ -121,16 +151,28 @@ class AffineModel:
         ]
 
     def decode(self, states: Sequence[Any], letters: Indices) -> Indices:
-        """-1: the model has no read-out of its own."""
+        """-1: the model has no read-out of its own.
+
+        Args:
+            states: states as `initial` or `step` gave them; they stay as they are.
+            letters: indices of the letters just read, int array `[sequences]`.
+        """
         return np.full(len(letters), -1, dtype=np.int64)
 
 
 def orbit(
     stepper: Stepper, loop: Sequence[int], prefix: Sequence[int] = (), *, max_steps: int = MAX_STEPS
 ) -> Orbit:
-    """Preperiod and period of the states after u v^k, u the prefix and v the loop (letter indices).
+    """Preperiod and period of the states after u v^k, u the prefix and v the loop.
 
-    A step must be a function of the state's bits. Raises `LimitError` where nothing repeats within `max_steps` letters.
+    Args:
+        stepper: the stepper; a step must be a function of the state's bits.
+        loop: v, letter indices.
+        prefix: u, letter indices.
+        max_steps: the most letters.
+
+    Raises:
+        LimitError: nothing repeats within `max_steps` letters.
     """
     if not len(loop):
         raise InputError("orbit: the loop is empty: give at least one letter")

@@ -23,11 +23,11 @@ def _run(lrnn: LRNN, words: Any, **options: Any) -> Any:
 
 
 def _horizons(lrnn: LRNN, max_codes: int) -> dict[str, int | None] | None:
-    from .._check import accepted_horizons
+    from .._check import accept_horizons
 
     if not has_horizon(lrnn) or max(len(head.codes) for head in lrnn.all_heads) > max_codes:
         return None
-    return accepted_horizons(lrnn)
+    return accept_horizons(lrnn)
 
 
 def _margins(lrnn: LRNN, words: Any, dtype: str, start: int | None) -> Any:

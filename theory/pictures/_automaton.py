@@ -14,7 +14,7 @@ from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.automata._automaton import Automaton
 from ...foundation._errors import InputError
 from ...foundation._files import write_bytes
-from ._automaton_curves import Composition, circular_positions, compose, layered_positions
+from ._automaton_curves import Composition, circular_positions, compose, place_in_layers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,24 +37,37 @@ _WIDEST_PIXELS = 6_000
 def draw_automaton(automaton: AutomatonLike, path: str | Path, *, max_drawn: int = MAX_DRAWN_STATES) -> None:
     """Write a picture to an `.svg` or `.png` file; the same automaton gives the same bytes.
 
-    Accepting states have two rings, the start an arrow from nowhere, Moore outputs stand under the names, Mealy
-    labels read `letter/output`, parallel edges share a list of letters. `InputError` for another file type, more
-    than `max_drawn` states or `MAX_DRAWN_ARROWS` arrows, or a file that cannot be written.
+    Accepting states have two rings, the start an arrow from nowhere, Moore outputs stand under the names,
+    Mealy labels read `letter/output`, parallel edges share a list of letters.
+
+    Args:
+        automaton: whatever `as_automaton` takes.
+        path: an `.svg` or `.png` file.
+        max_drawn: the most states that are drawn.
+
+    Raises:
+        InputError: another file type, more than `max_drawn` states or `MAX_DRAWN_ARROWS` arrows, or a file
+            that cannot be written.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in {".svg", ".png"}:
         raise InputError(
             f"{path}: pictures are written as .svg or .png, not {suffix or 'without an extension'}"
         )
-    write_bytes(path, _rendered(as_automaton(automaton), suffix[1:], max_drawn))
+    write_bytes(path, _render_automaton(as_automaton(automaton), suffix[1:], max_drawn))
 
 
 def svg_text(automaton: AutomatonLike, *, max_drawn: int = MAX_DRAWN_STATES) -> str:
-    """The picture as SVG text (for notebooks); see `draw_automaton`."""
-    return _rendered(as_automaton(automaton), "svg", max_drawn).decode("utf-8")
+    """The picture as SVG text (for notebooks); see `draw_automaton`.
+
+    Args:
+        automaton: whatever `as_automaton` takes.
+        max_drawn: the most states that are drawn.
+    """
+    return _render_automaton(as_automaton(automaton), "svg", max_drawn).decode("utf-8")
 
 
-def _rendered(automaton: Automaton, kind: str, max_states: int) -> bytes:
+def _render_automaton(automaton: Automaton, kind: str, max_states: int) -> bytes:
     import matplotlib as mpl
 
     n = len(automaton.states)
@@ -81,8 +94,8 @@ def _figure(automaton: Automaton) -> tuple[Figure, float]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    names = [shortened(state, _LONGEST_NAME) for state in automaton.states]
-    outputs = _shown_outputs(automaton)
+    names = [shorten_label(state, _LONGEST_NAME) for state in automaton.states]
+    outputs = _show_outputs(automaton)
     if outputs is None:
         names = [two_lines(name) for name in names]
     widest = max(_name_width(name) for name in names)
@@ -139,7 +152,7 @@ def _composition(automaton: Automaton, radius: float) -> Composition:
     for scale in _SCALES:
         tried = []
         if straight <= _LAYERED_ARROWS:
-            layered = layered_positions(automaton, gap * scale, (2 * radius + 56) * scale)
+            layered = place_in_layers(automaton, gap * scale, (2 * radius + 56) * scale)
             tried.append(compose(layered, radius, automaton.start, labels, size_of, outward=False))
         if ring or not tried:
             around = circular_positions(automaton, gap * crowd * scale)
@@ -156,11 +169,11 @@ def edge_labels(automaton: Automaton) -> dict[tuple[int, int], tuple[str, int]]:
     lists: dict[tuple[int, int], list[str]] = {}
     first: dict[tuple[int, int], int] = {}
     for x, row in enumerate(automaton.transitions.tolist()):
-        letter = shortened(automaton.letters[x], _LONGEST_NAME)
+        letter = shorten_label(automaton.letters[x], _LONGEST_NAME)
         for q, r in enumerate(row):
             text = letter
             if automaton.is_mealy:
-                text += "/" + shortened(automaton.outputs[x, q], _LONGEST_NAME)
+                text += "/" + shorten_label(automaton.outputs[x, q], _LONGEST_NAME)
             lists.setdefault((q, r), []).append(text)
             first.setdefault((q, r), x)
     return {pair: (comma_list(texts), first[pair]) for pair, texts in lists.items()}
@@ -177,7 +190,7 @@ def comma_list(texts: list[str], longest: int = _LONGEST_LABEL) -> str:
     return f"{', '.join(texts[:shown])}, … +{len(texts) - shown}"
 
 
-def shortened(label: Any, longest: int) -> str:
+def shorten_label(label: Any, longest: int) -> str:
     """A label as one line of printable text, with `…` in the middle where it is too long."""
     text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(label)) or '""'
     if len(text) <= longest:
@@ -199,11 +212,11 @@ def _name_width(name: str) -> float:
     return max(_text_size(line, _NAME_SIZE)[0] for line in name.split("\n"))
 
 
-def _shown_outputs(automaton: Automaton) -> list[str] | None:
+def _show_outputs(automaton: Automaton) -> list[str] | None:
     """Moore outputs as text; None for acceptors, Mealy machines, and where each state is its own output."""
     if automaton.is_mealy or all(isinstance(v, bool | np.bool_) for v in automaton.outputs):
         return None
-    texts = [shortened(v, _LONGEST_NAME) for v in automaton.outputs]
+    texts = [shorten_label(v, _LONGEST_NAME) for v in automaton.outputs]
     same = all(v is q or v == q for v, q in zip(automaton.outputs, automaton.states, strict=True))
     return None if same else texts
 
@@ -211,7 +224,7 @@ def _shown_outputs(automaton: Automaton) -> list[str] | None:
 def _identity_legend(automaton: Automaton) -> str:
     points = np.arange(len(automaton.states))
     letters = [
-        shortened(letter, _LONGEST_NAME)
+        shorten_label(letter, _LONGEST_NAME)
         for letter, row in zip(automaton.letters, automaton.transitions, strict=True)
         if np.array_equal(row, points)
     ]

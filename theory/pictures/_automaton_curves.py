@@ -17,7 +17,7 @@ from ...constructions.automata._automaton import Automaton, breadth_first
 Points = NDArray[np.float64]
 
 
-def reading_order(automaton: Automaton) -> list[int]:
+def order_states(automaton: Automaton) -> list[int]:
     """All states: breadth first from the start, then from the first state that is not reached, and so on."""
     order: list[int] = []
     seen: set[int] = set()
@@ -29,16 +29,16 @@ def reading_order(automaton: Automaton) -> list[int]:
     return order
 
 
-def layered_positions(automaton: Automaton, layer_gap: float, state_gap: float) -> Points:
+def place_in_layers(automaton: Automaton, layer_gap: float, state_gap: float) -> Points:
     """Centres `[states, 2]`, layers from left to right with the start in the first (Sugiyama's method).
 
-    Edges that lead back in `reading_order` are reversed for the layout, so that the start is its only source.
+    Edges that lead back in `order_states` are reversed for the layout, so that the start is its only source.
     """
     from fast_sugiyama import from_edges
 
     lonely = [q for q in range(len(automaton.states)) if _is_lonely(automaton, q)]
     # its own nodes, where an edge spans layers, are numbered from the count of the nodes that edges have: these come first
-    order = [q for q in reading_order(automaton) if q not in lonely]
+    order = [q for q in order_states(automaton) if q not in lonely]
     rank = {q: i for i, q in enumerate([*order, *lonely])}
     pairs: list[tuple[int, int]] = []
     for row in automaton.transitions:
@@ -77,8 +77,8 @@ def _is_lonely(automaton: Automaton, state: int) -> bool:
 
 
 def circular_positions(automaton: Automaton, gap: float) -> Points:
-    """Centres `[states, 2]` on a circle, clockwise in `reading_order` with the start on the left."""
-    order = reading_order(automaton)
+    """Centres `[states, 2]` on a circle, clockwise in `order_states` with the start on the left."""
+    order = order_states(automaton)
     n = len(order)
     radius = 0.0 if n == 1 else gap / (2 * math.sin(math.pi / n))
     angles = math.pi - 2 * math.pi * np.arange(n) / n
@@ -252,7 +252,7 @@ def _edge_path(drawing: Composition, pair: tuple[int, int], two_way: bool, caref
     """The best curve from border to border; the two edges of a pair bend to their own left, so apart."""
     best: tuple[float, Points, Points] | None = None
     for bend in _TWO_WAY if two_way else _ONE_WAY:
-        path = _trimmed(drawing, pair, bend)
+        path = _trim_curve(drawing, pair, bend)
         points = bezier(path, np.linspace(0, 1, _SAMPLES))
         cost = 8.0 * abs(bend)
         if careful:
@@ -267,7 +267,7 @@ def _edge_path(drawing: Composition, pair: tuple[int, int], two_way: bool, caref
     return best[1]
 
 
-def _trimmed(drawing: Composition, pair: tuple[int, int], bend: float) -> Points:
+def _trim_curve(drawing: Composition, pair: tuple[int, int], bend: float) -> Points:
     """Quadratic curve between two centres, cut where it leaves the one circle and enters the other."""
     a, b = drawing.centres[pair[0]], drawing.centres[pair[1]]
     normal = np.array([a[1] - b[1], b[0] - a[0]])

@@ -21,7 +21,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from ...constructions._lrnn import LRNN, Head
 from ...constructions.cascades._holonomy_group import order_and_name
 from ...constructions.texts._show import (
-    counted,
+    count_noun,
     distinct_transitions,
     label_text,
     layer_letters,
@@ -47,12 +47,12 @@ def head_box(lrnn: LRNN, i: int, j: int) -> HeadBox:
     head = layer.heads[j]
     count = head.points or len(head.codes)
     name, resets, others = point_actions(head)
-    does = [f"group {name}"] * bool(name) + [counted(resets, "reset")] * bool(resets)
-    does += [counted(others, "other map")] * bool(others)
-    factors = "matrices" if head.householders is None else counted(head.householders, "factor")
+    does = [f"group {name}"] * bool(name) + [count_noun(resets, "reset")] * bool(resets)
+    does += [count_noun(others, "other map")] * bool(others)
+    factors = "matrices" if head.householders is None else count_noun(head.householders, "factor")
     lines = (
         f"head {i + 1}.{j + 1}",
-        counted(count, "point") + ", doubled" * bool(head.points),
+        count_noun(count, "point") + ", doubled" * bool(head.points),
         ", ".join(does) or "no letter moves it",
         f"dimension {head.dim}, {factors}",
     )
@@ -77,7 +77,7 @@ def head_boxes(lrnn: LRNN, i: int, max_heads: int) -> list[HeadBox]:
     if shown < heads:
         reads = lrnn.layers[i].reads
         readers = 0 if reads is None else int((reads >= shown).any(axis=1).sum())
-        boxes.append(HeadBox((f"{counted(heads - shown, 'more head')}", "not drawn"), "more", readers))
+        boxes.append(HeadBox((f"{count_noun(heads - shown, 'more head')}", "not drawn"), "more", readers))
     return boxes
 
 
@@ -94,9 +94,14 @@ FILLS = {"group": ("#e3eef7", "#0072b2"), "reset": ("#fbeadf", "#d55e00"), "more
 def draw_cascade(lrnn: LRNN, path: str | Path, *, max_heads: int = 6, max_layers: int = 40) -> None:
     """Draw an LRNN of several layers to an `.svg` or `.png` file, whole or not at all.
 
-    `max_heads`: most boxes in a row, `max_layers`: most rows; what is left out (further heads of a layer, layers in
-    the middle) is said in the picture.
-    Raises `InputError` for an LRNN of one layer, for another extension, and for limits below 2.
+    Args:
+        lrnn: a realisation of several layers.
+        path: an `.svg` or `.png` file.
+        max_heads: the most boxes in a row; further heads are left out, which the picture says.
+        max_layers: the most rows; layers in the middle are left out, which the picture says.
+
+    Raises:
+        InputError: an LRNN of one layer, another extension, or a limit below 2.
     """
     if not lrnn.is_layered:
         raise InputError(f"{path}: this LRNN has one layer; its picture is that of `draw_mirrors`")
@@ -112,9 +117,9 @@ def _figure(lrnn: LRNN, max_heads: int, max_layers: int) -> Figure:
     if depth > max_layers:
         rows = [*rows[: -(-max_layers // 2)], -1, *rows[depth - max_layers // 2 :]]
     boxes = {i: head_boxes(lrnn, i, max_heads) for i in rows if i >= 0}
-    first = "input letter: " + _listed([label_text(x) for x in lrnn.automaton.letters], 34)
+    first = "input letter: " + _list_labels([label_text(x) for x in lrnn.automaton.letters], 34)
     texts = [first, *(_count(own.count) for own in letters[1:])]
-    texts.append("state: " + _listed([label_text(q) for q in lrnn.automaton.states], 34))
+    texts.append("state: " + _list_labels([label_text(q) for q in lrnn.automaton.states], 34))
     row = max(len(boxes[i]) * (BOX[0] + GAP) - GAP for i in boxes)
     row = max(row, *(_pill_width(texts[i]) for i in (*boxes, depth)))
     inside = max(LEFT + row + 0.7, 7.0)
@@ -138,14 +143,14 @@ def _figure(lrnn: LRNN, max_heads: int, max_layers: int) -> Figure:
     for i in rows:
         if i < 0:
             between = y + PILL + STEP / 4 - PILL / 2
-            left_out = counted(depth - len(boxes), "more layer")
+            left_out = count_noun(depth - len(boxes), "more layer")
             _write(axes, middle, between, f"... {left_out} not drawn ...", 8.5, color=GREY, ha="center")
             y += STEP / 2
             _pill(axes, middle, y, texts[rows[rows.index(i) + 1]])
             continue
         name = y + PILL + ARROW + BOX[1] / 2
         _write(axes, MARGIN, name - 0.1, f"Layer {i + 1}", 9.5, fontweight="bold")
-        _write(axes, MARGIN, name + 0.1, counted(letters[i].count, "letter"), 8, color=GREY)
+        _write(axes, MARGIN, name + 0.1, count_noun(letters[i].count, "letter"), 8, color=GREY)
         _layer(axes, middle, y, boxes[i], letters[i].count)
         _letter_itself(axes, middle, y, middle - row / 2 - 0.25, (texts[i], texts[i + 1]))
         y += STEP
@@ -170,7 +175,7 @@ def _layer(axes: Axes, middle: float, y: float, boxes: list[HeadBox], letters: i
         )
         for n, line in enumerate(box.lines):
             size: float = 9 if n == 0 else 7.5
-            axes.text(centre, above + 0.18 + 0.2 * n, _cut(line, 32), fontsize=size, ha="center", va="center",
+            axes.text(centre, above + 0.18 + 0.2 * n, _cut_text(line, 32), fontsize=size, ha="center", va="center",
                       color=INK, fontweight="bold" if n == 0 else "normal")  # fmt: skip
         _arrow(axes, (aim, y + PILL), (centre, above), LINE)
         if box.readers:
@@ -228,7 +233,7 @@ def _count(letters: int) -> str:
     return f"one of {letters:,} letters" if letters > 1 else "1 letter"
 
 
-def _listed(labels: list[str], most: int) -> str:
+def _list_labels(labels: list[str], most: int) -> str:
     """Labels while they fit, else their number with the first ones."""
     text = ", ".join(labels)
     if len(text) <= most:
@@ -241,17 +246,17 @@ def _listed(labels: list[str], most: int) -> str:
     return f"{shown}... ({len(labels):,})"
 
 
-def _cut(text: str, length: int) -> str:
+def _cut_text(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def _figures(lrnn: LRNN) -> str:
     factors = (
-        "no GH factors" if lrnn.householders is None else counted(lrnn.householders, "factor") + " at most"
+        "no GH factors" if lrnn.householders is None else count_noun(lrnn.householders, "factor") + " at most"
     )
     formats = f"bit-exact in {' '.join(lrnn.formats)}" if lrnn.formats else "rounded in every float format"
-    parts = [counted(len(lrnn.automaton.states), "state"), counted(len(lrnn.automaton.letters), "letter"),
-             counted(lrnn.depth, "layer"), counted(len(lrnn.all_heads), "head"), factors,
+    parts = [count_noun(len(lrnn.automaton.states), "state"), count_noun(len(lrnn.automaton.letters), "letter"),
+             count_noun(lrnn.depth, "layer"), count_noun(len(lrnn.all_heads), "head"), factors,
              f"dimension {lrnn.dim} at most", f"norm {lrnn.norm}", formats, lrnn.theorem]  # fmt: skip
     return " · ".join(parts)
 

@@ -80,12 +80,12 @@ class DrawnHead:
             return "wires"
         return ("line", "plane", "space")[self.points.shape[1] - 1]
 
-    def shown(self, letter: DrawnLetter) -> Floats:
+    def picture_matrix(self, letter: DrawnLetter) -> Floats:
         """The letter's matrix in the coordinates of the picture."""
         return letter.matrix if self.basis is None else self.basis.T @ letter.matrix @ self.basis
 
 
-def drawn_head(
+def prepare_head(
     head: Head, title: str, labels: list[str], start: int, names: tuple[str, ...], max_points: int
 ) -> DrawnHead:
     """Everything that is drawn of a head, whose letters are its transitions; `start`: the first code.

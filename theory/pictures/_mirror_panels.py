@@ -270,7 +270,7 @@ def _solid(head: DrawnHead) -> Floats | None:
     base = np.array([[0.0, a, b * golden] for a in (-1, 1) for b in (-1, 1)])
     one = np.vstack([np.roll(base, shift, axis=1) for shift in range(3)])
     for corners in (cube, one, one[:, ::-1]):
-        moved = [corners @ head.shown(letter).T for letter in head.letters]
+        moved = [corners @ head.picture_matrix(letter).T for letter in head.letters]
         if all(np.abs(m[:, None] - corners[None]).max(axis=2).min(axis=1).max() < 1e-6 for m in moved):
             return corners
     return None

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from ...constructions._lrnn import LRNN
-from ...constructions.texts._show import counted
+from ...constructions.texts._show import count_noun
 from ._mirror_head import TOLERANCE, DrawnHead, DrawnLetter, Floats
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -21,7 +21,7 @@ def sentence(head: DrawnHead, letter: DrawnLetter) -> str:
     k = len(letter.sizes)
     if letter.transition.matrix is not None:
         rank = int(np.linalg.matrix_rank(letter.matrix))
-        return f"a matrix without factors: {counted(head.dim, 'dimension')} to {rank}"
+        return f"a matrix without factors: {count_noun(head.dim, 'dimension')} to {rank}"
     gate = (
         ""
         if letter.gate == 1
@@ -48,7 +48,7 @@ def sentence(head: DrawnHead, letter: DrawnLetter) -> str:
         return (
             f"{count} at {angle_text(between)}: rotation by {angle_text(2 * between)}{_sense(head, letter)}"
         )
-    return f"{count}: {_rotoreflection(head.shown(letter))}"
+    return f"{count}: {_rotoreflection(head.picture_matrix(letter))}"
 
 
 def number_word(k: int) -> str:
@@ -68,7 +68,7 @@ def angle_text(angle: float) -> str:
 def _sense(head: DrawnHead, letter: DrawnLetter) -> str:
     if head.form != "plane":
         return ""
-    A = head.shown(letter)
+    A = head.picture_matrix(letter)
     return "\u00a0↺" if A[1, 0] > 0 else "\u00a0↻"
 
 
@@ -88,9 +88,9 @@ def _factors(letter: DrawnLetter) -> str:
     mirrors = int(np.sum(np.abs(sizes - 2) < TOLERANCE))
     projections = int(np.sum(np.abs(sizes - 1) < TOLERANCE))
     rest = len(sizes) - mirrors - projections
-    parts = [counted(n, noun) for n, noun in
+    parts = [count_noun(n, noun) for n, noun in
              ((mirrors, "mirror"), (projections, "projection"), (rest, "contraction")) if n]  # fmt: skip
-    parts += [counted(copies, "copy") if copies == 1 else f"{copies} copies"] * bool(copies)
+    parts += [count_noun(copies, "copy") if copies == 1 else f"{copies} copies"] * bool(copies)
     return " and ".join(parts)
 
 
@@ -100,7 +100,9 @@ def _permutation(A: Floats, k: int) -> str:
     signs = A[image, np.arange(len(A))]
     whole = np.allclose(np.abs(A), np.eye(len(A))[:, image]) and len(set(image.tolist())) == len(A)
     if not whole:
-        return f"{counted(k, 'mirror')}: rank(A - I) = {np.linalg.matrix_rank(A - np.eye(len(A)), tol=1e-6)}"
+        return (
+            f"{count_noun(k, 'mirror')}: rank(A - I) = {np.linalg.matrix_rank(A - np.eye(len(A)), tol=1e-6)}"
+        )
     names: dict[tuple[int, bool], int] = {}
     seen = np.zeros(len(A), dtype=bool)
     for first in range(len(A)):
@@ -192,7 +194,7 @@ def explanation(
                 "A doubled head is at u, and also holds v, its point before the last reset"
                 + (" (dots u v)." if forms - {"wires"} else ".")
             )
-        return parts + _cut_transitions(heads, chosen, option)
+        return parts + _say_cut_transitions(heads, chosen, option)
     parts += why_so_many(heads)
     count, kept = len(heads[0].letters), len(chosen[0])
     if kept < count:
@@ -201,7 +203,7 @@ def explanation(
     return parts
 
 
-def _cut_transitions(heads: list[DrawnHead], chosen: list[list[int]], option: str) -> list[str]:
+def _say_cut_transitions(heads: list[DrawnHead], chosen: list[list[int]], option: str) -> list[str]:
     """What was left out of the heads of several layers, which `option` shows."""
     cut = [
         (head.title, len(letters), len(head.letters))
@@ -211,7 +213,7 @@ def _cut_transitions(heads: list[DrawnHead], chosen: list[list[int]], option: st
     if not cut:
         return []
     some = ", ".join(f"{kept} of {count} transitions of {title}" for title, kept, count in cut[:4])
-    more = f", and of {counted(len(cut) - 4, 'more head')}" if len(cut) > 4 else ""
+    more = f", and of {count_noun(len(cut) - 4, 'more head')}" if len(cut) > 4 else ""
     most = max(count for _, _, count in cut)
     return [f"Drawn are {some}{more}, one of each kind; {option} {most} draws them all."]
 

@@ -33,7 +33,7 @@ from ...constructions.automata._automaton import Indices
 from ...constructions.texts._show import (
     LayerLetters,
     check_max_letters,
-    counted,
+    count_noun,
     distinct_transitions,
     label_text,
     layer_letters,
@@ -41,11 +41,11 @@ from ...constructions.texts._show import (
     map_text,
     point_map,
     short_list,
-    titled_heads,
+    title_heads,
 )
 from ...foundation._errors import InputError, LimitError
 from ...foundation._files import write_bytes
-from ._mirror_head import DrawnHead, DrawnLetter, drawn_head, state_names
+from ._mirror_head import DrawnHead, DrawnLetter, prepare_head, state_names
 from ._mirror_panels import (
     ARROW,
     START,
@@ -134,7 +134,7 @@ def mirror_figure(
         for i, letter in enumerate(block.letters):
             left = MARGIN + (inside - widest) / 2 + (i % block.columns) * (block.width + GAP)
             above = at + (i // block.columns) * (block.height + block.caption + 0.1)
-            label = _cut(letter.heading or f"letter {letter.label}", int(block.width * 12))
+            label = _cut_text(letter.heading or f"letter {letter.label}", int(block.width * 12))
             write(left + block.width / 2, above + 0.06, label, 9, ha="center", fontweight="bold")
             write(left + block.width / 2, above + 0.23, block.words[i], 7.5, ha="center", linespacing=1.15)
             own, _ = _panel_size(block.head, len(heads) > 1)
@@ -167,15 +167,15 @@ def _head_titles(lrnn: LRNN, heads: list[DrawnHead]) -> list[str]:
 
 def _figures(lrnn: LRNN) -> str:
     factors = (
-        "no GH factors" if lrnn.householders is None else counted(lrnn.householders, "factor") + " at most"
+        "no GH factors" if lrnn.householders is None else count_noun(lrnn.householders, "factor") + " at most"
     )
-    parts = [counted(len(lrnn.automaton.states), "state"), counted(len(lrnn.automaton.letters), "letter"),
-             *[counted(lrnn.depth, "layer")] * (lrnn.is_layered),
-             counted(len(lrnn.all_heads), "head"), factors, f"dimension {lrnn.dim}", lrnn.theorem]  # fmt: skip
+    parts = [count_noun(len(lrnn.automaton.states), "state"), count_noun(len(lrnn.automaton.letters), "letter"),
+             *[count_noun(lrnn.depth, "layer")] * (lrnn.is_layered),
+             count_noun(len(lrnn.all_heads), "head"), factors, f"dimension {lrnn.dim}", lrnn.theorem]  # fmt: skip
     return " · ".join(parts)
 
 
-def _cut(text: str, length: int) -> str:
+def _cut_text(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
@@ -242,18 +242,18 @@ TITLE = 28
 """Signs above a panel."""
 
 
-def layered_heads(lrnn: LRNN, max_points: int) -> list[DrawnHead]:
+def prepare_layered_heads(lrnn: LRNN, max_points: int) -> list[DrawnHead]:
     """Every head, layer by layer, its points numbered; a doubled one has the names `uv` of its pairs."""
     letters = layer_letters(lrnn)
     start = lrnn.decode[0, 1:].tolist()
     return [
-        _drawn(head, f"{i + 1}.{j + 1}", letters[i], start[lrnn.columns[i].start + j], max_points)
+        _prepare_head(head, f"{i + 1}.{j + 1}", letters[i], start[lrnn.columns[i].start + j], max_points)
         for i, layer in enumerate(lrnn.layers)
         for j, head in enumerate(layer.heads)
     ]
 
 
-def _drawn(head: Head, name: str, own: LayerLetters, start: int, max_points: int) -> DrawnHead:
+def _prepare_head(head: Head, name: str, own: LayerLetters, start: int, max_points: int) -> DrawnHead:
     kinds = distinct_transitions(head)
     chosen = [t for t, _ in kinds]
     reduced = replace(
@@ -264,14 +264,14 @@ def _drawn(head: Head, name: str, own: LayerLetters, start: int, max_points: int
     )
     labels = [_title([own.name(x) for x in letters]) for _, letters in kinds]
     count = head.points or len(head.codes)
-    drawn = drawn_head(reduced, f"head {name}", labels, start, code_names(head), max_points)
+    drawn = prepare_head(reduced, f"head {name}", labels, start, code_names(head), max_points)
     panels = tuple(
         _panel(drawn, letter, map_text(images, 6), map_kind(images))
         for letter, images in zip(drawn.letters, (point_map(head, t) for t in chosen), strict=True)
     )
     heading = (
-        f"Layer {own.number}, head {name}: {counted(count, 'point')}{', doubled' * bool(head.points)}, "
-        f"dimension {head.dim}; {counted(own.count, 'letter')}, {counted(len(kinds), 'transition')}"
+        f"Layer {own.number}, head {name}: {count_noun(count, 'point')}{', doubled' * bool(head.points)}, "
+        f"dimension {head.dim}; {count_noun(own.count, 'letter')}, {count_noun(len(kinds), 'transition')}"
     )
     return replace(drawn, letters=panels, heading=heading)
 
@@ -321,15 +321,22 @@ def draw_mirrors(
 ) -> None:
     """Draw the construction to an `.svg` or `.png` file, whole or not at all.
 
-    `max_letters`: with more letters (of several layers: with more transitions in a head) than this, one of each kind
-    is drawn (see `kinds_of_letters`), and the picture says so. `max_dim`: widest head drawn as wires. `max_points`:
-    most states drawn as points. `options`: what the caller's own user calls `max_letters` and `max_dim`.
-    Raises `InputError` for another extension or `max_letters` below 1, `LimitError` for a head too wide or more
-    than 400 panels.
+    Args:
+        lrnn: a table-based realisation, as `construct` gives it.
+        path: an `.svg` or `.png` file.
+        max_letters: with more letters (of several layers: with more transitions in a head) than this, one of
+            each kind is drawn (see `kinds_of_letters`), and the picture says so.
+        max_dim: widest head drawn as wires.
+        max_points: most states drawn as points.
+        options: what the caller's own user calls `max_letters` and `max_dim`.
+
+    Raises:
+        InputError: another extension or `max_letters` below 1.
+        LimitError: a head too wide or more than 400 panels.
     """
     check_max_letters(max_letters)
     kind = picture_format(path)
-    heads = drawn_heads(lrnn, max_points)
+    heads = prepare_heads(lrnn, max_points)
     wide = max((head.dim for head in heads if head.form == "wires"), default=0)
     if wide > max_dim:
         raise LimitError(
@@ -368,12 +375,12 @@ def write_figure(figure: Callable[[], Figure], path: str | Path, kind: str) -> N
     write_bytes(path, stream.getvalue())
 
 
-def drawn_heads(lrnn: LRNN, max_points: int = 500) -> list[DrawnHead]:
+def prepare_heads(lrnn: LRNN, max_points: int = 500) -> list[DrawnHead]:
     """Every head in the coordinates of its picture."""
     if lrnn.is_layered:
-        return layered_heads(lrnn, max_points)
+        return prepare_layered_heads(lrnn, max_points)
     start = lrnn.decode[0].tolist()
     return [
-        drawn_head(head, title, labels, start[j], state_names(lrnn, len(head.codes), j), max_points)
-        for j, (title, head, labels) in enumerate(titled_heads(lrnn), start=1)
+        prepare_head(head, title, labels, start[j], state_names(lrnn, len(head.codes), j), max_points)
+        for j, (title, head, labels) in enumerate(title_heads(lrnn), start=1)
     ]

@@ -30,18 +30,24 @@ def draw_run(
 ) -> None:
     """Draw a run's margins to an `.svg` or `.png` file; the same run gives the same bytes.
 
-    `series`: by dtype the positions (≥ 1, increasing) and the margin at each, the distance from the nearest wrong
-    decoding minus that from the right one; it is an error where it is not positive. `horizons`: by dtype the
-    certified horizon, drawn as a dashed line; None or absent for none. `first_errors`: by dtype the position of the
-    first error, drawn as a cross; None or absent where there was none.
-    Raises `InputError` for another extension or with everything that is wrong with the series.
+    Args:
+        series: by dtype the positions (≥ 1, increasing) and the margin at each, the distance from the nearest
+            wrong decoding minus that from the right one; it is an error where it is not positive.
+        horizons: by dtype the certified horizon, drawn as a dashed line; None or absent for none.
+        first_errors: by dtype the position of the first error, drawn as a cross; None or absent where there
+            was none.
+        path: an `.svg` or `.png` file.
+        title: the title above.
+
+    Raises:
+        InputError: another extension, or a wrong series; the message has everything that is wrong.
     """
     kind = picture_format(path)
-    runs = _checked(series, horizons, first_errors, path)
+    runs = _check_series(series, horizons, first_errors, path)
     write_figure(lambda: _figure(runs, horizons, first_errors, title), path, kind)
 
 
-def _checked(
+def _check_series(
     series: Mapping[str, tuple[ArrayLike, ArrayLike]],
     horizons: Mapping[str, int | None],
     first_errors: Mapping[str, int | None],
@@ -70,7 +76,7 @@ def _checked(
     return runs
 
 
-def _thinned(positions: NDArray[np.float64], margins: NDArray[np.float64]) -> Points:
+def _thin_margins(positions: NDArray[np.float64], margins: NDArray[np.float64]) -> Points:
     """The least margin of each of `MAX_SAMPLES` stretches of equal length on the logarithmic axis."""
     if len(positions) <= MAX_SAMPLES:
         return positions, margins
@@ -102,7 +108,7 @@ def _figure(
     for i, (name, (positions, margins)) in enumerate(runs.items()):
         colour = MIRRORS[i % len(MIRRORS)]
         style = "-" if i < len(MIRRORS) else "-."
-        x, y = _thinned(positions, margins)
+        x, y = _thin_margins(positions, margins)
         axes.plot(x, y, style, color=colour, lw=1.4, marker="." if len(x) <= 60 else None, ms=4, zorder=3)
         said = [name]
         if (horizon := horizons.get(name)) is not None:

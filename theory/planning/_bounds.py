@@ -39,14 +39,22 @@ Cycle = tuple[int, ...]
 class Bound:
     """`figure` is `at_least` so much in every RNN that meets the `hypotheses` and follows the automaton.
 
-    `reason`: the theorem's id. `kind`: `proved` (the proof is in the checker's text), or `cited` (a published theorem
-    whose hypotheses on the automaton are checked). `why`: the evidence in words, `data`: the same, letters and states as
-    indices. `text`: one readable line with the hypotheses.
-
     Figures: `householders` (factors a token in one layer), `beta` (the largest β‖v‖²), `state_size` (numbers in the
     state), `triangular_layers` and `single_factor_layers` (layers, if all are of this form), and
     `layers_beyond_nonnegative`, `layers_beyond_real` (layers with eigenvalues, over products that the hypotheses
     name, outside [0, ∞) or the reals).
+
+    Attributes:
+        figure: the figure that is bounded.
+        at_least: the bound.
+        reason: the theorem's id.
+        kind: `proved` (the proof is in the checker's text), or `cited` (a published theorem whose hypotheses
+            on the automaton are checked).
+        hypotheses: the RNNs that it speaks of.
+        why: the evidence in words.
+        text: one readable line with the hypotheses.
+        data: the evidence, letters and states as indices.
+        automaton: the automaton.
     """
 
     figure: str
@@ -75,13 +83,23 @@ def bounds(automaton: AutomatonLike) -> tuple[Bound, ...]:
     """All bounds known for an automaton, in a fixed order, each found by the stand-alone checker too; empty if there is none.
 
     Unreachable states do not count, unless they were kept as points. Words are searched to a fixed extent
-    (`checker.bound.SEARCH`), so that a bound may be missed on large monoids; none is ever wrong. `DisagreementError` where the
-    checker does not find the same.
+    (`checker.bound.SEARCH`), so that a bound may be missed on large monoids; none is ever wrong.
+
+    Args:
+        automaton: whatever `as_automaton` takes.
+
+    Raises:
+        DisagreementError: the checker does not find the same.
+
+    Examples:
+        >>> from mirrormata.theory import bounds
+        >>> [(b.figure, b.at_least, b.reason) for b in bounds("S5")][:2]
+        [('householders', 2, 'H.rank'), ('householders', 4, 'CK.S5')]
     """
     automaton = as_automaton(automaton)
     if not automaton.keeps_points:
-        automaton = automaton.trimmed()
-    found = _found(automaton)
+        automaton = automaton.trim()
+    found = _find_bounds(automaton)
     if found:
         theirs = checker_bounds(automaton.transitions.tolist(), len(automaton.states))
         for bound in found:
@@ -90,7 +108,7 @@ def bounds(automaton: AutomatonLike) -> tuple[Bound, ...]:
     return found
 
 
-def _found(automaton: Automaton) -> tuple[Bound, ...]:
+def _find_bounds(automaton: Automaton) -> tuple[Bound, ...]:
     maps = automaton.transitions
     n = maps.shape[1]
     letters = np.arange(len(maps))
@@ -149,7 +167,11 @@ def _found(automaton: Automaton) -> tuple[Bound, ...]:
 def bound_certificate(found: Sequence[Bound]) -> dict[str, Any]:
     """The certificate of kind `bound` for one or more bounds of one automaton, in the order of `bounds`.
 
-    Raises `InputError` where there is none, where the automata differ, or where two labels have the same text.
+    Args:
+        found: bounds of one automaton.
+
+    Raises:
+        InputError: there is no bound, the automata differ, or two labels have the same text.
     """
     if not found:
         raise InputError("no bounds: a certificate of kind bound needs one at least")
@@ -309,8 +331,10 @@ BESIDE_ONE_LAYER = FINITE.removeprefix("one layer, ")
 class ReachedBound:
     """A bound whose hypotheses a construction meets, and the construction's own figure.
 
-    `figure`, `at_least`, `reason`, `kind`, `hypotheses`: as in `Bound`; the figure may also be `layers`. `reached`: the
-    construction's figure, an integer or a number as text. `why`: one line, the evidence from the automaton.
+    Attributes:
+        figure, at_least, reason, kind, hypotheses: as in `Bound`; the figure may also be `layers`.
+        reached: the construction's figure, an integer or a number as text.
+        why: one line, the evidence from the automaton.
     """
 
     figure: str
@@ -355,13 +379,16 @@ class ReachedBound:
 def reached_bounds(found: Realisation, lower: Iterable[Bound] | None = None) -> tuple[ReachedBound, ...]:
     """The bounds whose hypotheses the construction meets, the strongest for each figure, in the order of `bounds`.
 
-    `lower`: the automaton's bounds, where they are known already. Bounds in model `cast` (G.T1, G.T2) are not among
-    them: a construction is a statement in exact numbers. Where it has several layers and fewer factors than one layer
-    needs by H.rank or CK.S5, that is a bound on its layers.
+    Bounds in model `cast` (G.T1, G.T2) are not among them: a construction is a statement in exact numbers. Where it has
+    several layers and fewer factors than one layer needs by H.rank or CK.S5, that is a bound on its layers.
+
+    Args:
+        found: a realisation.
+        lower: the automaton's bounds, where they are known already.
     """
     strongest: dict[tuple[str, str], ReachedBound] = {}
     for bound in bounds(found.automaton) if lower is None else lower:
-        here = _of_layers(found, bound) or _reached(found, bound)
+        here = _of_layers(found, bound) or _find_reached_bound(found, bound)
         if here is None:
             continue
         key = (here.figure, here.hypotheses)
@@ -370,7 +397,7 @@ def reached_bounds(found: Realisation, lower: Iterable[Bound] | None = None) -> 
     return tuple(strongest.values())
 
 
-def reached(found: Realisation, bound: Bound) -> int | str | None:
+def find_reached_value(found: Realisation, bound: Bound) -> int | str | None:
     """The construction's figure, where it meets the bound's hypotheses and the figure is a number of it; else None."""
     if bound.figure == "state_size":
         return found.state_size
@@ -384,8 +411,8 @@ def reached(found: Realisation, bound: Bound) -> int | str | None:
     return None
 
 
-def _reached(found: Realisation, bound: Bound) -> ReachedBound | None:
-    value = reached(found, bound)
+def _find_reached_bound(found: Realisation, bound: Bound) -> ReachedBound | None:
+    value = find_reached_value(found, bound)
     if value is None:
         return None
     return ReachedBound(

@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ...constructions._construct import Request, choose, realisations_within, trimmed
+from ...constructions._construct import Request, choose, realisations_within, trim_automaton
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._realisation import Realisation, cost
 from ...constructions.automata._automaton import Automaton
 from ...constructions.theorems._construction import Limits
 from ...constructions.theorems._registry import construction_of
 from ...foundation._errors import LimitError, NotRealisableError
-from ...foundation._text import console
+from ...foundation._text import console, html_table, one_line
 from .._kinds import kind_of
 from ._bounds import Bound, ReachedBound, bounds, reached_bounds
 
@@ -28,12 +28,18 @@ PLANNED_HORIZON_CODES = 500
 class Offer:
     """One realisation of a plan.
 
-    `pareto`: none of the others is at least as good in layers, factors, dimension, exactness and norm, and better
-    in one. `letter_factors`: for one layer the most factors of each letter in a head, else None. `layer_factors`:
-    the most factors of a letter in each layer, None where letters are no products of factors. `parameters`: numbers that write all letters down, β and key of each
-    factor and the added entries; None where it was not counted. `horizons`: for each dtype the certified length, None
-    for no limit; absent where none is certified or it was not computed. `bounds`: the lower bounds whose hypotheses the
-    realisation meets, with what it reaches.
+    Attributes:
+        found: the realisation.
+        pareto: none of the others is at least as good in layers, factors, dimension, exactness and norm, and
+            better in one.
+        letter_factors: for one layer the most factors of each letter in a head, else None.
+        layer_factors: the most factors of a letter in each layer, None where letters are no products of
+            factors.
+        parameters: numbers that write all letters down, β and key of each factor and the added entries; None
+            where it was not counted.
+        horizons: for each dtype the certified length, None for no limit; absent where none is certified or it
+            was not computed.
+        bounds: the lower bounds whose hypotheses the realisation meets, with what it reaches.
     """
 
     found: Realisation
@@ -60,9 +66,16 @@ class Offer:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan:
-    """`offers`: cheapest first. `bounds`: lower bounds. `left_out`: constructions that are beyond a limit, and why."""
+    """All realisations of an automaton within a request.
+
+    Attributes:
+        automaton: the automaton.
+        offers: the realisations, cheapest first.
+        bounds: lower bounds.
+        left_out: constructions that are beyond a limit, and why.
+    """
 
     automaton: Automaton
     offers: tuple[Offer, ...]
@@ -80,16 +93,43 @@ class Plan:
             "left_out": list(self.left_out),
         }
 
+    def rows(self) -> list[tuple[str, ...]]:
+        """A table, its headings first: a line for each realisation."""
+        rows: list[tuple[str, ...]] = [("theorem", "layers", "factors", "heads", "dimension", "numbers")]
+        for offer in self.offers:
+            found = offer.found
+            factors = "none" if found.householders is None else str(found.householders)
+            rows.append(
+                (found.theorem, str(found.depth), factors, str(found.heads), str(found.dim), found.exactness)
+            )
+        return rows
+
+    def __repr__(self) -> str:
+        count, first = len(self.offers), self.offers[0].found if self.offers else None
+        cheapest = "" if first is None else f", the cheapest {first.theorem}"
+        return one_line(self, f"{self.automaton.name}, {count} realisation{'s' * (count != 1)}{cheapest}")
+
+    def _repr_html_(self) -> str:
+        headings, *rows = self.rows()
+        return html_table(f"Plan for {self.automaton.name}", rows, headings)
+
 
 def plan(automaton: AutomatonLike, request: Request | None = None, limits: Limits | None = None) -> Plan:
     """All realisations within a request, cheapest first (layers, factors, integer, dimension).
 
     Without a `theorem` in the request also those whose norm exceeds 1, last; for group automata not the cascade and
-    own.LMI, which are one layer of permutations of the states then. `NotRealisableError` where none is within the
-    bounds of the request.
+    own.LMI, which are one layer of permutations of the states then.
+
+    Args:
+        automaton: whatever `as_automaton` takes.
+        request: what is asked for (`Request`); None: nothing in particular.
+        limits: the limits of the search (`Limits`); None: the usual ones.
+
+    Raises:
+        NotRealisableError: none is within the bounds of the request.
     """
     request = request or Request()
-    automaton = trimmed(as_automaton(automaton))
+    automaton = trim_automaton(as_automaton(automaton))
     items = realisations_within(request.problem(automaton, limits), request)
     found: list[Realisation] = []
     left_out: list[str] = []
@@ -106,13 +146,13 @@ def plan(automaton: AutomatonLike, request: Request | None = None, limits: Limit
         unfit = error
     lower = bounds(automaton)
     if not found:
-        reason = forbidden(automaton, request, lower)
+        reason = find_forbidding_error(automaton, request, lower)
         if reason is not None:
             raise reason
         if left_out:
             raise LimitError(left_out[0])
         raise unfit or NotRealisableError(
-            f"{automaton.name}: nothing on offer with {' and '.join(request.asked()) or 'these limits'}"
+            f"{automaton.name}: nothing on offer with {' and '.join(request.list_asked()) or 'these limits'}"
         )
     found.sort(key=lambda f: (_norm_rank(f), cost(f)))
     merits = [_merits(f) for f in found]
@@ -128,13 +168,15 @@ def choose_or_refuse(automaton: Automaton, request: Request, limits: Limits | No
     try:
         return choose(automaton, request, limits)
     except (NotRealisableError, LimitError):
-        reason = forbidden(automaton, request, bounds(trimmed(automaton)))
+        reason = find_forbidding_error(automaton, request, bounds(trim_automaton(automaton)))
         if reason is not None:
             raise reason from None
         raise
 
 
-def forbidden(automaton: Automaton, request: Request, lower: Iterable[Bound]) -> NotRealisableError | None:
+def find_forbidding_error(
+    automaton: Automaton, request: Request, lower: Iterable[Bound]
+) -> NotRealisableError | None:
     """The error that names the theorem by which a request is impossible; None where none is known to forbid it."""
     if request.theorem is not None and not construction_of(request.theorem).norm_bounded:
         return None  # the norm of these is not what the bounds speak of
@@ -153,7 +195,7 @@ def forbidden(automaton: Automaton, request: Request, lower: Iterable[Bound]) ->
         )
         if by_factors or by_layers:
             return NotRealisableError(
-                f"{automaton.name}: {' and '.join(request.asked())} {'are' if len(request.asked()) > 1 else 'is'} "
+                f"{automaton.name}: {' and '.join(request.list_asked())} {'are' if len(request.list_asked()) > 1 else 'is'} "
                 f"impossible under the hypotheses named: {bound.text}"
             )
     return None

@@ -11,15 +11,20 @@ import numpy as np
 
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._labels import label_text, output_texts
-from ...constructions.certificates._parts import numbered_outputs
+from ...constructions.certificates._parts import number_outputs
 from ...foundation._errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """`kind`; what each of the model's own answers means, `meaning`; the automaton.
+    """What the numbers that a model decodes to mean.
 
-    Answers are compared as numbers: indices of the automaton's states or of its outputs (`numbered_outputs`).
+    Answers are compared as numbers: indices of the automaton's states or of its outputs (`number_outputs`).
+
+    Attributes:
+        kind: `states` or `outputs`.
+        automaton: the automaton.
+        meaning: what each of the model's own answers means, int array.
     """
 
     kind: Literal["states", "outputs"]
@@ -29,7 +34,7 @@ class Answers:
     @cached_property
     def outputs(self) -> Indices:
         """Indices of the automaton's outputs, in their shape."""
-        return numbered_outputs(self.automaton)[0]
+        return number_outputs(self.automaton)[0]
 
     @property
     def by_letter(self) -> bool:
@@ -37,13 +42,23 @@ class Answers:
         return self.kind == "outputs" and self.automaton.is_mealy
 
     def right(self, letters: Indices, before: Indices, after: Indices) -> Indices:
-        """The right answers after letters, from the automaton's states before and after."""
+        """The right answers after letters, from the automaton's states before and after.
+
+        Args:
+            letters: indices of letters, int array.
+            before: the automaton's states before them.
+            after: the automaton's states after them.
+        """
         if self.kind == "states":
             return after
         return self.outputs[letters, before] if self.automaton.is_mealy else self.outputs[after]
 
     def of_states(self, states: Indices) -> Indices:
-        """The answers that a model's states stand for; -1 for none, and for numbers that stand for nothing."""
+        """The answers that a model's states stand for; -1 for none, and for numbers that stand for nothing.
+
+        Args:
+            states: numbers that the model decodes to, int array.
+        """
         known = (states >= 0) & (states < len(self.meaning))
         return np.where(known, self.meaning[np.where(known, states, 0)], -1)
 
@@ -62,7 +77,7 @@ def answers_of(automaton: Automaton, model: Automaton | None, name: str = "model
     mine = [label_text(q) for q in automaton.states]
     theirs = [label_text(q) for q in model.states]
     place = {text: i for i, text in enumerate(mine)}
-    same = set(theirs) in (set(mine), {label_text(q) for q in automaton.trimmed().states})
+    same = set(theirs) in (set(mine), {label_text(q) for q in automaton.trim().states})
     if same:
         meaning = np.array([place[text] for text in theirs])
         if _same_outputs(automaton, model, meaning):
@@ -73,7 +88,7 @@ def answers_of(automaton: Automaton, model: Automaton | None, name: str = "model
             f"{name}: it names the states of {model.name}, {why}, and a Mealy machine's outputs do not follow from states: "
             "make both Moore machines"
         )
-    number = {text: i for i, text in enumerate(numbered_outputs(automaton)[1])}
+    number = {text: i for i, text in enumerate(number_outputs(automaton)[1])}
     meaning = np.array([number.get(text, -1) for text in output_texts(model, name)], dtype=np.int64)
     return Answers("outputs", automaton, meaning)
 
@@ -88,8 +103,8 @@ def _same_outputs(automaton: Automaton, model: Automaton, meaning: Indices) -> b
 
 
 def output_answers(automaton: Automaton, texts: Sequence[str] | None) -> Answers:
-    """How a model that names outputs is compared: by the texts of its outputs, else by `numbered_outputs`."""
-    known = numbered_outputs(automaton)[1]
+    """How a model that names outputs is compared: by the texts of its outputs, else by `number_outputs`."""
+    known = number_outputs(automaton)[1]
     number = {text: i for i, text in enumerate(known)}
     own = known if texts is None else texts
     return Answers("outputs", automaton, np.array([number.get(text, -1) for text in own], dtype=np.int64))

@@ -104,7 +104,7 @@ class _Layer:
             for x in range(letters)
         ]
         self.added = [_length(sum((_square(b) for b in parts), Fraction(0))) for parts in self.B]
-        self.rough = [self._rounded_entries(x) for x in range(letters)]
+        self.rough = [self._count_rounded_entries(x) for x in range(letters)]
         self.format: FloatFormat | None = None
         self.share = self.least = Fraction(0)
         rounds = not isinstance(arithmetic, Exact) and any(self.rough)
@@ -147,6 +147,7 @@ class _Layer:
         reach = self.image(c, x)[1] + grown
         if self.format is None or not self.rough[x]:
             return reach
+        # |A H + B| ≤ ‖A‖(|c| + r) + |B|; each rounded entry errs by its share of that, or by the least step
         size = ceil(Fraction(norm * (self.sizes[c] + radius), NORM_UNIT)) + self.added[x]
         if size > self.format.max_finite * UNIT / 2:
             return None
@@ -160,7 +161,7 @@ class _Layer:
         room = self._rooms[c, x]
         return room is None or Fraction(2 * radius, UNIT) ** 2 < room
 
-    def _rounded_entries(self, x: int) -> int:
+    def _count_rounded_entries(self, x: int) -> int:
         """How many entries of a state are not only moved, up to a sign, or set."""
         count = 0
         for A, B in zip(self.A[x], self.B[x], strict=True):
@@ -199,6 +200,7 @@ def _norm(blocks: list[Any]) -> int:
         guess = float(np.linalg.norm(A.astype(float), 2)) * NORM_UNIT
         if not guess <= 2 * LARGEST_NORM * NORM_UNIT:
             return LARGEST_NORM * NORM_UNIT + 1
+        # float64 gives where to begin; both loops decide exactly, down to the least s and up to the first that holds
         s = max(int(guess) - 1, 0)
         while s and _all_below(coefficients, Fraction(s, NORM_UNIT) ** 2):
             s -= 1
@@ -214,6 +216,7 @@ def _all_below(coefficients: list[Fraction], shift: Fraction) -> bool:
     powers = [Fraction(1)]
     for _ in range(degree):
         powers.append(powers[-1] * shift)
+    # coefficient k of p(λ + σ) is Σ_i C(i, k) p_i σ^(i-k)
     return all(
         sum((comb(i, k) * coefficients[i] * powers[i - k] for i in range(k, degree + 1)), Fraction(0)) >= 0
         for k in range(degree + 1)
@@ -226,7 +229,7 @@ MAX_NUMBERS = 300_000
 """Numbers of a model that a certificate holds."""
 
 
-def checked(arithmetic: Arithmetic) -> checker.Arithmetic | None:
+def to_checker_arithmetic(arithmetic: Arithmetic) -> checker.Arithmetic | None:
     """The arithmetic as the checker has it; None where it does not know it (`kernel`, `cast`, values without a zero)."""
     try:
         known = checker.Arithmetic(arithmetic.name)
@@ -272,7 +275,7 @@ def model_document(machine: LinearMachine, name: str) -> dict[str, Any] | str:
 
 def states_certificate(search: StateSearch, machine: LinearMachine, name: str) -> dict[str, Any] | str:
     """Of a closed search; or why there is none."""
-    arithmetic = checked(machine.arithmetic)
+    arithmetic = to_checker_arithmetic(machine.arithmetic)
     if arithmetic is None:
         return f"the checker does not know {machine.arithmetic.name}"
     document = _within_limits(search, machine, name)
@@ -330,7 +333,7 @@ def regions_certificate(
 
     `machine`: the model with the numbers that the arithmetic stores. `limit`: relaxations of a radius.
     """
-    known = checked(arithmetic)
+    known = to_checker_arithmetic(arithmetic)
     if known is None or not _may_contract(machine, known):
         return None
     document = model_document(machine, name)

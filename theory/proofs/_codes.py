@@ -20,7 +20,7 @@ from ..arithmetic._arithmetic import Rounded
 from ..arithmetic._rounding import Floats
 from ..running._weights import MAX_ENTRIES, dense_codes
 from ._answers import Answers
-from ._linear import LinearHead, LinearMachine, rounded_head
+from ._linear import LinearHead, LinearMachine, round_head
 from ._state_search import NodeForm, Rows
 
 ENTRIES = 2_000_000
@@ -33,17 +33,17 @@ def codes_are_closed(lrnn: LRNN, arithmetic: Rounded) -> bool:
     The codes must be values of the format as they are, and the arithmetic's own step is what is run. False also
     where the codes are too many to be listed densely.
     """
-    return all(_closed(head, arithmetic) for head in lrnn.all_heads)
+    return all(_is_closed(head, arithmetic) for head in lrnn.all_heads)
 
 
-def _closed(head: Head, arithmetic: Rounded) -> bool:
+def _is_closed(head: Head, arithmetic: Rounded) -> bool:
     if len(head.codes) * head.dim * head.value_dim > MAX_ENTRIES:
         return False
     codes = dense_codes(head, "fp64").reshape(len(head.codes), -1)
     exact = codes_are_exact(head, codes)
     if not exact or not np.array_equal(arithmetic.round(codes), codes):
         return False
-    machine = _head_machine(rounded_head(head, 0, arithmetic), arithmetic)
+    machine = _head_machine(round_head(head, 0, arithmetic), arithmetic)
     bits = machine.carrier.encode(codes)
     size = max(ENTRIES // bits.shape[1], 1)
     for t, images in enumerate(head.code_transitions):
@@ -108,11 +108,11 @@ class CodeMachine:
 
     def first_wrong(self, rows: Rows, letters: Indices, before: Indices, after: Indices) -> int:
         """The first place where the codes name something else, or -1."""
-        named = self._named(rows.astype(np.int64), letters)
+        named = self._name_states(rows.astype(np.int64), letters)
         wrong = np.flatnonzero(self.answers.of_states(named) != self.answers.right(letters, before, after))
         return int(wrong[0]) if wrong.size else -1
 
-    def _named(self, rows: Indices, letters: Indices) -> Indices:
+    def _name_states(self, rows: Indices, letters: Indices) -> Indices:
         if not self.layered:
             found = self._rows.find(rows)
             return np.where(found < 0, -1, self.lrnn.decode[found, 0])

@@ -37,7 +37,7 @@ class ExactNpzStepper:
         self._nearest: list[int] = []
         self._number(_flat(model.H0))
 
-    def again(self) -> ExactNpzStepper:
+    def restart(self) -> ExactNpzStepper:
         """A run of its own, in which no matrix has been met."""
         return ExactNpzStepper(self.model)
 
@@ -57,10 +57,10 @@ class ExactNpzStepper:
 
     def _image(self, state: int, letter: int) -> int:
         if (state, letter) not in self._images:
-            self._images[state, letter] = self._number(self._stepped(self.values[state], letter))
+            self._images[state, letter] = self._number(self._step_exactly(self.values[state], letter))
         return self._images[state, letter]
 
-    def _stepped(self, H: State, letter: int) -> State:
+    def _step_exactly(self, H: State, letter: int) -> State:
         d = self.model.H0.shape[1]
         return tuple(
             sum((a * H[k * d + j] for k, a in terms), b[j])

@@ -8,7 +8,7 @@ but the sign of zeros.
 A head as the DeltaProduct kernels take it: keys, values, β and gates of every transition, rounded to a dtype.
 
 The kernel runs H ← g H, then for each factor H ← H + β k (v - kᵀH)ᵀ. So a factor I - β k kᵀ is a micro-step with
-value 0, and what a transition adds is written by its own factors (`written_values`). Transitions with fewer factors
+value 0, and what a transition adds is written by its own factors (`find_written_values`). Transitions with fewer factors
 than the most are filled up with β = 0, k = 0.
 """
 
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...constructions._lrnn import LRNN, Head
-from ...constructions._written_values import written_values
+from ...constructions._written_values import find_written_values
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError
 from ..arithmetic._arithmetic import Kernel
@@ -77,7 +77,7 @@ def kernel_weights(head: Head, fmt: FloatFormat, name: str = "model") -> KernelW
             beta[x, j] = rounding(factor.beta)
             for i, number in factor.vector:
                 keys[x, j, i] = rounding(number)
-        written = written_values(transition, head.dim, head.value_dim, f"{name}: transition {x}")
+        written = find_written_values(transition, head.dim, head.value_dim, f"{name}: transition {x}")
         for j, entries in enumerate(written):
             for _, column, number in entries:
                 values[x, j, column] = rounding(number)
@@ -160,7 +160,7 @@ class KernelHead:
                 backend=self._backend,
             )
         after: NDArray[Any] = final[:, 0].cpu().numpy()
-        return after + self.kind(0)
+        return after + self.kind(0)  # -0 becomes +0, so that equal states have equal bits
 
     def codes(self, H: NDArray[Any]) -> Indices:
         """The nearest codes; -1 for a state that is not finite."""
@@ -195,7 +195,7 @@ class KernelLayer:
 
     def decode(self, states: Sequence[NDArray[Any]], letters: Indices) -> Indices:
         """The model's own answers (states, or outputs of an `.npz`), -1 for none."""
-        return self.read.decode(joint(states), np.asarray(letters))
+        return self.read.decode(join_head_entries(states), np.asarray(letters))
 
 
 class KernelMachine(StepperMachine):
@@ -208,7 +208,7 @@ class KernelMachine(StepperMachine):
 
     def first_wrong(self, rows: Rows, letters: Indices, before: Indices, after: Indices) -> int:
         """The first place where the nearest code does not give the right answer, or -1."""
-        states = joint(self.unpacked(rows))
+        states = join_head_entries(self.unpack(rows))
         return self.reader.first_wrong(states, letters, self.answers.right(letters, before, after))
 
 
@@ -234,11 +234,11 @@ def kernel_codes_are_closed(lrnn: LRNN, kernel: Kernel, backend: str | None = No
     The codes must be numbers of the kernel's states. False also where they are too many to be listed densely.
     """
     return all(
-        _closed(head, KernelHead(head, kernel, lrnn.automaton.name, backend)) for head in lrnn.all_heads
+        _is_closed(head, KernelHead(head, kernel, lrnn.automaton.name, backend)) for head in lrnn.all_heads
     )
 
 
-def _closed(head: Head, engine: KernelHead) -> bool:
+def _is_closed(head: Head, engine: KernelHead) -> bool:
     if len(head.codes) * head.dim * head.value_dim > MAX_ENTRIES:
         return False
     codes = dense_codes(head, "fp64")
@@ -253,6 +253,6 @@ def _closed(head: Head, engine: KernelHead) -> bool:
     return True
 
 
-def joint(states: Sequence[NDArray[Any]]) -> Floats:
+def join_head_entries(states: Sequence[NDArray[Any]]) -> Floats:
     """The entries of all heads one after the other, float64 `[sequences, entries]`."""
     return np.concatenate([H.reshape(len(H), -1) for H in states], axis=1).astype(np.float64)

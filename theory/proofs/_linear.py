@@ -29,7 +29,7 @@ from ..arithmetic._rounding import FloatFormat, Floats, float_format
 from ..running._readout import HUGE, TINY, close_rows, nearest_exactly
 from ..running._weights import MAX_ENTRIES, HeadWeights, dense_codes, head_weights
 from ._answers import Answers
-from ._state_search import NodeForm, Rows, guessed_pairs
+from ._state_search import NodeForm, Rows, guess_pairs
 
 SAFE = 1 - 2.0**-20
 """Shrinks a margin by far more than the float64 errors of distances, which are below entries · 2^-52 of them."""
@@ -131,6 +131,7 @@ class CodeReader:
             with np.errstate(all="ignore"):
                 squares = ((self.codes[part, None] - self.codes[None]) ** 2).sum(axis=2)
             squares[answers[part, None] == answers[None]] = np.inf
+            # |x - c| < |c - c′|/2 for each c′ with another answer: then c is nearer than all of them
             margins = np.sqrt(squares.min(axis=1)) / 2
             self.margins[part, column] = 0 if self._huge else np.where(margins > TINY, margins, 0)
 
@@ -173,6 +174,7 @@ class LinearHead:
             return None
         if (filled.any(axis=0) & (b != 0).any(axis=1)).any():
             return None
+        # a row has one entry 1 at most, so the sum over its entries is that one's column
         source = np.where(filled.any(axis=0), (columns * filled).sum(axis=0), -1)
         place = source[:, None] * w.value_dim + np.arange(w.value_dim)
         return np.where(source[:, None] < 0, -1, place).ravel(), b.ravel()
@@ -222,9 +224,9 @@ class LinearMachine:
             if (source < 0).any():
                 moved[:, source < 0] = self.carrier.encode(constants[None])[:, source < 0]
             return moved
-        return self.carrier.encode(self.stepped(self.carrier.decode(rows), letter))
+        return self.carrier.encode(self.step_numbers(self.carrier.decode(rows), letter))
 
-    def stepped(self, states: Floats, letter: int) -> Floats:
+    def step_numbers(self, states: Floats, letter: int) -> Floats:
         """The same on float64 numbers `[batch, entries]`."""
         after, first = [], 0
         for head in self.heads:
@@ -235,7 +237,7 @@ class LinearMachine:
         return np.concatenate(after, axis=1)
 
     def guess(self, row: Rows, letter: int, length: int) -> Rows | None:
-        """One head of two entries in a narrow format: plain float arithmetic (`guessed_pairs`)."""
+        """One head of two entries in a narrow format: plain float arithmetic (`guess_pairs`)."""
         target, head = self.arithmetic.values, self.heads[0]
         if not isinstance(self.arithmetic, PerStep) or self.arithmetic.mode != "rne":
             return None
@@ -245,7 +247,7 @@ class LinearMachine:
             return None
         w = head.weights
         b = np.zeros(2) if w.additive is None else w.additive[letter].ravel()
-        guesses = guessed_pairs(head.matrix(letter), b, self.carrier.decode(row)[0], target, length)
+        guesses = guess_pairs(head.matrix(letter), b, self.carrier.decode(row)[0], target, length)
         with np.errstate(all="ignore"):
             return self.carrier.encode(guesses)
 
@@ -293,9 +295,10 @@ class Carrier:
 
     def encode(self, states: Floats) -> Rows:
         """The bits of values of the format; -0 becomes +0."""
-        positive: Any = states + 0.0
+        positive: Any = states + 0.0  # -0 + 0 = +0
         with np.errstate(over="ignore"):
             if self.kind == "bf16":
+                # a bfloat16 is the upper half of a float32; the lower half is zero for its values
                 wide = np.ascontiguousarray(positive, dtype=np.float32).view(np.uint32)
                 return (wide >> np.uint32(16)).astype(np.uint16)
             carried = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64}[self.kind]
@@ -322,7 +325,7 @@ def _carrier(arithmetic: Rounded) -> Carrier:
     return Carrier("fp64", np.dtype(np.uint64))
 
 
-def rounded_head(head: Head, code: int, arithmetic: Rounded) -> LinearHead:
+def round_head(head: Head, code: int, arithmetic: Rounded) -> LinearHead:
     """A constructed head: its exact weights and initial code rounded once, as the arithmetic rounds, to its values."""
     target = arithmetic.values
     if isinstance(target, FloatFormat):
@@ -348,7 +351,7 @@ def linear_machine(
     """A one-layer LRNN in `per_step` or `per_op`, read by the nearest joint code."""
     heads = lrnn.only_layer.heads
     start = lrnn.decode[0, 1:].tolist()
-    rounded = [rounded_head(head, code, arithmetic) for head, code in zip(heads, start, strict=True)]
+    rounded = [round_head(head, code, arithmetic) for head, code in zip(heads, start, strict=True)]
     return LinearMachine(rounded, arithmetic, code_reader(lrnn, answers, max_entries), answers)
 
 

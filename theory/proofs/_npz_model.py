@@ -91,10 +91,19 @@ LABELS = ("letter_labels", "output_labels")
 
 @dataclass(frozen=True, eq=False)
 class NpzModel:
-    """The arrays as float64, `decode` as indices; `letters`, `outputs`: their texts if they are known.
+    """A model of one head by its matrices, as an `.npz` holds it.
 
-    Without `outputs` output i is the i-th of `numbered_outputs` of the automaton that the model is held against.
-    `factors`: the arrays of the factors, as far as they are given.
+    Without `outputs` output i is the i-th of `number_outputs` of the automaton that the model is held against.
+
+    Attributes:
+        A: float64 `[letters, n, n]`.
+        B: float64 `[letters, n, d]`.
+        H0: float64 `[n, d]`, the initial state.
+        codes: float64 `[codes, n, d]`.
+        decode: int array `[codes, letters]`, the output when a code is reached by a letter.
+        letters, outputs: their texts if they are known.
+        name: the model's name.
+        factors: the arrays of the factors, as far as they are given.
     """
 
     A: Floats
@@ -113,7 +122,14 @@ class NpzModel:
             raise InputError(f"{self.name}: " + "; ".join(problems))
 
     def answers(self, automaton: Automaton) -> Answers:
-        """How it is held against an automaton; `InputError` for other letters."""
+        """How it is held against an automaton.
+
+        Args:
+            automaton: the automaton that it is held against.
+
+        Raises:
+            InputError: the automaton has other letters.
+        """
         if self.letters is not None:
             same_letters(automaton, self.letters, self.name)
         if len(self.A) != len(automaton.letters):
@@ -123,18 +139,26 @@ class NpzModel:
         return output_answers(automaton, self.outputs)
 
     def reader(self, answers: Answers) -> CodeReader:
-        """The nearest code, with the answers that it stands for."""
+        """The nearest code, with the answers that it stands for.
+
+        Args:
+            answers: how its outputs are compared.
+        """
         codes = self.codes.reshape(len(self.codes), -1)
-        table = answers.of_states(self._named(answers))
+        table = answers.of_states(self._name_outputs(answers))
         if (table == table[:, :1]).all() and not answers.by_letter:
             table = table[:, :1]
         return CodeReader(codes, table)
 
     def own_reader(self, answers: Answers) -> CodeReader:
-        """The nearest code, with the index of the model's own output; -1 for one that has no name."""
-        return CodeReader(self.codes.reshape(len(self.codes), -1), self._named(answers))
+        """The nearest code, with the index of the model's own output; -1 for one that has no name.
 
-    def _named(self, answers: Answers) -> Indices:
+        Args:
+            answers: how its outputs are compared.
+        """
+        return CodeReader(self.codes.reshape(len(self.codes), -1), self._name_outputs(answers))
+
+    def _name_outputs(self, answers: Answers) -> Indices:
         return np.where(self.decode >= len(answers.meaning), -1, self.decode)
 
     def kernel_head(self) -> Head:
@@ -142,7 +166,11 @@ class NpzModel:
         return factor_head(self.factors, self.A, self.B, self.H0, self.name)
 
     def head(self, arithmetic: Rounded) -> LinearHead:
-        """The weights, rounded once to the arithmetic's values (float64 numbers are taken as they are)."""
+        """The weights, rounded once to the arithmetic's values (float64 numbers are taken as they are).
+
+        Args:
+            arithmetic: `per_step` or `per_op`.
+        """
         letters, n = self.A.shape[:2]
         values = np.ascontiguousarray(np.moveaxis(arithmetic.round(self.A), 2, 0))
         columns = np.broadcast_to(np.arange(n)[:, None, None], (n, letters, n)).copy()
@@ -153,12 +181,24 @@ class NpzModel:
         return LinearHead(weights, arithmetic.round(self.H0))
 
     def machine(self, arithmetic: Rounded, answers: Answers) -> LinearMachine:
-        """The model in `per_step` or `per_op`."""
+        """The model in `per_step` or `per_op`.
+
+        Args:
+            arithmetic: `per_step` or `per_op`.
+            answers: how its outputs are compared.
+        """
         return LinearMachine([self.head(arithmetic)], arithmetic, self.reader(answers), answers)
 
 
 def load_npz_model(path: str | Path) -> NpzModel:
-    """The model in an `.npz`; `InputError` for what is not one, with everything that is wrong."""
+    """The model in an `.npz`.
+
+    Args:
+        path: the `.npz` file.
+
+    Raises:
+        InputError: the file holds no model; the message has everything that is wrong.
+    """
     refused = InputError(f"{path}: not an .npz of plain arrays (nothing is unpickled)")
     arrays = read_npz(path, (*KEYS, *LABELS, *FACTOR_KEYS, "mask", "format"), refused)
     check_npz_format(arrays, path)
@@ -187,7 +227,12 @@ def load_npz_matrices(path: str | Path) -> NpzModel | dict[str, Floats]:
 
 
 def npz_model(arrays: Mapping[str, Any], name: str = "model") -> NpzModel:
-    """The model of arrays by name, see the module's text."""
+    """The model of some arrays.
+
+    Args:
+        arrays: the arrays by name, see the module's text.
+        name: the model's name.
+    """
     numbers: dict[str, Any] = {}
     for key in KEYS:
         numbers[key] = _numbers(np.asarray(arrays[key]), key, name)
@@ -204,7 +249,7 @@ def _numbers(array: NDArray[Any], key: str, name: str) -> NDArray[Any]:
             f"{name}: {key} has the type {array.dtype}; {'integers' if whole else 'numbers'} are needed"
         )
     converted = array.astype(np.int64 if whole else np.float64)
-    if not _kept(array, converted):
+    if not _keeps_numbers(array, converted):
         raise InputError(
             f"{name}: {key} has numbers of the type {array.dtype} that are no {'int64' if whole else 'float64'}: round them "
             "first, so that the proof is about the file's numbers"
@@ -212,7 +257,7 @@ def _numbers(array: NDArray[Any], key: str, name: str) -> NDArray[Any]:
     return converted
 
 
-def _kept(array: NDArray[Any], converted: NDArray[Any]) -> bool:
+def _keeps_numbers(array: NDArray[Any], converted: NDArray[Any]) -> bool:
     """True where a conversion changed no number (a number that is not finite is another matter)."""
     if array.dtype.kind == "f":
         return bool((np.isnan(array) | (array == converted.astype(array.dtype))).all())

@@ -20,6 +20,7 @@ from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._labels import label_text, output_texts
 from ...foundation._errors import InputError, MirrormataError
+from ...foundation._text import html_table, one_line
 from .._kinds import kind_of
 from ._answers import Answers
 from ._npz_model import NpzModel
@@ -32,21 +33,31 @@ CHECKS: dict[Checked | None, str] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Proof:
     """`verdict` in an arithmetic, with how it was found.
 
-    `method`: `codes`, `regions`, `states`, `table` or `delay`. `states_explored`: pairs (state of the model, of the
-    automaton), or regions, or joint codes; `steps`: (pair, letter) followed. `word`: letter indices of a shortest word
-    after which the answer is wrong, else None; `answered`, `right`: the answers after it, as text. `correct_up_to`:
-    all words up to this length are answered rightly, None for all words of any length. `compares`: `states` or
-    `outputs`. `certify` makes the certificate, of kind `equivalent`, in exact numbers the construction's own, or says why
-    there is none; `derive_again` is then the second program, which raises where it finds something else.
-
-    `checked`: what a second program has done with the verdict. `certificate`: the stand-alone checker has accepted the
-    certificate. `re-stepped`: another program has derived the verdict again, from the states' bits. `replayed`: a wrong
-    word was run from the start. None: nothing is claimed for all words. `identify` gives a digest of all that decides the
-    verdict, None where a stepper does not tell its own.
+    Attributes:
+        verdict: `equivalent`, `counterexample` or `unknown`.
+        automaton: the automaton.
+        arithmetic: the arithmetic's name.
+        method: `codes`, `regions`, `states`, `table` or `delay`.
+        states_explored: pairs (state of the model, of the automaton), or regions, or joint codes.
+        steps: (pair, letter) followed.
+        compares: `states` or `outputs`.
+        reason: the verdict in one line.
+        correct_up_to: all words up to this length are answered rightly, None for all words of any length.
+        word: letter indices of a shortest word after which the answer is wrong, else None.
+        answered, right: the answers after it, as text.
+        seconds: time taken.
+        certify: makes the certificate, of kind `equivalent`, in exact numbers the construction's own, or says
+            why there is none.
+        derive_again: the second program, which raises where it finds something else.
+        checked: what a second program has done with the verdict. `certificate`: the stand-alone checker has
+            accepted the certificate. `re-stepped`: another program has derived the verdict again, from the
+            states' bits. `replayed`: a wrong word was run from the start. None: nothing is claimed for all
+            words.
+        identify: gives a digest of all that decides the verdict, None where a stepper does not tell its own.
     """
 
     verdict: Literal["equivalent", "counterexample", "unknown"]
@@ -127,6 +138,16 @@ class Proof:
         if self.verdict == "unknown":
             rows.append(("searched", f"all words up to length {self.correct_up_to:,} were answered rightly"))
         return rows
+
+    def __repr__(self) -> str:
+        word = "" if self.word is None else f", a word of {len(self.word):,} letters"
+        return one_line(
+            self,
+            f"{self.verdict} in {self.arithmetic}{word}, {self.states_explored:,} states explored, {self.automaton.name}",
+        )
+
+    def _repr_html_(self) -> str:
+        return html_table(f"Proof for {self.automaton.name}", self.rows())
 
 
 Part = bytes | str | np.ndarray[Any, Any]

@@ -8,8 +8,6 @@ is by the nearest code, exactly, the first of several.
 No model is called equivalent by one program alone: the certificate that would be written must have passed the
 stand-alone checker, or, where none can be written, a second program steps every state found again
 (`_second_derivation.py`).
-
-`prove_file` proves what a file holds: a certificate's linear RNN, or an `.npz` of matrices.
 """
 
 from __future__ import annotations
@@ -18,16 +16,14 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict
 
 import numpy as np
 
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._realisation import Realisation
-from ...constructions.automata._automaton import Automaton
 from ...foundation._errors import DisagreementError, InputError
 from .._check import check
-from .._realisations import realisation_of
 from ..arithmetic._arithmetic import Arithmetic, PerOp, PerStep, parse_arithmetic
 from ..running._stepper import Stepper
 from ._answers import Answers
@@ -38,7 +34,7 @@ from ._machine import answers_to, machine_of
 from ._npz_model import NpzModel, load_npz_model
 from ._proof import Proof, proof_digest
 from ._quick import quick_proof
-from ._second_derivation import OutOfTimeError, derive_again, replayed
+from ._second_derivation import OutOfTimeError, derive_again, replay_word
 from ._state_search import INTERRUPTED, Outcome, Progress, StateSearch
 from ._state_search_file import resume_search, save_search
 from ._stepper_machine import StepperMachine
@@ -74,14 +70,29 @@ def prove(
 ) -> Proof:
     """Equivalent on all words, or a shortest wrong word, or unknown with the length up to which all is right.
 
-    `model`: a constructed LRNN of any layers, a block delay, an `NpzModel` or the path of an `.npz`, or any `Stepper`
-    that decodes to the automaton's states by their indices, or to numbers that `answers` gives a meaning; then
-    `arithmetic` is only its name. `automaton`: whatever `as_automaton` takes, such as a SPEC. `arithmetic`: by default `per_step:bf16`; `exact`,
-    `per_step:...`, `per_op:...` or `kernel:recurrent:...` (`parse_arithmetic`); several layers run in `per_step` formats
-    or on the kernel, block delays in `per_step` formats. On the kernel an `.npz` needs its factors.
-    Answers are compared after each token, not before the first. `resume`: a file to go on from if it exists, written
-    every `save_every` seconds, on Ctrl-C and at a limit; a stepper needs a text `identity` for it. `method`: `auto`, or `states` for the search alone.
-    `progress` is called about once a second. Ctrl-C gives `unknown` with what is proved so far.
+    Answers are compared after each token, not before the first. Ctrl-C gives `unknown` with what is proved so far.
+
+    Args:
+        model: a constructed LRNN of any layers, a block delay, an `NpzModel` or the path of an `.npz`, or any
+            `Stepper` that decodes to the automaton's states by their indices, or to numbers that `answers`
+            gives a meaning; then `arithmetic` is only its name.
+        automaton: whatever `as_automaton` takes, such as a SPEC.
+        arithmetic: by default `per_step:bf16`; `exact`, `per_step:...`, `per_op:...` or
+            `kernel:recurrent:...` (`parse_arithmetic`); several layers run in `per_step` formats or on the
+            kernel, block delays in `per_step` formats. On the kernel an `.npz` needs its factors.
+        max_states: the most pairs of a state of the model and one of the automaton.
+        max_seconds: the most seconds; None: no limit.
+        resume: a file to go on from if it exists, written every `save_every` seconds, on Ctrl-C and at a
+            limit; a stepper needs a text `identity` for it.
+        save_every: seconds between two writings of `resume`.
+        method: `auto`, or `states` for the search alone.
+        answers: what the numbers that the model decodes to mean; None: indices of the automaton's states.
+        progress: called about once a second with how far the search is.
+
+    Examples:
+        >>> from mirrormata import construct, prove
+        >>> prove(construct("S3"), "S3").verdict
+        'equivalent'
     """
     began = time.monotonic()
     if method not in ("auto", "states"):
@@ -97,7 +108,7 @@ def prove(
     if arithmetic is None:
         arithmetic = "per_step:bf16" if isinstance(model, Realisation | NpzModel) else OWN
     name = arithmetic if isinstance(arithmetic, str) else arithmetic.name
-    known = _known_model(model)
+    known = _is_known_model(model)
     parsed = parse_arithmetic(name) if known and isinstance(arithmetic, str) else arithmetic
     if not isinstance(parsed, str):
         name = parsed.name
@@ -111,7 +122,7 @@ def prove(
 
     try:
         quick = quick_proof(model, automaton, parsed, max_states, max_seconds) if method == "auto" else None
-        accepted = None if quick is None else _accepted(quick)
+        accepted = None if quick is None else _accept_proof(quick)
     except KeyboardInterrupt:
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", INTERRUPTED, 0)
     except OutOfTimeError as late:
@@ -153,7 +164,7 @@ def prove(
         proof, derive_again=lambda: derive_again(search, machine, deadline=deadline, progress=progress)
     )
     try:
-        accepted = _accepted(again)
+        accepted = _accept_proof(again)
     except KeyboardInterrupt:
         accepted = unchecked(f"{INTERRUPTED} while all {place.count:,} states found were being checked")
     except OutOfTimeError as late:
@@ -165,7 +176,7 @@ def prove(
     return finished(accepted)
 
 
-def _accepted(proof: Proof) -> Proof | None:
+def _accept_proof(proof: Proof) -> Proof | None:
     """The verdict with what a second program has done with it; None where there is none for it.
 
     `DisagreementError` where the second program finds something else.
@@ -196,7 +207,7 @@ def _refuse_values_without_zero(arithmetic: Any) -> None:
         )
 
 
-def _known_model(model: Any) -> bool:
+def _is_known_model(model: Any) -> bool:
     if isinstance(model, Realisation | NpzModel):
         return True
     if all(callable(getattr(model, part, None)) for part in ("initial", "step", "decode")):
@@ -223,7 +234,7 @@ def _proof(outcome: Outcome, search: StateSearch, machine: Any, name: str) -> Pr
 
         return Proof("equivalent", *facts, reason, certify=certify)
     if outcome.word is not None:
-        answered, right = replayed(machine, search.automaton, outcome.word)
+        answered, right = replay_word(machine, search.automaton, outcome.word)
         reason = (
             f"breadth first, {place.count:,} states seen: no shorter word is wrong; replayed step by step"
         )
@@ -233,14 +244,3 @@ def _proof(outcome: Outcome, search: StateSearch, machine: Any, name: str) -> Pr
         )  # fmt: skip
     reason = f"{outcome.stopped}, {place.count - place.done:,} states not yet followed"
     return Proof("unknown", *facts, reason, place.depth)
-
-
-def prove_file(
-    path: str,
-    automaton: Automaton,
-    arithmetic: str,
-    **limits: Unpack[ProofLimits],
-) -> Proof:
-    """See `prove`; certificates are checked first. `InputError` for a file that is neither."""
-    model: Realisation | Path = Path(path) if Path(path).suffix == ".npz" else realisation_of(path)
-    return prove(model, automaton, arithmetic, **limits)

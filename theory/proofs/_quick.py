@@ -15,7 +15,7 @@ from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._labels import label_text, output_texts
 from ...foundation._errors import MirrormataError
-from .._check import accepted, check
+from .._check import accept_certificate, check
 from .._horizon import full_certificate
 from .._kinds import kind_of
 from ..arithmetic._arithmetic import Arithmetic, Exact, Kernel, PerOp, PerStep, Rounded
@@ -83,12 +83,14 @@ def _by_codes(
 
         def again() -> None:
             kernel_codes_alone(lrnn, kernel, deadline=deadline)
-            accepted(lrnn)
+            accept_certificate(lrnn)
 
     def certify() -> dict[str, Any] | str:
         if isinstance(arithmetic, Kernel):
             return f"the checker does not run the kernel of {arithmetic.name}"
-        return (codes_certificate(lrnn, arithmetic) if same else None) or _searched(lrnn, answers, arithmetic)
+        return (codes_certificate(lrnn, arithmetic) if same else None) or _search_states(
+            lrnn, answers, arithmetic
+        )
 
     if same and lrnn.covering is not None:
         found = check(lrnn)
@@ -113,7 +115,7 @@ def _by_codes(
     )  # fmt: skip
 
 
-def _searched(lrnn: LRNN, answers: Answers, arithmetic: Rounded) -> dict[str, Any] | str:
+def _search_states(lrnn: LRNN, answers: Answers, arithmetic: Rounded) -> dict[str, Any] | str:
     """A certificate that lists the states, for arithmetics that one of codes is not written for."""
     machine = one_layer(lrnn, answers, arithmetic)
     if machine is None:

@@ -86,9 +86,9 @@ class StepperAlone:
         stepper, letters = self.machine.stepper, np.array([letter], dtype=np.int64)
         after, named = [], []
         for i in range(len(rows)):
-            states = stepper.step(self.machine.unpacked(rows[i : i + 1]), letters)
-            after.append(self.machine.packed(states))
-            named.append(self.machine.named(states, letters))
+            states = stepper.step(self.machine.unpack(rows[i : i + 1]), letters)
+            after.append(self.machine.pack(states))
+            named.append(self.machine.decode(states, letters))
         return np.concatenate(after), self.machine.answers.of_states(np.concatenate(named))
 
 
@@ -129,7 +129,7 @@ class MatricesAlone:
         return np.stack([arithmetic.affine(A, h, b) for h in H])
 
     def _sparsely(self, states: Floats, letter: int) -> tuple[Rows, Indices]:
-        return self._read(self.machine.stepped(states, letter), letter)
+        return self._read(self.machine.step_numbers(states, letter), letter)
 
     def _read(self, after: Floats, letter: int) -> tuple[Rows, Indices]:
         machine = self.machine
@@ -155,7 +155,7 @@ def derive_again(
     if answers is None:
         raise DisagreementError("a model without a read-out answers nothing")
     if isinstance(machine, StepperMachine) and machine.numbers_states:
-        _run_again(search, machine, deadline)
+        _search_again(search, machine, deadline)
         return
     alone: Alone = MatricesAlone(machine) if isinstance(machine, LinearMachine) else StepperAlone(machine)
     words = search.store.words[: search.place.count]
@@ -202,9 +202,9 @@ def _run_straight(search: StateSearch, machine: StepperMachine, known: NDArray[n
             letters = np.array([x], dtype=np.int64)
             states = machine.stepper.step(states, letters)
             before, q = q, int(automaton.transitions[x, q])
-            said = machine.answers.of_states(machine.named(states, letters))
+            said = machine.answers.of_states(machine.decode(states, letters))
             right = machine.answers.right(letters, np.array([before]), np.array([q]))
-            inside = _within(known, _keys(machine.packed(states), np.array([q])))
+            inside = _within(known, _keys(machine.pack(states), np.array([q])))
             if not inside.all() or (said != right).any():
                 what = (
                     "the answer is wrong" if inside.all() else "the state is none that the search has found"
@@ -215,9 +215,9 @@ def _run_straight(search: StateSearch, machine: StepperMachine, known: NDArray[n
                 )
 
 
-def _run_again(search: StateSearch, machine: StepperMachine, deadline: float | None) -> None:
+def _search_again(search: StateSearch, machine: StepperMachine, deadline: float | None) -> None:
     """A search of its own, one pair after another, in a run in which no exact matrix has been met."""
-    automaton, stepper = search.automaton, machine.stepper.again()  # type: ignore[attr-defined]
+    automaton, stepper = search.automaton, machine.stepper.restart()  # type: ignore[attr-defined]
     alone = StepperAlone(StepperMachine(stepper, machine.answers))
     first = alone.initial()
     order: list[tuple[Rows, int, int, int]] = [(first, automaton.start, -1, -1)]
@@ -306,7 +306,7 @@ def _within(known: NDArray[np.void], keys: NDArray[np.void]) -> NDArray[np.bool_
     return found
 
 
-def replayed(machine: Any, automaton: Automaton, word: tuple[int, ...]) -> tuple[str | None, str]:
+def replay_word(machine: Any, automaton: Automaton, word: tuple[int, ...]) -> tuple[str | None, str]:
     """The model's answer after the word, as text (None: none of the automaton's), and the right one.
 
     `DisagreementError` if an answer before the last is wrong, or the last one right.
@@ -342,11 +342,11 @@ class _LinearReplay:
         machine = self.machine
         if machine.reader is None:
             raise DisagreementError("a layer without a read-out answers nothing")
-        self.states = [self._stepped(h, x) for h in range(len(machine.heads))]
+        self.states = [self._step_head(h, x) for h in range(len(machine.heads))]
         joint = np.concatenate([H.ravel() for H in self.states])[None]
         return int(machine.reader.decode(joint, np.array([x]))[0])
 
-    def _stepped(self, h: int, x: int) -> Floats:
+    def _step_head(self, h: int, x: int) -> Floats:
         head, arithmetic = self.machine.heads[h], self.machine.arithmetic
         b = None if head.weights.additive is None else head.weights.additive[x]
         A = head.matrix(x)
@@ -366,7 +366,7 @@ class _StepperReplay:
         """The answer after one more letter."""
         letters = np.array([x], dtype=np.int64)
         self.states = self.machine.stepper.step(self.states, letters)
-        return int(self.machine.answers.of_states(self.machine.named(self.states, letters))[0])
+        return int(self.machine.answers.of_states(self.machine.decode(self.states, letters))[0])
 
 
 def _texts(answers: Answers) -> list[str]:

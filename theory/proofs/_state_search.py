@@ -65,7 +65,7 @@ def advance_chain(search: StateSearch, letter: int, limit: int) -> tuple[bool, t
         return False, None
     search.ahead = min(2 * search.ahead, AHEAD) if len(rows) == length else max(2 * len(rows), 64)
     states = _orbit(search.automaton.transitions[letter], int(form.states(last)[0]), len(rows))
-    words = form.packed(rows, states)
+    words = form.pack(rows, states)
     parents = np.arange(place.done, place.done + len(rows), dtype=np.int32)
     letters = np.full(len(rows), letter, dtype=np.int32)
     unread = store.add(words, parents, letters)
@@ -77,7 +77,7 @@ def advance_chain(search: StateSearch, letter: int, limit: int) -> tuple[bool, t
     )
     if wrong >= 0:
         return True, (*store.word(place.done), *[letter] * (int(unread[wrong]) + 1))
-    search.chained(new, closed=new < len(rows))
+    search.count_chain(new, closed=new < len(rows))
     return True, None
 
 
@@ -88,6 +88,7 @@ def _ahead(machine: Machine, row: Rows, letter: int, length: int) -> Rows | None
         return None
     before = np.concatenate([row, guesses[:-1]])
     after = machine.step(before, letter)
+    # while the guesses before are right, so is the true step from the last of them: one more than was guessed
     missed = np.flatnonzero((after != guesses).any(axis=1))
     return after[: missed[0] + 1] if missed.size else after
 
@@ -103,17 +104,18 @@ def _orbit(image: Indices, state: int, length: int) -> Indices:
     return np.array(found)[np.where(times < first, times, first + (times - first) % period)]
 
 
-def guessed_pairs(A: Floats, b: Floats, h: Floats, fmt: FloatFormat, length: int) -> Floats:
+def guess_pairs(A: Floats, b: Floats, h: Floats, fmt: FloatFormat, length: int) -> Floats:
     """h ← rnd(A h + b) in two dimensions, `[length, 2]`; ties, overflow and underflow may come out wrong."""
     (p, q), (r, s) = A.tolist()
     (x, y), (e, f) = h.tolist(), b.tolist()
     K = 2.0 ** (53 - fmt.precision) + 1  # Veltkamp: rounds to the format's bits
     if p == s and q == -r and e == f == 0:
-        return _guessed_rotations(complex(p, r), complex(x, y), complex(K), length)
+        return _guess_rotations(complex(p, r), complex(x, y), complex(K), length)
     xs, ys = [0.0] * length, [0.0] * length
     for i in range(length):
         u = p * x + q * y + e
         v = r * x + s * y + f
+        # Veltkamp's splitting: with K = 2^s + 1 the float64 t - (t - u) is u rounded to 53 - s bits
         t = u * K
         xs[i] = x = t - (t - u)
         t = v * K
@@ -121,7 +123,7 @@ def guessed_pairs(A: Floats, b: Floats, h: Floats, fmt: FloatFormat, length: int
     return np.stack([np.array(xs), np.array(ys)], axis=1)
 
 
-def _guessed_rotations(a: complex, z: complex, K: complex, length: int) -> Floats:
+def _guess_rotations(a: complex, z: complex, K: complex, length: int) -> Floats:
     """The same for multiples of rotations, which complex numbers do in half the time."""
     zs = [z] * length
     for i in range(length):
@@ -142,7 +144,7 @@ class NodeForm:
         self.dtype, self.entries = dtype, entries
         self.width = (entries * dtype.itemsize + 4 + 7) // 8
 
-    def packed(self, rows: NDArray[np.unsignedinteger], states: Indices) -> Words:
+    def pack(self, rows: NDArray[np.unsignedinteger], states: Indices) -> Words:
         """Nodes `[nodes, width]`; unused bits are zero."""
         words = np.zeros((len(rows), self.width), dtype=np.uint64)
         words.view(self.dtype)[:, : self.entries] = rows
@@ -191,9 +193,9 @@ class NodeStore:
         first, self.count = self.count, self.count + len(places)
         if self.count > len(self._words):
             size = max(2 * len(self._words), self.count)
-            self._words = _grown(self._words, first, size)
-            self._parents = _grown(self._parents, first, size)
-            self._letters = _grown(self._letters, first, size)
+            self._words = _grow_array(self._words, first, size)
+            self._parents = _grow_array(self._parents, first, size)
+            self._letters = _grow_array(self._letters, first, size)
         self._words[first : self.count] = words[places]
         self._parents[first : self.count] = parents[places]
         self._letters[first : self.count] = letters[places]
@@ -210,6 +212,7 @@ class NodeStore:
     def _new(self, words: Words) -> Indices | None:
         """Places of the first row of each new kind; None where two different rows have one hash."""
         keys = self._hash(words)
+        # equal hashes of different rows are told apart by the rows themselves; the caller then hashes anew
         found = self._index.find(keys)
         known = np.flatnonzero(found >= 0)
         if (self._words[found[known]] != words[known]).any():
@@ -248,7 +251,7 @@ class NodeStore:
             self._index.add(keys)
 
 
-def _grown(array: NDArray, count: int, size: int) -> NDArray:  # type: ignore[type-arg]
+def _grow_array(array: NDArray, count: int, size: int) -> NDArray:  # type: ignore[type-arg]
     result = np.zeros((size, *array.shape[1:]), dtype=array.dtype)
     result[:count] = array[:count]
     return result
@@ -332,7 +335,7 @@ class StateSearch:
         self.machine, self.automaton = machine, automaton
         self.form = machine.form
         self.store = NodeStore(self.form.width)
-        first = self.form.packed(machine.initial(), np.array([automaton.start]))
+        first = self.form.pack(machine.initial(), np.array([automaton.start]))
         self.store.add(first, np.array([-1], dtype=np.int32), np.array([-1], dtype=np.int32))
         self.place = Place(1, 0, 1, 0, 0)
         self.start_is_read = False
@@ -354,10 +357,10 @@ class StateSearch:
         try:
             while self.place.done < self.place.count:
                 if self.place.count >= max_states:
-                    return self._stopped(f"`max_states` {max_states:,} reached", save)
+                    return self._stop(f"`max_states` {max_states:,} reached", save)
                 now = time.monotonic()
                 if max_seconds is not None and now - began > max_seconds:
-                    return self._stopped(f"`max_seconds` {max_seconds:g} reached", save)
+                    return self._stop(f"`max_seconds` {max_seconds:g} reached", save)
                 if progress is not None and now - told > 1:
                     progress(self.place.count, self.place.depth)
                     told = now
@@ -369,10 +372,10 @@ class StateSearch:
                     self.place = replace(self.place, count=self.store.count)
                     return Outcome("counterexample", self.place, word)
         except KeyboardInterrupt:
-            return self._stopped(INTERRUPTED, save)
+            return self._stop(INTERRUPTED, save)
         return Outcome("equivalent", self.place)
 
-    def _stopped(self, why: str, save: Callable[[StateSearch], None] | None) -> Outcome:
+    def _stop(self, why: str, save: Callable[[StateSearch], None] | None) -> Outcome:
         if save is not None:
             save(self)
         return Outcome("unknown", self.place, stopped=why)
@@ -402,12 +405,12 @@ class StateSearch:
                 moved = np.flatnonzero(
                     (after != states) | (parents == 0)
                 )  # the others' pairs are known and read
-                parts.append(self.form.packed(rows[moved], after[moved]))
+                parts.append(self.form.pack(rows[moved], after[moved]))
                 sources.append(parents[moved])
                 continue
-            parts.append(self.form.packed(self.machine.step(rows, x), after))
+            parts.append(self.form.pack(self.machine.step(rows, x), after))
             sources.append(parents)
-        words, source = _joined(parts, self.form.width), np.concatenate([parents[:0], *sources])
+        words, source = _join_parts(parts, self.form.width), np.concatenate([parents[:0], *sources])
         letter = np.repeat(np.arange(letters, dtype=np.int32), [len(s) for s in sources])
         if self.machine.reads_letters:
             before = self.form.states(self.store.words)[source]
@@ -422,7 +425,7 @@ class StateSearch:
             if wrong >= 0:
                 found = unread[wrong]
                 return (*self.store.word(int(source[found])), int(letter[found]))
-        self.place = self._placed(stop, letters * (stop - place.done))
+        self.place = self._move_place(stop, letters * (stop - place.done))
         return None
 
     def with_start(self, words: Words, unread: Indices) -> Indices:
@@ -436,7 +439,7 @@ class StateSearch:
         self.start_is_read = bool(back.size)
         return np.sort(np.concatenate([unread, back]))
 
-    def chained(self, new: int, *, closed: bool) -> None:
+    def count_chain(self, new: int, *, closed: bool) -> None:
         """Counts states of a chain that were found; `closed`: the step after the last leads to a known state."""
         place, letters = self.place, len(self.automaton.transitions)
         followed = new + closed
@@ -451,12 +454,12 @@ class StateSearch:
         rows, after = self.form.rows(words), self.form.states(words)
         return self.machine.first_wrong(rows, letters.astype(np.int64), before, after)
 
-    def _placed(self, done: int, steps: int) -> Place:
+    def _move_place(self, done: int, steps: int) -> Place:
         place = replace(self.place, count=self.store.count, done=done, steps=self.place.steps + steps)
         if done == place.level_end:
             place = replace(place, depth=place.depth + 1, level_end=place.count)
         return place
 
 
-def _joined(parts: list[Any], width: int) -> Words:
+def _join_parts(parts: list[Any], width: int) -> Words:
     return np.concatenate(parts) if parts else np.zeros((0, width), dtype=np.uint64)

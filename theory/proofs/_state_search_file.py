@@ -80,7 +80,7 @@ def resume_search(search: StateSearch, path: str | Path, digest: str) -> None:
     earlier = (parents[1:] >= 0) & (parents[1:] < np.arange(1, count)) & (letters[1:] >= 0)
     if not inside or not earlier.all() or (letters >= len(search.automaton.letters)).any():
         raise damaged
-    words = _stepped_again(search, words, parents, letters, damaged)
+    words = _step_again(search, words, parents, letters, damaged)
     lengths = np.zeros(count, dtype=np.int64)
     for i, parent in enumerate(parents.tolist()[1:], 1):
         lengths[i] = lengths[parent] + 1
@@ -96,7 +96,7 @@ def resume_search(search: StateSearch, path: str | Path, digest: str) -> None:
     search.start_is_read = bool(content["start_is_read"])
 
 
-def _stepped_again(
+def _step_again(
     search: StateSearch,
     words: Words,
     parents: NDArray[np.int32],
@@ -124,7 +124,7 @@ def _stepped_again(
                 here = np.flatnonzero(letters[part] == x)
                 after = delta[x, form.states(before[here])]
                 rows = search.machine.step(form.rows(before[here]), x)
-                again[here] = form.packed(rows, after)
+                again[here] = form.pack(rows, after)
                 read = np.full(len(here), x), form.states(before[here]), after
                 if search.machine.first_wrong(rows, *read) >= 0:
                     raise damaged

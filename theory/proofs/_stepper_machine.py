@@ -48,16 +48,16 @@ class StepperMachine:
 
     def initial(self) -> Rows:
         """The bytes of the initial state."""
-        return self.packed(self.stepper.initial(1))
+        return self.pack(self.stepper.initial(1))
 
     def step(self, rows: Rows, letter: int) -> Rows:
         """The bytes of the states after a letter."""
         if self._one_by_one and len(rows) > 1:
             return np.concatenate([self.step(rows[i : i + 1], letter) for i in range(len(rows))])
         letters = np.full(len(rows), letter, dtype=np.int64)
-        return self.packed(self.stepper.step(self.unpacked(rows), letters), len(rows))
+        return self.pack(self.stepper.step(self.unpack(rows), letters), len(rows))
 
-    def named(self, states: Any, letters: Indices) -> Indices:
+    def decode(self, states: Any, letters: Indices) -> Indices:
         """What the stepper decodes states to, which must be one integer for each letter just read."""
         said = np.asarray(self.stepper.decode(states, letters))
         if said.dtype.kind not in "iub" or said.shape != letters.shape:
@@ -73,11 +73,11 @@ class StepperMachine:
 
     def first_wrong(self, rows: Rows, letters: Indices, before: Indices, after: Indices) -> int:
         """The first place where the stepper decodes to something else, or -1."""
-        named = self.named(self.unpacked(rows), letters)
+        named = self.decode(self.unpack(rows), letters)
         wrong = np.flatnonzero(self.answers.of_states(named) != self.answers.right(letters, before, after))
         return int(wrong[0]) if wrong.size else -1
 
-    def packed(self, states: Any, sequences: int = 1) -> Rows:
+    def pack(self, states: Any, sequences: int = 1) -> Rows:
         """The bits of states of the stepper `[sequences, bytes]`; `InputError` where they have another form than the first."""
         parts = []
         for array, axis, like in zip(_arrays(states, self._like), self._axes, self._first, strict=True):
@@ -92,7 +92,7 @@ class StepperMachine:
             parts.append(np.ascontiguousarray(part).reshape(len(part), -1).view(np.uint8))
         return np.concatenate(parts, axis=1)
 
-    def unpacked(self, rows: Rows) -> Any:
+    def unpack(self, rows: Rows) -> Any:
         """The stepper's states that have these bytes, in arrays of their own."""
         arrays = []
         for like, axis, first, end in zip(

@@ -21,7 +21,7 @@ from ...constructions._realisation import INTEGER_RANGES
 from ...constructions.algebra._cyclotomic import simplest
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError
-from ..arithmetic._rounding import FloatFormat, snapped
+from ..arithmetic._rounding import FloatFormat, snap_to_grid
 from ._weights import HeadWeights, dense_codes, sparse_codes
 
 DENSE_CODES = 16_000_000
@@ -125,7 +125,7 @@ class HeadRun:
         else:
             self.places, self.entries = sparse_codes(head, fmt)
 
-    def expected(self, rows: Indices) -> NDArray[Any]:
+    def expected_codes(self, rows: Indices) -> NDArray[Any]:
         """The codes of rows of `LRNN.decode` `[lanes, dim, value_dim]`."""
         if self.codes is not None:
             return self.codes.take(rows, axis=0)
@@ -137,11 +137,11 @@ class HeadRun:
 
     def agrees(self, letters: Indices, starts: Indices, rows: Indices) -> bool:
         """True where every state equals, bit for bit, the code of its row; letters and rows are `[block, lanes]`."""
-        H = self.expected(starts)
+        H = self.expected_codes(starts)
         base = (np.arange(len(starts)) * self.shape[0])[:, None]
         for x, row in zip(letters, rows, strict=True):
             H = self.step(H, x, base)
-            if (self.expected(row) != H).any():
+            if (self.expected_codes(row) != H).any():
                 return False
         return True
 
@@ -160,7 +160,7 @@ class HeadRun:
             raise AssertionError("a row has at least one entry, if only a padded one")
         if self.additive is not None:
             result += self.additive.take(x, axis=0)
-        return result if self.fmt is None else snapped(result, self.fmt)
+        return result if self.fmt is None else snap_to_grid(result, self.fmt)
 
 
 def _by_token(table: NDArray[Any], block: int) -> Indices:

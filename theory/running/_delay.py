@@ -94,7 +94,12 @@ class _Counting:
 
 
 class DelayStepper:
-    """A `BlockDelay` in a float format; a `Stepper` whose states are `DelayState`."""
+    """A `BlockDelay` in a float format; a `Stepper` whose states are `DelayState`.
+
+    Args:
+        form: the block delay.
+        dtype: a dtype, such as `bf16`, or a `FloatFormat`.
+    """
 
     def __init__(self, form: BlockDelay, dtype: str | FloatFormat) -> None:
         self.form = form
@@ -126,12 +131,21 @@ class DelayStepper:
             self.element_swaps = self._by_rule(form.elements)
 
     def initial(self, sequences: int) -> DelayState:
-        """H_0 of all layers."""
+        """H_0 of all layers.
+
+        Args:
+            sequences: the number of words side by side, at least 1.
+        """
         tokens = np.full((sequences, 2 * self.form.block), -1, dtype=np.int64)
         return self.after_block(tokens, np.zeros(sequences, dtype=np.int64))
 
     def after_block(self, tokens: Indices, code: Indices) -> DelayState:
-        """The exact states at phase 0: tokens by slot `[sequences, 2m]`, -1 for none, and the last layer's code."""
+        """The exact states at phase 0.
+
+        Args:
+            tokens: the tokens by slot, int array `[sequences, 2m]`, -1 for none.
+            code: the last layer's code, int array `[sequences]`.
+        """
         count, m = len(tokens), self.form.block
         buffer = np.zeros((*tokens.shape, len(self.form.points)), dtype=np.float32)
         s, slot = np.nonzero(tokens >= 0)
@@ -145,7 +159,12 @@ class DelayStepper:
         return DelayState(counters, buffer, last, phase, tokens[:, self.slots_now[0]], nothing)
 
     def step(self, states: DelayState, letters: ArrayLike) -> DelayState:
-        """One token through all layers."""
+        """One token through all layers.
+
+        Args:
+            states: states as `initial` or `step` gave them; they stay as they are.
+            letters: indices of the letters just read, int array `[sequences]`.
+        """
         x = np.asarray(letters, dtype=np.int64)
         rows = np.arange(len(x))
         counters: list[Floats] = []
@@ -192,6 +211,9 @@ class DelayStepper:
         """The row of `BlockDelay.codes` that the states stand for, `[sequences]`; -1 for none.
 
         The swaps still to come, then the tokens of the block so far.
+
+        Args:
+            states: states of the stepper.
         """
         h = states.last.copy()
         position = self.position[states.phase]
@@ -213,7 +235,12 @@ class DelayStepper:
         return np.array(rows, dtype=np.int64).reshape(-1, len(self.codes))
 
     def decode(self, states: DelayState, letters: ArrayLike | None = None) -> Indices:
-        """The automaton's states; -1 where the last layer's state can be none."""
+        """The automaton's states; -1 where the last layer's state can be none.
+
+        Args:
+            states: states as `initial` or `step` gave them; they stay as they are.
+            letters: indices of the letters just read, int array `[sequences]`.
+        """
         code = self.code(states)
         return np.where(code < 0, -1, self.code_states[code])
 

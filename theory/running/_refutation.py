@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions._construct import Request, trimmed
+from ...constructions._construct import Request, trim_automaton
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._lrnn import LRNN
 from ...constructions.theorems._construction import Limits
-from ...constructions.theorems.g_t4 import printed_cascade
+from ...constructions.theorems.g_t4 import wire_cascade_as_printed
 from ...foundation._errors import NotRealisableError
+from ...foundation._text import html_table, one_line
 from ._block_run import follow
 from ._stepper import LayeredStepper
 
@@ -22,11 +23,16 @@ RANDOM_WORDS = 200
 RANDOM_LENGTH = 400
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Refutation:
-    """`word`: letter indices after which the LRNN names a wrong state, None where none was found.
+    """The outcome of a search for a wrong word.
 
-    `named`, `right`: the states after it, by the LRNN (None: none) and by the automaton. `search`: what was tried.
+    Attributes:
+        lrnn: the realisation.
+        word: letter indices after which it names a wrong state; None where none was found.
+        named: the state after it by the LRNN; None: none.
+        right: the state after it by the automaton.
+        search: what was tried.
     """
 
     lrnn: LRNN
@@ -64,17 +70,30 @@ class Refutation:
             ]
         return rows
 
+    def __repr__(self) -> str:
+        found = "not refuted" if self.word is None else f"refuted by a word of {len(self.word):,} letters"
+        return one_line(self, f"{self.lrnn.construction}, {found}")
+
+    def _repr_html_(self) -> str:
+        return html_table("Refutation", self.rows())
+
 
 def refute_printed(
     automaton: AutomatonLike, request: Request | None = None, limits: Limits | None = None
 ) -> Refutation:
     """The cascade of G.T4 wired as printed, and a word that refutes it.
 
-    Raises `NotRealisableError` where the cascade has fewer than two levels, since the wiring is between levels.
+    Args:
+        automaton: whatever `as_automaton` takes.
+        request: what is asked for (`Request`); None: nothing in particular.
+        limits: the limits of the search (`Limits`); None: the usual ones.
+
+    Raises:
+        NotRealisableError: the cascade has fewer than two levels, since the wiring is between levels.
     """
-    automaton = trimmed(as_automaton(automaton))
+    automaton = trim_automaton(as_automaton(automaton))
     problem = (request or Request()).problem(automaton, limits)
-    lrnn = printed_cascade(problem)
+    lrnn = wire_cascade_as_printed(problem)
     if not lrnn.is_layered:
         raise NotRealisableError(
             f"{automaton.name}: its cascade has one level, so there is no wiring to refute"
@@ -87,6 +106,11 @@ def refute(lrnn: LRNN, *, max_joint: int = MAX_JOINT, seed: int = 0) -> Refutati
 
     The joint states are followed by the code tables; the word is then replayed factor by factor in exact numbers,
     and reported only if that goes wrong at the same place.
+
+    Args:
+        lrnn: a realisation of several layers.
+        max_joint: the most joint states that are followed.
+        seed: the seed of the random words beyond that.
     """
     word, complete, seen = _breadth_first(lrnn, max_joint)
     if word is not None:
@@ -100,7 +124,7 @@ def refute(lrnn: LRNN, *, max_joint: int = MAX_JOINT, seed: int = 0) -> Refutati
         )
     if word is None:
         return Refutation(lrnn, None, None, None, search)
-    named, right = _replayed(lrnn, word)
+    named, right = _replay_word(lrnn, word)
     if named == right:
         raise AssertionError("the code tables and the exact replay disagree")
     return Refutation(lrnn, word, None if named < 0 else named, right, search)
@@ -108,11 +132,11 @@ def refute(lrnn: LRNN, *, max_joint: int = MAX_JOINT, seed: int = 0) -> Refutati
 
 def goes_wrong(lrnn: LRNN, word: tuple[int, ...]) -> bool:
     """Does the LRNN name another state than its automaton's after these letters? Factor by factor, in exact numbers."""
-    named, right = _replayed(lrnn, word)
+    named, right = _replay_word(lrnn, word)
     return named != right
 
 
-def _replayed(lrnn: LRNN, word: tuple[int, ...]) -> tuple[int, int]:
+def _replay_word(lrnn: LRNN, word: tuple[int, ...]) -> tuple[int, int]:
     stepper = LayeredStepper(lrnn, "exact")
     states = stepper.initial(1)
     named, right = -1, lrnn.automaton.start

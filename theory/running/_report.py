@@ -8,18 +8,29 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from ...foundation._text import html_table
+
 
 @dataclass(frozen=True)
 class RunReport:
     """Outcome of `run`.
 
-    `tokens`: of all sequences together. `errors`: tokens after which the state is wrong; an integer LRNN in a format
-    that holds its integers is wrong where its state differs bit for bit from the code that belongs there, any
-    other where the nearest code decodes to another state than the automaton's.
-    `first_error`: 1-based position of the earliest wrong token in any sequence, `first_error_sequence` that sequence.
-    `order`: the order of the arithmetic. `norm_range`: least and largest Frobenius norm of a state, all heads together.
-    `margin`: least over the run of half of (distance to the nearest code of a wrong state - distance to the nearest
-    code of the right one); None where there is but one state, or it was too costly. The initial state does not count.
+    Attributes:
+        tokens: of all sequences together.
+        sequences: number of words.
+        errors: tokens after which the state is wrong; an integer LRNN in a format that holds its integers is
+            wrong where its state differs bit for bit from the code that belongs there, any other where the
+            nearest code decodes to another state than the automaton's.
+        first_error: 1-based position of the earliest wrong token in any sequence; None where there is none.
+        first_error_sequence: the sequence of that token.
+        dtype: the dtype.
+        order: the order of the arithmetic.
+        backend: what computed it.
+        seconds: time taken.
+        norm_range: least and largest Frobenius norm of a state, all heads together.
+        margin: least over the run of half of (distance to the nearest code of a wrong state - distance to the
+            nearest code of the right one); None where there is but one state, or it was too costly. The
+            initial state does not count.
     """
 
     tokens: int
@@ -56,6 +67,26 @@ class RunReport:
             "norm_range": norms,
             "margin": None if self.margin is None else _finite(self.margin),
         }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """`(label, text)` pairs of a readable table."""
+        rows = [
+            ("tokens", f"{self.tokens:,} in {self.sequences:,} sequence{'s' * (self.sequences != 1)}"),
+            ("errors", f"{self.errors:,}"),
+            ("arithmetic", f"{self.dtype}, {self.order}, {self.backend}"),
+        ]
+        if self.first_error is not None:
+            rows.append(
+                ("first error", f"token {self.first_error:,} of sequence {self.first_error_sequence}")
+            )
+        if self.norm_range is not None:
+            rows.append(("norms", f"{self.norm_range[0]:.6g} to {self.norm_range[1]:.6g}"))
+        if self.margin is not None:
+            rows.append(("least margin", f"{self.margin:.6g}"))
+        return [*rows, ("seconds", f"{self.seconds:.3g}")]
+
+    def _repr_html_(self) -> str:
+        return html_table("Run", self.rows())
 
 
 def _finite(x: float) -> float | None:

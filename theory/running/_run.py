@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._lrnn import LRNN
-from ...constructions.automata._automaton import Automaton, Indices
+from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError
 from .._kinds import kind_of, require_run
 from .._realisations import RealisationLike, realisation_of
@@ -280,7 +281,7 @@ def _several_layers(
 
 def track(
     stepper: Stepper,
-    automaton: Automaton,
+    automaton: AutomatonLike,
     words: Any,
     *,
     dtype: str = "exact",
@@ -289,8 +290,17 @@ def track(
 ) -> RunReport:
     """Runs any `Stepper` token by token and counts the tokens after which it decodes to a wrong state.
 
-    `words` and `start` as for `run`; `dtype` is only reported. Norms and margins are not observed.
+    Norms and margins are not observed.
+
+    Args:
+        stepper: the stepper.
+        automaton: the automaton.
+        words: words as for `run`, or a `Words`.
+        dtype: only reported.
+        start: index of a state of the automaton; None: its start.
+        progress: called with how far the run is.
     """
+    automaton = as_automaton(automaton)
     words = words_of(words, automaton)
     clock, tally = Clock(progress, words.length), Tally()
     current = np.full(words.sequences, automaton.start if start is None else start)

@@ -108,22 +108,41 @@ class Stepper(Protocol):
     """Anything that tracks states token by token, several sequences side by side."""
 
     def initial(self, sequences: int) -> Any:
-        """States before the first token."""
+        """States before the first token.
+
+        Args:
+            sequences: the number of words side by side, at least 1.
+        """
         ...
 
     def step(self, states: Any, letters: Indices) -> Any:
-        """States after one more token; `letters`: letter indices `[sequences]`. The given states stay as they are."""
+        """States after one more token.
+
+        Args:
+            states: states of the stepper; they stay as they are.
+            letters: letter indices, int array `[sequences]`.
+        """
         ...
 
     def decode(self, states: Any, letters: Indices) -> Indices:
-        """Automaton states `[sequences]`, -1 for none; `letters`: the letters just read."""
+        """Automaton states `[sequences]`, -1 for none.
+
+        Args:
+            states: states of the stepper.
+            letters: the letters just read.
+        """
         ...
 
 
 class LRNNStepper:
     """A one-layer LRNN in a float format; states are a list of float64 arrays `[sequences, dim, value_dim]`, one a head.
 
-    The arithmetic is `per_step`, see the module's text; decoding is by the nearest code. `start`: an automaton state.
+    The arithmetic is `per_step`, see the module's text; decoding is by the nearest code.
+
+    Args:
+        lrnn: a realisation of one layer.
+        dtype: a dtype, such as `bf16`, or a `FloatFormat`.
+        start: index of a state of the automaton; None: its start.
     """
 
     def __init__(self, lrnn: LRNN, dtype: str | FloatFormat, start: int | None = None) -> None:
@@ -136,17 +155,31 @@ class LRNNStepper:
         self.readout = Readout(lrnn)
 
     def initial(self, sequences: int) -> list[Floats]:
-        """H_0 of each head, rounded to the format."""
+        """H_0 of each head, rounded to the format.
+
+        Args:
+            sequences: the number of words side by side, at least 1.
+        """
         codes = self.lrnn.decode[self.start_row, 1:].tolist()
         return [engine.initial(code, sequences) for engine, code in zip(self.engines, codes, strict=True)]
 
     def step(self, states: Sequence[Floats], letters: ArrayLike) -> list[Floats]:
-        """One token: the exact product-sums, rounded once."""
+        """One token: the exact product-sums, rounded once.
+
+        Args:
+            states: states as `initial` or `step` gave them; they stay as they are.
+            letters: indices of the letters just read, int array `[sequences]`.
+        """
         x = np.asarray(letters, dtype=np.int64)
         return [engine.step(H, x) for engine, H in zip(self.engines, states, strict=True)]
 
     def decode(self, states: Sequence[Floats], letters: ArrayLike | None = None) -> Indices:
-        """States of the nearest joint codes; -1 where a state is not finite."""
+        """States of the nearest joint codes; -1 where a state is not finite.
+
+        Args:
+            states: states as `initial` or `step` gave them; they stay as they are.
+            letters: indices of the letters just read, int array `[sequences]`.
+        """
         return self.readout.decode(states)
 
 
@@ -155,6 +188,10 @@ class ExactStepper:
 
     States are those of `ExactHead`, one a head; equality is that of exact numbers. Decoding looks the matrices up
     among the codes; -1 where one is none of them, or where they do not go together.
+
+    Args:
+        lrnn: a realisation of one layer.
+        start: index of a state of the automaton; None: its start.
     """
 
     numbers_states = True
@@ -166,7 +203,7 @@ class ExactStepper:
         self.engines = [ExactHead(head) for head in lrnn.only_layer.heads]
         self._states = {tuple(row[1:]): row[0] for row in lrnn.decode.tolist()}
 
-    def again(self) -> ExactStepper:
+    def restart(self) -> ExactStepper:
         """A run of its own, in which no matrix has been met: a state's number means nothing to another."""
         return ExactStepper(self.lrnn, int(self.lrnn.decode[self.start_row, 0]))
 
@@ -176,17 +213,31 @@ class ExactStepper:
         return [engine.values for engine in self.engines]
 
     def initial(self, sequences: int) -> list[Indices]:
-        """The exact H_0 of each head."""
+        """The exact H_0 of each head.
+
+        Args:
+            sequences: the number of words side by side, at least 1.
+        """
         codes = self.lrnn.decode[self.start_row, 1:].tolist()
         return [engine.initial(code, sequences) for engine, code in zip(self.engines, codes, strict=True)]
 
     def step(self, states: Sequence[Indices], letters: ArrayLike) -> list[Indices]:
-        """One token, exactly."""
+        """One token, exactly.
+
+        Args:
+            states: states as `initial` or `step` gave them; they stay as they are.
+            letters: indices of the letters just read, int array `[sequences]`.
+        """
         x = np.asarray(letters, dtype=np.int64)
         return [engine.step(numbers, x) for engine, numbers in zip(self.engines, states, strict=True)]
 
     def decode(self, states: Sequence[Indices], letters: ArrayLike | None = None) -> Indices:
-        """Exact look-up of the codes."""
+        """Exact look-up of the codes.
+
+        Args:
+            states: states as `initial` or `step` gave them; they stay as they are.
+            letters: indices of the letters just read, int array `[sequences]`.
+        """
         codes = [engine.codes(numbers) for engine, numbers in zip(self.engines, states, strict=True)]
         joint = zip(*(c.tolist() for c in codes), strict=True)
         return np.array([self._states.get(key, -1) for key in joint], dtype=np.int64)
@@ -233,9 +284,12 @@ class _Float(FloatHead):
 class LayeredStepper:
     """An LRNN of several layers; states are a list with one array a head, the layers one after the other.
 
-    `dtype`: a float format (states `[sequences, dim, value_dim]`, each head read by its nearest code, or with `strict`
-    by the code that it equals bit for bit), or `exact`.
-    A read-out that the codes do not tell is -1, and the sequence then decodes to -1 as long as that lasts.
+    Args:
+        lrnn: a realisation of one or more layers.
+        dtype: a float format (states `[sequences, dim, value_dim]`), or `exact`.
+        start_row: row of `LRNN.decode` at which it begins.
+        strict: a head is read by the code that it equals bit for bit, else by its nearest code. A read-out
+            that the codes do not tell is -1, and the sequence then decodes to -1 as long as that lasts.
     """
 
     numbers_states = False
@@ -252,17 +306,26 @@ class LayeredStepper:
         else:
             self.engines = [_Float(head, float_format(dtype), strict) for head in lrnn.all_heads]
 
-    def again(self) -> LayeredStepper:
+    def restart(self) -> LayeredStepper:
         """In exact numbers: a run of its own, in which no matrix has been met."""
         return LayeredStepper(self.lrnn, "exact", self.start_row)
 
     def initial(self, sequences: int) -> list[Any]:
-        """The initial state of each head."""
+        """The initial state of each head.
+
+        Args:
+            sequences: the number of words side by side, at least 1.
+        """
         codes = self.lrnn.decode[self.start_row, 1:].tolist()
         return [engine.initial(code, sequences) for engine, code in zip(self.engines, codes, strict=True)]
 
     def step(self, states: Sequence[Any], letters: ArrayLike) -> list[Any]:
-        """One token through all layers."""
+        """One token through all layers.
+
+        Args:
+            states: states as `initial` or `step` gave them; they stay as they are.
+            letters: indices of the letters just read, int array `[sequences]`.
+        """
         x = np.asarray(letters, dtype=np.int64)
         after: list[Any] = []
         for layer, columns in zip(self.lrnn.layers, self.lrnn.columns, strict=True):
@@ -274,7 +337,12 @@ class LayeredStepper:
         return after
 
     def decode(self, states: Sequence[Any], letters: ArrayLike) -> Indices:
-        """The automaton's states that the last layer names after the letters just read; -1 for none."""
+        """The automaton's states that the last layer names after the letters just read; -1 for none.
+
+        Args:
+            states: states as `initial` or `step` gave them; they stay as they are.
+            letters: indices of the letters just read, int array `[sequences]`.
+        """
         x = np.asarray(letters, dtype=np.int64)
         for layer, columns in zip(self.lrnn.layers, self.lrnn.columns, strict=True):
             x = np.where(x < 0, -1, layer.read_out(np.maximum(x, 0), self._codes(columns, states[columns])))

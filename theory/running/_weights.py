@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...constructions._lrnn import Head, Rows, apply_factor, gated
+from ...constructions._lrnn import Head, Rows, apply_factor, scale_rows
 from ...constructions._realisation import Sparse, Transition
 from ...constructions.algebra._cyclotomic import Number
 from ...constructions.automata._automaton import Indices
@@ -91,7 +91,7 @@ def letter_rows(transition: Transition, dim: int) -> Rows:
         for i, j, a in transition.matrix:
             rows[i][j] = a
     else:
-        rows = gated([{i: 1} for i in range(dim)], transition.gate)
+        rows = scale_rows([{i: 1} for i in range(dim)], transition.gate)
     for factor in transition.factors:
         apply_factor(rows, factor)
     return rows

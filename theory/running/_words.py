@@ -32,7 +32,12 @@ class Words(Protocol):
     @property
     def length(self) -> int: ...
     def part(self, start: int, stop: int) -> NDArray[Any]:
-        """Letter indices `[sequences, stop - start]`."""
+        """Letter indices `[sequences, stop - start]`.
+
+        Args:
+            start: first position.
+            stop: the position behind the last.
+        """
         ...
 
 
@@ -42,6 +47,12 @@ class RandomWords:
 
     Any part can be made at any time, and a longer word of the same seed and number of sequences begins with the
     shorter one.
+
+    Attributes:
+        letters: number of letters of the alphabet.
+        sequences: number of words.
+        length: number of tokens of each.
+        seed: the seed, at least 0.
     """
 
     letters: int
@@ -50,7 +61,12 @@ class RandomWords:
     seed: int
 
     def part(self, start: int, stop: int) -> NDArray[Any]:
-        """Letter indices `[sequences, stop - start]`."""
+        """Letter indices `[sequences, stop - start]`.
+
+        Args:
+            start: first position.
+            stop: the position behind the last.
+        """
         pieces = []
         for number in range(start // PIECE, -(-stop // PIECE)):
             generator = np.random.Generator(np.random.PCG64([self.seed, number]))
@@ -67,7 +83,11 @@ class RandomWords:
 
 @dataclass(frozen=True, eq=False)
 class ArrayWords:
-    """Words that lie in memory: `letters` is an int array `[sequences, length]`."""
+    """Words that lie in memory.
+
+    Attributes:
+        letters: int array `[sequences, length]`.
+    """
 
     letters: NDArray[Any]
 
@@ -82,11 +102,16 @@ class ArrayWords:
         return int(self.letters.shape[1])
 
     def part(self, start: int, stop: int) -> NDArray[Any]:
-        """Letter indices `[sequences, stop - start]`."""
+        """Letter indices `[sequences, stop - start]`.
+
+        Args:
+            start: first position.
+            stop: the position behind the last.
+        """
         return self.letters[:, start:stop]
 
 
-def words_of(words: Any, automaton: Automaton) -> Words:
+def words_of(words: Any, automaton: AutomatonLike) -> Words:
     """Words to run, in any form that `run` takes, checked against the alphabet.
 
     Args:
@@ -103,6 +128,7 @@ def words_of(words: Any, automaton: Automaton) -> Words:
     Raises:
         InputError: something else, a letter that is none, or words of different lengths.
     """
+    automaton = as_automaton(automaton)
     if isinstance(words, RandomWords) and words.letters > len(automaton.letters):
         raise InputError(
             f"`words`: random words over {words.letters} letters, but {automaton.name} has {len(automaton.letters)}"

@@ -28,6 +28,10 @@ class Spectrum:
     """The distinct eigenvalues of an n × n matrix: real ones first, from the largest down, then the others.
 
     Properties that are None are undecided at the precision that was allowed.
+
+    Attributes:
+        n: the dimension.
+        eigenvalues: the distinct eigenvalues.
     """
 
     n: int
@@ -92,12 +96,12 @@ class Spectrum:
         """A plain object: numbers as JSON floats, bounds as exact fractions in strings, `unknown` where undecided."""
         return {
             "dim": self.n,
-            "real": said(self.is_real),
-            "in_0_1": said(self.in_zero_one),
-            "in_-1_1": said(self.in_minus_one_one),
-            "stable": said(self.is_stable),
+            "real": value_or_unknown(self.is_real),
+            "in_0_1": value_or_unknown(self.in_zero_one),
+            "in_-1_1": value_or_unknown(self.in_minus_one_one),
+            "stable": value_or_unknown(self.is_stable),
             "spectral_radius": [float(x) for x in self.spectral_radius],
-            "on_circle": said(self.multiplicity_on_circle),
+            "on_circle": value_or_unknown(self.multiplicity_on_circle),
             "eigenvalues": [eigenvalue_json(e) for e in self.eigenvalues],
         }
 
@@ -107,23 +111,37 @@ def eigenvalue_report(
 ) -> Spectrum:
     """The eigenvalues of a square matrix with rigorous enclosures, and what is decided of each.
 
-    `A`: rows of `int`, `Fraction`, `Algebraic` or floats, which are taken as the rationals they are.
     Decided exactly: multiplicities and Jordan blocks, real or not, sign, inside, on or outside the unit circle (see
-    `spectra_polynomials` and `spectra_roots`). `bits`: of the enclosures, about. `max_bits`: the most bits with which a
-    decision is tried; beyond it the answer is `unknown`.
-    Raises `InputError` for a matrix that is not square or not finite, `LimitError` beyond `max_dim`; a rational matrix
-    with at most one entry in a row and column, as a permutation, may have any size.
+    `spectra_polynomials` and `spectra_roots`).
+
+    Args:
+        A: a square matrix, rows of `int`, `Fraction`, `Algebraic` or floats, which are taken as the rationals
+            they are.
+        max_dim: the largest dimension, at least 1.
+        max_bits: the most bits with which a decision is tried; beyond it the answer is `unknown`.
+        bits: about the bits of the enclosures.
+        name: what errors call it.
+
+    Raises:
+        InputError: the matrix is not square or not finite.
+        LimitError: beyond `max_dim`; a rational matrix with at most one entry in a row and column, as a
+            permutation, may have any size.
+
+    Examples:
+        >>> from mirrormata.theory import eigenvalue_report
+        >>> [e.text() for e in eigenvalue_report([[0, 1], [1, 0]]).eigenvalues]
+        ['1', '-1']
     """
     matrix = exact_matrix(A, name)
     if matrix.n > max_dim and not (matrix.is_monomial and matrix.is_rational):
         raise LimitError(
             f"{name}: {matrix.n} × {matrix.n}, eigenvalues are enclosed to dimension {max_dim}: raise `max_dim`"
         )
-    return Spectrum(matrix.n, _enclosed(parts_of(matrix), bits, max_bits))
+    return Spectrum(matrix.n, _enclose_parts(parts_of(matrix), bits, max_bits))
 
 
 @lru_cache(maxsize=4096)
-def _enclosed(parts: tuple[Part, ...], bits: int, max_bits: int) -> tuple[Eigenvalue, ...]:
+def _enclose_parts(parts: tuple[Part, ...], bits: int, max_bits: int) -> tuple[Eigenvalue, ...]:
     found = [e for part in parts for e in eigenvalues_of(part, bits=bits, max_bits=max_bits)]
     return tuple(sorted(found, key=_place))
 
@@ -153,7 +171,7 @@ def none_of(values: Iterable[bool | None]) -> bool | None:
     return None if every is None else not every
 
 
-def said(value: object) -> object:
+def value_or_unknown(value: object) -> object:
     """The value, `unknown` for None."""
     return "unknown" if value is None else value
 

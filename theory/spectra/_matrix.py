@@ -27,7 +27,12 @@ MAX_NAMED = 3
 
 @dataclass(frozen=True)
 class ExactMatrix:
-    """`rows`: for each row its non-zero entries `(column, value)` by column. `width`: number of columns."""
+    """A matrix of exact numbers by its non-zero entries.
+
+    Attributes:
+        rows: for each row its non-zero entries `(column, value)` by column.
+        width: number of columns.
+    """
 
     rows: tuple[SparseRow, ...]
     width: int
@@ -126,9 +131,14 @@ def from_flint(A: Any) -> ExactMatrix:
 def exact_matrix(A: Any, name: str = "the matrix", *, square: bool = True) -> ExactMatrix:
     """The matrix with exact entries: `int`, `Fraction`, `Algebraic`, `Decimal`, and floats of any format, as they are.
 
-    `A`: rows of numbers (nested sequences, a numpy array, a tensor) or an `ExactMatrix`.
-    Raises `InputError` for ragged or (with `square`) not square rows, and for entries that are not finite real
-    numbers, with their places.
+    Args:
+        A: rows of numbers (nested sequences, a numpy array, a tensor) or an `ExactMatrix`.
+        name: what errors call it.
+        square: only square matrices are taken.
+
+    Raises:
+        InputError: rows are ragged or (with `square`) not square, or entries are not finite real numbers;
+            with their places.
     """
     if isinstance(A, ExactMatrix):
         return A
@@ -181,10 +191,10 @@ def in_one_field(numbers: list[list[Number]]) -> list[list[Number]]:
     if len(conductors) < 2:
         return numbers
     common = lcm(*conductors)
-    return [[_lifted(x, common) if isinstance(x, Algebraic) else x for x in row] for row in numbers]
+    return [[_lift_number(x, common) if isinstance(x, Algebraic) else x for x in row] for row in numbers]
 
 
-def _lifted(x: Algebraic, conductor: int) -> Algebraic:
+def _lift_number(x: Algebraic, conductor: int) -> Algebraic:
     field = real_cyclotomic_field(conductor)
     theta = field.twice_cos(conductor // x.field.conductor)
     value = field.element([0])
@@ -222,7 +232,7 @@ def cycles_and_paths(A: ExactMatrix) -> tuple[list[tuple[int, Number]], list[int
     return cycles, paths
 
 
-def lifted_together(matrices: Iterable[ExactMatrix]) -> tuple[ExactMatrix, ...]:
+def lift_to_one_field(matrices: Iterable[ExactMatrix]) -> tuple[ExactMatrix, ...]:
     """The same matrices, all of one field, so that they can be multiplied."""
     found = list(matrices)
     if len({A.conductor for A in found} - {1}) < 2:
@@ -231,7 +241,7 @@ def lifted_together(matrices: Iterable[ExactMatrix]) -> tuple[ExactMatrix, ...]:
     return tuple(
         ExactMatrix(
             tuple(
-                tuple((j, _lifted(x, common) if isinstance(x, Algebraic) else x) for j, x in row)
+                tuple((j, _lift_number(x, common) if isinstance(x, Algebraic) else x) for j, x in row)
                 for row in A.rows
             ),
             A.width,
@@ -266,11 +276,11 @@ def minimal_polynomial(A: Matrix) -> Polynomial:
     result: Polynomial = (1,)
     for i in range(len(A)):
         rest: list[Number] = [int(i == j) for j in range(len(A))]
-        result = times(result, _annihilator(A, _applied(result, A, rest)))
+        result = multiply_polynomials(result, _annihilator(A, _apply_polynomial(result, A, rest)))
     return result
 
 
-def _applied(polynomial: Polynomial, A: Matrix, v: Sequence[Number]) -> list[Number]:
+def _apply_polynomial(polynomial: Polynomial, A: Matrix, v: Sequence[Number]) -> list[Number]:
     total: list[Number] = [0] * len(v)
     for c in reversed(polynomial):
         total = [simplest(dot(row, total) + c * x) for row, x in zip(A, v, strict=True)]
@@ -292,7 +302,7 @@ def _annihilator(A: Matrix, v: Sequence[Number]) -> Polynomial:
                 relation = [simplest(x - factor * y) for x, y in zip(relation, padded, strict=True)]
         pivot = next((j for j, x in enumerate(vector) if x != 0), -1)
         if pivot < 0:
-            return monic(tuple(relation))
+            return make_monic(tuple(relation))
         scale = vector[pivot]
         known.append((pivot, [divide(x, scale) for x in vector], [divide(x, scale) for x in relation]))
         power = [simplest(dot(row, power)) for row in A]
@@ -309,18 +319,18 @@ def square_free(polynomial: Polynomial) -> list[tuple[Polynomial, int]]:
         common = gcd(distinct, repeated)
         part = quotient(distinct, common)
         if len(part) > 1:
-            parts.append((monic(part), multiplicity))
+            parts.append((make_monic(part), multiplicity))
         distinct, repeated, multiplicity = common, quotient(repeated, common), multiplicity + 1
     return parts
 
 
-def monic(polynomial: Polynomial) -> Polynomial:
+def make_monic(polynomial: Polynomial) -> Polynomial:
     """Divided by its leading coefficient, without leading zeros."""
     degree = next((k for k in range(len(polynomial) - 1, -1, -1) if polynomial[k] != 0), -1)
     return tuple(divide(c, polynomial[degree]) for c in polynomial[: degree + 1])
 
 
-def times(p: Polynomial, q: Polynomial) -> Polynomial:
+def multiply_polynomials(p: Polynomial, q: Polynomial) -> Polynomial:
     """p·q."""
     result: list[Number] = [0] * (len(p) + len(q) - 1)
     for i, a in enumerate(p):
@@ -329,7 +339,7 @@ def times(p: Polynomial, q: Polynomial) -> Polynomial:
     return tuple(simplest(c) for c in result)
 
 
-def division(p: Polynomial, q: Polynomial) -> tuple[Polynomial, Polynomial]:
+def divide_polynomials(p: Polynomial, q: Polynomial) -> tuple[Polynomial, Polynomial]:
     """Quotient and remainder, the remainder monic or empty; q monic."""
     rest, places = list(p), len(p) - len(q) + 1
     result: list[Number] = [0] * max(places, 1)
@@ -338,19 +348,19 @@ def division(p: Polynomial, q: Polynomial) -> tuple[Polynomial, Polynomial]:
         if c != 0:
             for j, b in enumerate(q):
                 rest[k + j] = simplest(rest[k + j] - c * b)
-    return tuple(result), monic(tuple(rest[: len(q) - 1] if places > 0 else rest))
+    return tuple(result), make_monic(tuple(rest[: len(q) - 1] if places > 0 else rest))
 
 
 def quotient(p: Polynomial, q: Polynomial) -> Polynomial:
     """p / q for a monic divisor q."""
-    return division(p, q)[0]
+    return divide_polynomials(p, q)[0]
 
 
 def gcd(p: Polynomial, q: Polynomial) -> Polynomial:
     """The monic greatest common divisor, by Euclid; p not zero."""
-    p, q = monic(p), monic(q)
+    p, q = make_monic(p), make_monic(q)
     while q:
-        p, q = q, division(p, q)[1]
+        p, q = q, divide_polynomials(p, q)[1]
     return p
 
 

@@ -2,23 +2,20 @@
 
 A model is an exact `LRNN`, an `NpzModel`, an array `[letters, n, n]` of floats or exact numbers (one head), or any
 mapping or sequence of square matrices of one size. Letters with the same matrix are reported once. Of all products of a
-head's letters up to a length it is said what first leaves the reals, the unit disc, or stability. `spectrum_of_file` does it
-for a certificate's linear RNN or an `.npz`.
+head's letters up to a length it is said what first leaves the reals, the unit disc, or stability.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ...constructions._lrnn import LRNN, Head, table_of
 from ...constructions._realisation import Realisation
 from ...constructions.texts._show import distinct_transitions, label_text, layer_letters
 from ...foundation._errors import InputError, LimitError
-from .._realisations import lrnn_of
-from ..proofs._npz_model import load_npz_matrices
+from ...foundation._text import html_table, one_line
 from ..running._weights import letter_rows
 from ._eigenvalues import (
     MAX_BITS,
@@ -30,9 +27,9 @@ from ._eigenvalues import (
     eigenvalues_text,
     interval_text,
     range_text,
-    said,
+    value_or_unknown,
 )
-from ._matrix import ExactMatrix, exact_matrix, lifted_together, sparse_row
+from ._matrix import ExactMatrix, exact_matrix, lift_to_one_field, sparse_row
 from ._norms import NormVerdict, norm_at_most_one
 from ._roots import Eigenvalue, Interval
 
@@ -51,12 +48,18 @@ FIRSTS = {
 class Products:
     """The distinct products A(x_t)···A(x_1) of 1 ≤ t ≤ `length` letters.
 
-    `asked`: the length asked for. `length`: the one to which every product was seen; less than `asked` where
-    `max_products` stopped it, and `seen_all` where no longer word has a new product. `count`: distinct products seen.
-    `spectral_radius`: bounds of the largest one among them, `largest`: a shortest word that attains the lower bound.
-    `first`: for each key of `FIRSTS` a shortest word (the first in the letters' order) whose product has it, or None.
-    `undecided`: for each key the first word of which it is unknown, or None.
-    `eigenvalues`: the distinct ones, as enclosed, in the order met.
+    Attributes:
+        asked: the length asked for.
+        length: the one to which every product was seen; less than `asked` where `max_products` stopped it, or
+            where `seen_all`.
+        seen_all: no longer word has a new product.
+        count: distinct products seen.
+        spectral_radius: bounds of the largest one among them.
+        largest: a shortest word that attains the lower bound of `spectral_radius`.
+        first: for each key of `FIRSTS` a shortest word (the first in the letters' order) whose product has
+            it, or None.
+        undecided: for each key the first word of which it is unknown, or None.
+        eigenvalues: the distinct ones, as enclosed, in the order met.
     """
 
     asked: int
@@ -111,7 +114,7 @@ def product_spectra(
     Stops early where no new product arises (a finite monoid) and, saying so, at `max_products` distinct ones.
     Raises `LimitError` for matrices beyond `max_dim`, see `eigenvalue_report`.
     """
-    letters = lifted_together(matrices)
+    letters = lift_to_one_field(matrices)
     seen: dict[ExactMatrix, None] = {}
     first: dict[str, Word | None] = dict.fromkeys(FIRSTS)
     undecided: dict[str, Word | None] = dict.fromkeys(FIRSTS)
@@ -154,10 +157,10 @@ def _note(
 ) -> None:
     """Enter a word wherever it is the first; only what no earlier word was known to have can be undecided."""
     claims = {
-        "non-real": _denied(spectrum.is_real),
+        "non-real": _negate(spectrum.is_real),
         "negative": spectrum.has_negative,
-        "outside": _denied(spectrum.within_disc),
-        "unstable": _denied(spectrum.is_stable),
+        "outside": _negate(spectrum.within_disc),
+        "unstable": _negate(spectrum.is_stable),
     }
     for key, holds in claims.items():
         if holds is None and first[key] is None and undecided[key] is None:
@@ -166,7 +169,7 @@ def _note(
             first[key] = word
 
 
-def _denied(value: bool | None) -> bool | None:
+def _negate(value: bool | None) -> bool | None:
     return None if value is None else not value
 
 
@@ -182,7 +185,7 @@ def first_lines(products: Products) -> list[str]:
         word, doubtful = products.first[key], products.undecided[key]
         text = "none" if word is None else f"first {word_text(word)}"
         if doubtful is not None:
-            text += f" ({said(None)} for {word_text(doubtful)})"
+            text += f" ({value_or_unknown(None)} for {word_text(doubtful)})"
         lines.append(f"{words}: {text}")
     return lines
 
@@ -207,7 +210,7 @@ def _transition_matrix(head: Head, transition: int) -> ExactMatrix:
     return ExactMatrix(tuple(sparse_row(row) for row in rows), head.dim)
 
 
-def given_letters(
+def check_letters(
     model: Any, labels: Sequence[str] | None, title: str
 ) -> tuple[list[ExactMatrix], list[str]]:
     """The matrices and labels of a model of one head; `InputError` with all that is wrong with them."""
@@ -252,7 +255,15 @@ MAX_LETTERS = 2_000
 
 @dataclass(frozen=True)
 class LetterSpectrum:
-    """One matrix of a head. `labels`: the letters that have it. `reflection_rank`: rank(A - I), see H.rank."""
+    """One matrix of a head.
+
+    Attributes:
+        labels: the letters that have it.
+        matrix: the matrix.
+        spectrum: its eigenvalues.
+        reflection_rank: rank(A - I), see H.rank.
+        norm: whether its norm is at most 1.
+    """
 
     labels: tuple[str, ...]
     matrix: ExactMatrix
@@ -278,7 +289,14 @@ class LetterSpectrum:
 
 @dataclass(frozen=True)
 class HeadSpectrum:
-    """The letters of one head, and their products where they were asked for."""
+    """The letters of one head, and their products where they were asked for.
+
+    Attributes:
+        name: the head's name.
+        dim: its key dimension.
+        letters: the spectra of its different matrices.
+        products: what is known of products; None where they were not asked for.
+    """
 
     name: str
     dim: int
@@ -286,9 +304,14 @@ class HeadSpectrum:
     products: Products | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ModelSpectrum:
-    """The spectra of a model's heads."""
+    """The spectra of a model's heads.
+
+    Attributes:
+        name: the model's name.
+        heads: one entry a head.
+    """
 
     name: str
     heads: tuple[HeadSpectrum, ...]
@@ -310,10 +333,10 @@ class ModelSpectrum:
         """What all letters together are: `true`, `false`, or `unknown`."""
         spectra = [letter.spectrum for letter in self.letters]
         return {
-            "real": said(all_of(s.is_real for s in spectra)),
-            "in_0_1": said(all_of(s.in_zero_one for s in spectra)),
-            "in_-1_1": said(all_of(s.in_minus_one_one for s in spectra)),
-            "stable": said(all_of(s.is_stable for s in spectra)),
+            "real": value_or_unknown(all_of(s.is_real for s in spectra)),
+            "in_0_1": value_or_unknown(all_of(s.in_zero_one for s in spectra)),
+            "in_-1_1": value_or_unknown(all_of(s.in_minus_one_one for s in spectra)),
+            "stable": value_or_unknown(all_of(s.is_stable for s in spectra)),
             "norm_at_most_1": all(letter.norm.holds for letter in self.letters),
             "spectral_radius": [float(x) for x in _largest([s.spectral_radius for s in spectra])],
         }
@@ -336,7 +359,11 @@ class ModelSpectrum:
         }
 
     def rows(self, max_values: int = 6) -> list[list[str]]:
-        """A table for the terminal, its headings first; at most `max_values` eigenvalues are written out."""
+        """A table for the terminal, its headings first.
+
+        Args:
+            max_values: the most eigenvalues that are written out, at least 1.
+        """
         table = [["head", "letter", "eigenvalues", "range", "rank(A-I)", "‖A‖ ≤ 1", "stable"]]
         table += [
             [
@@ -352,6 +379,17 @@ class ModelSpectrum:
             for letter in head.letters
         ]
         return table
+
+    def __repr__(self) -> str:
+        heads, letters = len(self.heads), len(self.letters)
+        decided = "all decided" if self.is_decided else "some undecided"
+        return one_line(
+            self, f"{self.name}, {heads} head{'s' * (heads != 1)}, {letters:,} matrices, {decided}"
+        )
+
+    def _repr_html_(self) -> str:
+        headings, *rows = self.rows()
+        return html_table(f"Spectra of {self.name}", rows, headings)
 
     def product_lines(self) -> list[str]:
         """What is known of the products, in plain lines; empty where none were asked for."""
@@ -380,10 +418,22 @@ def model_spectrum(
 ) -> ModelSpectrum:
     """The spectrum of every letter of a model, and of all products of at most `products` letters of each head.
 
-    `model`: an `LRNN`; an `NpzModel`; an array `[letters, n, n]`, a sequence of matrices, or a mapping from labels to them.
-    `labels`: names of the letters of an array. Floats are taken as the rationals they are.
-    Raises `InputError` with everything that is wrong with the matrices, `LimitError` beyond `max_letters` different
-    matrices in a head or `max_dim` dimensions; at `max_products` the products stop, and say so.
+    Floats are taken as the rationals they are.
+
+    Args:
+        model: an `LRNN`; an `NpzModel`; an array `[letters, n, n]`, a sequence of matrices, or a mapping from
+            labels to them.
+        products: the largest length of products, 0 for none.
+        labels: names of the letters of an array.
+        name: the model's name; None: its own.
+        max_dim: the largest dimension, at least 1.
+        max_bits: the most bits with which a decision is tried.
+        max_products: the most distinct products; beyond it the products stop, and the result says so.
+        max_letters: the most different matrices of a head.
+
+    Raises:
+        InputError: a matrix is wrong; the message has everything that is wrong.
+        LimitError: beyond `max_letters` different matrices in a head or `max_dim` dimensions.
     """
     if products < 0:
         raise InputError(f"`products` {products}: it is 0 or the length of the longest product")
@@ -392,12 +442,12 @@ def model_spectrum(
         heads = lrnn_heads(table_of(model, "its letters have no list of matrices"))
     else:
         title = name or str(getattr(model, "name", "the model"))
-        heads = [("head 1", *given_letters(model, labels, title))]
+        heads = [("head 1", *check_letters(model, labels, title))]
     spectra = []
     for head_name, matrices, names in heads:
         where = f"{title}: {head_name}"
         grouped: dict[ExactMatrix, list[str]] = {}
-        for matrix, label in zip(lifted_together(matrices), names, strict=True):
+        for matrix, label in zip(lift_to_one_field(matrices), names, strict=True):
             grouped.setdefault(matrix, []).append(label)
         if len(grouped) > max_letters:
             raise LimitError(
@@ -431,22 +481,3 @@ def model_spectrum(
 
 def _largest(radii: Sequence[Interval]) -> Interval:
     return max(low for low, _ in radii), max(high for _, high in radii)
-
-
-def spectrum_of_file(
-    path: str, *, products: int = 0, max_dim: int = 64, max_letters: int = 2_000, max_products: int = 2_000
-) -> ModelSpectrum:
-    """See `model_spectrum`; certificates are checked first. `InputError` for a file that is neither."""
-    if Path(path).is_dir():
-        raise InputError(
-            f"{path}: is no FLA checkpoint; for a model folder `mirrormata compare` shows the eigenvalues of its heads"
-        )
-    model: Any = load_npz_matrices(path) if Path(path).suffix == ".npz" else lrnn_of(path)
-    return model_spectrum(
-        model,
-        products=products,
-        name=path,
-        max_dim=max_dim,
-        max_letters=max_letters,
-        max_products=max_products,
-    )

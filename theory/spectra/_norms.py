@@ -26,8 +26,12 @@ MAX_DIM = 64
 class NormVerdict:
     """Whether ‖A‖₂ ≤ 1, and why.
 
-    `holds`: then `pivots` are the entries of D, all ≥ 0, and `lower` the rows of L, such that
-    I - AᵀA = L·diag(D)·Lᵀ. Otherwise `witness` is a vector x with ‖Ax‖ > ‖x‖, and `excess` is ‖Ax‖² - ‖x‖² > 0.
+    Attributes:
+        holds: ‖A‖₂ ≤ 1.
+        pivots: where it holds, the entries of D, all ≥ 0, with I - AᵀA = L·diag(D)·Lᵀ.
+        lower: where it holds, the rows of L.
+        witness: where it does not, a vector x with ‖Ax‖ > ‖x‖.
+        excess: where it does not, ‖Ax‖² - ‖x‖² > 0.
     """
 
     holds: bool
@@ -42,7 +46,11 @@ class NormVerdict:
         return self.pivots is not None and not any(self.pivots)
 
     def replay(self, A: Any) -> bool:
-        """Does the certificate prove the verdict for A? By multiplication alone, nothing is eliminated again."""
+        """Does the certificate prove the verdict for A? By multiplication alone, nothing is eliminated again.
+
+        Args:
+            A: the matrix.
+        """
         M = gram_defect(exact_matrix(A, square=False))
         if not self.holds:
             x = self.witness
@@ -52,14 +60,30 @@ class NormVerdict:
         L = ExactMatrix(self.lower, M.n)
         unit = all(dict(row).get(i) == 1 and max(dict(row)) == i for i, row in enumerate(L.rows))
         D = ExactMatrix(tuple(sparse_row({i: d}) for i, d in enumerate(self.pivots)), M.n)
-        return unit and all(sign(d) >= 0 for d in self.pivots) and (L @ D @ transposed(L)).rows == M.rows
+        return unit and all(sign(d) >= 0 for d in self.pivots) and (L @ D @ transpose(L)).rows == M.rows
 
 
 def norm_at_most_one(A: Any, *, max_dim: int = MAX_DIM, name: str = "the matrix") -> NormVerdict:
-    """Decide ‖A‖₂ ≤ 1 for a matrix of exact numbers or floats, which are taken as the rationals they are.
+    """Decide ‖A‖₂ ≤ 1 for a matrix.
 
-    Raises `InputError` for what is no finite matrix, and `LimitError` where AᵀA has a block of more than `max_dim`
-    columns that depend on each other (a permutation of any size has none).
+    Args:
+        A: exact numbers or floats, which are taken as the rationals they are.
+        max_dim: the most columns of a block of AᵀA that depend on each other (a permutation of any size has
+            none).
+        name: what errors call it.
+
+    Raises:
+        InputError: it is no finite matrix.
+        LimitError: a block is larger than `max_dim`.
+        InputError: it is no finite matrix.
+        LimitError: a block is larger than `max_dim`.
+        InputError: it is no finite matrix.
+        LimitError: a block is larger than `max_dim`.
+
+    Examples:
+        >>> from mirrormata.theory import norm_at_most_one
+        >>> norm_at_most_one([[1, 1], [0, 1]]).holds
+        False
     """
     M = gram_defect(exact_matrix(A, name, square=False))
     pivots: list[Number] = [0] * M.n
@@ -69,7 +93,7 @@ def norm_at_most_one(A: Any, *, max_dim: int = MAX_DIM, name: str = "the matrix"
             raise LimitError(
                 f"{name}: {len(block)} dependent columns, norms are decided up to {max_dim}: raise `max_dim`"
             )
-        dense, scale = _scaled_block(M, block)
+        dense, scale = _scale_block(M, block)
         failure = _eliminate(dense, floordiv if M.is_rational else truediv)
         found = len(block) if failure is None else failure[0]
         previous: Number = 1
@@ -96,14 +120,14 @@ def norm_at_most_one(A: Any, *, max_dim: int = MAX_DIM, name: str = "the matrix"
 
 def gram_defect(A: ExactMatrix) -> ExactMatrix:
     """I - AᵀA."""
-    gram = (transposed(A) @ A).rows
+    gram = (transpose(A) @ A).rows
     rows = [{j: -x for j, x in row} for row in gram]
     for i, row in enumerate(rows):
         row[i] = row.get(i, 0) + 1
     return ExactMatrix(tuple(sparse_row(row) for row in rows), A.width)
 
 
-def transposed(A: ExactMatrix) -> ExactMatrix:
+def transpose(A: ExactMatrix) -> ExactMatrix:
     """Aᵀ."""
     columns: list[dict[int, Number]] = [{} for _ in range(A.width)]
     for i, row in enumerate(A.rows):
@@ -138,7 +162,7 @@ def _blocks(M: ExactMatrix) -> list[list[int]]:
     return blocks
 
 
-def _scaled_block(M: ExactMatrix, block: list[int]) -> tuple[list[list[Any]], int]:
+def _scale_block(M: ExactMatrix, block: list[int]) -> tuple[list[list[Any]], int]:
     """The block times a positive integer: of integers as flint's where M is rational."""
     from flint import fmpz
 

@@ -45,9 +45,15 @@ def draw_spectrum(
 ) -> None:
     """Draw to an `.svg` or `.png` file, whole or not at all.
 
-    `max_heads`: most panels; `max_colours`: most spectra of a head with a colour of their own, the others are grey.
-    What is left out is said in the picture. Eigenvalues of products, where there are any, are small grey dots.
-    Raises `InputError` for another extension and for limits below 1.
+    Args:
+        spectrum: the model's spectrum.
+        path: an `.svg` or `.png` file.
+        max_heads: the most panels; what is left out is said in the picture.
+        max_colours: the most spectra of a head with a colour of their own, the others are grey. Eigenvalues
+            of products, where there are any, are small grey dots.
+
+    Raises:
+        InputError: another extension, or a limit below 1.
     """
     if min(max_heads, max_colours) < 1:
         raise InputError(f"{path}: max_heads and max_colours are 1 or more")
@@ -104,7 +110,7 @@ def _draw_disc(axes: Axes, head: HeadSpectrum, groups: Sequence[Group]) -> None:
         side.set_color("#d5d5d5")
     for x, y in dict.fromkeys((round(x, 3), round(y, 3)) for x, y in map(_middle, products)):
         axes.add_patch(Circle((x, y), 0.35 * VISIBLE * reach, facecolor=PRODUCT, lw=0, zorder=2))
-    for members in _together(groups, VISIBLE * reach / 2):
+    for members in _group_near(groups, VISIBLE * reach / 2):
         _draw_point(axes, members, VISIBLE * reach)
 
 
@@ -114,7 +120,7 @@ def _reach(head: HeadSpectrum) -> float:
     return 1.2 * max(1.0, *moduli)
 
 
-def _together(groups: Sequence[Group], near: float) -> list[list[tuple[Group, Eigenvalue]]]:
+def _group_near(groups: Sequence[Group], near: float) -> list[list[tuple[Group, Eigenvalue]]]:
     """Eigenvalues that would cover each other in the picture."""
     points: list[list[tuple[Group, Eigenvalue]]] = []
     for group in groups:
@@ -157,7 +163,7 @@ def _write_legend(figure: Figure, groups: Sequence[Group], left: float, top: flo
     grey = [g for g in groups if g.colour == OTHER]
     y = top - 0.05
     for colour, labels, eigenvalues in rows:
-        y = _entry(figure, colour, _named(labels), eigenvalues_text(eigenvalues, 4, 4), left, y, tall)
+        y = _entry(figure, colour, _name_letters(labels), eigenvalues_text(eigenvalues, 4, 4), left, y, tall)
     if grey:
         count = sum(len(g.labels) for g in grey)
         text = f"{count} more letter{'s' * (count > 1)}"
@@ -174,7 +180,7 @@ def _entry(figure: Figure, colour: str, name: str, values: str, left: float, y: 
     return y - 0.2 - 0.125 * len(lines)
 
 
-def _named(labels: Sequence[str]) -> str:
+def _name_letters(labels: Sequence[str]) -> str:
     shown = ""
     for k, label in enumerate(labels):
         longer = f"{shown}, {label}" if shown else label[:34]

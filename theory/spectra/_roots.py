@@ -193,11 +193,18 @@ START_BITS = 64
 class Eigenvalue:
     """One eigenvalue: where it is, and what is decided of it.
 
-    `real`, `imaginary`, `modulus`: rational bounds of its parts and of |λ|. `multiplicity`: algebraic. `block`: size of its
-    largest Jordan block, 1 where it is semisimple. `sign`: `none` for a non-real one. `exact`: its value where
-    it is rational, and where it was found in the entries' field. `turn`: k/m in lowest terms where λ = e^(2πik/m), else None (over
-    Q(2cos 2π/N) only m that divide 2N are looked for). `polynomial`: one with real exact coefficients, constant first,
-    of which it is a simple root; over Q the minimal one.
+    Attributes:
+        real, imaginary, modulus: rational bounds of its parts and of |λ|.
+        multiplicity: algebraic.
+        block: size of its largest Jordan block, 1 where it is semisimple.
+        kind: real or not, where that is decided.
+        sign: `none` for a non-real one.
+        circle: inside, on or outside the unit circle, where that is decided.
+        exact: its value where it is rational, and where it was found in the entries' field.
+        turn: k/m in lowest terms where λ = e^(2πik/m), else None (over Q(2cos 2π/N) only m that divide 2N are
+            looked for).
+        polynomial: one with real exact coefficients, constant first, of which it is a simple root; over Q the
+            minimal one.
     """
 
     real: Interval
@@ -226,7 +233,11 @@ class Eigenvalue:
         return self.text()
 
     def text(self, digits: int = 9) -> str:
-        """Exactly where that is short, as a rational or a root of unity, else rounded to so many digits."""
+        """Exactly where that is short, as a rational or a root of unity, else rounded to some digits.
+
+        Args:
+            digits: decimal digits, at least 1.
+        """
         if self.exact is not None and not isinstance(self.exact, Algebraic) and len(str(self.exact)) <= 18:
             return str(self.exact)
         if self.turn is not None and self.turn.denominator > 2:
@@ -243,7 +254,7 @@ def eigenvalues_of(part: Part, *, bits: int, max_bits: int) -> list[Eigenvalue]:
         return [_linear(part, bits)]
     if part.order is not None:
         return _roots_of_unity(part, part.order, bits, max_bits)
-    return _isolated(part, bits, max_bits)
+    return _isolate_roots(part, bits, max_bits)
 
 
 def _linear(part: Part, bits: int) -> Eigenvalue:
@@ -275,7 +286,7 @@ def _roots_of_unity(part: Part, order: int, bits: int, max_bits: int) -> list[Ei
         if len(balls) == part.degree:
             break
         if 2 * working > max_bits:
-            return _isolated(part, bits, max_bits)
+            return _isolate_roots(part, bits, max_bits)
         working *= 2
     one = (Fraction(1), Fraction(1))
     return [
@@ -287,7 +298,7 @@ def _roots_of_unity(part: Part, order: int, bits: int, max_bits: int) -> list[Ei
     ]  # fmt: skip
 
 
-def _isolated(part: Part, bits: int, max_bits: int) -> list[Eigenvalue]:
+def _isolate_roots(part: Part, bits: int, max_bits: int) -> list[Eigenvalue]:
     from flint import ctx
 
     working = max(START_BITS, bits)
@@ -301,12 +312,12 @@ def _isolated(part: Part, bits: int, max_bits: int) -> list[Eigenvalue]:
             break
         working *= 2
     if balls is None or decided is None:
-        return [_unlocated(part, bits)] * part.degree
+        return [_enclose_unlocated_roots(part, bits)] * part.degree
     with ctx.workprec(working):
-        return [_located(part, z, d, working) for z, d in zip(balls, decided, strict=True)]
+        return [_locate_root(part, z, d, working) for z, d in zip(balls, decided, strict=True)]
 
 
-def _located(part: Part, z: Any, decided: tuple[Kind, Sign, Circle], bits: int) -> Eigenvalue:
+def _locate_root(part: Part, z: Any, decided: tuple[Kind, Sign, Circle], bits: int) -> Eigenvalue:
     kind, signed, circle = decided
     one, zero = (Fraction(1), Fraction(1)), (Fraction(0), Fraction(0))
     modulus = one if circle == "on" else bounds(abs(z), bits)
@@ -317,7 +328,7 @@ def _located(part: Part, z: Any, decided: tuple[Kind, Sign, Circle], bits: int) 
     )  # fmt: skip
 
 
-def _unlocated(part: Part, bits: int) -> Eigenvalue:
+def _enclose_unlocated_roots(part: Part, bits: int) -> Eigenvalue:
     """No root could be isolated: all are within Cauchy's bound, 1 + the largest |coefficient| of the monic polynomial."""
     reach = 1 + max(max(map(abs, enclosure(c, bits))) for c in part.polynomial[:-1])
     around = (-reach, reach)
@@ -386,7 +397,14 @@ def is_fixed(balls: Sequence[Any], i: int, image: Callable[[Any], Any]) -> bool 
 
 
 def bounds(ball: Any, bits: int) -> Interval:
-    """Rational bounds of a real ball, rounded outward."""
+    """All bounds known for an automaton, in a fixed order, each found by the stand-alone checker too; empty if there is none.
+
+    Unreachable states do not count, unless they were kept as points. Words are searched to a fixed extent
+    (`checker.bound.SEARCH`), so that a bound may be missed on large monoids; none is ever wrong.
+
+    Raises:
+        DisagreementError: the checker does not find the same.
+    """
     from flint import ctx
 
     ends = []

@@ -27,12 +27,19 @@ ID = re.compile(r"[A-Za-z][A-Za-z0-9]*([.-][A-Za-z0-9]+)*")
 class Claim:
     """One statement of the literature, of ours, or of a user.
 
-    `id`: such as G.T4; the source stands before the first point, and `.printed` behind a statement as it was printed.
-    `title`: a few words. `expected`: the status of its verdict. `uses`: the claims it builds on.
-    `arithmetic`: the model in which it is stated (`parse_arithmetic`'s names, or several with commas).
-    `repair`: of a printed claim, what is true in its place, in one sentence. `models`: does its check train or load
-    torch models? `seconds`: about what its check takes with full effort; within a budget short checks are first. Raises
-    `ValueError` where these do not fit.
+    Attributes:
+        id: such as G.T4; the source stands before the first point, and `.printed` behind a statement as it
+            was printed.
+        title: a few words.
+        expected: the status of its verdict.
+        uses: the claims it builds on.
+        arithmetic: the model in which it is stated (`parse_arithmetic`'s names, or several with commas).
+        repair: of a printed claim, what is true in its place, in one sentence.
+        models: does its check train or load torch models?
+        seconds: about what its check takes with full effort; within a budget short checks are first.
+
+    Raises:
+        ValueError: the status and the other fields do not fit together.
     """
 
     id: str
@@ -75,18 +82,29 @@ class Claim:
 class Effort:
     """How much work a check may do, and the seed of its random numbers.
 
-    `quick`: about a second; `full`: up to some minutes.
+    Attributes:
+        level: `quick`: about a second; `full`: up to some minutes.
+        seed: the seed, at least 0.
     """
 
     level: Level = "quick"
     seed: int = 0
 
     def pick(self, quick: T, full: T) -> T:
-        """The first at quick effort, the second at full."""
+        """The first at quick effort, the second at full.
+
+        Args:
+            quick: what is taken at quick effort.
+            full: what is taken at full effort.
+        """
         return quick if self.level == "quick" else full
 
     def generator(self, stream: int = 0) -> np.random.Generator:
-        """Random numbers that depend on the seed and the stream only."""
+        """Random numbers that depend on the seed and the stream only.
+
+        Args:
+            stream: number of the stream, at least 0.
+        """
         return np.random.default_rng([self.seed, stream])
 
 
@@ -106,6 +124,12 @@ class Subject:
     """What a file holds: an automaton, and where it is a model with a list of letters one of `lrnn`, `npz`.
 
     An `.npz` has no automaton of its own, and a block delay has no list of letters.
+
+    Attributes:
+        name: the file's name.
+        automaton: the automaton; None for an `.npz`.
+        lrnn: the realisation, if it has a list of letters.
+        npz: the model of an `.npz`.
     """
 
     name: str
@@ -115,7 +139,14 @@ class Subject:
 
 
 def subject_of_file(path: str) -> Subject:
-    """A certificate (checked first), an `.npz` of matrices, or the SPEC of an automaton; `InputError` for others."""
+    """What a file, or a SPEC, holds for the claims to speak of.
+
+    Args:
+        path: a certificate (checked first), an `.npz` of matrices, or the SPEC of an automaton.
+
+    Raises:
+        InputError: it is none of these.
+    """
     if Path(path).suffix == ".npz":
         return Subject(path, npz=load_npz_model(path))
     if Path(path).suffix == ".json":

@@ -23,7 +23,7 @@ RELATIONS = {"==": operator.eq, "<=": operator.le, ">=": operator.ge, "<": opera
 ONE_SIDED = "with the hypothesis broken the same check found no violation, so it cannot tell"
 
 
-def proved(
+def decide_values(
     claim: Claim,
     *,
     computed: Any,
@@ -36,7 +36,15 @@ def proved(
 ) -> Verdict:
     """Exact in all cases: proved where `computed relation claimed`, else refuted.
 
-    `witness`: what refutes it then; without one the two values do.
+    Args:
+        claim: the claim that the verdict is about.
+        computed: the value found.
+        claimed: the value that the statement gives.
+        relation: how the two must compare.
+        evidence: plain values that support the verdict.
+        witness: what refutes it then; without one the two values do.
+        assumptions: the hypotheses used.
+        arithmetic: the name of the arithmetic, None for the claim's own.
     """
     facts = dict(evidence or {})
     fits = bool(RELATIONS[relation](computed, claimed))
@@ -49,7 +57,7 @@ def proved(
     )  # fmt: skip
 
 
-def exhaustive(
+def check_all_cases(
     claim: Claim,
     *,
     cases: Iterable[T],
@@ -60,7 +68,18 @@ def exhaustive(
     assumptions: tuple[str, ...] = (),
     arithmetic: str | None = None,
 ) -> Verdict:
-    """All cases of a finite set, named `of`; `broken`: cases with the hypothesis broken."""
+    """All cases of a finite set: true in every one, or refuted by the first violation.
+
+    Args:
+        claim: the claim that the verdict is about.
+        cases: the cases.
+        check: gives what is wrong in a case, None where nothing is.
+        of: the set's name.
+        broken: cases with the hypothesis broken, whose rate of violations is reported.
+        evidence: plain values that support the verdict.
+        assumptions: the hypotheses used.
+        arithmetic: the name of the arithmetic, None for the claim's own.
+    """
     facts: dict[str, Any] = {"set": of, **(evidence or {})}
     violation, facts["cases"] = _first(cases, check)
     if broken is not None:
@@ -68,7 +87,7 @@ def exhaustive(
     return _of_cases(claim, facts, violation, "exhaustive", facts["cases"], assumptions, arithmetic)
 
 
-def supported(
+def check_random_cases(
     claim: Claim,
     effort: Effort,
     *,
@@ -82,10 +101,21 @@ def supported(
     assumptions: tuple[str, ...] = (),
     arithmetic: str | None = None,
 ) -> Verdict:
-    """`count` cases that `draw` makes from random numbers; `broken` makes cases with the hypothesis broken.
+    """Random cases: supported where none violates the claim, else refuted by the first that does.
 
-    `tight`: does a case meet the hypothesis with nothing to spare? How many did is reported; None where the hypothesis
-    leaves no room to spare. The rate of violations among `broken_count` (default `count`) broken cases is reported too.
+    Args:
+        claim: the claim that the verdict is about.
+        effort: the effort, whose seed is used.
+        count: how many cases.
+        draw: makes a case from random numbers.
+        broken: makes a case with the hypothesis broken.
+        check: gives what is wrong in a case, None where nothing is.
+        tight: does a case meet the hypothesis with nothing to spare? How many did is reported; None where the
+            hypothesis leaves no room to spare.
+        broken_count: how many broken cases, whose rate of violations is reported; None: `count`.
+        evidence: plain values that support the verdict.
+        assumptions: the hypotheses used.
+        arithmetic: the name of the arithmetic, None for the claim's own.
     """
     generator = effort.generator(0)
     drawn = [draw(generator) for _ in range(count)]
@@ -98,7 +128,7 @@ def supported(
     return _of_cases(claim, facts, violation, "supported", place, assumptions, arithmetic)
 
 
-def refutation(
+def refute_by_witness(
     claim: Claim,
     witness: Any,
     replay: Callable[[Any], bool],
@@ -112,6 +142,16 @@ def refutation(
     """What was printed is refuted by a witness, which `replay` confirms first.
 
     `unknown` where the witness is None or `replay` is false.
+
+    Args:
+        claim: the claim that the verdict is about.
+        witness: what refutes the printed statement; None where none was found.
+        replay: confirms the witness anew.
+        computed: the value found.
+        claimed: the value that was printed.
+        evidence: plain values that support the verdict.
+        assumptions: the hypotheses used.
+        arithmetic: the name of the arithmetic, None for the claim's own.
     """
     facts = dict(evidence or {})
     sound = witness is not None and bool(replay(witness))
@@ -122,8 +162,17 @@ def refutation(
     )  # fmt: skip
 
 
-def cited(claim: Claim, source: str, *, checked: str, evidence: Mapping[str, Any] | None = None) -> Verdict:
-    """Nothing here proves it. `source`: who does; `checked`: what of it was checked here, if anything."""
+def cite_source(
+    claim: Claim, source: str, *, checked: str, evidence: Mapping[str, Any] | None = None
+) -> Verdict:
+    """A published statement, of which nothing here is a proof.
+
+    Args:
+        claim: the claim that the verdict is about.
+        source: who proves it.
+        checked: what of it was checked here, if anything.
+        evidence: plain values that support the verdict.
+    """
     facts = {"source": source, **(evidence or {})}
     return Verdict(claim.id, "cited", facts, claim.arithmetic, (), checked, None)
 

@@ -33,9 +33,15 @@ _MARKS = {"proved": "✓", "exhaustive": "#", "supported": "≈", "refuted": "�
 def draw_claims(claims: Iterable[Claim], statuses: Mapping[str, str], path: str | Path) -> None:
     """Write the graph to an `.svg` or `.png` file; arrows go from a claim to those that build on it.
 
-    `statuses`: by ID, one of `verdict.STATUSES` (unknown where absent): rounded where the check found the claim true,
-    square where it is refuted, jagged where it is cited or unknown; each status has its own sign.
-    `InputError` for another file type.
+    Args:
+        claims: the claims.
+        statuses: by ID, one of `verdict.STATUSES` (unknown where absent): rounded where the check found the
+            claim true, square where it is refuted, jagged where it is cited or unknown; each status has its
+            own sign.
+        path: an `.svg` or `.png` file.
+
+    Raises:
+        InputError: another file type.
     """
     kind = picture_format(path)
     listed = list(claims)

@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from ...foundation._errors import InputError
+from ...foundation._text import html_table
 from .. import claims as package
 from .._verdict import Verdict
 from ._claim import Claim, Effort, Subject, file_stem
@@ -29,7 +30,18 @@ DIRECTIONS = ("necessary", "sufficient", "tight", "bound")
 
 @dataclass(frozen=True)
 class ClaimText:
-    """The parts in their fixed order, each as running text; `example` keeps its lines."""
+    """What a claim's file says of it, each part as running text.
+
+    Attributes:
+        summary: the first sentence.
+        statement: the statement.
+        direction: what is claimed: an upper or a lower bound, an equality, an impossibility.
+        hypotheses: what it presupposes.
+        arithmetic: the arithmetic in which it is stated.
+        source: where it is printed.
+        method: how it is checked here.
+        example: an example with its output, line by line.
+    """
 
     summary: str
     statement: str
@@ -43,6 +55,9 @@ class ClaimText:
     def rows(self) -> list[tuple[str, str]]:
         """`(label, text)` of the parts after the summary."""
         return [(f.name, getattr(self, f.name)) for f in fields(self) if f.name != "summary"]
+
+    def _repr_html_(self) -> str:
+        return html_table(self.summary, self.rows())
 
 
 LABELS = tuple(f.name.capitalize() for f in fields(ClaimText) if f.name != "summary")
@@ -96,7 +111,13 @@ RENAMED = {
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A claim with the module that checks it. `path`: its file."""
+    """A claim with the module that checks it.
+
+    Attributes:
+        claim: the claim.
+        module: the module with its `check`.
+        path: the module's file.
+    """
 
     claim: Claim
     module: ModuleType
@@ -120,7 +141,11 @@ class Entry:
 
 @dataclass(frozen=True, eq=False)
 class Registry:
-    """Claims by their IDs, in the order of the IDs, case aside."""
+    """All claims that were found.
+
+    Attributes:
+        entries: the claims by their IDs, in the order of the IDs, case aside.
+    """
 
     entries: Mapping[str, Entry]
 
@@ -140,7 +165,14 @@ class Registry:
         return found
 
     def of_source(self, source: str) -> list[Entry]:
-        """The claims of one source, such as G; `InputError` where there are none."""
+        """The claims of one source.
+
+        Args:
+            source: a source, such as G.
+
+        Raises:
+            InputError: there are none.
+        """
         found = [entry for entry in self if entry.claim.source.lower() == source.lower()]
         if not found:
             known = sorted({entry.claim.source for entry in self}, key=str.lower)
@@ -148,7 +180,11 @@ class Registry:
         return found
 
     def around(self, claim: str) -> list[Entry]:
-        """A claim, all that it builds on, and what builds on it directly."""
+        """A claim, all that it builds on, and what builds on it directly.
+
+        Args:
+            claim: an ID.
+        """
         entry = self[claim]
         wanted, waiting = {*self.used_by(entry.claim.id)}, [entry.claim.id]
         while waiting:
@@ -158,19 +194,27 @@ class Registry:
         return [found for found in self if found.claim.id in wanted]
 
     def used_by(self, claim: str) -> list[str]:
-        """The claims that build on one."""
+        """The claims that build on one.
+
+        Args:
+            claim: an ID.
+        """
         return [entry.claim.id for entry in self if claim in entry.claim.uses]
 
 
 def load_claims(paths: Sequence[str | Path] = ()) -> Registry:
     """The package's claims and those of the `.py` files in some folders; files that begin with `_` are passed over.
 
-    `InputError`, one line with all that is wrong: a file that is no claim, an ID twice, a `uses` that leads nowhere or
-    in a circle.
+    Args:
+        paths: further folders.
+
+    Raises:
+        InputError: a file is no claim, an ID stands twice, or a `uses` leads nowhere or in a circle; one line
+            with all that is wrong.
     """
     entries: list[Entry] = []
     problems: list[str] = []
-    for name, path, load in (*_own(), *_others(paths)):
+    for name, path, load in (*_find_own_claims(), *_others(paths)):
         try:
             entries.append(_entry(load(), path))
         except (Exception, SystemExit) as error:
@@ -188,7 +232,7 @@ def entry_of_file(path: Path) -> Entry:
     return _entry(_module_of_file(path), path)
 
 
-def _own() -> Iterator[tuple[str, Path, Callable[[], ModuleType]]]:
+def _find_own_claims() -> Iterator[tuple[str, Path, Callable[[], ModuleType]]]:
     for found in pkgutil.iter_modules(package.__path__):
         if found.name.startswith("_"):
             continue

@@ -24,10 +24,10 @@ def summary(outcomes: Sequence[ClaimOutcome]) -> str:
     if not found:
         of_models = all(o.expected is None for o in outcomes)
         found = ["none refuted" if of_models else "all as recorded" if len(outcomes) != 1 else "as recorded"]
-    return f"{counted_statuses([o.verdict.status for o in outcomes if o not in spent], len(outcomes))}; {'; '.join(found)}"
+    return f"{count_statuses([o.verdict.status for o in outcomes if o not in spent], len(outcomes))}; {'; '.join(found)}"
 
 
-def counted_statuses(statuses: Sequence[str], total: int) -> str:
+def count_statuses(statuses: Sequence[str], total: int) -> str:
     """`53 claims: 11 proved, 19 hold on finite sets, …`, in the order of `STATUSES`."""
     words = {
         "exhaustive": ("holds on a finite set", "hold on finite sets"),
@@ -46,8 +46,8 @@ def print_outcomes(outcomes: Sequence[ClaimOutcome]) -> None:
         verdict = outcome.verdict
         mark = "" if outcome.as_expected else "!"
         row = (mark, outcome.claim.id, verdict.finding)
-        table.add_row(*row, _found(outcome), verdict.arithmetic)
-    _print(summary(outcomes), table)
+        table.add_row(*row, _describe_outcome(outcome), verdict.arithmetic)
+    _print_table(summary(outcomes), table)
 
 
 def print_claims(entries: Sequence[Entry]) -> None:
@@ -56,10 +56,10 @@ def print_claims(entries: Sequence[Entry]) -> None:
     for entry in entries:
         claim = entry.claim
         table.add_row(claim.id, status_in_words(claim.expected), claim.title, claim.arithmetic)
-    _print(counted_statuses([entry.claim.expected for entry in entries], len(entries)), table)
+    _print_table(count_statuses([entry.claim.expected for entry in entries], len(entries)), table)
 
 
-def _found(outcome: ClaimOutcome) -> str:
+def _describe_outcome(outcome: ClaimOutcome) -> str:
     """The value computed, and the one claimed where it is another, and what was looked at; or why there is none."""
     verdict = outcome.verdict
     if verdict.status == "unknown" and "reason" in verdict.evidence:
@@ -74,10 +74,10 @@ def _found(outcome: ClaimOutcome) -> str:
     values = (
         computed if computed == claimed or not claimed else f"{computed} (the statement gives: {claimed})"
     )
-    return "; ".join([values, *_looked_at(verdict)])
+    return "; ".join([values, *_describe_cases(verdict)])
 
 
-def _looked_at(verdict: Verdict) -> list[str]:
+def _describe_cases(verdict: Verdict) -> list[str]:
     """The finite set by its name; of random instances their seed, and how many met the hypothesis tightly."""
     facts = verdict.evidence
     if verdict.status == "exhaustive":
@@ -102,7 +102,7 @@ def _table(fixed: Sequence[str], folded: Sequence[str]) -> Any:
     return table
 
 
-def _print(title: str, table: Any) -> None:
+def _print_table(title: str, table: Any) -> None:
     shown = console()
     shown.print(title, style="bold")
     shown.print(table)

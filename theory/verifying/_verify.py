@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
+from ...foundation._text import html_table, one_line
 from .._verdict import Verdict, plain
 from ._claim import QUICK, Claim, Effort, Subject
 from ._registry import Entry, entry_of_file
@@ -27,11 +28,16 @@ class BudgetSpent(Exception):  # noqa: N818 - no error: the check was told to st
     """The time is up; raised wherever a check happens to be."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ClaimOutcome:
-    """One claim's verdict; `error`: an exception in place of one (the status is `unknown` then).
+    """One claim's verdict.
 
-    `expected`: the status that the claim's record states, None where nothing is expected (a user's model).
+    Attributes:
+        claim: the claim.
+        verdict: its verdict.
+        seconds: time taken.
+        expected: the status that the claim's record states, None where nothing is expected (a user's model).
+        error: an exception in place of a verdict (the status is `unknown` then).
     """
 
     claim: Claim
@@ -59,6 +65,19 @@ class ClaimOutcome:
             "seconds": round(self.seconds, 3),
         }
 
+    def rows(self) -> list[tuple[str, str]]:
+        """`(label, text)` pairs of a readable table."""
+        expected = [] if self.expected is None else [("expected", self.expected)]
+        error = [] if self.error is None else [("error", self.error)]
+        return [*self.verdict.rows(), *expected, *error, ("seconds", f"{self.seconds:.3g}")]
+
+    def __repr__(self) -> str:
+        wanted = "as expected" if self.as_expected else "not as expected"
+        return one_line(self, f"{self.claim.id}, {self.verdict.finding}, {wanted}")
+
+    def _repr_html_(self) -> str:
+        return html_table("Claim", self.rows())
+
 
 def verify_claims(
     entries: Sequence[Entry],
@@ -69,12 +88,19 @@ def verify_claims(
     fail_fast: bool = False,
     done: Callable[[ClaimOutcome], None] = lambda _: None,
 ) -> list[ClaimOutcome]:
-    """Each claim's outcome, in the order of `entries`; `done` is called as they come in.
+    """Each claim's outcome, in the order of `entries`.
 
-    `budget`: seconds for all together; short checks are begun first (`Claim.seconds`), and a claim that is not through by
-    then is `unknown`. (Where the system has no interval timer, a claim that has begun is finished.) `jobs`: processes,
-    default one a core; 1: in this process. `fail_fast`: what is not through when the first outcome is not as expected is left
-    out. An exception in a check is its outcome, not this function's.
+    An exception in a check is its outcome, not this function's.
+
+    Args:
+        entries: the claims.
+        effort: quick or full, with its seed.
+        budget: seconds for all together; short checks are begun first (`Claim.seconds`), and a claim that is
+            not through by then is `unknown`. Where the system has no interval timer, a claim that has begun
+            is finished.
+        jobs: processes, default one a core; 1: in this process.
+        fail_fast: what is not through when the first outcome is not as expected is left out.
+        done: called with each outcome as it comes in.
     """
     deadline = None if budget is None else time.time() + budget
     jobs = min(jobs or cpu_count() or 1, len(entries))
@@ -82,7 +108,7 @@ def verify_claims(
     outcomes: dict[str, ClaimOutcome] = {}
     if jobs <= 1:
         for entry in begun:
-            outcome = _finished(verify_one(entry, effort, deadline), done)
+            outcome = _finish_outcome(verify_one(entry, effort, deadline), done)
             outcomes[entry.claim.id] = outcome
             if fail_fast and not outcome.as_expected:
                 break
@@ -97,9 +123,11 @@ def verify_claims(
                 claim = running[future].claim
                 error = future.exception()
                 outcome = (
-                    future.result() if error is None else _failed(claim, 0.0, f"its process died: {error}")
+                    future.result()
+                    if error is None
+                    else _report_failure(claim, 0.0, f"its process died: {error}")
                 )
-                outcomes[claim.id] = _finished(outcome, done)
+                outcomes[claim.id] = _finish_outcome(outcome, done)
                 if fail_fast and not outcome.as_expected:
                     _end(pool, others)
                     break
@@ -125,18 +153,23 @@ def verify_one(entry: Entry, effort: Effort, deadline: float | None = None) -> C
     """One claim, in this process; `deadline` as `time.time()` counts."""
     claim, start = entry.claim, time.perf_counter()
     try:
-        with _interrupted_at(deadline):
+        with _interrupt_at(deadline):
             verdict = entry.verify(effort)
     except BudgetSpent:
         facts = {"reason": BUDGET_SPENT}
         verdict = Verdict(claim.id, "unknown", facts, claim.arithmetic)
     except (Exception, SystemExit) as error:
-        return _failed(claim, time.perf_counter() - start, f"{type(error).__name__}: {error}")
+        return _report_failure(claim, time.perf_counter() - start, f"{type(error).__name__}: {error}")
     return ClaimOutcome(claim, _portable(verdict), time.perf_counter() - start, claim.expected)
 
 
 def verify_model(subject: Subject, entries: Sequence[Entry]) -> list[ClaimOutcome]:
-    """What the claims say about a user's model or automaton; claims that say nothing of it are left out."""
+    """What the claims say about a user's model or automaton; claims that say nothing of it are left out.
+
+    Args:
+        subject: the user's model or automaton.
+        entries: the claims.
+    """
     outcomes = []
     for entry in entries:
         if entry.applies is None:
@@ -145,7 +178,7 @@ def verify_model(subject: Subject, entries: Sequence[Entry]) -> list[ClaimOutcom
         try:
             verdict = entry.applies(subject)
         except (Exception, SystemExit) as error:
-            outcomes.append(_failed(entry.claim, 0.0, f"{type(error).__name__}: {error}", None))
+            outcomes.append(_report_failure(entry.claim, 0.0, f"{type(error).__name__}: {error}", None))
             continue
         if verdict is not None:
             outcomes.append(ClaimOutcome(entry.claim, _portable(verdict), time.perf_counter() - start))
@@ -160,12 +193,12 @@ def _verify_file(path: str, effort: Effort, deadline: float | None) -> ClaimOutc
     return verify_one(entry_of_file(Path(path)), effort, deadline)
 
 
-def _finished(outcome: ClaimOutcome, done: Callable[[ClaimOutcome], None]) -> ClaimOutcome:
+def _finish_outcome(outcome: ClaimOutcome, done: Callable[[ClaimOutcome], None]) -> ClaimOutcome:
     done(outcome)
     return outcome
 
 
-def _failed(claim: Claim, seconds: float, error: str, expected: str | None = "") -> ClaimOutcome:
+def _report_failure(claim: Claim, seconds: float, error: str, expected: str | None = "") -> ClaimOutcome:
     line = error.replace("\n", " ")
     verdict = Verdict(claim.id, "unknown", {"reason": line}, claim.arithmetic)
     return ClaimOutcome(claim, verdict, seconds, claim.expected if expected == "" else expected, line)
@@ -182,7 +215,7 @@ def _portable(verdict: Verdict) -> Verdict:
 
 
 @contextmanager
-def _interrupted_at(deadline: float | None) -> Iterator[None]:
+def _interrupt_at(deadline: float | None) -> Iterator[None]:
     if deadline is not None and time.time() >= deadline:
         raise BudgetSpent
     if (

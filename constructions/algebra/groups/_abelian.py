@@ -16,18 +16,28 @@ from ._permutations import orbits
 
 @dataclass(frozen=True, eq=False)
 class CyclicFactor:
-    """A homomorphism onto Z_m: its value at each point and for each letter."""
+    """A homomorphism onto Z_m: its value at each point and for each letter.
+
+    Attributes:
+        order: m.
+        points: the value of each point, int array `[points]`, in 0..m-1.
+        letters: the value of each letter, int array `[letters]`, in 0..m-1.
+    """
 
     order: int
     points: Indices
     letters: Indices
 
     def part(self, order: int) -> CyclicFactor:
-        """The quotient Z_order, order dividing m."""
+        """The quotient Z_order, order dividing m.
+
+        Args:
+            order: a divisor of m.
+        """
         return CyclicFactor(order, self.points % order, self.letters % order)
 
 
-def abelianised(action: TransitiveAction) -> tuple[Indices, Indices] | None:
+def abelianise(action: TransitiveAction) -> tuple[Indices, Indices] | None:
     """The regular action of G/G′ and the class of each point; None where the group is too large to say."""
     if not action.regular:
         return None
@@ -64,9 +74,12 @@ def _generating_letters(action: TransitiveAction) -> list[int]:
 
 
 def cyclic_factors(letters: Indices) -> list[CyclicFactor]:
-    """Invariant factors, each a homomorphism, of a regular abelian action `[letters, points]`, point 0 = identity.
+    """Invariant factors of a regular abelian action, each a homomorphism.
 
     Jointly they tell all elements apart.
+
+    Args:
+        letters: a regular action, int array `[letters, points]`, whose point 0 is the identity.
     """
     generators, relations, exponents = _polycyclic(letters)
     if not generators:

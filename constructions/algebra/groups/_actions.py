@@ -25,8 +25,10 @@ from ._permutations import cycle_counts, cycle_lengths, minimal_blocks, orbits
 class TransitiveAction:
     """A transitive action of the transition group.
 
-    `letters`: int array `[letters, points]`. `states`: the automaton's state at each point, `[points]`; point 0
-    lies over the start state. `regular`: the points are the group's elements.
+    Attributes:
+        letters: int array `[letters, points]`.
+        states: the automaton's state at each point, `[points]`; point 0 lies over the start state.
+        regular: the points are the group's elements.
     """
 
     letters: Indices
@@ -44,15 +46,24 @@ class TransitiveAction:
         return spanning_levels(self.letters)
 
     def quotient(self, classes: Indices) -> Indices:
-        """The letters on classes of points that they respect, `[letters, classes]`, in order of appearance."""
+        """The letters on classes of points that they respect, `[letters, classes]`, in order of appearance.
+
+        Args:
+            classes: class of each point, int array `[points]`.
+        """
         _, first, inverse = np.unique(classes, return_index=True, return_inverse=True)
         order = np.argsort(first)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         return np.asarray(rank[inverse.reshape(-1)[self.letters[:, first[order]]]], dtype=np.int64)
 
-    def followed(self, table: Indices, start: int = 0) -> Indices:
-        """Where each point's word leads from `start`, `[points]`; `table[x, i]` is where letter x takes i."""
+    def follow(self, table: Indices, start: int = 0) -> Indices:
+        """Where each point's word leads from `start`, `[points]`.
+
+        Args:
+            table: int array `[letters, anything]`; `table[x, i]` is where letter x takes i.
+            start: the place from which all words begin.
+        """
         result = np.empty(self.size, dtype=np.int64)
         result[0] = start
         for points, parents, letters in self.levels:
@@ -60,8 +71,12 @@ class TransitiveAction:
         return result
 
     def right(self, point: int) -> Indices:
-        """Right multiplication p ↦ p·k by the element k at `point`, `[points]` (regular actions only)."""
-        return self.followed(self.letters, point)
+        """Right multiplication p ↦ p·k by the element k at `point`, `[points]` (regular actions only).
+
+        Args:
+            point: index of a point.
+        """
+        return self.follow(self.letters, point)
 
     @cached_property
     def table(self) -> Indices:
@@ -98,6 +113,10 @@ def transitive_action(automaton: Automaton, max_group: int = 5_000) -> Transitiv
 
     Regular where the automaton already is a word problem, or where the group has at most `max_group` elements
     and fits; else the action on the states.
+
+    Args:
+        automaton: a group automaton whose states are all reachable.
+        max_group: the largest group whose elements are listed.
     """
     order = np.array(breadth_first(automaton.transitions, automaton.start), dtype=np.int64)
     position = np.empty(len(automaton.states), dtype=np.int64)
@@ -105,7 +124,7 @@ def transitive_action(automaton: Automaton, max_group: int = 5_000) -> Transitiv
     natural = TransitiveAction(position[automaton.transitions[:, order]], order, regular=False)
     if _is_regular(natural):
         return TransitiveAction(natural.letters, order, regular=True)
-    return _listed_group(natural, max_group) or natural
+    return _list_group(natural, max_group) or natural
 
 
 def _is_regular(action: TransitiveAction) -> bool:
@@ -124,7 +143,7 @@ def _is_regular(action: TransitiveAction) -> bool:
     return not label.any()
 
 
-def _listed_group(natural: TransitiveAction, max_group: int) -> TransitiveAction | None:
+def _list_group(natural: TransitiveAction, max_group: int) -> TransitiveAction | None:
     """All elements as permutations of the points, by right cosets of nothing: a plain breadth-first closure."""
     size = natural.size
     max_group = min(max_group, 20_000_000 // size)
@@ -162,8 +181,11 @@ MAX_SAMPLED_BLOCKS = 2_000
 class BlockSystem:
     """A partition of the points that every letter respects.
 
-    `labels`: block of each point, `[points]`, numbered by first appearance (block 0 holds point 0).
     `members`: for a regular action the subgroup, the points of block 0.
+
+    Attributes:
+        action: the action whose points it divides.
+        labels: block of each point, `[points]`, numbered by first appearance (block 0 holds point 0).
     """
 
     action: TransitiveAction
@@ -202,20 +224,28 @@ class BlockSystem:
         return np.unique(self.images, axis=0, return_inverse=True)[1].reshape(-1)
 
     def mark(self, block: int) -> Indices:
-        """Where each element carries the given block: block of x·(representative), `[points]`."""
+        """Where each element carries the given block: block of x·(representative), `[points]`.
+
+        Args:
+            block: number of a block.
+        """
         if block == 0:
             return self.labels
         return self.labels[self.action.right(int(self.representatives[block]))]
 
 
 def block_systems(action: TransitiveAction) -> list[BlockSystem]:
-    """Block systems, fewest blocks first, one for each permutation character; the points themselves included."""
+    """Block systems, fewest blocks first, one for each permutation character; the points themselves included.
+
+    Args:
+        action: a transitive action.
+    """
     if action.regular and action.size <= MAX_TABLE:
         partitions = _coset_partitions(action)
     elif action.regular:
-        partitions = _sampled_cosets(action)
+        partitions = _sample_cosets(action)
     else:
-        partitions = _joined_partitions(action)
+        partitions = _join_partitions(action)
     systems: dict[bytes, BlockSystem] = {}
     for labels in [*partitions, np.arange(action.size)]:
         system = BlockSystem(action, first_appearance(labels))
@@ -304,7 +334,7 @@ def cosets(action: TransitiveAction, members: frozenset[int]) -> Indices:
     return np.asarray(action.table[:, sorted(members)].min(axis=1), dtype=np.int64)
 
 
-def _sampled_cosets(action: TransitiveAction) -> list[Indices]:
+def _sample_cosets(action: TransitiveAction) -> list[Indices]:
     """Orbits of right multiplications by the letters, singly, and by a fixed sample of pairs of elements."""
     draw = np.random.Generator(np.random.PCG64(0))
     singles = [(int(p),) for p in dict.fromkeys(action.letters[:50, 0].tolist()) if p]
@@ -318,7 +348,7 @@ def _sampled_cosets(action: TransitiveAction) -> list[Indices]:
     return partitions
 
 
-def _joined_partitions(action: TransitiveAction) -> list[Indices]:
+def _join_partitions(action: TransitiveAction) -> list[Indices]:
     """Minimal block systems that put point 0 together with another point (a sample of points beyond 200)."""
     if action.size * len(action.letters) > 200_000:
         return []

@@ -24,17 +24,19 @@ Law = Callable[[Indices, Indices], Indices]
 class FiniteGroup:
     """A group with all its elements listed; the multiplication table is computed only where it is asked for.
 
-    `name`: as in the table of names.
-    `elements`: distinct labels; for a permutation group the image tuples `(g(0), ..., g(n-1))` in
-    lexicographic order.
-    `law`: the multiplication table, int array `[elements, elements]`, or a vectorised function: index arrays
-    g, h of one shape to the indices of the products g·h.
-    `generators`: indices of elements that generate the group, where they are known (the library states which).
-    `images`: for a permutation group the int array `[elements, points]`, `images[g, i]` = g(i); else None.
-    `max_table`: the most elements for which `table` is computed.
-
     Raises `InputError` where a table is not a Latin square with an identity or a function has no identity.
     Associativity is not checked.
+
+    Attributes:
+        name: as in the table of names.
+        elements: distinct labels; for a permutation group the image tuples `(g(0), ..., g(n-1))` in
+            lexicographic order.
+        law: the multiplication table, int array `[elements, elements]`, or a vectorised function: index
+            arrays g, h of one shape to the indices of the products g·h.
+        generators: indices of elements that generate the group, where they are known (the library states
+            which).
+        images: for a permutation group the int array `[elements, points]`, `images[g, i]` = g(i); else None.
+        max_table: the most elements for which `table` is computed.
     """
 
     name: str
@@ -55,7 +57,12 @@ class FiniteGroup:
             raise InputError(f"{self.name}: not the multiplication table of a group")
 
     def multiply(self, g: ArrayLike, h: ArrayLike) -> Indices:
-        """Indices of the products g·h for index arrays that broadcast together."""
+        """Indices of the products g·h for index arrays that broadcast together.
+
+        Args:
+            g: indices of elements.
+            h: indices of elements; g and h broadcast together.
+        """
         left, right = np.broadcast_arrays(np.asarray(g, dtype=np.int64), np.asarray(h, dtype=np.int64))
         return self.law(left, right) if callable(self.law) else self.law[left, right]
 
@@ -122,6 +129,11 @@ class FiniteGroup:
         `left`: the state y becomes x·y on letter x (the papers' convention); `right`: it becomes y·x (that of the
         public word-problem generators). States are the elements, their own outputs; letters are elements too.
         States that the letters do not reach are dropped. One row per letter is computed, never the whole table.
+
+        Args:
+            letters: indices of the elements that are letters; None: all.
+            product: `left` or `right`, the side on which a letter is multiplied.
+            name: name of the automaton; None: the group's.
         """
         everything = np.arange(len(self.elements))
         chosen = everything if letters is None else np.asarray(letters, dtype=np.int64)
@@ -135,4 +147,4 @@ class FiniteGroup:
             self.identity,
             object_array(self.elements),
             name or self.name,
-        ).trimmed()
+        ).trim()

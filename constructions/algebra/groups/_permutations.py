@@ -12,7 +12,17 @@ _GIANT_WORDS = 400
 
 
 def cycle_lengths(permutation: Indices) -> list[int]:
-    """Lengths of all cycles, fixed points included, in the order of their smallest points."""
+    """Lengths of all cycles, fixed points included, in the order of their smallest points.
+
+    Args:
+        permutation: a permutation i ↦ `permutation[i]`, int array `[points]`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mirrormata.constructions import cycle_lengths
+        >>> cycle_lengths(np.array([1, 0, 2]))
+        [2, 1]
+    """
     images = permutation.tolist()
     seen = [False] * len(images)
     lengths = []
@@ -95,7 +105,7 @@ def minimal_blocks(maps: Indices, point: int) -> Indices:
     return np.array([find(p) for p in range(len(parent))], dtype=np.int64)
 
 
-def restricted(maps: Indices, points: Indices) -> Indices:
+def restrict_maps(maps: Indices, points: Indices) -> Indices:
     """Maps `[letters, points]` on an invariant, sorted set of points."""
     return np.searchsorted(points, maps[:, points])
 

@@ -213,8 +213,8 @@ def _generate(
                 raise stop(count, "memory")
             if total > len(elements):
                 capacity = max(total, 2 * len(elements))
-                elements = _grown(elements, capacity)
-                parents, last_letters = _grown(parents, capacity), _grown(last_letters, capacity)
+                elements = _grow_array(elements, capacity)
+                parents, last_letters = _grow_array(parents, capacity), _grow_array(last_letters, capacity)
             places = new[first[order]]
             parents[count:total] = done + places // k
             last_letters[count:total] = places % k
@@ -243,7 +243,7 @@ def _apply(table: Maps, elements: Maps, parents: Indices, last_letters: Indices,
         elements[part] = table[last_letters[part][:, None], elements[parents[part]]]
 
 
-def _grown(array: NDArray[Scalar], rows: int) -> NDArray[Scalar]:
+def _grow_array(array: NDArray[Scalar], rows: int) -> NDArray[Scalar]:
     grown = np.empty((rows, *array.shape[1:]), dtype=array.dtype)
     grown[: len(array)] = array
     return grown

@@ -176,6 +176,10 @@ class TransitionMonoid:
 
     Element 0 is the identity (the empty word); shorter words come first, then the letters' order decides. The
     product of i and j is "i, then j", as words are read left to right.
+
+    Attributes:
+        automaton: the automaton.
+        generated: the maps, and how words reach them.
     """
 
     automaton: Automaton
@@ -185,7 +189,16 @@ class TransitionMonoid:
     def of(
         cls, automaton: Automaton, *, max_size: int = MAX_MONOID, max_bytes: int = MAX_MONOID_BYTES
     ) -> TransitionMonoid:
-        """List the monoid; `LimitError` with the figure where it is larger than one of the limits."""
+        """List the monoid.
+
+        Args:
+            automaton: the automaton.
+            max_size: the most elements.
+            max_bytes: the most memory for their table, in bytes.
+
+        Raises:
+            LimitError: the monoid is larger than one of the limits; the message has the figure.
+        """
 
         def stop(figure: int, why: str) -> LimitError:
             if why == "elements":
@@ -227,7 +240,11 @@ class TransitionMonoid:
         return self.generated.right
 
     def word(self, element: int) -> tuple[Label, ...]:
-        """The first shortest word that induces an element."""
+        """The first shortest word that induces an element.
+
+        Args:
+            element: index of an element.
+        """
         word = []
         while element:
             word.append(self.automaton.letters[int(self.generated.last_letters[element])])
@@ -235,18 +252,31 @@ class TransitionMonoid:
         return tuple(word[::-1])
 
     def element(self, word: str | tuple[Label, ...] | list[Label]) -> int:
-        """The element that a word induces."""
+        """The element that a word induces.
+
+        Args:
+            word: letters by their labels; a string is read as one-character letters.
+        """
         current = 0
         for x in self.automaton.word(word):
             current = int(self.right[current, x])
         return current
 
     def find(self, maps: NDArray[np.integer]) -> Indices:
-        """Index of each map `[..., states]`, -1 where it is not an element."""
+        """Index of each map `[..., states]`, -1 where it is not an element.
+
+        Args:
+            maps: maps of the states, int array `[..., states]`.
+        """
         return self.generated.find(np.asarray(maps))
 
     def product(self, first: Indices | int, second: Indices | int) -> Indices:
-        """Index of "first, then second"; arrays of indices broadcast."""
+        """Index of "first, then second"; arrays of indices broadcast.
+
+        Args:
+            first: indices of elements.
+            second: indices of elements; they broadcast with `first`.
+        """
         i, j = np.broadcast_arrays(np.asarray(first), np.asarray(second))
         return self.generated.find_by_base(
             self.elements[j[..., None], self.elements[i[..., None], self.generated.base]]
@@ -300,7 +330,13 @@ class TransitionMonoid:
 
 
 def letters_commute(automaton: Automaton, base: Indices | None = None) -> bool:
-    """True where xy = yx for all letters: then the monoid is commutative. The monoid itself is not needed."""
+    """True where xy = yx for all letters: then the monoid is commutative. The monoid itself is not needed.
+
+    Args:
+        automaton: the automaton.
+        base: indices of states from which agreement suffices, such as those that generate the rest; None: all
+            states.
+    """
     maps = automaton.transitions
     points = determining_points(maps, automaton.start) if base is None else base
     at_base = maps[:, points]

@@ -172,9 +172,7 @@ MUTATIONS = [
     Mutation("G.P1.2", P1_2 + "permutation_factors", reversed_result, "order: of the swaps"),
     Mutation("G.P1.2", P1_2 + "orthogonal_factors", reversed_result, "order: of the reflections"),
     Mutation("G.P1.2", P1_2 + "contraction_factors", reversed_result, "order: scalings after reflections"),
-    Mutation(
-        "G.P1.2", "theory.claims.g_p1_2:_reflections", transposed_argument, "transposition: of U and V"
-    ),
+    Mutation("G.P1.2", "theory.claims.g_p1_2:_reflections", transposed_argument, "transposition: of U and V"),
     Mutation("G.P1.3", "theory.claims.g_p1_3:NON_REAL_KEYS", lambda keys: keys[::-1], "order: of the keys"),
     Mutation(
         "G.P1.3",
@@ -183,7 +181,9 @@ MUTATIONS = [
         "sign: of the inner products",
     ),
     Mutation("G.P1.3", "theory.claims.g_p1_3:product_of", negative_betas, "sign: I + βvvᵀ"),
-    Mutation("G.A3", "theory.claims.g_a3:unbounded", transposed_layer, "transposition: of the 0/1 matrices"),
+    Mutation(
+        "G.A3", "theory.claims.g_a3:unbounded_lrnn", transposed_layer, "transposition: of the 0/1 matrices"
+    ),
     Mutation("DP.P1", "theory.claims.dp_p1:nonreal_pair", wrong_region, "sign: of t in the discriminant"),
     Mutation("DP.P1", FACTORS + "rotation", negative_first, "angle: turned the other way"),
     Mutation("DP.P1", FACTORS + "plane_pair", lambda f: lambda x, y, c: f(x, -y, c), "sign: of β_2"),
@@ -203,12 +203,10 @@ MUTATIONS = [
         masked_at_target,
         "transposition: copies read the target",
     ),
-    Mutation(
-        "R7", "theory.claims.r7:swap_copy_factors", reversed_result, "order: of the steps"
-    ),
+    Mutation("R7", "theory.claims.r7:swap_copy_factors", reversed_result, "order: of the steps"),
     Mutation(
         "R7",
-        "theory.claims.r7:FourLayers.told",
+        "theory.claims.r7:FourLayers.tell_last_layer",
         later_phase,
         "order: the buffer one token late",
     ),
@@ -225,14 +223,12 @@ MUTATIONS = [
         lambda f: lambda k: f(k // 2),
         "angle: π/6",
     ),
-    Mutation("CK.1", "theory.claims.ck_1:written_out", signs_first, "order: signs before the reflection"),
+    Mutation("CK.1", "theory.claims.ck_1:multiply_out", signs_first, "order: signs before the reflection"),
     Mutation("CK.1", "theory.claims.ck_1:reflection_and_signs", negative_signs, "sign: of all signs"),
     Mutation("CK.1", FACTORS + "reflection", negative_first, "angle: turned the other way"),
+    Mutation("own.LMI", "theory.claims.own_lmi:_apply_map", transposed_map, "transposition: of the letters"),
     Mutation(
-        "own.LMI", "theory.claims.own_lmi:_moved", transposed_map, "transposition: of the letters"
-    ),
-    Mutation(
-        "own.LMI", "theory.claims.own_lmi:_fixed", absolute_vectors, "sign: x is not of sum zero"
+        "own.LMI", "theory.claims.own_lmi:_find_fixed_vectors", absolute_vectors, "sign: x is not of sum zero"
     ),
     Mutation(
         "own.LMI",
@@ -252,14 +248,18 @@ MUTATIONS = [
         stretched_values,
         "the axes scaled: no isometries",
     ),
-    Mutation("DP.C1", "theory.claims.dp_c1:scaled", opposite_scale, "sign: R in place of -R"),
-    Mutation("DP.C1.printed", "theory.claims.dp_c1_printed:scaled", opposite_scale, "sign: R in place of -R"),
+    Mutation("DP.C1", "theory.claims.dp_c1:scale_matrix", opposite_scale, "sign: R in place of -R"),
+    Mutation(
+        "DP.C1.printed", "theory.claims.dp_c1_printed:scale_matrix", opposite_scale, "sign: R in place of -R"
+    ),
     Mutation("DP.B6", "theory.claims.dp_b6:criteria", criteria_exchanged, "order: of the criteria"),
     Mutation(
         "DP.B6.printed", "theory.claims.dp_b6_printed:criteria", criteria_exchanged, "order: of the criteria"
     ),
-    Mutation("DP.eq3", "theory.claims.dp_eq3:flattened", always_rising, "order: of the product"),
-    Mutation("DP.eq3", "theory.claims.dp_eq3:multiplied", partly_reversed, "order: of the factors in B"),
+    Mutation("DP.eq3", "theory.claims.dp_eq3:flatten_token", always_rising, "order: of the product"),
+    Mutation(
+        "DP.eq3", "theory.claims.dp_eq3:multiply_factors", partly_reversed, "order: of the factors in B"
+    ),
     Mutation(
         "DP.eq3.printed",
         "theory.claims.dp_eq3_printed:product_of",

@@ -121,7 +121,7 @@ MUTATIONS = [
     Mutation("DP.T7", "theory.claims.dp_t7:dihedral", of_the_other_product, "order: the other product"),
     Mutation("DP.T7", "constructions.theorems.dp_t7:KEEP", lambda _: Transition((gh_factor(2, {0: 1}),)), "sign: both parities flip"),
     Mutation("DP.T7.printed", "theory.claims.dp_t7_printed:mirror", lambda f: lambda x, p, _: f(x, p, "corrected"), "angle: the corrected one"),
-    Mutation("DP.T7.printed", "theory.claims.dp_t7_printed:times", lambda f: lambda x, y, m: f(y, x, m), "order: y·x for x·y"),
+    Mutation("DP.T7.printed", "theory.claims.dp_t7_printed:multiply_elements", lambda f: lambda x, y, m: f(y, x, m), "order: y·x for x·y"),
     Mutation("G.T4", "constructions.cascades._layers:_head", forgetful, "no state is doubled"),
     Mutation("G.T4", "constructions.cascades._layers:_head", inverse_permutations, "transposition: inverse permutations"),
     Mutation("G.T4", "constructions.cascades._layers:_transition", erasing_the_wrong_half, "order: Π_v·S for S·Π_v"),

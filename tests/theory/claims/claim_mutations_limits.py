@@ -12,7 +12,7 @@ import numpy as np
 from mirrormata.theory.arithmetic._arithmetic import PerOp, parse_arithmetic
 from mirrormata.theory.claims._counters import DeltaStepper, exact_model
 from mirrormata.theory.impossibility._orbits import AffineHead, AffineModel
-from mirrormata.theory.spectra._norms import transposed
+from mirrormata.theory.spectra._norms import transpose
 
 from .claim_mutation import Mutation
 
@@ -86,7 +86,7 @@ MUTATIONS = [
         lambda f: lambda terms, *rest: f([(c, m, -x) for c, m, x in terms], *rest), "sign: the bases negated",
     ),
     Mutation(
-        "G.L1", "theory.impossibility._cast_theorems:settled_values",
+        "G.L1", "theory.impossibility._cast_theorems:find_settled_values",
         lambda f: lambda *given: (found := f(*given)) and (*found[:2], found[1]), "order: odd members take the even end",
     ),
     Mutation(
@@ -148,7 +148,7 @@ MUTATIONS = [
         lambda f: lambda beta, v: f(2 * beta, v), "β: twice as large",
     ),
     Mutation(
-        "H.open-beta", "theory.claims.h_open_beta:scaled_letters",
+        "H.open-beta", "theory.claims.h_open_beta:scale_letters",
         lambda f: lambda head, size: f(head, size / 2), "angle: half of β‖v‖²",
     ),
     Mutation(
@@ -186,14 +186,14 @@ MUTATIONS = [
     ),
     Mutation(
         "E.neutral", "theory.claims.e_neutral:defect",
-        lambda f: lambda A, d: f(transposed(A), d), "transposition: Aᵀ in place of A",
+        lambda f: lambda A, d: f(transpose(A), d), "transposition: Aᵀ in place of A",
     ),
     Mutation(
-        "PD.N-1", "theory.claims.pd_n_1:pushed",
+        "PD.N-1", "theory.claims.pd_n_1:push_relation",
         lambda f: lambda c, image: [c[r] for r in image], "transposition: c_f(q) in place of the sum over f(q) = r",
     ),
     Mutation(
-        "PD.N-1", "theory.claims.pd_n_1:pushed",
+        "PD.N-1", "theory.claims.pd_n_1:push_relation",
         lambda f: lambda c, image: f([-x for x in c[:1]] + list(c[1:]), image), "sign: c_0 negated",
     ),
 ]  # fmt: skip

@@ -11,7 +11,13 @@ import pytest
 
 from mirrormata.foundation._errors import InputError
 from mirrormata.theory.verifying._claim import QUICK, Claim, Effort, file_stem
-from mirrormata.theory.verifying._evidence import cited, exhaustive, proved, refutation, supported
+from mirrormata.theory.verifying._evidence import (
+    check_all_cases,
+    check_random_cases,
+    cite_source,
+    decide_values,
+    refute_by_witness,
+)
 from mirrormata.theory.verifying._registry import claim_text, load_claims
 from mirrormata.theory.verifying._verify import verify_claims, verify_one
 
@@ -22,7 +28,7 @@ TEMPLATE = ROOT / "examples" / "claims" / "my_involutions.py"
 FILE = '''
 import time
 from mirrormata.theory.verifying._claim import QUICK, Claim
-from mirrormata.theory.verifying._evidence import proved
+from mirrormata.theory.verifying._evidence import decide_values
 
 CLAIM = Claim({id!r}, "what", "proved", uses={uses!r}, seconds={seconds!r})
 
@@ -41,7 +47,7 @@ def verify(effort=QUICK):
         'proved'
     """
     {body}
-    return proved(CLAIM, computed=1, claimed=1)
+    return decide_values(CLAIM, computed=1, claimed=1)
 '''
 
 
@@ -172,9 +178,9 @@ def test_a_verdict_of_another_status_is_not_as_recorded(tmp_path: Path) -> None:
     write(
         tmp_path,
         "my.other",
-        body="from dataclasses import replace; return replace(proved(CLAIM, computed=1, claimed=1), status='supported', evidence={'instances': 1, 'seed': 0})",
+        body="from dataclasses import replace; return replace(decide_values(CLAIM, computed=1, claimed=1), status='supported', evidence={'instances': 1, 'seed': 0})",
     )
-    write(tmp_path, "my.wrong", body="return proved(CLAIM, computed=1, claimed=2)")
+    write(tmp_path, "my.wrong", body="return decide_values(CLAIM, computed=1, claimed=2)")
     registry = load_claims([tmp_path])
     outcomes = [verify_one(registry[name], QUICK) for name in ("my.other", "my.wrong")]
     assert [o.as_expected for o in outcomes] == [False, False]
@@ -189,15 +195,17 @@ def test_a_check_that_cannot_fail_supports_nothing() -> None:
         "tight": lambda x: x == 9,
     }
     claim = Claim("my.small", "what", "supported")
-    good = supported(claim, QUICK, check=lambda x: f"{x} > 9" if x > 9 else None, **numbers)
+    good = check_random_cases(claim, QUICK, check=lambda x: f"{x} > 9" if x > 9 else None, **numbers)
     assert (good.status, good.evidence["broken"]["rate"]) == ("supported", 1.0)
     assert (good.cases, good.line()) == (20, "supported by 20 instances: no violation, as claimed")
     assert good.to_json()["cases"] == 20
-    assert supported(claim, QUICK, check=lambda _: None, **numbers).status == "unknown"
-    bad = supported(claim, QUICK, check=lambda x: f"{x} > 4" if x > 4 else None, **numbers)
+    assert check_random_cases(claim, QUICK, check=lambda _: None, **numbers).status == "unknown"
+    bad = check_random_cases(claim, QUICK, check=lambda x: f"{x} > 4" if x > 4 else None, **numbers)
     assert bad.status == "refuted"
     assert bad.evidence["witness"].endswith("> 4")
-    again = supported(claim, Effort("quick", 0), check=lambda x: f"{x} > 4" if x > 4 else None, **numbers)
+    again = check_random_cases(
+        claim, Effort("quick", 0), check=lambda x: f"{x} > 4" if x > 4 else None, **numbers
+    )
     assert bad == again
 
 
@@ -207,22 +215,33 @@ def test_exhaustive_and_refuted_claims() -> None:
     def odd(x: int) -> str | None:
         return f"{x} is odd" if x % 2 else None
 
-    assert exhaustive(claim, cases=[0, 2], check=odd, of="two numbers", broken=[1, 2]).status == "exhaustive"
-    two = exhaustive(claim, cases=[0, 2], check=odd, of="two numbers")
+    assert (
+        check_all_cases(claim, cases=[0, 2], check=odd, of="two numbers", broken=[1, 2]).status
+        == "exhaustive"
+    )
+    two = check_all_cases(claim, cases=[0, 2], check=odd, of="two numbers")
     assert (two.cases, two.finding, two.to_json()["cases"]) == (2, "holds on 2 cases", 2)
-    assert exhaustive(claim, cases=[0, 2], check=odd, of="two numbers", broken=[2]).status == "unknown"
-    assert exhaustive(claim, cases=[], check=odd, of="none").status == "unknown"
-    assert exhaustive(claim, cases=[0, 3], check=odd, of="two numbers").line() == (
+    assert check_all_cases(claim, cases=[0, 2], check=odd, of="two numbers", broken=[2]).status == "unknown"
+    assert check_all_cases(claim, cases=[], check=odd, of="none").status == "unknown"
+    assert check_all_cases(claim, cases=[0, 3], check=odd, of="two numbers").line() == (
         "refuted: computed a violation, case 2, claimed no violation"
     )
     printed = Claim("my.even.printed", "what", "refuted", repair="so")
-    sound = refutation(printed, 3, lambda x: x % 2 == 1, computed="odd", claimed="even")
+    sound = refute_by_witness(printed, 3, lambda x: x % 2 == 1, computed="odd", claimed="even")
     assert (sound.status, sound.evidence["witness"]) == ("refuted", 3)
-    assert refutation(printed, 2, lambda x: x % 2 == 1, computed="odd", claimed="even").status == "unknown"
-    assert refutation(printed, None, lambda _: True, computed="odd", claimed="even").status == "unknown"
-    known = cited(Claim("my.known", "what", "cited"), "somebody", checked="nothing")
+    assert (
+        refute_by_witness(printed, 2, lambda x: x % 2 == 1, computed="odd", claimed="even").status
+        == "unknown"
+    )
+    assert (
+        refute_by_witness(printed, None, lambda _: True, computed="odd", claimed="even").status == "unknown"
+    )
+    known = cite_source(Claim("my.known", "what", "cited"), "somebody", checked="nothing")
     assert (known.status, known.cases, known.confirmed) == ("cited", None, False)
-    assert proved(CLAIM, computed=3, claimed=4, relation="<=").line() == "proved: computed 3, claimed <= 4"
+    assert (
+        decide_values(CLAIM, computed=3, claimed=4, relation="<=").line()
+        == "proved: computed 3, claimed <= 4"
+    )
 
 
 def test_records_and_texts_that_do_not_fit_are_refused() -> None:

@@ -18,8 +18,8 @@ from mirrormata.theory.claims._counters import (
     integer_rounding,
     long_key,
     plain_witness,
+    read_witness,
     two_projections,
-    written_witness,
 )
 from mirrormata.theory.claims._parts import further
 from mirrormata.theory.proofs._npz_model import NpzModel
@@ -102,7 +102,7 @@ def test_neutral_letters_of_matrices() -> None:
 )
 def test_written_witnesses_are_replayed(witness: object) -> None:
     written = plain_witness(witness)  # type: ignore[arg-type]
-    assert plain_witness(written_witness(written)) == written
+    assert plain_witness(read_witness(written)) == written
     assert counts(written, written["period"])
     weights = {**written["weights"], "start": ["1", *written["weights"]["start"][1:]]}
     with pytest.raises(AssertionError, match="in place of"):
