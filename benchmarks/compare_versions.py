@@ -44,7 +44,23 @@ class Deliberate(NamedTuple):
     reason: str
 
 
-DELIBERATE: tuple[Deliberate, ...] = ()
+DELIBERATE: tuple[Deliberate, ...] = (
+    Deliberate(
+        "certificates",
+        r": construct ",
+        r"^json\.hypotheses$",
+        "figures say what a model needs for them to hold",
+    ),
+    Deliberate(
+        "certificates", r": export npz ", r"\.npz: format$", "every file that is written says its format"
+    ),
+    Deliberate(
+        "certificates",
+        r": export safetensors ",
+        r"\.safetensors: mirrormata\.format$",
+        "every file says its format",
+    ),
+)
 
 PROBE = Path(__file__).parent / "compare_versions_probe.py"
 PROCESS_LIMIT = 3600  # seconds, for machines that do other work beside
@@ -245,6 +261,8 @@ def compare_results(part: str, what: str, old: Any, new: Any, messages: bool) ->
         if detail.startswith("files.") and name.endswith(".json"):
             x, y, inner = inside_json(Path(old["folder"]) / name, Path(new["folder"]) / name, x, y)
             detail += inner
+        elif detail.startswith("files.") and name.endswith((".npz", ".safetensors")):
+            detail += inside_arrays(Path(old["folder"]) / name, Path(new["folder"]) / name)
         yield Difference(part, what, detail, shortened(x), shortened(y))
 
 
@@ -255,6 +273,33 @@ def inside_json(old: Path, new: Path, x: Any, y: Any) -> tuple[Any, Any, str]:
     first, second = (json.loads(path.read_text(encoding="utf-8")) for path in (old, new))
     found = next(places_that_differ(first, second), None)
     return (x, y, ": bytes, not values") if found is None else (found[1], found[2], found[0])
+
+
+def inside_arrays(old: Path, new: Path) -> str:
+    """Which arrays and which entries of the metadata differ in two files of arrays whose bytes do."""
+    if not (old.is_file() and new.is_file()):
+        return ""
+    first, second = (parts_of_arrays(path) for path in (old, new))
+    names = [name for name in {**first, **second} if first.get(name) != second.get(name)]
+    return ": " + (", ".join(names) or "bytes, not arrays")
+
+
+def parts_of_arrays(path: Path) -> dict[str, Any]:
+    """The arrays of an .npz, or the tensors and metadata of a .safetensors file, each as what can be compared."""
+    if path.suffix == ".npz":
+        import numpy as np
+
+        with np.load(path, allow_pickle=False) as arrays:
+            return {name: (a.dtype.str, a.shape, a.tobytes()) for name, a in arrays.items()}
+    data = path.read_bytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:start])
+    about = json.loads(header.pop("__metadata__", {}).get("mirrormata", "{}"))
+    tensors = {
+        name: (t["dtype"], t["shape"], data[start + t["data_offsets"][0] : start + t["data_offsets"][1]])
+        for name, t in header.items()
+    }
+    return tensors | {f"mirrormata.{key}": value for key, value in about.items()}
 
 
 def shortened(value: Any) -> str:
