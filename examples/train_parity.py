@@ -4,7 +4,7 @@ import sys
 import tempfile
 
 from mirrormata import train
-from mirrormata.models.training._experiment import experiment_from_dict
+from mirrormata.models import experiment_from_dict
 
 experiment = experiment_from_dict(
     {

@@ -59,7 +59,7 @@ def group_lrnn(
             raise MirrormataError(
                 f"{automaton.name}: a defect of this program, please report it: the chosen heads do not keep the states"
             )
-        asked = " ".join(wanted)
+        asked = " and ".join(wanted)
         raise NotRealisableError(
             f"{automaton.name}: no construction with {asked} was found for its transition group; leave "
             f"{'one of the two' if len(wanted) > 1 else 'it'} out"

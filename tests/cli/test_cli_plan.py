@@ -161,7 +161,7 @@ def test_block_delay(call: Any, tmp_path: Path) -> None:
         "a block delay (kind delay) has no --dtype exact"
         in call("run", path, "--random", "1", "--dtype", "exact").error
     )
-    assert "'x' is not a state" in call("run", path, "--random", "1", "--start", "x").error
+    assert "has no --start" in call("run", path, "--random", "1", "--start", "x").error
     other = call("inspect", "S5", "--start", "(0, 1, 2, 4, 3)", "--json").json["start"]
     assert "has no --start" in call("run", path, "--random", "1", "--start", other).error
 
