@@ -108,7 +108,7 @@ class FolderEvaluation:
         """One object; layers are counted from 1.
 
         Returns:
-            Plain values, as `mirrormata eval --json` prints them.
+            Plain values for JSON: what `mirrormata eval` found.
         """
         facts = {
             "folder": self.folder, "contract": self.contract.as_json(), **self.seen.as_json(self.lengths),

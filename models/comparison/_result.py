@@ -138,7 +138,7 @@ class Comparison:
         """One plain object.
 
         Returns:
-            Plain values, as `mirrormata compare --json` prints them.
+            Plain values for JSON, with every figure.
         """
         target = self.learned.target
         return {
