@@ -33,7 +33,7 @@ from mirrormata.tests.models.training_cases import experiment
         ({"eval__lengths": [0]}, "eval.lengths has 0"),
         ({"train__batch": 0}, "train.batch is 0"),
         ({"model__letters": 3}, "letters comes from the task"),
-        ({"model__colour": 3}, "unknown entry 'colour'"),
+        ({"model__colour": 3}, "colour is no entry; entries are family, letters, "),
         ({"train__device": "tpu9"}, "device tpu9"),
         ({"train__betas": [0.9, 1]}, "train.betas is [0.9, 1.0]"),
         ({"train__seeds": [2**63]}, "below 2^63"),

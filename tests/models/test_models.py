@@ -257,7 +257,7 @@ def test_configurations_go_through_json() -> None:
     for family in FAMILIES:
         c = config(family, mlp=1.5, meaning=(0, 0, 1, -1))
         assert record_of(json.loads(json.dumps(c.as_json())), ModelConfig, "model") == c
-    with pytest.raises(InputError, match=r"^model: depth is no entry; entries are family, letters, "):
+    with pytest.raises(InputError, match=r"^model: depth is no entry; did you mean 'width'\?"):
         record_of({"depth": 3}, ModelConfig, "model")
     with pytest.raises(InputError, match="width is '3'"):
         record_of({"width": "3"}, ModelConfig, "model")
