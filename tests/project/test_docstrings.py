@@ -42,8 +42,14 @@ def parameters(function: Callable[..., Any]) -> list[str]:
 
 
 def methods(owner: type) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The public methods that a class defines itself, and the `__init__` that it writes out."""
+    """The public methods that a class defines itself, and the `__init__` that it writes out.
+
+    A field whose default is a function is a field, and a protocol is never made.
+    """
+    fields = vars(owner).get("__dataclass_fields__", {})
     for name, value in vars(owner).items():
+        if name in fields or (name == "__init__" and getattr(owner, "_is_protocol", False)):
+            continue
         function = inspect.unwrap(value.__func__ if isinstance(value, classmethod | staticmethod) else value)
         written = inspect.isfunction(function) and function.__module__ == owner.__module__
         generated = name == "__init__" and dataclasses.is_dataclass(owner)
