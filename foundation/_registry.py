@@ -12,6 +12,16 @@ from typing import TypeVar
 Record = TypeVar("Record")
 
 
+def entry_names(package: str) -> list[str]:
+    """The names, in order, of a package's files that do not begin with `_`: its entries.
+
+    Args:
+        package: full name of the package whose folder is scanned.
+    """
+    folder = importlib.import_module(package)
+    return sorted(m.name for m in pkgutil.iter_modules(folder.__path__) if not m.name.startswith("_"))
+
+
 def find_records(package: str, attribute: str, kind: type[Record]) -> list[Record]:
     """The records of a package's files, in the order of the files' names.
 
@@ -23,10 +33,8 @@ def find_records(package: str, attribute: str, kind: type[Record]) -> list[Recor
     Raises:
         TypeError: a file holds no such record; it names the file and the attribute.
     """
-    folder = importlib.import_module(package)
-    names = sorted(m.name for m in pkgutil.iter_modules(folder.__path__) if not m.name.startswith("_"))
     records = []
-    for name in names:
+    for name in entry_names(package):
         module = importlib.import_module(f"{package}.{name}")
         record = getattr(module, attribute, None)
         if not isinstance(record, kind):

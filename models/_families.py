@@ -7,7 +7,6 @@ Every file there whose name begins without `_` holds one kind of mixer and, as `
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -18,6 +17,7 @@ from typing import Any
 from torch import nn
 
 from ..foundation._errors import InputError
+from ..foundation._registry import entry_names
 
 SWITCHES = ("householders", "gated")
 """Entries of a configuration that are refused, not passed over, where a family does not have them."""
@@ -85,21 +85,16 @@ def load_families() -> Mapping[str, Family]:
         ['deltaproduct', 'matrix', 'gla']
     """
     package = __name__.rpartition(".")[0] + ".layers"
-    folder = importlib.import_module(package)
     found: list[Family] = []
     problems = []
-    for file in sorted(pkgutil.iter_modules(folder.__path__), key=lambda file: file.name):
-        if file.name.startswith("_"):
-            continue
-        records = _records_of(importlib.import_module(f"{package}.{file.name}"))
+    for file in entry_names(package):
+        records = _records_of(importlib.import_module(f"{package}.{file}"))
         if not records:
             problems.append(
-                f"{file.name}.py has no FAMILIES = (Family(...), ...); add it, or begin the name with _"
+                f"{file}.py has no FAMILIES = (Family(...), ...); add it, or begin the name with _"
             )
         known = {family.name for family in found}
-        problems += [
-            f"{file.name}.py: {f.name!r} is there twice; rename one" for f in records if f.name in known
-        ]
+        problems += [f"{file}.py: {f.name!r} is there twice; rename one" for f in records if f.name in known]
         found += records
     if problems:
         raise InputError("families: " + "; ".join(problems))

@@ -13,7 +13,6 @@ What the stand-alone checker accepts of a construction: its certificate, and its
 from __future__ import annotations
 
 import json
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -29,6 +28,7 @@ from ..constructions._realisation import Realisation
 from ..constructions.automata._automaton import Automaton
 from ..constructions.automata._labels import distinct_texts, label_text, output_texts
 from ..foundation._errors import DisagreementError, InputError
+from ..foundation._registry import entry_names
 from ..foundation._text import html_table
 from . import checker
 from ._horizon import full_certificate
@@ -189,9 +189,7 @@ def _join_texts(texts: list[str]) -> str:
 @cache
 def all_checkers() -> dict[str, Callable[[Any], str]]:
     """The checkers by the kinds of their certificates: the files of `checker/` without an underscore."""
-    names = sorted(module.name for module in pkgutil.iter_modules(checker.__path__))
-    kinds = [name for name in names if not name.startswith("_")]
-    return {kind: import_module(f"{checker.__name__}.{kind}").check for kind in kinds}
+    return {kind: import_module(f"{checker.__name__}.{kind}").check for kind in entry_names(checker.__name__)}
 
 
 @dataclass(frozen=True)

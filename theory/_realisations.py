@@ -85,10 +85,10 @@ def valid_document(path: str) -> dict[str, Any]:
     document = _read(path)
     kind = document.get("kind")
     if kind in HOLDS and "layers" not in document:
-        mend = "one of kind table or horizon, as `mirrormata construct -o` writes it"
+        instead = "one of kind table or horizon, as `mirrormata construct -o` writes it"
         raise InputError(
             f"{path}: this certificate of kind {kind} holds {HOLDS[kind]} and no table of a linear RNN; give "
-            f"{'the model itself' if kind == 'equivalent' else mend}"
+            f"{'the model itself' if kind == 'equivalent' else instead}"
         )
     if (result := check(path)).verdict != "valid":
         raise InputError(

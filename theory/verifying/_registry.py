@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
-import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -20,6 +19,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from ...foundation._errors import InputError
+from ...foundation._registry import entry_names
 from ...foundation._text import html_table
 from .. import claims as package
 from .._verdict import Verdict
@@ -233,11 +233,9 @@ def entry_of_file(path: Path) -> Entry:
 
 
 def _find_own_claims() -> Iterator[tuple[str, Path, Callable[[], ModuleType]]]:
-    for found in pkgutil.iter_modules(package.__path__):
-        if found.name.startswith("_"):
-            continue
-        name = f"{package.__name__}.{found.name}"
-        path = Path(package.__path__[0]) / f"{found.name}.py"
+    for stem in entry_names(package.__name__):
+        name = f"{package.__name__}.{stem}"
+        path = Path(package.__path__[0]) / f"{stem}.py"
         yield path.name, path, lambda name=name: importlib.import_module(name)  # type: ignore[misc]
 
 
