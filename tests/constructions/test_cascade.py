@@ -206,7 +206,7 @@ def test_a_wrong_cascade_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     import mirrormata.constructions.cascades._cascade as module
 
     monkeypatch.setattr(
-        module, "merged", lambda levels: (levels, np.zeros(levels[0].letters, dtype=np.int64))
+        module, "merge_letters", lambda levels: (levels, np.zeros(levels[0].letters, dtype=np.int64))
     )
     with pytest.raises(MirrormataError, match="a defect of this program"):
         cascade(holonomy_of_maps(maps_of("T_3")))

@@ -78,7 +78,7 @@ def test_the_command_begins_with_the_base(call: Call, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("module", "name", "lazy"),
     [
-        (layers, "told", lambda image, points: True),
+        (layers, "tells_point", lambda image, points: True),
         (stored, "distance", lambda x, y: Fraction(0)),
         (impossible_words, "first_pair", lambda language, prefix, loop, states: (0, 1, [])),
     ],
