@@ -23,7 +23,8 @@ import torch
 
 from mirrormata.benchmarks.machine import driver_version
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._lrnn import LRNN, Head
+from mirrormata.constructions._head import Head
+from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._realisation import Transition
 from mirrormata.constructions.algebra._householder import GHFactor
 from mirrormata.theory.arithmetic._arithmetic import Kernel, PerOp, parse_arithmetic

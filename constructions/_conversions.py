@@ -1,4 +1,4 @@
-"""Automata from and to Python objects: automata-lib, AALpy, networkx, sympy, dicts and callables.
+"""Automata from Python objects: automata-lib, AALpy, networkx, sympy, dicts and callables.
 
 `as_automaton` takes whatever stands for an automaton; all functions of the package that want one call it.
 The other libraries are imported only where one of their objects is at hand.
@@ -16,17 +16,9 @@ import numpy as np
 from ..foundation._errors import InputError, LimitError
 from ._spec import automaton_from_spec
 from .automata._acceptor import EPSILON, MAX_STATES, Acceptor
-from .automata._automaton import (
-    Automaton,
-    Label,
-    Track,
-    build,
-    fresh_name,
-    label_problems,
-    minimise,
-    object_array,
-)
-from .automata._labels import label_text, output_kind
+from .automata._automaton import Automaton, Label, Track, build, minimise
+from .automata._completing import label_problems, object_array
+from .automata._labels import label_text
 
 if TYPE_CHECKING:
     import networkx
@@ -130,16 +122,6 @@ def is_automaton_like(value: object) -> bool:
 def _libraries_of(value: object) -> set[str]:
     """The top packages of a value's classes."""
     return {kind.__module__.partition(".")[0] for kind in type(value).__mro__}
-
-
-def write_automaton(automaton: AutomatonLike, path: str | PathLike[str]) -> None:
-    """Write an automaton to a file, see `Automaton.save`.
-
-    Args:
-        automaton: whatever `as_automaton` takes.
-        path: the file, whose extension is the format's.
-    """
-    as_automaton(automaton).save(path)
 
 
 _KEYWORDS = ("start", "states", "letters", "accepting", "outputs", "mealy", "name", "keep_points")
@@ -304,38 +286,6 @@ def _breadth_first(
                 seen[row[x]] = None
                 order.append(row[x])
     return order
-
-
-def to_automata_lib(automaton: AutomatonLike) -> DFA:
-    """The automata-lib `DFA` with the same labels, for outputs that are acceptance.
-
-    A state `None` is renamed to the text `None`, because `DFA.minify` fails on it. Do not chain calls on a
-    temporary (`dfa.minify().isfinite()`): automata-lib raises `RuntimeError`.
-
-    Args:
-        automaton: whatever `as_automaton` takes; its outputs are acceptance.
-
-    Raises:
-        InputError: the outputs are not acceptance, or a letter is `""`.
-    """
-    automaton = as_automaton(automaton)
-    from automata.fa.dfa import DFA
-
-    if output_kind(automaton) != "acceptor":
-        raise InputError(f"{automaton.name}: an automata-lib DFA holds acceptance only, not other outputs")
-    if "" in automaton.letters:
-        raise InputError(f"{automaton.name}: the letter '' is the empty move in automata-lib: rename it")
-    states = [fresh_name("None", automaton.states) if q is None else q for q in automaton.states]
-    return DFA(
-        states=set(states),
-        input_symbols=set(automaton.letters),  # type: ignore[arg-type]
-        transitions={
-            q: {x: states[automaton.transitions[i, p]] for i, x in enumerate(automaton.letters)}  # type: ignore[misc]
-            for p, q in enumerate(states)
-        },
-        initial_state=states[automaton.start],
-        final_states={q for q, accepted in zip(states, automaton.outputs, strict=True) if accepted},
-    )
 
 
 def from_aalpy(machine: Any, *, name: str = "automaton", track: Track = "state") -> Automaton:
@@ -513,37 +463,6 @@ def from_networkx(
     )
 
 
-def to_networkx(automaton: AutomatonLike) -> networkx.MultiDiGraph[Any]:
-    """A `MultiDiGraph` with edge attribute `letter` that `from_networkx` turns into the same automaton.
-
-    Args:
-        automaton: whatever `as_automaton` takes.
-
-    Raises:
-        InputError: a state is None, which networkx refuses.
-    """
-    automaton = as_automaton(automaton)
-    import networkx
-
-    if None in automaton.states:
-        raise InputError(f"{automaton.name}: networkx has no node None: rename that state")
-    kind = output_kind(automaton)
-    graph: networkx.MultiDiGraph[Any] = networkx.MultiDiGraph(
-        start=automaton.states[automaton.start], letters=list(automaton.letters)
-    )
-    for q, state in enumerate(automaton.states):
-        graph.add_node(state)
-        if kind == "acceptor":
-            graph.nodes[state]["accepting"] = bool(automaton.outputs[q])
-        elif kind == "moore":
-            graph.nodes[state]["output"] = automaton.outputs[q]
-    for q, state in enumerate(automaton.states):
-        for i, x in enumerate(automaton.letters):
-            output = {"output": automaton.outputs[i, q]} if kind == "mealy" else {}
-            graph.add_edge(state, automaton.states[automaton.transitions[i, q]], letter=x, **output)
-    return graph
-
-
 def from_permutation_group(
     group: Any, letters: Sequence[Label] | None = None, start: int = 0, *, name: str = "automaton"
 ) -> Automaton:
@@ -578,28 +497,3 @@ def from_permutation_group(
         name,
         keeps_points=True,
     )
-
-
-def to_permutation_group(automaton: AutomatonLike) -> Any:
-    """The transition group as a sympy `PermutationGroup` on the indices of states, one generator a letter.
-
-    sympy multiplies left to right: `p*q` applies p first.
-
-    Args:
-        automaton: whatever `as_automaton` takes; every letter permutes the states.
-
-    Raises:
-        InputError: a letter merges two states; the message names them.
-    """
-    automaton = as_automaton(automaton)
-    merged = automaton.find_merged_pair()
-    if merged is not None:
-        x, p, q = merged
-        raise InputError(
-            f"{automaton.name}: not a group automaton: letter {automaton.letters[x]!r} sends the states "
-            f"{automaton.states[p]!r} and {automaton.states[q]!r} to one state"
-        )
-    from sympy.combinatorics import Permutation, PermutationGroup
-
-    rows = automaton.transitions.tolist() or [list(range(len(automaton.states)))]
-    return PermutationGroup([Permutation(row) for row in rows])

@@ -12,7 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..constructions._lrnn import LRNN, Head, Layer
+from ..constructions._head import Head
+from ..constructions._lrnn import LRNN, Layer
 from ..constructions._written_values import find_written_values
 from ..constructions.automata._labels import label_text
 from ..foundation._errors import InputError, LimitError

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..constructions._lrnn import LRNN, Head, bound_head
+from ..constructions._head import Head, bound_head
+from ..constructions._lrnn import LRNN
 from ..constructions._realisation import INTEGER_RANGES
 from ..constructions.algebra._cyclotomic import is_integer
 from ..foundation._errors import InputError

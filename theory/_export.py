@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..constructions._lrnn import LRNN, Head
+from ..constructions._head import Head
+from ..constructions._lrnn import LRNN
 from ..constructions.automata._automaton import Automaton, Indices
 from ..constructions.automata._labels import label_text
 from ..constructions.certificates._parts import number_outputs

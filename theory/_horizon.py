@@ -19,7 +19,8 @@ from fractions import Fraction
 from math import ceil, floor, isqrt
 from typing import Any, TypeAlias
 
-from ..constructions._lrnn import LRNN, Head, bound_head
+from ..constructions._head import Head, bound_head
+from ..constructions._lrnn import LRNN
 from ..constructions._realisation import INTEGER_RANGES, Realisation, Sparse, Transition
 from ..constructions.algebra._cyclotomic import Number, enclosure, is_integer, simplest
 from ..constructions.algebra._householder import GHFactor, product_of

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...foundation._errors import InputError, LimitError
-from ._automaton import Automaton, Indices, Label, Track, build, fresh_name, minimise, object_array
+from ._automaton import Automaton, Indices, Label, Track, build, minimise
+from ._completing import fresh_name, object_array
 
 EPSILON = -1
 MAX_STATES = 100_000

@@ -1,10 +1,7 @@
-"""`Automaton`: a complete, deterministic, immutable automaton with the user's own labels.
+"""`Automaton`: a complete, deterministic, immutable automaton with the user's own labels, and when two say the same.
 
 Conventions: a word is read left to right, and `transitions[x, q]` is the state reached from `q` by letter `x`.
-
-From partial, labelled input to a complete `Automaton`; everything that is wrong is reported at once.
-
-Minimisation by outputs (Moore's refinement) and a shortest word that separates two automata.
+`minimise` merges states by their outputs (Moore's refinement), and `separating_word` tells two automata apart.
 """
 
 from __future__ import annotations
@@ -22,42 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...foundation._errors import InputError
+from ._completing import complete, label_problems, object_array, type_and_value
 
 Label = Hashable
 """The name of a state or a letter: any hashable value that equals itself."""
 Indices = NDArray[np.int64]
 Outputs = NDArray[np.object_]
 Track = Literal["state", "output"]
-
-
-def label_problems(labels: Sequence[Any], kind: str) -> list[str]:
-    """What is wrong with a list of labels: unhashable, not equal to itself (nan), or equal to an earlier one."""
-    problems = []
-    first: dict[Any, Any] = {}
-    for label in labels:
-        try:
-            hash(label)
-        except TypeError:
-            problems.append(f"{kind} {label!r} is not hashable")
-            continue
-        if label != label:  # noqa: PLR0124 (nan)
-            problems.append(f"{kind} {label!r} is not equal to itself")
-        elif label not in first:
-            first[label] = label
-        elif type(first[label]) is type(label):
-            problems.append(f"{kind} {label!r} is listed twice")
-        else:
-            problems.append(f"{kind}s {first[label]!r} and {label!r} are equal in Python: rename one of them")
-    return problems
-
-
-def object_array(values: Iterable[Any]) -> Outputs:
-    """A one-dimensional object array that keeps tuples whole."""
-    items = list(values)
-    array = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):
-        array[i] = item
-    return array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -458,11 +426,6 @@ def _classes(values: Iterable[Hashable]) -> Indices:
     return np.array([numbers.setdefault(v, len(numbers)) for v in values], dtype=np.int64)
 
 
-def _type_and_value(value: object) -> Hashable:
-    # 1, 1.0 and True are equal in Python but are different outputs
-    return (type(value).__name__, value if isinstance(value, Hashable) else repr(value))
-
-
 def output_classes(automaton: Automaton) -> Indices:
     """The coarsest partition of the states that respects outputs and letters (Moore's refinement).
 
@@ -470,7 +433,7 @@ def output_classes(automaton: Automaton) -> Indices:
         Ints `[states]`: the class of each state, numbered by first appearance.
     """
     columns = np.atleast_2d(automaton.outputs)
-    classes = _classes(tuple(_type_and_value(v) for v in columns[:, q]) for q in range(len(automaton.states)))
+    classes = _classes(tuple(type_and_value(v) for v in columns[:, q]) for q in range(len(automaton.states)))
     count = int(classes.max()) + 1
     while True:
         signature = np.vstack([classes[None], classes[automaton.transitions]])
@@ -545,12 +508,10 @@ def separating_word(first: Automaton, second: Automaton) -> list[Label] | None:
     while queue:
         pair = queue.popleft()
         p, q = pair
-        if not first.is_mealy and _type_and_value(first.outputs[p]) != _type_and_value(second.outputs[q]):
+        if not first.is_mealy and type_and_value(first.outputs[p]) != type_and_value(second.outputs[q]):
             return word_to(pair)
         for x, y in enumerate(other):
-            if first.is_mealy and _type_and_value(first.outputs[x, p]) != _type_and_value(
-                second.outputs[y, q]
-            ):
+            if first.is_mealy and type_and_value(first.outputs[x, p]) != type_and_value(second.outputs[y, q]):
                 return [*word_to(pair), first.letters[x]]
             successor = (int(first.transitions[x, p]), int(second.transitions[y, q]))
             if successor not in came_from:
@@ -592,107 +553,26 @@ def build(
         InputError: with everything that is wrong at once: states that do not exist, letters outside the alphabet, labels
             that are not hashable or equal to each other.
     """
-    if states is None:
-        sources = list(transitions)
-        targets = (target for row in transitions.values() for target in row.values())
-        states = list(dict.fromkeys([*sources, *targets]))
-    if letters is None:
-        letters = list(dict.fromkeys(letter for row in transitions.values() for letter in row))
-    problems = label_problems(states, "state") + label_problems(letters, "letter")
-    if not states:
-        problems.append("there are no states")
-    if sum(given is not None for given in (accepting, outputs, mealy)) > 1:
-        problems.append("give one of accepting, outputs and mealy, not several")
-    if any("not hashable" in problem for problem in problems):
-        raise InputError(f"{name}: " + "; ".join(problems))  # nothing more can be looked up
-    position = {q: i for i, q in enumerate(states)}
-    letter_position = {x: i for i, x in enumerate(letters)}
-    accepting_list = None if accepting is None else list(accepting)
-
-    if start not in position:
-        problems.append(f"start state {start!r} does not exist")
-    strays = [q for q in accepting_list or [] if q not in position]
-    problems += [f"accepting state {q!r} does not exist" for q in strays]
-    problems += [
-        f"output given for state {q!r}, which does not exist" for q in outputs or {} if q not in position
-    ]
-
-    table = np.full((len(letters), len(states)), -1, dtype=np.int64)
-    for q, row in transitions.items():
-        if q not in position:
-            problems.append(f"transitions given for state {q!r}, which does not exist")
-            continue
-        for x, target in row.items():
-            if x not in letter_position:
-                problems.append(f"state {q!r} has a transition by {x!r}, which is not a letter")
-            elif target not in position:
-                problems.append(f"letter {x!r} sends state {q!r} to {target!r}, which does not exist")
-            else:
-                table[letter_position[x], position[q]] = position[target]
-    if problems:
-        raise InputError(f"{name}: " + "; ".join(problems))
-
-    all_states = list(states)
-    notes = []
-    missing = int((table < 0).sum())
-    output_array = _outputs(states, letters, accepting_list, outputs, mealy)
-    if missing:
-        sink = fresh_name("sink", position)
-        all_states.append(sink)
-        table = np.hstack([table, np.full((len(letters), 1), len(states))])
-        table[table < 0] = len(states)
-        sink_output: Any = (
-            sink if accepting is outputs is mealy is None else (False if accepting is not None else None)
-        )
-        extra = (
-            np.full((len(letters), 1), sink_output, dtype=object)
-            if output_array.ndim == 2
-            else object_array([sink_output])
-        )
-        output_array = np.concatenate([output_array, extra], axis=-1)
-        notes.append(
-            f"completed {missing} missing transition{'s' * (missing > 1)} with a sink state {sink!r}"
-        )
+    whole = complete(
+        transitions,
+        start=start,
+        letters=letters,
+        states=states,
+        accepting=accepting,
+        outputs=outputs,
+        mealy=mealy,
+        name=name,
+    )
     automaton = Automaton(
-        tuple(all_states),
-        tuple(letters),
-        table,
-        position[start],
-        output_array,
+        whole.states,
+        whole.letters,
+        whole.transitions,
+        whole.start,
+        whole.outputs,
         name,
         keeps_points=keep_points,
-        notes=tuple(notes),
+        notes=whole.notes,
     )
     if not keep_points:
         automaton = automaton.trim()
     return minimise(automaton) if track == "output" else automaton
-
-
-def fresh_name(stem: str, taken: Iterable[Label]) -> str:
-    """`stem`, or `stem_1`, `stem_2`, ...: the first that collides with none of `taken`."""
-    used = set(taken)
-    name, number = stem, 0
-    while name in used:
-        number += 1
-        name = f"{stem}_{number}"
-    return name
-
-
-def _outputs(
-    states: Sequence[Label],
-    letters: Sequence[Label],
-    accepting: Sequence[Label] | None,
-    outputs: Mapping[Label, Any] | None,
-    mealy: Mapping[Label, Mapping[Label, Any]] | None,
-) -> Outputs:
-    if mealy is not None:
-        array = np.full((len(letters), len(states)), None, dtype=object)
-        for i, x in enumerate(letters):
-            array[i] = object_array(mealy.get(q, {}).get(x) for q in states)
-        return array
-    if outputs is not None:
-        return object_array(outputs.get(q) for q in states)
-    if accepting is not None:
-        accepted = set(accepting)
-        return object_array(q in accepted for q in states)
-    return object_array(states)

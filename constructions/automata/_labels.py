@@ -9,6 +9,7 @@ import numpy as np
 
 from ...foundation._errors import InputError
 from ._automaton import Automaton, Label
+from ._completing import type_and_value
 
 OutputKind = Literal["acceptor", "mealy", "states", "moore"]
 
@@ -72,8 +73,3 @@ def output_texts(automaton: Automaton, name: str) -> list[str]:
             )
         texts.append(text)
     return texts
-
-
-def type_and_value(value: Any) -> tuple[str, Any]:
-    """A key that keeps `1`, `1.0` and `True` apart."""
-    return type(value).__name__, value

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..algebra.groups._permutations import alternating_kind, cycle_lengths, orbits
 from ..algebra.monoids._solvable import group_order
-from ..automata._automaton import Automaton, Indices, object_array
+from ..automata._automaton import Automaton, Indices
+from ..automata._completing import object_array
 
 MAX_LISTED_ELEMENTS = 2_000
 

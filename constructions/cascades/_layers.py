@@ -24,7 +24,8 @@ from typing import Literal
 import numpy as np
 
 from ...foundation._errors import MirrormataError, NotRealisableError
-from .._lrnn import LRNN, Covering, Head, Layer
+from .._head import Head
+from .._lrnn import LRNN, Covering, Layer
 from .._realisation import Sparse, Transition
 from ..algebra._householder import GHFactor, gh_factor, swap
 from ..automata._automaton import Automaton, Indices

@@ -16,7 +16,8 @@ import numpy as np
 from ...foundation._errors import InputError
 from ..algebra._cyclotomic import Number, real_cyclotomic_field, simplest
 from ..algebra._householder import GHFactor
-from ..automata._automaton import Automaton, Indices, object_array
+from ..automata._automaton import Automaton, Indices
+from ..automata._completing import object_array
 from ..automata._labels import distinct_texts, output_texts
 
 MAX_CONDUCTOR = 2_000

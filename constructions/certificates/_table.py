@@ -13,7 +13,8 @@ import numpy as np
 
 from ...foundation._errors import InputError, LimitError
 from .._document import FORMAT
-from .._lrnn import LRNN, Covering, Head, Layer, apply_transition, codes_of, pad_rows, stack_codes
+from .._head import Head, apply_transition, codes_of, stack_codes
+from .._lrnn import LRNN, Covering, Layer, pad_rows
 from .._realisation import Sparse, Transition
 from ._parts import (
     MAX_CONDUCTOR,

@@ -17,7 +17,8 @@ from typing import Any
 from ...foundation._errors import InputError
 from ...foundation._files import read_text
 from ..automata._acceptor import MAX_STATES, Acceptor, start_index
-from ..automata._automaton import Automaton, Track, build, fresh_name
+from ..automata._automaton import Automaton, Track, build
+from ..automata._completing import fresh_name
 from ..automata._format import Format
 from ..automata._labels import OutputKind, distinct_texts, output_kind, output_texts
 from ._dot_language import KEYWORDS, DotEdge, DotGraph, HtmlText, parse_dot_graph

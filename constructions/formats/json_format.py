@@ -14,8 +14,9 @@ from ...foundation._errors import InputError
 from ...foundation._files import read_text
 from ...foundation._text import refusal
 from ..automata._automaton import Automaton, Track, build
+from ..automata._completing import type_and_value
 from ..automata._format import Format
-from ..automata._labels import distinct_texts, label_text, output_kind, type_and_value
+from ..automata._labels import distinct_texts, label_text, output_kind
 from ._writing import write_verified
 
 VERSION = "mirrormata-automaton/1"

@@ -17,7 +17,8 @@ import numpy as np
 from ...foundation._errors import InputError, LimitError
 from ...foundation._text import refusal
 from ..automata._acceptor import EPSILON, MAX_STATES, Acceptor
-from ..automata._automaton import Automaton, Indices, Track, label_problems
+from ..automata._automaton import Automaton, Indices, Track
+from ..automata._completing import label_problems
 from ..automata._format import Format
 
 OPERATORS = "|*+?()"

@@ -13,7 +13,8 @@ from ...foundation._errors import InputError
 from ...foundation._files import read_text
 from ...foundation._text import refusal
 from ..automata._acceptor import start_index
-from ..automata._automaton import Automaton, object_array
+from ..automata._automaton import Automaton
+from ..automata._completing import object_array
 from ..automata._format import Format
 from ._writing import write_verified
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...foundation._errors import LimitError
-from .._lrnn import LRNN, Head, Layer
+from .._head import Head
+from .._lrnn import LRNN, Layer
 from .._realisation import Sparse, Transition
 from ..automata._automaton import Automaton, Indices
 from ._representations import MAX_CODES, HeadPlan, head_of

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...foundation._errors import LimitError, MirrormataError
-from .._lrnn import LRNN, Head, Layer, image_of, pad_rows
+from .._head import Head, image_of
+from .._lrnn import LRNN, Layer, pad_rows
 from .._realisation import Sparse, Transition
 from ..automata._automaton import Automaton
 

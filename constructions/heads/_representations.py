@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from ...foundation._errors import LimitError
-from .._lrnn import Head, to_sparse
+from .._head import Head, to_sparse
 from .._realisation import Sparse, Transition
 from ..algebra._cyclotomic import Number
 from ..algebra._householder import GHFactor, gh_factor, orthogonal_factors, permutation_factors

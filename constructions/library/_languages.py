@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...foundation._errors import InputError
-from ..automata._automaton import Automaton, Label, fresh_name, object_array
+from ..automata._automaton import Automaton, Label
+from ..automata._completing import fresh_name, object_array
 from ._parameters import Limits, Parameter, explore_states, no_parameters, whole_numbers
 
 _PAIRS = ("()", "[]", "{}", "<>")

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ...foundation._errors import InputError, LimitError
-from ..automata._automaton import Automaton, Label, object_array
+from ..automata._automaton import Automaton, Label
+from ..automata._completing import object_array
 
 
 class Parameter(NamedTuple):

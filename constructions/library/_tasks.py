@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...foundation._errors import InputError
-from ..automata._automaton import Automaton, Label, object_array
+from ..automata._automaton import Automaton, Label
+from ..automata._completing import object_array
 from ._groups import symmetric
 from ._parameters import Limits, Parameter, no_parameters, whole_numbers
 

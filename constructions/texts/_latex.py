@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from .._lrnn import LRNN, Head, dense_matrix, to_dense
+from .._head import Head, dense_matrix, to_dense
+from .._lrnn import LRNN
 from .._realisation import Sparse, Transition
 from ..algebra._closed_forms import closed_form
 from ..algebra._cyclotomic import Algebraic, Number, simplest

@@ -23,7 +23,8 @@ import numpy as np
 
 from ...foundation._errors import InputError
 from .._delay import BlockDelay
-from .._lrnn import LRNN, Head, Layer, dense_matrix, to_dense
+from .._head import Head, dense_matrix, to_dense
+from .._lrnn import LRNN, Layer
 from .._realisation import Sparse, Transition
 from ..algebra._closed_forms import closed_form, number_text
 from ..algebra._cyclotomic import Algebraic, Number, simplest

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...constructions._conversions import AutomatonLike, as_automaton
-from ...constructions._lrnn import LRNN, Head, table_of
+from ...constructions._head import Head
+from ...constructions._lrnn import LRNN, table_of
 from ...constructions.algebra._matrices import Matrix
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._labels import label_text

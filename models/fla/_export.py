@@ -31,7 +31,8 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from ...constructions._lrnn import LRNN, Head
+from ...constructions._head import Head
+from ...constructions._lrnn import LRNN
 from ...constructions._realisation import Transition
 from ...constructions.algebra._householder import GHFactor
 from ...constructions.automata._labels import label_text

@@ -13,7 +13,8 @@ import numpy as np
 
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.constructions.automata._automaton import Automaton, object_array
+from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.automata._completing import object_array
 from mirrormata.constructions.cascades._automata import Cascade
 from mirrormata.constructions.cascades._cascade import cascade
 from mirrormata.constructions.cascades._layers import cascade_lrnn

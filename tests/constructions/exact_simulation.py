@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from mirrormata.constructions._lrnn import LRNN, Head
+from mirrormata.constructions._head import Head
+from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._realisation import Transition
 
 Dense: TypeAlias = tuple[tuple[Any, ...], ...]

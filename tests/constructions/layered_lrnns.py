@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mirrormata.constructions._lrnn import LRNN, Head, Layer
+from mirrormata.constructions._head import Head
+from mirrormata.constructions._lrnn import LRNN, Layer
 from mirrormata.constructions._realisation import Transition
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._householder import gh_factor, swap

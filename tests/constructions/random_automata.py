@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from mirrormata.constructions.algebra.groups._finite_group import FiniteGroup
-from mirrormata.constructions.automata._automaton import Automaton, Outputs, object_array
+from mirrormata.constructions.automata._automaton import Automaton, Outputs
+from mirrormata.constructions.automata._completing import object_array
 from mirrormata.constructions.library._groups import group_by_name
 
 OUTPUT_KINDS = ("states", "acceptance", "moore", "mealy")

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mirrormata import Automaton, InputError
-from mirrormata.constructions.automata._automaton import minimise, object_array, separating_word
+from mirrormata.constructions.automata._automaton import minimise, separating_word
+from mirrormata.constructions.automata._completing import object_array
 
 PARITY = {"even": {"0": "even", "1": "odd"}, "odd": {"0": "odd", "1": "even"}}
 

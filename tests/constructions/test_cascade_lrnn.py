@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._realisation import INTEGER_RANGES
-from mirrormata.constructions.automata._automaton import Automaton, object_array
+from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.automata._completing import object_array
 from mirrormata.constructions.cascades._cascade import cascade
 from mirrormata.constructions.cascades._layers import (
     MOST_LABELS,

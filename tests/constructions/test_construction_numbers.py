@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._conversions import write_automaton
+from mirrormata.constructions._exports import write_automaton
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra.groups._abelian import abelianise
 from mirrormata.constructions.algebra.groups._actions import transitive_action
-from mirrormata.constructions.automata._automaton import Automaton, object_array
+from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.automata._completing import object_array
 from mirrormata.constructions.certificates._table import certificate
 from mirrormata.constructions.formats.transformations import number_points
 from mirrormata.tests.constructions.random_automata import automaton_of, renamed

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mirrormata.constructions._conversions import write_automaton
+from mirrormata.constructions._exports import write_automaton
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton, minimise
 from mirrormata.constructions.formats.regex import from_regex

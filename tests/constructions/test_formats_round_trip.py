@@ -12,9 +12,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from mirrormata.constructions._conversions import write_automaton
+from mirrormata.constructions._exports import write_automaton
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.constructions.automata._automaton import Automaton, build, object_array
+from mirrormata.constructions.automata._automaton import Automaton, build
+from mirrormata.constructions.automata._completing import object_array
 from mirrormata.constructions.automata._labels import label_text
 from mirrormata.foundation._errors import InputError
 
@@ -196,7 +197,8 @@ ORDERS = """
 import sys
 from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
-from mirrormata.constructions._conversions import from_automata_lib, to_automata_lib
+from mirrormata.constructions._conversions import from_automata_lib
+from mirrormata.constructions._exports import to_automata_lib
 from mirrormata.constructions.formats.json_format import json_text
 from mirrormata.constructions._spec import automaton_from_spec
 cases = sys.argv[1]

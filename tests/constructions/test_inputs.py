@@ -21,13 +21,8 @@ from automata.fa.dfa import DFA
 from sympy.combinatorics.named_groups import CyclicGroup
 
 from mirrormata import Automaton, InputError, check, construct, plan, prove
-from mirrormata.constructions._conversions import (
-    as_automaton,
-    from_aalpy,
-    from_callable,
-    to_networkx,
-    write_automaton,
-)
+from mirrormata.constructions._conversions import as_automaton, from_aalpy, from_callable
+from mirrormata.constructions._exports import to_networkx, write_automaton
 from mirrormata.constructions._inspection import inspect_automaton, is_synchronising, reset_word
 from mirrormata.constructions.automata._automaton import separating_word
 from mirrormata.theory.pictures._automaton import svg_text

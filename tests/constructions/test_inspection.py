@@ -9,7 +9,8 @@ import numpy as np
 
 from mirrormata.constructions._inspection import inspect_automaton
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.constructions.automata._automaton import Automaton, object_array
+from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.automata._completing import object_array
 
 FIELDS = [
     "states",

@@ -13,16 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._lrnn import (
-    LRNN,
-    Head,
-    apply_transition,
-    bound_head,
-    codes_of,
-    integer_bound,
-    stack_codes,
-    to_dense,
-)
+from mirrormata.constructions._head import Head, apply_transition, bound_head, codes_of, stack_codes, to_dense
+from mirrormata.constructions._lrnn import LRNN, integer_bound
 from mirrormata.constructions._realisation import INTEGER_RANGES, Transition
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._householder import GHFactor, gh_factor

@@ -20,10 +20,8 @@ from mirrormata.constructions._conversions import (
     from_callable,
     from_networkx,
     from_permutation_group,
-    to_automata_lib,
-    to_networkx,
-    to_permutation_group,
 )
+from mirrormata.constructions._exports import to_automata_lib, to_networkx, to_permutation_group
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton, separating_word
 from mirrormata.constructions.formats.regex import from_regex

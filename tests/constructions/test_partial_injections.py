@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mirrormata import Automaton, NotRealisableError, check, construct, random_words, run
 from mirrormata.constructions.algebra._householder import product_of
 from mirrormata.constructions.algebra._matrices import identity, matrix, rank, subtract
-from mirrormata.constructions.automata._automaton import object_array
+from mirrormata.constructions.automata._completing import object_array
 from mirrormata.constructions.theorems.own_lmi import partial_injections, partial_permutation_factors
 
 # name, factors, dimension

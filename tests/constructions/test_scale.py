@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mirrormata import Automaton, check, construct
-from mirrormata.constructions.automata._automaton import object_array
+from mirrormata.constructions.automata._completing import object_array
 
 
 def automaton_of(table: np.ndarray, name: str) -> Automaton:
@@ -61,7 +61,7 @@ LARGE = """
 import resource, time
 import numpy as np
 from mirrormata import Automaton, check, construct, full_certificate, write_certificate
-from mirrormata.constructions.automata._automaton import object_array
+from mirrormata.constructions.automata._completing import object_array
 n, draw = 10_000, np.random.Generator(np.random.PCG64(1))
 table = np.array([draw.permutation(n) for _ in range(4)])
 automaton = Automaton(tuple(range(n)), tuple("abcd"), table, 0, object_array(range(n)))

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._lrnn import LRNN, Head, Layer
+from mirrormata.constructions._head import Head
+from mirrormata.constructions._lrnn import LRNN, Layer
 from mirrormata.constructions._realisation import Transition
 from mirrormata.constructions.algebra._closed_forms import closed_form, number_text
 from mirrormata.constructions.algebra._cyclotomic import enclosure, real_cyclotomic_field

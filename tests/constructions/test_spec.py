@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mirrormata.constructions._conversions import write_automaton
+from mirrormata.constructions._exports import write_automaton
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.automata._format import all_formats

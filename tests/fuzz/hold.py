@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from mirrormata.constructions.automata._automaton import Automaton, object_array
+from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.automata._completing import object_array
 from mirrormata.constructions.formats.json_format import write_json
 from mirrormata.foundation._errors import InputError, LimitError
 from mirrormata.tests.fuzz.draw import WITHOUT_ZERO, Case, rounded

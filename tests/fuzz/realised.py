@@ -14,7 +14,8 @@ from typing import Any
 from mirrormata.constructions._construct import Request, choose
 from mirrormata.constructions._delay import BlockDelay
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.constructions.automata._automaton import Automaton, object_array
+from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.automata._completing import object_array
 from mirrormata.foundation._errors import InputError
 from mirrormata.tests.oracle.search import Machine, compare, moore
 from mirrormata.theory.proofs._prove import prove

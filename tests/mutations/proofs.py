@@ -210,14 +210,14 @@ MUTATIONS = [
         'str(content["search"]) != digest',
         "False",
         "the search of any model is gone on with",
-        noticed_by="tests/theory/test_prove_checked.py::test_a_saved_search_is_of_one_model",
+        noticed_by="tests/theory/test_prove_saved.py::test_a_saved_search_is_of_one_model",
     ),
     Mutation(
         PROOFS + "state_search_file:_step_again",
         "search.machine.first_wrong(rows, *read) >= 0",
         "False",
         "answers of a saved search are not looked at",
-        noticed_by="tests/theory/test_prove_checked.py::test_answers_of_a_saved_search_are_looked_at",
+        noticed_by="tests/theory/test_prove_saved.py::test_answers_of_a_saved_search_are_looked_at",
     ),
     Mutation(
         PROOFS + "stepper:StepperMachine.decode",

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._lrnn import LRNN, Head, Layer
+from mirrormata.constructions._head import Head
+from mirrormata.constructions._lrnn import LRNN, Layer
 from mirrormata.constructions._realisation import Sparse, Transition
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._householder import GHFactor, gh_factor

@@ -1,4 +1,4 @@
-"""Models that tests of `prove` share: flip-flops that contract, perturbed constructions, steppers by hand."""
+"""Models that tests of `prove` share: flip-flops that contract, signs and turns, perturbed constructions, steppers by hand."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions.algebra._householder import GHFactor
+from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.automata._completing import object_array
 from mirrormata.theory.proofs._npz_model import NpzModel, npz_model
 
 
@@ -22,6 +24,40 @@ def flip_flop(beta: float) -> NpzModel:
     codes = np.stack([one[:, :1], one[:, 1:]])
     decode = np.repeat([[0], [1]], 3, axis=1)
     return npz_model({"A": A, "B": B, "H0": one[:, :1], "codes": codes, "decode": decode}, "flip-flop")
+
+
+def sign(decode: Any, letters: int = 2) -> NpzModel:
+    """h ← -h on the last letter, h on the others; read by its sign."""
+    A = np.ones((letters, 1, 1))
+    A[-1] = -1
+    codes = np.array([[[1.0]], [[-1.0]]])
+    arrays = {
+        "A": A,
+        "B": np.zeros((letters, 1, 1)),
+        "H0": np.ones((1, 1)),
+        "codes": codes,
+        "decode": np.array(decode),
+    }
+    return npz_model(arrays, "sign")
+
+
+def turns(m: int, decode: list[int]) -> NpzModel:
+    """One-hot positions that the letter 1 moves on by one."""
+    shift = np.roll(np.eye(m), 1, axis=0)
+    codes = np.eye(m)[:, :, None]
+    arrays = {
+        "A": np.stack([np.eye(m), shift]),
+        "B": np.zeros((2, m, 1)),
+        "H0": codes[0],
+        "codes": codes,
+        "decode": np.repeat(np.array(decode)[:, None], 2, axis=1),
+    }
+    return npz_model(arrays, "turns")
+
+
+def with_outputs(automaton: Automaton, outputs: list[str]) -> Automaton:
+    """The automaton with other outputs, one a state."""
+    return replace(automaton, outputs=object_array(outputs))
 
 
 def random_model(seed: int, letters: int, outputs: int) -> NpzModel:

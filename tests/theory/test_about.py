@@ -14,7 +14,8 @@ import pytest
 
 from mirrormata.constructions._construct import construct
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.constructions.automata._automaton import Automaton, object_array
+from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.automata._completing import object_array
 from mirrormata.constructions.automata._labels import label_text
 from mirrormata.foundation._errors import InputError
 from mirrormata.models.comparison._compare import compare

@@ -12,7 +12,8 @@ from safetensors import safe_open
 from safetensors.numpy import load_file
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions.automata._automaton import Automaton, object_array
+from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.automata._completing import object_array
 from mirrormata.constructions.library._names import automaton_by_name
 from mirrormata.foundation._errors import InputError, LimitError
 from mirrormata.theory._export import export_npz, export_safetensors

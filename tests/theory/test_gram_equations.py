@@ -11,7 +11,8 @@ import pytest
 
 from mirrormata.constructions._construct import construct
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.constructions.automata._automaton import Automaton, object_array
+from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.automata._completing import object_array
 from mirrormata.foundation._errors import LimitError
 from mirrormata.theory.claims.own_lmi import NoGram, gram_of, gram_violation, no_gram, small_gram
 

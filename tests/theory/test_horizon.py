@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._lrnn import LRNN, Head
+from mirrormata.constructions._head import Head
+from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._realisation import Sparse, Transition
 from mirrormata.constructions.algebra._cyclotomic import enclosure
 from mirrormata.constructions.algebra._householder import gh_factor

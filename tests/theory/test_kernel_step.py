@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._lrnn import Head
+from mirrormata.constructions._head import Head
 from mirrormata.constructions._realisation import Transition
 from mirrormata.constructions.algebra._householder import GHFactor
 from mirrormata.foundation._errors import InputError, NotRealisableError

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mirrormata.constructions._lrnn import LRNN, Head, Layer
+from mirrormata.constructions._head import Head
+from mirrormata.constructions._lrnn import LRNN, Layer
 from mirrormata.constructions._realisation import Sparse, Transition
 from mirrormata.constructions.automata._automaton import Indices
 from mirrormata.constructions.certificates._table import certificate, lrnn_from_certificate

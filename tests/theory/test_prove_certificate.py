@@ -17,7 +17,8 @@ import mirrormata
 from mirrormata.constructions._construct import construct
 from mirrormata.constructions._document import write_certificate
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.constructions.automata._automaton import Automaton, object_array
+from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.automata._completing import object_array
 from mirrormata.constructions.certificates._table import certificate, lrnn_from_certificate
 from mirrormata.tests.theory.corruption import corrupted, leaves, replaced, structural, value_at
 from mirrormata.tests.theory.prove_models import flip_flop

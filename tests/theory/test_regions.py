@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.constructions.automata._automaton import Automaton, object_array
+from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.automata._completing import object_array
 from mirrormata.tests.theory.prove_models import flip_flop
 from mirrormata.theory.arithmetic._arithmetic import parse_arithmetic
 from mirrormata.theory.checker import equivalent

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions._construct import construct
-from mirrormata.constructions._lrnn import LRNN, Head, Layer
+from mirrormata.constructions._head import Head
+from mirrormata.constructions._lrnn import LRNN, Layer
 from mirrormata.constructions._realisation import Transition
 from mirrormata.constructions.algebra._cyclotomic import Number
 from mirrormata.constructions.algebra._householder import gh_factor, product_of
 from mirrormata.constructions.algebra._matrices import product
-from mirrormata.constructions.automata._automaton import Automaton, object_array
+from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.automata._completing import object_array
 from mirrormata.constructions.library._names import automaton_by_name
 from mirrormata.foundation._errors import InputError, LimitError
 from mirrormata.theory.arithmetic._rounding import FORMATS, round_fraction, round_number

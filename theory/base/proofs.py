@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from ...constructions._construct import Request, choose, construct
-from ...constructions._lrnn import LRNN, Head, Layer
+from ...constructions._head import Head
+from ...constructions._lrnn import LRNN, Layer
 from ...constructions._realisation import Transition
 from ...constructions._spec import automaton_from_spec
 from ...constructions.automata._automaton import Automaton

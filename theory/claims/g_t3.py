@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...constructions._construct import construct
-from ...constructions._lrnn import Head
+from ...constructions._head import Head
 from ...constructions.algebra._householder import product_of
 from ...constructions.algebra._matrices import identity, kernel, subtract
 from ...constructions.automata._automaton import Automaton

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...constructions._construct import construct
-from ...constructions._lrnn import Head
+from ...constructions._head import Head
 from ...constructions._spec import automaton_from_spec
 from ...constructions.algebra._householder import GHFactor, gh_factor, product_of
 from ...constructions.algebra._matrices import Matrix, divide, identity, matrix, product, rank, subtract

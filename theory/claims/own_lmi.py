@@ -17,7 +17,8 @@ from ...constructions._spec import automaton_from_spec
 from ...constructions.algebra._cyclotomic import Number, sign
 from ...constructions.algebra._householder import gh_factor
 from ...constructions.algebra._matrices import Matrix, dot, is_positive_semidefinite, matrix, reduce_rows
-from ...constructions.automata._automaton import Automaton, Indices, object_array
+from ...constructions.automata._automaton import Automaton, Indices
+from ...constructions.automata._completing import object_array
 from ...foundation._errors import LimitError
 from .._verdict import Verdict
 from ..planning._bounds import proper_cycles

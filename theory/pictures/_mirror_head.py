@@ -12,7 +12,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ...constructions._lrnn import LRNN, Head
+from ...constructions._head import Head
+from ...constructions._lrnn import LRNN
 from ...constructions._realisation import Sparse, Transition
 from ...constructions.algebra._cyclotomic import Number, enclosure
 from ...constructions.texts._show import label_text

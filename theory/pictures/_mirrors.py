@@ -28,7 +28,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ...constructions._lrnn import LRNN, Head
+from ...constructions._head import Head
+from ...constructions._lrnn import LRNN
 from ...constructions.automata._automaton import Indices
 from ...constructions.texts._show import (
     LayerLetters,

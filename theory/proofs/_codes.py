@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...constructions._lrnn import LRNN, Head
+from ...constructions._head import Head
+from ...constructions._lrnn import LRNN
 from ...constructions.automata._automaton import Indices
 from ..arithmetic._arithmetic import Rounded
 from ..arithmetic._rounding import Floats

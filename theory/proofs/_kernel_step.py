@@ -21,7 +21,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...constructions._lrnn import LRNN, Head
+from ...constructions._head import Head
+from ...constructions._lrnn import LRNN
 from ...constructions._written_values import find_written_values
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...constructions._lrnn import Head
+from ...constructions._head import Head
 from ...constructions._realisation import Sparse, Transition
 from ...constructions.algebra._householder import GHFactor
 from ...constructions.automata._automaton import Automaton, Indices

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...constructions._lrnn import LRNN, Head
+from ...constructions._head import Head
+from ...constructions._lrnn import LRNN
 from ...constructions._realisation import INTEGER_RANGES
 from ...constructions.algebra._cyclotomic import simplest
 from ...constructions.automata._automaton import Indices

@@ -8,7 +8,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ...constructions._lrnn import LRNN, Head
+from ...constructions._head import Head
+from ...constructions._lrnn import LRNN
 from ...constructions.automata._automaton import Indices
 from ..arithmetic._rounding import Floats
 from ._weights import dense_codes, sparse_codes

@@ -20,7 +20,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...constructions._lrnn import LRNN, Head, image_of
+from ...constructions._head import Head, image_of
+from ...constructions._lrnn import LRNN
 from ...constructions._realisation import Realisation, Sparse
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError

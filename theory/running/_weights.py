@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...constructions._lrnn import Head, Rows, apply_factor, scale_rows
+from ...constructions._head import Head, Rows, apply_factor, scale_rows
 from ...constructions._realisation import Sparse, Transition
 from ...constructions.algebra._cyclotomic import Number
 from ...constructions.automata._automaton import Indices

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...constructions._lrnn import LRNN, Head, table_of
+from ...constructions._head import Head
+from ...constructions._lrnn import LRNN, table_of
 from ...constructions._realisation import Realisation
 from ...constructions.texts._show import distinct_transitions, label_text, layer_letters
 from ...foundation._errors import InputError, LimitError

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ....foundation._errors import InputError, LimitError
-from ...automata._automaton import Automaton, Indices, Label, object_array
+from ...automata._automaton import Automaton, Indices, Label
+from ...automata._completing import object_array
 
 Product = Literal["left", "right"]
 Law = Callable[[Indices, Indices], Indices]

@@ -1,0 +1,163 @@
+"""Labelled, possibly partial input as complete tables; everything that is wrong with it is reported at once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...foundation._errors import InputError
+
+
+def label_problems(labels: Sequence[Any], kind: str) -> list[str]:
+    """What is wrong with a list of labels: unhashable, not equal to itself (nan), or equal to an earlier one."""
+    problems = []
+    first: dict[Any, Any] = {}
+    for label in labels:
+        try:
+            hash(label)
+        except TypeError:
+            problems.append(f"{kind} {label!r} is not hashable")
+            continue
+        if label != label:  # noqa: PLR0124 (nan)
+            problems.append(f"{kind} {label!r} is not equal to itself")
+        elif label not in first:
+            first[label] = label
+        elif type(first[label]) is type(label):
+            problems.append(f"{kind} {label!r} is listed twice")
+        else:
+            problems.append(f"{kind}s {first[label]!r} and {label!r} are equal in Python: rename one of them")
+    return problems
+
+
+def object_array(values: Iterable[Any]) -> NDArray[np.object_]:
+    """A one-dimensional object array that keeps tuples whole."""
+    items = list(values)
+    array = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        array[i] = item
+    return array
+
+
+def type_and_value(value: object) -> Hashable:
+    """A key that keeps `1`, `1.0` and `True` apart, which are equal in Python but different outputs."""
+    return (type(value).__name__, value if isinstance(value, Hashable) else repr(value))
+
+
+def fresh_name(stem: str, taken: Iterable[Hashable]) -> str:
+    """`stem`, or `stem_1`, `stem_2`, ...: the first that collides with none of `taken`."""
+    used = set(taken)
+    name, number = stem, 0
+    while name in used:
+        number += 1
+        name = f"{stem}_{number}"
+    return name
+
+
+class Tables(NamedTuple):
+    """What `complete` makes of its input: the fields of an automaton, with their meaning there."""
+
+    states: tuple[Hashable, ...]
+    letters: tuple[Hashable, ...]
+    transitions: NDArray[np.int64]
+    start: int
+    outputs: NDArray[np.object_]
+    notes: tuple[str, ...]
+
+
+def complete(
+    transitions: Mapping[Any, Mapping[Any, Hashable]],
+    *,
+    start: Hashable,
+    letters: Sequence[Hashable] | None,
+    states: Sequence[Hashable] | None,
+    accepting: Iterable[Hashable] | None,
+    outputs: Mapping[Hashable, Any] | None,
+    mealy: Mapping[Hashable, Mapping[Hashable, Any]] | None,
+    name: str,
+) -> Tables:
+    """The complete tables of `{state: {letter: next state}}`, all states kept; `build` has the arguments and errors."""
+    if states is None:
+        sources = list(transitions)
+        targets = (target for row in transitions.values() for target in row.values())
+        states = list(dict.fromkeys([*sources, *targets]))
+    if letters is None:
+        letters = list(dict.fromkeys(letter for row in transitions.values() for letter in row))
+    problems = label_problems(states, "state") + label_problems(letters, "letter")
+    if not states:
+        problems.append("there are no states")
+    if sum(given is not None for given in (accepting, outputs, mealy)) > 1:
+        problems.append("give one of accepting, outputs and mealy, not several")
+    if any("not hashable" in problem for problem in problems):
+        raise InputError(f"{name}: " + "; ".join(problems))  # nothing more can be looked up
+    position = {q: i for i, q in enumerate(states)}
+    letter_position = {x: i for i, x in enumerate(letters)}
+    accepting_list = None if accepting is None else list(accepting)
+
+    if start not in position:
+        problems.append(f"start state {start!r} does not exist")
+    strays = [q for q in accepting_list or [] if q not in position]
+    problems += [f"accepting state {q!r} does not exist" for q in strays]
+    problems += [
+        f"output given for state {q!r}, which does not exist" for q in outputs or {} if q not in position
+    ]
+
+    table = np.full((len(letters), len(states)), -1, dtype=np.int64)
+    for q, row in transitions.items():
+        if q not in position:
+            problems.append(f"transitions given for state {q!r}, which does not exist")
+            continue
+        for x, target in row.items():
+            if x not in letter_position:
+                problems.append(f"state {q!r} has a transition by {x!r}, which is not a letter")
+            elif target not in position:
+                problems.append(f"letter {x!r} sends state {q!r} to {target!r}, which does not exist")
+            else:
+                table[letter_position[x], position[q]] = position[target]
+    if problems:
+        raise InputError(f"{name}: " + "; ".join(problems))
+
+    all_states = list(states)
+    notes = []
+    missing = int((table < 0).sum())
+    output_array = _outputs(states, letters, accepting_list, outputs, mealy)
+    if missing:
+        sink = fresh_name("sink", position)
+        all_states.append(sink)
+        table = np.hstack([table, np.full((len(letters), 1), len(states))])
+        table[table < 0] = len(states)
+        sink_output: Any = (
+            sink if accepting is outputs is mealy is None else (False if accepting is not None else None)
+        )
+        extra = (
+            np.full((len(letters), 1), sink_output, dtype=object)
+            if output_array.ndim == 2
+            else object_array([sink_output])
+        )
+        output_array = np.concatenate([output_array, extra], axis=-1)
+        notes.append(
+            f"completed {missing} missing transition{'s' * (missing > 1)} with a sink state {sink!r}"
+        )
+    return Tables(tuple(all_states), tuple(letters), table, position[start], output_array, tuple(notes))
+
+
+def _outputs(
+    states: Sequence[Hashable],
+    letters: Sequence[Hashable],
+    accepting: Sequence[Hashable] | None,
+    outputs: Mapping[Hashable, Any] | None,
+    mealy: Mapping[Hashable, Mapping[Hashable, Any]] | None,
+) -> NDArray[np.object_]:
+    if mealy is not None:
+        array = np.full((len(letters), len(states)), None, dtype=object)
+        for i, x in enumerate(letters):
+            array[i] = object_array(mealy.get(q, {}).get(x) for q in states)
+        return array
+    if outputs is not None:
+        return object_array(outputs.get(q) for q in states)
+    if accepting is not None:
+        accepted = set(accepting)
+        return object_array(q in accepted for q in states)
+    return object_array(states)
