@@ -1,4 +1,4 @@
-"""`python -m mirrormata`."""
+"""What Python runs for `python -m mirrormata`."""
 
 from .cli import main
 

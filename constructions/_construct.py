@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, overload
 
 from ..foundation._errors import InputError, LimitError, NotRealisableError
+from ..foundation._text import count_noun
 from ._conversions import AutomatonLike, as_automaton
 from ._lrnn import LRNN
 from ._realisation import Realisation, cost
@@ -347,5 +348,5 @@ def _cheapest(
             f"{asked}; leave {'one of them' if len(request.list_asked()) > 1 else 'it'} out"
         )
     layers, factors, dim = min(outside)
-    shown = f"{layers} layer{'s' * (layers != 1)} with {factors} factors and dimension {dim}"
+    shown = f"{count_noun(layers, 'layer')} with {factors} factors and dimension {dim}"
     raise NotRealisableError(f"{asked}; the nearest on offer has {shown}: `mirrormata plan` lists them")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..foundation._errors import LimitError
-from ..foundation._text import html_table, one_line
+from ..foundation._text import count_noun, html_table, one_line
 from ._conversions import AutomatonLike, as_automaton
 from .algebra.groups._permutations import alternating_kind, cycle_lengths, distinct_maps
 from .algebra.monoids._monoid import MAX_MONOID, TransitionMonoid, all_aperiodic, letters_commute
@@ -424,4 +424,4 @@ def _figure(value: int | None) -> str:
 
 
 def _count(value: int | None, noun: str) -> str:
-    return "unknown" if value is None else f"{value:,} {noun}" + "s" * (value != 1)
+    return "unknown" if value is None else count_noun(value, noun)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from ..foundation._errors import InputError
 from ..foundation._registry import find_records
+from ..foundation._text import count_noun
 from ._document import write_certificate
 from .algebra._cyclotomic import Number, sign
 from .algebra._householder import GHFactor
@@ -290,11 +291,10 @@ class Realisation(ABC):
 
     def __repr__(self) -> str:
         """One line: the kind, the automaton, the figures."""
-        factors = "no" if self.householders is None else str(self.householders)
         parts = [
-            f"{self.depth} layer{'s' * (self.depth != 1)}",
-            f"{factors} factor{'s' * (factors != '1')}",
-            f"{self.heads} head{'s' * (self.heads != 1)}",
+            count_noun(self.depth, "layer"),
+            "no factors" if self.householders is None else count_noun(self.householders, "factor"),
+            count_noun(self.heads, "head"),
             f"dimension {self.dim}",
             self.exactness,
         ]

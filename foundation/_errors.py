@@ -1,4 +1,7 @@
-"""The errors that a user can fix: each is one line that names the input, the place in it and the fix."""
+"""The errors that a user can fix: each is one line that names the input, the place in it and the fix.
+
+A file of its own, since every other file raises them, those of this package included.
+"""
 
 from __future__ import annotations
 

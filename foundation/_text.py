@@ -1,4 +1,4 @@
-"""Everything that is wrong with an input in one line of bounded length.
+"""Everything that is wrong with an input in one line of bounded length, and nouns with their numbers.
 
 Text for a terminal and for notebooks: whatever a label holds, no control character of it reaches the terminal as such, and no
 sign of it is read as HTML.
@@ -22,6 +22,22 @@ def refusal(name: str, problems: Sequence[str], shown: int = 20, width: int = 30
     cut = [p if len(p) <= width else f"{p[: width // 2]}...{p[-width // 2 :]}" for p in problems[:shown]]
     more = f"; and {len(problems) - shown} more" if len(problems) > shown else ""
     return InputError(f"{name}: " + "; ".join(cut) + more)
+
+
+def count_noun(number: int, noun: str, plural: str = "s") -> str:
+    """`1 factor`, `2 factors`, `1,000 factors`.
+
+    Args:
+        number: how many, at least 0.
+        noun: the word for one.
+        plural: what more than one, or none, adds to it.
+    """
+    return f"{number:,} {inflect_noun(number, noun, plural)}"
+
+
+def inflect_noun(number: int, noun: str, plural: str = "s") -> str:
+    """The noun alone, as it stands for so many; see `count_noun`."""
+    return noun if number == 1 else noun + plural
 
 
 # C0 and C1 controls but tab and line feed, DEL; separators of lines; marks that turn the direction of writing

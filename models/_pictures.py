@@ -1,4 +1,7 @@
-"""What `mirrormata.plot` draws of the types of this package; it loads this file when it is given one of them."""
+"""What `mirrormata.plot` draws of the types of this package.
+
+A file of its own, since `plot` loads it by its name, and only when it is given an object of this package.
+"""
 
 from __future__ import annotations
 

@@ -28,6 +28,7 @@ from ..constructions.automata._labels import label_text
 from ..constructions.certificates._parts import number_outputs
 from ..foundation._errors import InputError, LimitError
 from ..foundation._files import write_bytes
+from ..foundation._text import count_noun
 from ._npz_file import NPZ_FORMAT
 from .arithmetic._rounding import Floats, float_format
 from .running._weights import MAX_ENTRIES, Rounding, dense_codes, head_weights
@@ -57,11 +58,11 @@ def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) 
     """
     name = lrnn.automaton.name
     if lrnn.is_layered or lrnn.heads != 1:
-        heads = f"up to {_count(lrnn.heads, 'head')}"
+        heads = f"up to {count_noun(lrnn.heads, 'head')}"
         if lrnn.is_layered:
-            heads = f"{_count(len(lrnn.all_heads), 'head')} in all"
+            heads = f"{count_noun(len(lrnn.all_heads), 'head')} in all"
         raise InputError(
-            f"{name}: the .npz format holds one layer with one head, this LRNN has {_count(lrnn.depth, 'layer')} "
+            f"{name}: the .npz format holds one layer with one head, this LRNN has {count_noun(lrnn.depth, 'layer')} "
             f"with {heads}: export it as .safetensors"
         )
     head = lrnn.layers[0].heads[0]
@@ -222,7 +223,3 @@ def decode_table(automaton: Automaton, states: Indices) -> tuple[Indices, list[s
 
 def _json_array(texts: list[str]) -> NDArray[np.str_]:
     return np.array(json.dumps(texts, ensure_ascii=False))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"

@@ -16,6 +16,7 @@ from ..constructions._lrnn import LRNN
 from ..constructions._realisation import realisation_from_certificate
 from ..constructions.automata._automaton import Automaton, Indices
 from ..foundation._errors import InputError
+from ..foundation._text import count_noun
 from ._kinds import kind_of, require_run
 from ._realisations import valid_document
 from .arithmetic._rounding import Floats, float_format
@@ -48,7 +49,7 @@ class Outcome:
         """`(label, text)` pairs of a readable table."""
         r = self.report
         rows = [
-            ("tokens", f"{r.tokens:,} in {r.sequences:,} sequence{'s' * (r.sequences != 1)}"),
+            ("tokens", f"{r.tokens:,} in {count_noun(r.sequences, 'sequence')}"),
             ("dtype", r.dtype),
             ("order", r.order),
             ("errors", f"{r.errors:,}"),

@@ -10,6 +10,8 @@ from typing import Any, Literal, NoReturn
 
 import numpy as np
 
+from ..foundation._text import count_noun
+
 Status = Literal["proved", "exhaustive", "supported", "refuted", "cited", "unknown"]
 STATUSES: tuple[Status, ...] = ("proved", "exhaustive", "supported", "refuted", "cited", "unknown")
 CONFIRMED: tuple[Status, ...] = ("proved", "exhaustive", "supported")
@@ -129,13 +131,9 @@ def status_in_words(status: str, cases: int | None = None) -> str:
     Without a number (what a record expects, before it is run): `holds on a finite set`, `supported by instances`.
     """
     if status == "exhaustive":
-        return "holds on a finite set" if cases is None else f"holds on {cases:,} case{'s' * (cases != 1)}"
+        return "holds on a finite set" if cases is None else f"holds on {count_noun(cases, 'case')}"
     if status == "supported":
-        return (
-            "supported by instances"
-            if cases is None
-            else f"supported by {cases:,} instance{'s' * (cases != 1)}"
-        )
+        return "supported by instances" if cases is None else f"supported by {count_noun(cases, 'instance')}"
     return status
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...foundation._errors import InputError
+from ...foundation._text import count_noun
 from ._completing import complete, label_problems, object_array, type_and_value
 
 Label = Hashable
@@ -143,8 +144,8 @@ class Automaton:
     def __repr__(self) -> str:
         """One line: the name, the sizes and the kind of outputs."""
         kind = ", Mealy outputs" if self.is_mealy else ""
-        states = f"{len(self.states):,} state{'s' * (len(self.states) != 1)}"
-        letters = f"{len(self.letters):,} letter{'s' * (len(self.letters) != 1)}"
+        states = count_noun(len(self.states), "state")
+        letters = count_noun(len(self.letters), "letter")
         return (
             f"<Automaton {self.name!r:.60}: {states}, {letters}, start {self.states[self.start]!r:.40}{kind}>"
         )
@@ -346,7 +347,7 @@ class Automaton:
             outputs=self.outputs[..., kept],
             notes=(
                 *self.notes,
-                f"dropped {len(dropped)} unreachable state{'s' * (len(dropped) > 1)}: {shown}",
+                f"dropped {count_noun(len(dropped), 'unreachable state')}: {shown}",
             ),
         )
 
@@ -470,7 +471,7 @@ def minimise(automaton: Automaton) -> Automaton:
         automaton.name,
         notes=(
             *automaton.notes,
-            f"minimised by outputs: {merged} state{'s' * (merged > 1)} merged into others",
+            f"minimised by outputs: {count_noun(merged, 'state')} merged into others",
         ),
     )
 

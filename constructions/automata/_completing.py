@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...foundation._errors import InputError
+from ...foundation._text import count_noun
 
 
 def label_problems(labels: Sequence[Any], kind: str) -> list[str]:
@@ -137,9 +138,7 @@ def complete(
             else object_array([sink_output])
         )
         output_array = np.concatenate([output_array, extra], axis=-1)
-        notes.append(
-            f"completed {missing} missing transition{'s' * (missing > 1)} with a sink state {sink!r}"
-        )
+        notes.append(f"completed {count_noun(missing, 'missing transition')} with a sink state {sink!r}")
     return Tables(tuple(all_states), tuple(letters), table, position[start], output_array, tuple(notes))
 
 

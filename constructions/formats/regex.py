@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...foundation._errors import InputError, LimitError
-from ...foundation._text import refusal
+from ...foundation._text import count_noun, refusal
 from ..automata._acceptor import EPSILON, MAX_STATES, Acceptor
 from ..automata._automaton import Automaton, Indices, Track
 from ..automata._completing import label_problems
@@ -307,7 +307,7 @@ def _number_states(automaton: Automaton, what: str) -> Automaton:
         transitions=table,
         start=0,
         outputs=outputs,
-        notes=(f"{what} of the pattern: {len(order)} state{'s' * (len(order) > 1)}{sink}",),
+        notes=(f"{what} of the pattern: {count_noun(len(order), 'state')}{sink}",),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...foundation._errors import InputError
 from ...foundation._files import read_text
-from ...foundation._text import refusal
+from ...foundation._text import count_noun, refusal
 from ..algebra.groups._finite_group import FiniteGroup, Product
 from ..automata._acceptor import with_start_text
 from ..automata._automaton import Automaton, Indices
@@ -81,7 +81,7 @@ def read_word_problem(path: str | Path, *, group: str | None = None) -> WordProb
             f"{left_failure}, right in {right_failure}; check the group and the numbering of its elements"
         )
     product: Product = "right" if left_failure else "left"
-    checked = f"{len(inputs)} row{'s' * (len(inputs) != 1)} checked in both product orders: "
+    checked = f"{count_noun(len(inputs), 'row')} checked in both product orders: "
     if left_failure or right_failure:
         note = f"{checked}the {product} product of {group_name} gives every target"
     else:

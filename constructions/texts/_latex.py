@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from ...foundation._text import count_noun, inflect_noun
 from .._head import Head, dense_matrix, to_dense
 from .._lrnn import LRNN
 from .._realisation import Sparse, Transition
@@ -23,7 +24,6 @@ from ._show import (
     SHORT_LIST,
     LayerLetters,
     check_max_letters,
-    count_noun,
     distinct_transitions,
     head_text,
     heads_read,
@@ -279,7 +279,7 @@ def _head_parts(title: str, head: Head, code: int, own: LayerLetters, max_letter
         what = text(map_text(point_map(head, t)))
         parts.append(
             rf"\paragraph{{Transition {number} of {len(kinds)}}} "
-            f"letter{'s' * (len(letters) > 1)} {', '.join(names)}{more}; {what}.\n"
+            f"{inflect_noun(len(letters), 'letter')} {', '.join(names)}{more}; {what}.\n"
             + transition_latex("A", head.transitions[t], head)
         )
     if len(kinds) > max_letters:
@@ -304,7 +304,7 @@ def _read_out_parts(lrnn: LRNN, i: int, letters: Sequence[LayerLetters], max_let
             name = _tt(label_text(lrnn.automaton.states[y]) if last else letters[i + 1].name(y))
             parts.append(rf"{points_text(points)}~$\to$~{name}" if heads else name)
         names = ", ".join(f"{i + 1}.{h + 1}" for h in heads)
-        read = f"head{'s' * (len(heads) > 1)} {names} at " if heads else ""
+        read = f"{inflect_noun(len(heads), 'head')} {names} at " if heads else ""
         lines.append(
             rf"\item {_tt(own.name(x))}: {read}{', '.join(parts)}{_say_cut(len(rows), max_letters, 'point')}"
         )

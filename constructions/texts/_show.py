@@ -22,6 +22,7 @@ from math import prod
 import numpy as np
 
 from ...foundation._errors import InputError
+from ...foundation._text import count_noun, inflect_noun
 from .._delay import BlockDelay
 from .._head import Head, dense_matrix, to_dense
 from .._lrnn import LRNN, Layer
@@ -120,11 +121,6 @@ def check_max_letters(max_letters: int) -> None:
     """`InputError` unless at least one letter is wanted."""
     if max_letters < 1:
         raise InputError(f"`max_letters` {max_letters}: at least one letter is needed")
-
-
-def count_noun(number: int, noun: str, plural: str = "s") -> str:
-    """`1 factor`, `2 factors`."""
-    return f"{number} {noun}{'' if number == 1 else plural}"
 
 
 def label_text(label: object) -> str:
@@ -463,7 +459,7 @@ def say_cut(count: int, most: int, noun: str) -> list[str]:
 def short_list(names: Sequence[str], most: int = SHORT_LIST) -> str:
     """`letters a, b, c and 9 more`."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"letter{'s' * (len(names) > 1)} {', '.join(names[:most])}{more}"
+    return f"{inflect_noun(len(names), 'letter')} {', '.join(names[:most])}{more}"
 
 
 def point_codes(head: Head) -> list[Sparse]:
@@ -543,6 +539,6 @@ def _read_out_lines(lrnn: LRNN, i: int, letters: Sequence[LayerLetters], max_let
             parts.append(f"{where} → {name}" if heads else name)
         more = f"; ... {len(rows) - max_letters} more" if len(rows) > max_letters else ""
         names = ", ".join(f"{i + 1}.{h + 1}" for h in heads)
-        read = f"head{'s' * (len(heads) > 1)} {names} at " if heads else ""
+        read = f"{inflect_noun(len(heads), 'head')} {names} at " if heads else ""
         lines.append(f"  {own.name(x)}: {read}{'; '.join(parts)}{more}")
     return lines + say_cut(own.count, max_letters, "letter")

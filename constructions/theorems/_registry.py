@@ -1,4 +1,7 @@
-"""Every construction on offer, found by the files of this folder."""
+"""Every construction on offer, found by the files of this folder.
+
+Apart from `_construction.py`, which all those files import.
+"""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from ...foundation._errors import InputError, NotRealisableError
+from ...foundation._text import count_noun
 from .._conversions import AutomatonLike, as_automaton
 from .._delay import BlockDelay
 from ..algebra.groups._actions import transitive_action
@@ -196,7 +197,7 @@ def _delay(budget: int, exactness: str, problem: Problem) -> BlockDelay:
         )
     except InputError:  # this many factors suffice in one layer
         raise NotRealisableError(
-            f"{problem.automaton.name}: DP.T1: {budget} factor{'s' * (budget != 1)} a token do in one layer; leave "
+            f"{problem.automaton.name}: DP.T1: {count_noun(budget, 'factor')} a token do in one layer; leave "
             "`theorem` out"
         ) from None
 

@@ -8,6 +8,7 @@ letter's own lower bits. So real eigenvalues ±1 reach period 2^L in L layers, w
 from __future__ import annotations
 
 from ...foundation._errors import NotRealisableError
+from ...foundation._text import count_noun
 from .._lrnn import LRNN
 from .._realisation import Sparse, Transition
 from ..algebra._householder import gh_factor
@@ -51,7 +52,7 @@ def ripple_counter(automaton: Automaton, *, max_group: int = 5_000) -> LRNN:
         [[rule(i)] for i in range(layers)],
         route,
         theorem="own.T2tight",
-        construction=f"ripple-carry adder of {layers} sign{'s' * (layers != 1)}, one a layer",
+        construction=f"ripple-carry adder of {count_noun(layers, 'sign')}, one a layer",
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError, LimitError
 from ...foundation._files import write_bytes
+from ...foundation._text import count_noun
 from ...theory._npz_file import NPZ_FORMAT
 from ...theory.arithmetic._rounding import Floats
 from ..learned._learned import Factors, LearnedHead
@@ -76,7 +77,7 @@ def fla_heads(
                     f"head {i + 1}.{h + 1}", A[i][:, h], B[i][:, h], H, factors, None, float(spread[h]), (len(heads),)
                 )
             )  # fmt: skip
-    what = f"{model.layers} layer{'s' * (model.layers > 1)}{', convolution' if model.conv else ''}"
+    what = f"{count_noun(model.layers, 'layer')}{', convolution' if model.conv else ''}"
     note = (
         f"transitions depend on the context ({what}): means over {words} random words of {len(read)} letters, seed "
         f"{seed}; `spread` is how far they lie apart"

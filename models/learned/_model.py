@@ -18,6 +18,7 @@ from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError
+from ...foundation._text import count_noun
 from ...theory.arithmetic._rounding import Floats
 from .._families import find_family
 from .._model import Block, Model
@@ -180,7 +181,7 @@ def learned_from_model(
         draw = np.random.default_rng(seed)
         words = draw.integers(0, len(labels), (CONTEXTS, CONTEXT_LENGTH))
         notes.append(
-            f"transitions depend on the context ({model.config.layers} layer{'s' * (model.config.layers > 1)}"
+            f"transitions depend on the context ({count_noun(model.config.layers, 'layer')}"
             f"{', convolution' if model.config.conv else ''}): means over {CONTEXTS} random words of "
             f"{CONTEXT_LENGTH} letters, seed {seed}; `spread` is how far they lie apart"
         )

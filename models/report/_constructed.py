@@ -19,7 +19,6 @@ from ...constructions.algebra._cyclotomic import simplest
 from ...constructions.algebra._householder import GHFactor
 from ...constructions.automata._automaton import Automaton, breadth_first
 from ...constructions.texts._show import (
-    count_noun,
     distinct_transitions,
     factor_texts,
     label_text,
@@ -27,6 +26,7 @@ from ...constructions.texts._show import (
     vector_text,
 )
 from ...foundation._errors import InputError, LimitError
+from ...foundation._text import count_noun
 from ...theory.pictures._automaton import svg_text
 from ...theory.pictures._cascade import draw_cascade
 from ...theory.pictures._mirrors import draw_mirrors

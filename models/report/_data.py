@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from ...constructions.algebra.monoids._monoid import MAX_MONOID
 from ...foundation._errors import InputError
+from ...foundation._text import count_noun
 from ...theory.arithmetic._rounding import float_format
 
 Cell: TypeAlias = str | int | float | bool | None
@@ -431,5 +432,5 @@ class RandomRuns:
     @property
     def text(self) -> str:
         """`8 random words of 2,000 letters, seed 0`."""
-        words, letters = "s" * (self.words > 1), "s" * (self.length > 1)
-        return f"{self.words:,} random word{words} of {self.length:,} letter{letters}, seed {self.seed}"
+        words, letters = count_noun(self.words, "random word"), count_noun(self.length, "letter")
+        return f"{words} of {letters}, seed {self.seed}"

@@ -9,8 +9,9 @@ from typing import Any
 from ...constructions._document import read_document
 from ...constructions._lrnn import as_table
 from ...constructions._realisation import Realisation
-from ...constructions.texts._show import count_noun, distinct_transitions
+from ...constructions.texts._show import distinct_transitions
 from ...foundation._errors import InputError, LimitError
+from ...foundation._text import count_noun
 from ...theory._check import CheckResult, check
 from ...theory._horizon import full_certificate
 from ...theory._verdict import status_in_words

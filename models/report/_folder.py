@@ -15,9 +15,10 @@ from ...constructions._document import FORMAT
 from ...constructions._lrnn import LRNN
 from ...constructions._realisation import Realisation, realisation_from_certificate
 from ...constructions.automata._automaton import Automaton
-from ...constructions.texts._show import count_noun, label_text
+from ...constructions.texts._show import label_text
 from ...foundation._errors import InputError, MirrormataError
 from ...foundation._files import read_json
+from ...foundation._text import count_noun
 from ..fla._model import is_fla
 from ..tasks._contract import TaskContract, read_contract
 from ._data import Cell, LearnedLimits, Section, Table

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions.texts._show import count_noun
 from ...foundation._errors import MirrormataError
+from ...foundation._text import count_noun
 from ...theory._check import check
 from ...theory.running._words import random_words
 from .._model_file import load_model

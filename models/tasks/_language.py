@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 
 from ...foundation._errors import InputError, LimitError
+from ...foundation._text import count_noun
 from ._contract import LANGUAGE, TaskContract
 from ._contract import Protocol as Published
 from ._sampling import IGNORED, PIECE, TESTING, TRAINING, Array, Batch, generator
@@ -54,7 +55,7 @@ class Corpus:
 
     def __str__(self) -> str:
         def part(files: int, letters: Array) -> str:
-            return f"{files:,} file{'s' * (files != 1)} ({int((letters != BOUNDARY).sum()):,} bytes)"
+            return f"{count_noun(files, 'file')} ({int((letters != BOUNDARY).sum()):,} bytes)"
 
         return (
             f"train {part(self.train_files, self.train)}, test {part(self.test_files, self.test)}, "

@@ -1,4 +1,7 @@
-"""The labels of a certificate: texts for people, which prove nothing, but whose numbers are checked."""
+"""The labels of a certificate: texts for people, which prove nothing, but whose numbers are checked.
+
+A file of its own, apart from those on which a proof rests.
+"""
 
 from __future__ import annotations
 

@@ -22,7 +22,6 @@ from ...constructions._head import Head
 from ...constructions._lrnn import LRNN
 from ...constructions.cascades._holonomy_group import order_and_name
 from ...constructions.texts._show import (
-    count_noun,
     distinct_transitions,
     label_text,
     layer_letters,
@@ -30,6 +29,7 @@ from ...constructions.texts._show import (
     point_map,
 )
 from ...foundation._errors import InputError
+from ...foundation._text import count_noun
 from ._mirrors import picture_format, write_figure
 
 
@@ -78,7 +78,7 @@ def head_boxes(lrnn: LRNN, i: int, max_heads: int) -> list[HeadBox]:
     if shown < heads:
         reads = lrnn.layers[i].reads
         readers = 0 if reads is None else int((reads >= shown).any(axis=1).sum())
-        boxes.append(HeadBox((f"{count_noun(heads - shown, 'more head')}", "not drawn"), "more", readers))
+        boxes.append(HeadBox((count_noun(heads - shown, "more head"), "not drawn"), "more", readers))
     return boxes
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from ...constructions._lrnn import LRNN
-from ...constructions.texts._show import count_noun
+from ...foundation._text import count_noun, inflect_noun
 from ._mirror_head import TOLERANCE, DrawnHead, DrawnLetter, Floats
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -36,7 +36,7 @@ def sentence(head: DrawnHead, letter: DrawnLetter) -> str:
         return f"{gate}{_factors(letter)}{tail}"
     if head.form == "wires":
         return _permutation(letter.matrix, k)
-    count = f"{number_word(k)} mirror" + ("s" if k > 1 else "")
+    count = f"{number_word(k)} {inflect_noun(k, 'mirror')}"
     if head.form == "line":
         return f"{count}: the sign flips" if k % 2 else f"{count}: every state stays"
     if k == 1:

@@ -34,7 +34,6 @@ from ...constructions.automata._automaton import Indices
 from ...constructions.texts._show import (
     LayerLetters,
     check_max_letters,
-    count_noun,
     distinct_transitions,
     label_text,
     layer_letters,
@@ -46,6 +45,7 @@ from ...constructions.texts._show import (
 )
 from ...foundation._errors import InputError, LimitError
 from ...foundation._files import write_bytes
+from ...foundation._text import count_noun
 from ._mirror_head import DrawnHead, DrawnLetter, prepare_head, state_names
 from ._mirror_panels import (
     ARROW,

@@ -28,6 +28,7 @@ from ...constructions.algebra.groups._permutations import cycle_lengths
 from ...constructions.automata._automaton import Automaton, Indices, breadth_first
 from ...constructions.automata._labels import distinct_texts
 from ...foundation._errors import DisagreementError, InputError
+from ...foundation._text import count_noun
 from ..checker.bound import FIFTHS, FINITE, PAIRS, RULES, SEARCH
 from ..checker.bound import bounds as checker_bounds
 
@@ -427,6 +428,6 @@ def _of_layers(found: Realisation, bound: Bound) -> ReachedBound | None:
         return None
     if factors >= bound.at_least:
         return None
-    most = f"at most {factors} factor{'s' * (factors != 1)} a letter in each head"
+    most = f"at most {count_noun(factors, 'factor')} a letter in each head"
     why = f"one layer needs {bound.at_least}: {bound.why}"
     return ReachedBound("layers", 2, layers, bound.reason, bound.kind, f"{most}, {BESIDE_ONE_LAYER}", why)

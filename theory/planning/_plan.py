@@ -16,7 +16,7 @@ from ...constructions.automata._automaton import Automaton
 from ...constructions.theorems._construction import Limits
 from ...constructions.theorems._registry import construction_of
 from ...foundation._errors import LimitError, NotRealisableError
-from ...foundation._text import console, html_table, one_line
+from ...foundation._text import console, count_noun, html_table, one_line
 from .._kinds import kind_of
 from ._bounds import Bound, ReachedBound, bounds, reached_bounds
 
@@ -107,7 +107,7 @@ class Plan:
     def __repr__(self) -> str:
         count, first = len(self.offers), self.offers[0].found if self.offers else None
         cheapest = "" if first is None else f", the cheapest {first.theorem}"
-        return one_line(self, f"{self.automaton.name}, {count} realisation{'s' * (count != 1)}{cheapest}")
+        return one_line(self, f"{self.automaton.name}, {count_noun(count, 'realisation')}{cheapest}")
 
     def _repr_html_(self) -> str:
         headings, *rows = self.rows()
@@ -271,7 +271,7 @@ def print_plan(made: Plan) -> None:
     shown = console()
     automaton = made.automaton
     shown.print(
-        f"{automaton.name}: {len(automaton.states):,} states, {len(automaton.letters):,} letter{'s' * (len(automaton.letters) != 1)}",
+        f"{automaton.name}: {len(automaton.states):,} states, {count_noun(len(automaton.letters), 'letter')}",
         style="bold",
     )
     table = Table(box=box.SIMPLE, pad_edge=False)

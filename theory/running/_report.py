@@ -8,7 +8,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from ...foundation._text import html_table
+from ...foundation._text import count_noun, html_table
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class RunReport:
     def rows(self) -> list[tuple[str, str]]:
         """`(label, text)` pairs of a readable table."""
         rows = [
-            ("tokens", f"{self.tokens:,} in {self.sequences:,} sequence{'s' * (self.sequences != 1)}"),
+            ("tokens", f"{self.tokens:,} in {count_noun(self.sequences, 'sequence')}"),
             ("errors", f"{self.errors:,}"),
             ("arithmetic", f"{self.dtype}, {self.order}, {self.backend}"),
         ]

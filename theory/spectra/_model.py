@@ -16,7 +16,7 @@ from ...constructions._lrnn import LRNN, table_of
 from ...constructions._realisation import Realisation
 from ...constructions.texts._show import distinct_transitions, label_text, layer_letters
 from ...foundation._errors import InputError, LimitError
-from ...foundation._text import html_table, one_line
+from ...foundation._text import count_noun, html_table, one_line
 from ..running._weights import letter_rows
 from ._eigenvalues import (
     MAX_BITS,
@@ -384,9 +384,7 @@ class ModelSpectrum:
     def __repr__(self) -> str:
         heads, letters = len(self.heads), len(self.letters)
         decided = "all decided" if self.is_decided else "some undecided"
-        return one_line(
-            self, f"{self.name}, {heads} head{'s' * (heads != 1)}, {letters:,} matrices, {decided}"
-        )
+        return one_line(self, f"{self.name}, {count_noun(heads, 'head')}, {letters:,} matrices, {decided}")
 
     def _repr_html_(self) -> str:
         headings, *rows = self.rows()

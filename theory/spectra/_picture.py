@@ -17,6 +17,7 @@ from matplotlib.patches import Circle, Wedge
 from matplotlib.patheffects import withStroke
 
 from ...foundation._errors import InputError
+from ...foundation._text import count_noun
 from ..pictures._mirror_panels import MIRRORS
 from ..pictures._mirrors import picture_format, write_figure
 from ._eigenvalues import eigenvalues_text
@@ -166,7 +167,7 @@ def _write_legend(figure: Figure, groups: Sequence[Group], left: float, top: flo
         y = _entry(figure, colour, _name_letters(labels), eigenvalues_text(eigenvalues, 4, 4), left, y, tall)
     if grey:
         count = sum(len(g.labels) for g in grey)
-        text = f"{count} more letter{'s' * (count > 1)}"
+        text = count_noun(count, "more letter")
         _entry(figure, OTHER, text, "", left, y, tall)
 
 
@@ -192,7 +193,7 @@ def _name_letters(labels: Sequence[str]) -> str:
 
 def _heading(head: HeadSpectrum) -> str:
     count = sum(len(letter.labels) for letter in head.letters)
-    return f"{head.name}: dimension {head.dim}, {count} letter{'s' * (count != 1)}"
+    return f"{head.name}: dimension {head.dim}, {count_noun(count, 'letter')}"
 
 
 def _caption(spectrum: ModelSpectrum, drawn: int) -> str:
@@ -214,7 +215,7 @@ def _caption(spectrum: ModelSpectrum, drawn: int) -> str:
     if not all(letter.spectrum.is_decided for letter in spectrum.letters):
         sentences.append("Pale with a dashed edge: undecided at the precision allowed.")
     if (rest := len(spectrum.heads) - drawn) > 0:
-        sentences.append(f"{rest} more head{'s' * (rest > 1)} not drawn.")
+        sentences.append(f"{count_noun(rest, 'more head')} not drawn.")
     return " ".join(sentences)
 
 

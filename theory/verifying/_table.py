@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...foundation._text import console
+from ...foundation._text import console, count_noun
 from .._verdict import STATUSES, Verdict, plain, status_in_words
 from ._registry import Entry, Registry
 from ._verify import BUDGET_SPENT, ClaimOutcome
@@ -35,7 +35,7 @@ def count_statuses(statuses: Sequence[str], total: int) -> str:
     }
     counts = [(statuses.count(status), words.get(status, (status, status))) for status in STATUSES]
     parts = [f"{count} {one if count == 1 else many}" for count, (one, many) in counts if count]
-    named = f"{total} claim{'s' * (total != 1)}"
+    named = count_noun(total, "claim")
     return f"{named}: {', '.join(parts)}" if parts else named
 
 
