@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -142,12 +141,12 @@ def _target(
     text: str, alphabet: str | None, track: str | None, start: str | None, group: str | None, product: str
 ) -> tuple[Any, Any]:
     """The construction in a certificate, and its automaton; for a SPEC only the automaton."""
-    from ..constructions._document import FORMAT, read_document
-    from ..theory._realisations import lrnn_of
+    from ..constructions._document import find_document
+    from ..theory._realisations import realisation_in
 
-    if Path(text).suffix == ".json" and Path(text).is_file() and read_document(text).get("format") == FORMAT:
-        lrnn = lrnn_of(text)
-        return lrnn, lrnn.automaton
+    if (document := find_document(text)) is not None:
+        found = realisation_in(document, text)
+        return found, found.automaton
     return None, automaton_of(text, alphabet, track, start, group, product, 100_000, 10_000_000)
 
 

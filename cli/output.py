@@ -5,8 +5,10 @@ All text for people goes through `say` or the tables here, which let no control 
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import shlex
 import sys
 import threading
 import time
@@ -19,6 +21,8 @@ from ..foundation._text import console, printable
 
 _CONTEXT: ContextVar[Any] = ContextVar("context", default=None)
 _ARGUMENT = re.compile(r"`([a-z_][a-z0-9_]*)`")
+_CALL = re.compile(r"""`(construct)\(('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)`""")
+"""The call of a function that makes what the command of its name writes to a file."""
 
 
 def print_json(value: Any) -> None:
@@ -41,22 +45,28 @@ def with_options(text: str) -> str:
     """The text with the arguments that it names, such as `max_states`, as the command line has them: --max-states.
 
     The library names its arguments in backquotes. The options are those of the command that runs; an argument that it
-    does not have is looked up in the other commands (an error may point to what `construct` takes), and what no command
-    has stays as it is.
+    does not have is looked up in the other commands (an error may point to what `construct` takes). The name of a function
+    that is a command too becomes that command, and its call, as in `construct('S5')`, the command with what it is given.
+    All else stays as it is.
     """
     context = _CONTEXT.get()
     if context is None or "`" not in text:
         return text
-    commands = [context.command, *_commands_below(context.find_root().command)]
+    root = context.find_root().command
+    commands, named = [context.command, *_commands_below(root)], getattr(root, "commands", {})
 
     def option(found: re.Match[str]) -> str:
         for parameter in (parameter for command in commands for parameter in command.params):
             if parameter.name == found[1]:
                 positional = parameter.param_type_name == "argument"
                 return str(parameter.metavar).strip("[].") if positional else str(parameter.opts[0])
-        return found[0]
+        return f"`mirrormata {found[1]}`" if found[1] in named else found[0]
 
-    return _ARGUMENT.sub(option, text)
+    def command_line(found: re.Match[str]) -> str:
+        given = shlex.quote(ast.literal_eval(found[2]))
+        return f"`mirrormata {found[1]} {given} -o FILE`"
+
+    return _CALL.sub(command_line, _ARGUMENT.sub(option, text))
 
 
 def _commands_below(command: Any) -> list[Any]:

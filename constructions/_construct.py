@@ -349,4 +349,4 @@ def _cheapest(
         )
     layers, factors, dim = min(outside)
     shown = f"{count_noun(layers, 'layer')} with {factors} factors and dimension {dim}"
-    raise NotRealisableError(f"{asked}; the nearest on offer has {shown}: `mirrormata plan` lists them")
+    raise NotRealisableError(f"{asked}; the nearest on offer has {shown}: `plan` lists them")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..foundation._errors import InputError
 from ..foundation._files import parse_json, read_text, write_text
@@ -63,7 +63,27 @@ def read_document(path: str | Path) -> dict[str, Any]:
     try:
         document = parse_json(text, str(path))
     except InputError as error:
-        raise InputError(f"{error}; a certificate is written by `mirrormata construct -o`") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise InputError(f"{error}; a certificate is made by `construct`") from None
+    if not is_certificate(document):
         raise InputError(f'{path}: not a mirrormata certificate (its "format" must be "{FORMAT}")')
-    return document
+    return dict(document)
+
+
+def find_document(path: str | Path) -> dict[str, Any] | None:
+    """The certificate that a path leads to. None where it leads elsewhere: to an automaton's `.json`, to no file.
+
+    Args:
+        path: a path, or any other text, such as a SPEC.
+
+    Raises:
+        InputError: a `.json` file that cannot be read, or holds no JSON.
+    """
+    if Path(path).suffix != ".json" or not Path(path).is_file():
+        return None
+    document = parse_json(read_text(path), str(path))
+    return dict(document) if is_certificate(document) else None
+
+
+def is_certificate(value: object) -> TypeGuard[Mapping[str, Any]]:
+    """Has it the format of a certificate? Nothing is proved by this."""
+    return isinstance(value, Mapping) and value.get("format") == FORMAT

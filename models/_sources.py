@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ..constructions._conversions import AutomatonLike, as_automaton
-from ..constructions._document import FORMAT, read_document
-from ..constructions._lrnn import as_table
+from ..constructions._document import is_certificate
 from ..constructions._realisation import Realisation
 from ..constructions.automata._labels import label_text
 from ..foundation._errors import InputError
-from ..theory._realisations import realisation_of
+from ..theory._realisations import realisation_of, require_table, require_there
 from ..theory.arithmetic._arithmetic import Arithmetic, Kernel, parse_arithmetic
 from ..theory.proofs._answers import Answers, answers_of, output_answers, same_letters
 from ..theory.proofs._npz_model import NpzModel, load_npz_matrices, load_npz_model
@@ -88,7 +87,7 @@ def open_source(model: Any, argument: str = "model") -> Source:
         return Source("npz", model, model.name)
     if isinstance(model, Realisation):
         return Source("realisation", model, model.construction)
-    if isinstance(model, Mapping) and model.get("format") == FORMAT:
+    if is_certificate(model):
         return Source("realisation", realisation_of(model, argument), "certificate")
     if all(callable(getattr(model, name, None)) for name in ("initial", "step", "decode")):
         return Source("stepper", model, "stepper")
@@ -111,13 +110,7 @@ def _open_path(path: str, argument: str) -> Source:
         return Source("folder", path, path)
     if place.suffix == ".npz":
         return Source("npz", path, path)
-    if not place.exists() and not place.suffix:
-        raise InputError(
-            f"{path}: no such file, and not a model folder or a checkpoint; for an automaton of this name write its certificate "
-            f"first with `mirrormata construct {path} -o FILE`"
-        )
-    if place.suffix == ".json" and place.is_file() and read_document(path).get("format") != FORMAT:
-        raise InputError(f"{path}: not a model folder, an FLA checkpoint, an .npz or a certificate")
+    require_there(path, ", and not a model folder or a checkpoint")
     return Source("realisation", realisation_of(path), path)
 
 
@@ -287,11 +280,8 @@ def spectrum_of_model(
             f"{source.name}: it gives no exact matrices of its letters; `compare` shows the eigenvalues of its heads"
         )
     held = load_npz_matrices(source.value) if isinstance(source.value, str) else source.value
-    if source.kind == "realisation" and (held := as_table(source.value)) is None:
-        raise InputError(
-            f"{source.name}: a certificate of kind {source.value.kind} holds no table of a linear RNN; one of kind table or "
-            "horizon does"
-        )
+    if source.kind == "realisation":
+        held = require_table(source.value, source.name)
     return model_spectrum(
         held,
         products=products,

@@ -10,7 +10,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ..constructions._document import FORMAT, read_document
+from ..constructions._document import FORMAT, is_certificate, read_document
 from ..constructions._lrnn import LRNN, as_table
 from ..constructions._realisation import Realisation, realisation_from_certificate
 from ..constructions.automata._automaton import Automaton
@@ -34,11 +34,15 @@ def lrnn_of(path: str) -> LRNN:
 
     `InputError` for a certificate without one, and for an invalid one.
     """
-    found = realisation_of(path)
+    return require_table(realisation_of(path), path)
+
+
+def require_table(found: Realisation, name: str) -> LRNN:
+    """What a certificate of this name constructs, as a table; `InputError` where it has none."""
     table = as_table(found)
     if table is None:
         raise InputError(
-            f"{path}: a certificate of kind {found.kind} holds no table of a linear RNN; one of kind table or horizon does"
+            f"{name}: a certificate of kind {found.kind} holds no table of a linear RNN; one of kind table or horizon does"
         )
     return table
 
@@ -56,61 +60,61 @@ def realisation_of(model: RealisationLike, argument: str = "model") -> Realisati
     if isinstance(model, Realisation):
         return model
     if isinstance(model, str | PathLike):
-        path = fspath(model)
-        return realisation_from_certificate(valid_document(path), path)
+        return realisation_in(_read(fspath(model)), fspath(model))
     if isinstance(model, Mapping):
-        return _constructed_by(dict(model), argument)
+        if not is_certificate(model):
+            raise InputError(
+                f'`{argument}` is no certificate (its "format" must be "{FORMAT}"): give {TAKEN}'
+            )
+        return realisation_in(model, f"`{argument}`")
     what = f"`{argument}` is of the type {type(model).__name__}: give {TAKEN}"
     if isinstance(model, Automaton):
         what += "; `construct` makes a construction of an automaton"
     raise InputError(what)
 
 
-def _constructed_by(certificate: dict[str, Any], argument: str) -> Realisation:
-    """What a certificate given as data constructs."""
-    if certificate.get("format") != FORMAT:
-        raise InputError(f'`{argument}` is no certificate (its "format" must be "{FORMAT}"): give {TAKEN}')
-    if "layers" not in certificate and certificate.get("kind") != "delay":
+def realisation_in(certificate: Mapping[str, Any], name: str) -> Realisation:
+    """What a certificate constructs, which is checked first; `name` is what errors call it."""
+    return realisation_from_certificate(_require_valid(certificate, name), name)
+
+
+def valid_document(path: str) -> Mapping[str, Any]:
+    """The document of a valid certificate that holds a construction; the file is read once."""
+    return _require_valid(_read(path), path)
+
+
+def _require_valid(certificate: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The certificate itself. `InputError` unless it is valid and holds a construction; the kind is looked at first."""
+    kind = certificate.get("kind")
+    if kind in HOLDS and "layers" not in certificate:
+        instead = "the model itself" if kind == "equivalent" else "one of kind table, horizon or delay"
         raise InputError(
-            f"`{argument}` is a certificate of kind {certificate.get('kind')}, which holds no table of a linear RNN: give one "
-            "of kind table, horizon or delay"
+            f"{name}: this certificate of kind {kind} holds {HOLDS[kind]} and no linear RNN; give {instead}"
         )
     if (result := check(certificate)).verdict != "valid":
-        raise InputError(f"`{argument}` is an invalid certificate ({result.reason}): construct it again")
-    return realisation_from_certificate(certificate, argument)
-
-
-def valid_document(path: str) -> dict[str, Any]:
-    """The document of a valid certificate that holds a construction; the kind is looked at first."""
-    document = _read(path)
-    kind = document.get("kind")
-    if kind in HOLDS and "layers" not in document:
-        instead = "one of kind table or horizon, as `mirrormata construct -o` writes it"
         raise InputError(
-            f"{path}: this certificate of kind {kind} holds {HOLDS[kind]} and no table of a linear RNN; give "
-            f"{'the model itself' if kind == 'equivalent' else instead}"
+            f"{name}: the certificate is invalid ({result.reason}): `construct` makes valid ones"
         )
-    if (result := check(path)).verdict != "valid":
-        raise InputError(
-            f"{path}: the certificate is invalid ({result.reason}): `mirrormata construct -o` writes valid ones"
-        )
-    return document
+    return certificate
 
 
 def _read(path: str) -> dict[str, Any]:
     require_there(path)
     if Path(path).suffix == ".npz":
         raise InputError(
-            f"{path}: an .npz of matrices, and a certificate is needed; `mirrormata prove` and `mirrormata compare` take "
-            "an .npz"
+            f"{path}: an .npz of matrices, and a certificate is needed; `prove` and `compare` take an .npz"
         )
     return read_document(path)
 
 
-def require_there(path: str) -> None:
-    """`InputError` where there is no such file and the text looks like an automaton's name."""
+def require_there(path: str, tried: str = "") -> None:
+    """`InputError` where there is no such file and the text looks like an automaton's name.
+
+    Args:
+        path: what was given.
+        tried: what else it might have been, such as ` and no model folder`.
+    """
     if not Path(path).exists() and not Path(path).suffix:
         raise InputError(
-            f"{path}: no such file; for an automaton of this name write its certificate first with "
-            f"`mirrormata construct {path} -o FILE`"
+            f"{path}: no such file{tried}; for an automaton of this name give the certificate of `construct({path!r})`"
         )

@@ -129,6 +129,4 @@ def name_document_in_errors(name: str) -> Iterator[None]:
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
-        raise InputError(
-            f"{name}: the certificate is malformed; `mirrormata check` gives the reason"
-        ) from None
+        raise InputError(f"{name}: the certificate is malformed; `check` gives the reason") from None

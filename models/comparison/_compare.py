@@ -11,13 +11,14 @@ import numpy as np
 
 from ...constructions._construct import construct
 from ...constructions._conversions import AutomatonLike, as_automaton
-from ...constructions._document import FORMAT, read_document
+from ...constructions._document import find_document, is_certificate
 from ...constructions._lrnn import table_of
 from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError, LimitError, MirrormataError
-from .._sources import ModelSource, open_source
+from ...theory._realisations import realisation_in, realisation_of
+from .._sources import ModelSource
 from ..learned._learned import Learned, LearnedHead
 from ._causes import Failure, causal_check, eigenvalues_in_zero_one, horizon_of, why_it_fails
 from ._extraction import Extracted, Method, extract_clusters, extract_exact, extract_learning
@@ -142,15 +143,12 @@ def _target(given: Beside) -> tuple[Realisation | None, Automaton | None]:
     """The construction that was given, if one was, and the automaton."""
     if given is None:
         return None, None
-    file = Path(given) if isinstance(given, str | Path) else None
-    is_file = file is not None and file.suffix == ".json" and file.is_file()
-    is_certificate = isinstance(given, Mapping) and given.get("format") == FORMAT
-    if (
-        is_certificate
-        or isinstance(given, Realisation)
-        or (is_file and read_document(str(file)).get("format") == FORMAT)
-    ):
-        found = open_source(given, "constructed").value
+    document = find_document(given) if isinstance(given, str | Path) else None
+    if document is not None:
+        found = realisation_in(document, str(given))
+        return found, found.automaton
+    if isinstance(given, Realisation) or is_certificate(given):
+        found = realisation_of(given, "constructed")
         return found, found.automaton
     return None, as_automaton(str(given) if isinstance(given, Path) else given, argument="constructed")
 

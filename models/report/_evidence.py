@@ -62,7 +62,7 @@ def show_certificate(
     elif made is None:
         why = f"No certificate was made: {why}."
         return Section("certificate", "Certificate", why, (_list_bounds(found),))
-    result = check(made if certificate is None else certificate)  # type: ignore[arg-type]
+    result = check(document if document is not None else certificate)  # type: ignore[arg-type]
     same = made is not None and document is not None and is_same_construction(document, made)
     kind = result.kind or "unknown"
     text = f"The checker, run now on {name}, finds it {result.verdict}: {result.reason}."

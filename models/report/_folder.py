@@ -136,7 +136,7 @@ def open_folder(folder: str | Path) -> ReportFolder:
     if kind == "certificates" and not certificates:
         reason = "nothing to report: it has no settings.json of a training, no config.json of a model, no certificate"
         if is_fla(place):
-            reason = "is an FLA checkpoint, which `mirrormata compare` reads and reports do not"
+            reason = "is an FLA checkpoint, which `compare` reads and reports do not"
         raise InputError(f"{folder}: {reason}")
     task = None if kind == "certificates" else read_contract(place / "task.json")
     return ReportFolder(place, kind, task, tuple(certificates))

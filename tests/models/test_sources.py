@@ -33,7 +33,9 @@ from mirrormata.models.tasks._task import TaskSettings
 from mirrormata.theory._export import export_npz
 from mirrormata.theory._horizon import full_certificate
 from mirrormata.theory.proofs._npz_model import load_npz_model
+from mirrormata.theory.running._run import run
 from mirrormata.theory.running._stepper import LRNNStepper
+from mirrormata.theory.verifying._claim import subject_of_file
 
 
 def contract(spec: str, **settings: Any) -> dict[str, Any]:
@@ -209,12 +211,43 @@ def test_what_is_no_model(model: Any, message: str) -> None:
         compare(model, automaton)
 
 
+def test_a_file_of_a_certificate_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, read = tmp_path / "c.json", list[str]()
+    construct("parity").save(path)
+    begin = Path.open
+
+    def count(self: Path, *args: Any, **options: Any) -> Any:
+        read.append(self.name)
+        return begin(self, *args, **options)
+
+    monkeypatch.setattr(Path, "open", count)
+    monkeypatch.setattr("mirrormata.theory.checker._exact.open", None, raising=False)
+    for use in (
+        lambda: prove(path, "parity"),
+        lambda: spectrum_of_model(path),
+        lambda: compare(path, "parity", sampling=Sampling(4, 8, 8), extract=()),
+        lambda: compare(construct("parity"), path, sampling=Sampling(4, 8, 8), extract=()),
+        lambda: run(path, "1"),
+    ):
+        read.clear()
+        use()
+        assert read.count("c.json") == 1
+
+
+def test_an_automaton_may_be_a_json_file(tmp_path: Path) -> None:
+    """A `.json` file beside which a model is held is a certificate, or an automaton."""
+    automaton_from_spec("parity").save(tmp_path / "parity.json")
+    found = compare(construct("parity"), tmp_path / "parity.json", sampling=Sampling(4, 8, 8), extract=())
+    assert found.learned.target.automaton.name == "parity"
+    assert subject_of_file(str(tmp_path / "parity.json")).automaton is not None
+
+
 def test_certificates_that_are_no_models(forms: dict[str, Any]) -> None:
     wrong = copy.deepcopy(forms["certificate"])
     wrong["layers"] = []
-    with pytest.raises(InputError, match="`model` is an invalid certificate"):
+    with pytest.raises(InputError, match="`model`: the certificate is invalid"):
         spectrum_of_model(wrong)
-    with pytest.raises(InputError, match="of kind bound, which holds no table"):
+    with pytest.raises(InputError, match="`model`: this certificate of kind bound holds lower bounds"):
         spectrum_of_model({"format": wrong["format"], "kind": "bound"})
     with pytest.raises(InputError, match="it does not say which automaton it is to follow"):
         compare(forms["model"])

@@ -9,11 +9,11 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from ...constructions._document import read_document
+from ...constructions._document import find_document
 from ...constructions._lrnn import LRNN, as_table
 from ...constructions._spec import automaton_from_spec
 from ...constructions.automata._automaton import Automaton
-from .._realisations import realisation_of
+from .._realisations import realisation_in
 from .._verdict import STATUSES, Status
 from ..proofs._npz_model import NpzModel, load_npz_model
 
@@ -149,9 +149,7 @@ def subject_of_file(path: str) -> Subject:
     """
     if Path(path).suffix == ".npz":
         return Subject(path, npz=load_npz_model(path))
-    if Path(path).suffix == ".json":
-        document = read_document(path)
-        if document.get("format", "").startswith("mirrormata-certificate"):
-            found = realisation_of(path)
-            return Subject(path, found.automaton, lrnn=as_table(found))
+    if (document := find_document(path)) is not None:
+        found = realisation_in(document, path)
+        return Subject(path, found.automaton, lrnn=as_table(found))
     return Subject(path, automaton_from_spec(path))
