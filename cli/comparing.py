@@ -7,7 +7,17 @@ from typing import Annotated, Any
 import typer
 
 from ..foundation._errors import InputError
-from .options import SPEC_FORMS, Alphabet, Group, Json, ProductOption, Start, TrackOption, automaton_of
+from .options import (
+    SPEC_FORMS,
+    Alphabet,
+    Group,
+    Json,
+    ProductOption,
+    Start,
+    TrackOption,
+    automaton_of,
+    record_of,
+)
 from .output import print_columns, print_json, print_table, say_written, show_work
 
 
@@ -17,6 +27,7 @@ def register(app: typer.Typer) -> None:
 
 
 def compare(
+    context: typer.Context,
     learned: Annotated[
         str,
         typer.Argument(
@@ -113,10 +124,8 @@ def compare(
         found = compare_learned(
             learned,
             automaton if lrnn is None else lrnn,
-            sampling=Sampling(words, length, fit, seed),
-            tolerances=Tolerances(
-                subspace, rank, max_dim, max_group, max_degree, max_steps, max_states, max_queries
-            ),
+            sampling=record_of(Sampling, context.params),
+            tolerances=record_of(Tolerances, context.params),
             dtype=float_format(dtype).name,
             arithmetic=None if output is None else arithmetic or "per_step:bf16",
             extract=_methods(extract),

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from ..foundation._errors import InputError
-from .options import SPEC_HELP, Group, Json, one_of
+from .options import SPEC_HELP, Group, Json, Sets, entries_set, one_of
 from .output import print_columns, print_json, print_table, say, show_work
 
 Device = Annotated[
@@ -38,6 +38,7 @@ def register(app: typer.Typer) -> None:
 
 
 def train(
+    context: typer.Context,
     spec: Annotated[
         str,
         typer.Argument(
@@ -57,61 +58,80 @@ def train(
     ],
     family: Annotated[
         str | None,
+        Sets("model.family"),
         typer.Option(
             help="Layer family: deltaproduct (DeltaNet with one factor), mamba, gla, rwkv7, ... The default is deltaproduct."
         ),
     ] = None,
     householders: Annotated[
         int | None,
+        Sets("model.householders"),
         typer.Option(help="Number of Householder factors per token, for deltaproduct. The default is 1."),
     ] = None,
     range_: Annotated[
         str | None,
+        Sets("model.range", lambda text: _numbers(text, "--range")),
         typer.Option(
             "--range",
             help="Range of the transitions' eigenvalues: 0,1 or --range=-1,1, which is the default.",
         ),
     ] = None,
     layers: Annotated[
-        int | None, typer.Option(help="Number of blocks of the model. The default is 1.")
+        int | None,
+        Sets("model.layers"),
+        typer.Option(help="Number of blocks of the model. The default is 1."),
     ] = None,
     width: Annotated[
-        int | None, typer.Option(help="Width of the residual stream. The default is 128.")
+        int | None,
+        Sets("model.width"),
+        typer.Option(help="Width of the residual stream. The default is 128."),
     ] = None,
     heads: Annotated[
-        int | None, typer.Option(help="Number of heads of each block. The default is 4.")
+        int | None, Sets("model.heads"), typer.Option(help="Number of heads of each block. The default is 4.")
     ] = None,
     protocol: Annotated[
         str | None,
+        Sets("task.protocol"),
         typer.Option(
             help="Lengths and supervision as in a paper: word_problem, formal_language or error_control."
         ),
     ] = None,
     lengths: Annotated[
-        str | None, typer.Option(help="Number of letters of the training words: 128, or 3-40.")
+        str | None,
+        Sets("train.lengths", lambda text: _span(text, "--lengths")),
+        typer.Option(help="Number of letters of the training words: 128, or 3-40."),
     ] = None,
     test_lengths: Annotated[
-        str | None, typer.Option(help="Numbers of letters of the test words: 128,512 or 40-256.")
+        str | None,
+        Sets("eval.lengths", lambda text: _lengths(text, "--test-lengths")),
+        typer.Option(help="Numbers of letters of the test words: 128,512 or 40-256."),
     ] = None,
     steps: Annotated[
-        int | None, typer.Option(help="Number of optimizer steps. The default is 1,000.")
+        int | None, Sets("train.steps"), typer.Option(help="Number of optimizer steps. The default is 1,000.")
     ] = None,
     batch: Annotated[
-        int | None, typer.Option(help="Number of words per seed in a step. The default is 256.")
+        int | None,
+        Sets("train.batch"),
+        typer.Option(help="Number of words per seed in a step. The default is 256."),
     ] = None,
     seeds: Annotated[
         int | None,
+        Sets("train.seeds", lambda number: list(range(number))),
         typer.Option(
             help="Number of models to train side by side, with the seeds 0, 1, ... The default is 1."
         ),
     ] = None,
     lr: Annotated[
-        float | None, typer.Option(help="Peak learning rate of the schedule. The default is 0.001.")
+        float | None,
+        Sets("train.lr"),
+        typer.Option(help="Peak learning rate of the schedule. The default is 0.001."),
     ] = None,
-    precision: Precision = None,
-    device: Device = None,
+    precision: Annotated[Precision, Sets("train.precision")] = None,
+    device: Annotated[Device, Sets("train.device")] = None,
     deterministic: Annotated[
-        bool, typer.Option("--deterministic", help="Use only deterministic algorithms of PyTorch.")
+        bool,
+        Sets("train.deterministic", lambda given: given or None),
+        typer.Option("--deterministic", help="Use only deterministic algorithms of PyTorch."),
     ] = False,
     set_: Annotated[
         list[str] | None,
@@ -139,18 +159,10 @@ def train(
     from ..models.training._train import train as run
 
     data: dict[str, Any] = read_toml(spec) if spec.endswith(".toml") else {"task": {"spec": spec}}
-    given = {
-        "model.family": family, "model.householders": householders, "model.layers": layers, "model.width": width,
-        "model.heads": heads, "model.range": None if range_ is None else _numbers(range_, "--range"),
-        "task.protocol": protocol, "train.lengths": None if lengths is None else _span(lengths, "--lengths"),
-        "eval.lengths": None if test_lengths is None else _lengths(test_lengths, "--test-lengths"),
-        "train.steps": steps, "train.batch": batch, "train.seeds": None if seeds is None else list(range(seeds)),
-        "train.lr": lr, "train.precision": precision, "train.device": device,
-        "train.deterministic": deterministic or None, **dict(_assignment(text) for text in set_ or []),
-    }  # fmt: skip
+    given = entries_set(train, context.params) | dict(_assignment(text) for text in set_ or [])
     for entry, value in given.items():
         section, _, key = entry.partition(".")
-        if value is not None and isinstance(data.setdefault(section, {}), dict):
+        if isinstance(data.setdefault(section, {}), dict):
             data[section][key] = value
     with show_work("training") as progress:
         outcome = run(experiment_from_dict(data, spec), output, minutes=minutes, progress=progress)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
 from ..foundation._errors import InputError
 
+Record = TypeVar("Record")
 SPEC_FORMS = (
     "a name (`mirrormata inspect --library` lists all names), a file (.json, .dot, .mata, .att, .csv or .txt), or "
     "regex:PATTERN."
@@ -95,6 +98,45 @@ def automaton_of(
         spec, alphabet=alphabet, track=one_of(track, "--track", "state", "output"), start=start, group=group,
         product=one_of(product, "--product", "left", "right"), max_states=max_states, max_transitions=max_transitions,
     )  # fmt: skip
+
+
+def record_of(kind: Callable[..., Record], options: Mapping[str, Any]) -> Record:
+    """The record, of a dataclass, whose fields are options of the same names: a command lists them in its signature alone.
+
+    Args:
+        kind: the dataclass.
+        options: the values of a command's options by their names, `context.params`.
+    """
+    return kind(**{field.name: options[field.name] for field in fields(kind)})  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Sets:
+    """Beside an option's type: which entry of an experiment it sets, and how its text is read.
+
+    Attributes:
+        entry: section and name, such as `train.steps`.
+        read: makes the entry's value of the option's; None where the option is as if it had not been given.
+    """
+
+    entry: str
+    read: Callable[[Any], Any] = lambda value: value
+
+
+def entries_set(command: Callable[..., None], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries that a command's options set, by what its signature says of them; see `Sets`.
+
+    Args:
+        command: the function of the command.
+        options: the values of its options by their names, `context.params`; None for one that was not given.
+    """
+    found = {}
+    for name, hint in get_type_hints(command, include_extras=True).items():
+        marks = [mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Sets)]
+        for mark in marks:
+            if options[name] is not None and (value := mark.read(options[name])) is not None:
+                found[mark.entry] = value
+    return found
 
 
 def one_of(value: str | None, option: str, *choices: str) -> Any:

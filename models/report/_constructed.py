@@ -41,8 +41,8 @@ from ._evidence import show_certificate, show_claims
 from ._rounding import certify_horizons, show_rounding
 
 LOWER = "Below the first layer, #5 stands for letter 5 of those that the layer above makes."
-OPTIONS = ("max_drawn", "max_wires")
-"""Arguments of a report for letters and dimensions that are drawn."""
+OPTIONS = ("a limit of", "a limit of")
+"""What a page calls the most letters, and the largest dimension, that are drawn."""
 MOST_VALUES = 8
 """Different eigenvalues written out in a row."""
 

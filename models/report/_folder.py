@@ -25,8 +25,8 @@ from ._data import Cell, LearnedLimits, Section, Table
 
 TRAINING = ("settings.json", "task.json", "metrics.jsonl", "result.json")
 MODEL = ("config.json", "task.json", "model.safetensors")
-HOLD_ONE = ("table", "horizon", "delay")
-"""Kinds of certificates that hold a realisation."""
+SHOWN_CONSTRUCTIONS = ("table", "horizon", "delay")
+"""Kinds of certificates whose construction a report shows; one of kind `equivalent` is about a model, also where it holds a table."""
 RESULT = ("seeds", "accuracy", "exact", "longest_90", "first_failure", "curve", "words", "length", "chance")
 """What a report reads of a `result.json`."""
 
@@ -43,7 +43,7 @@ class Certificate:
     @property
     def is_realisation(self) -> bool:
         """Whether it is valid and holds a linear RNN or a block delay."""
-        return self.verdict == "valid" and self.document["kind"] in HOLD_ONE
+        return self.verdict == "valid" and self.document["kind"] in SHOWN_CONSTRUCTIONS
 
 
 @dataclass(frozen=True)

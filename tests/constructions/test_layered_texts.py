@@ -283,7 +283,7 @@ def test_left_out_transitions_are_said(tmp_path: Path) -> None:
     draw_mirrors(built("mod_arith:3"), tmp_path / "a.svg", max_letters=2)
     said = " ".join(words(tmp_path / "a.svg"))
     assert "2 of 5 transitions of head 2.1, 2 of 4 transitions of head 3.1" in said
-    assert "max_letters 5 draws them all" in said
+    assert "with max_letters 5 all are drawn" in said
 
 
 @pytest.mark.parametrize(("name", "options"), EVERY)

@@ -58,5 +58,5 @@ def violation(case: tuple[LRNN, int]) -> str | None:
         return (
             f"{lrnn.automaton.name}: {lrnn.depth} layers, {lrnn.householders} factors, dimension {lrnn.dim}"
         )
-    fault = defect(lrnn)
-    return None if fault is None else f"{lrnn.automaton.name}: {fault}"
+    reason = defect(lrnn)
+    return None if reason is None else f"{lrnn.automaton.name}: {reason}"

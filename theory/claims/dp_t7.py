@@ -61,5 +61,5 @@ def violation(lrnn: LRNN) -> str | None:
     figures = (lrnn.depth, len(lrnn.layers[0].heads), lrnn.householders, lrnn.dim)
     if figures != (2, 2, 1, 2):
         return f"{lrnn.automaton.name}: layers, heads, factors, dimension are {figures}"
-    fault = defect(lrnn)
-    return None if fault is None else f"{lrnn.automaton.name}: {fault}"
+    reason = defect(lrnn)
+    return None if reason is None else f"{lrnn.automaton.name}: {reason}"

@@ -69,10 +69,10 @@ def violation(automaton: Automaton) -> str | None:
         return str(error)
     if built.depth != 1:
         return f"{built.depth} layers"
-    return next((fault for head in built.all_heads for fault in faults(head)), None) or defect(built)
+    return next((reason for head in built.all_heads for reason in list_defects(head)), None) or defect(built)
 
 
-def faults(head: Head) -> list[str]:
+def list_defects(head: Head) -> list[str]:
     """Letters with an additive term, of another rank than factors, or with more factors than moved points less one."""
     found = []
     for x, t in enumerate(head.transitions):

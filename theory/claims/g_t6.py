@@ -55,5 +55,5 @@ def violation(case: tuple[LRNN, int]) -> str | None:
     lrnn, most = case
     if lrnn.depth != 2 or (lrnn.householders or 0) > most:
         return f"{lrnn.automaton.name}: {lrnn.depth} layers, {lrnn.householders} factors"
-    fault = defect(lrnn)
-    return None if fault is None else f"{lrnn.automaton.name}: {fault}"
+    reason = defect(lrnn)
+    return None if reason is None else f"{lrnn.automaton.name}: {reason}"

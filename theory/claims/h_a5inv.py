@@ -31,11 +31,11 @@ def verify(effort: Effort = QUICK) -> Verdict:
     """
     lrnn = construct("A5[involutions]", theorem="H.A5inv")
     everything = construct("A5", max_layers=1)
-    fault = defect(lrnn)
+    reason = defect(lrnn)
     figures = (len(lrnn.automaton.letters), lrnn.depth, lrnn.householders, lrnn.dim, len(lrnn.decode))
     return decide_values(
         CLAIM,
-        computed=(*figures, everything.householders) if fault is None else fault,
+        computed=(*figures, everything.householders) if reason is None else reason,
         claimed=(15, 1, 1, 3, 120, 2),
         evidence={
             "order": "letters, layers, factors, dimension, reachable states, factors over all elements"

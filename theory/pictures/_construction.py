@@ -25,7 +25,7 @@ def draw_construction(
         path: the file.
         max_letters: most letters drawn of a head, 1 or more; an overview draws no letters.
         max_dim: widest head drawn as wires.
-        options: what the caller's own user calls `max_letters` and `max_dim`.
+        options: what the caller's own user calls `max_letters` and `max_dim`, in words before a number.
 
     Raises:
         InputError: another extension, `max_letters` below 1, or a kind of realisation that is not drawn.

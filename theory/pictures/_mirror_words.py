@@ -199,7 +199,7 @@ def explanation(
     count, kept = len(heads[0].letters), len(chosen[0])
     if kept < count:
         which = "one of each kind" if kept == kinds else f"of {kinds} kinds"
-        parts.append(f"{kept} of {count} letters are drawn, {which}; {option} {count} draws them all.")
+        parts.append(f"{kept} of {count} letters are drawn, {which}; with {option} {count} all are drawn.")
     return parts
 
 
@@ -215,7 +215,7 @@ def _say_cut_transitions(heads: list[DrawnHead], chosen: list[list[int]], option
     some = ", ".join(f"{kept} of {count} transitions of {title}" for title, kept, count in cut[:4])
     more = f", and of {count_noun(len(cut) - 4, 'more head')}" if len(cut) > 4 else ""
     most = max(count for _, _, count in cut)
-    return [f"Drawn are {some}{more}, one of each kind; {option} {most} draws them all."]
+    return [f"Drawn are {some}{more}, one of each kind; with {option} {most} all are drawn."]
 
 
 def _projects(head: DrawnHead, letters: list[int]) -> bool:

@@ -329,7 +329,7 @@ def draw_mirrors(
             each kind is drawn (see `kinds_of_letters`), and the picture says so.
         max_dim: widest head drawn as wires.
         max_points: most states drawn as points.
-        options: what the caller's own user calls `max_letters` and `max_dim`.
+        options: what the caller's own user calls `max_letters` and `max_dim`, in words before a number.
 
     Raises:
         InputError: another extension or `max_letters` below 1.
@@ -341,7 +341,7 @@ def draw_mirrors(
     wide = max((head.dim for head in heads if head.form == "wires"), default=0)
     if wide > max_dim:
         raise LimitError(
-            f"{path}: a head has dimension {wide}, a picture of wires is drawn to {max_dim}; {options[1]} {wide} draws it"
+            f"{path}: a head has dimension {wide}, a picture of wires is drawn to {max_dim}; with {options[1]} {wide} it is drawn"
         )
     if not lrnn.is_layered:
         picks = [kinds_of_letters(lrnn, heads, max_letters)] * len(heads)
@@ -349,9 +349,9 @@ def draw_mirrors(
         picks = [kinds_of_letters(None, [head], max_letters) for head in heads]
     chosen = [letters for letters, _ in picks]
     if (panels := sum(len(c) for c in chosen)) > MAX_PANELS:
-        raise LimitError(
-            f"{path}: {panels} panels, at most {MAX_PANELS} are drawn; give a smaller {options[0]}"
-        )
+        fewer = MAX_PANELS // len(heads)
+        way_out = f"; with {options[0]} {fewer} it is drawn" if fewer else ""
+        raise LimitError(f"{path}: {panels} panels, at most {MAX_PANELS} are drawn{way_out}")
     write_figure(lambda: mirror_figure(lrnn, heads, chosen, picks[0][1], options[0]), path, kind)
 
 

@@ -86,16 +86,16 @@ def test_limits_are_said() -> None:
     assert [i.slug for i in whole.items] == ["automaton-facts"]
     wide = show_letters(lrnn, ShownLimits(dimension=4))
     assert "not drawn, as a head has dimension 5" in wide.text
-    assert "; max_wires 5 draws it." in wide.text
+    assert "; with a limit of 5 it is drawn." in wide.text
     many = show_letters(lrnn_of("S6"), ShownLimits(letters=1_000))
-    assert "not drawn, as 720 panels, at most 400 are drawn; give a smaller max_drawn." in many.text
+    assert "not drawn, as 720 panels, at most 400 are drawn; with a limit of 400 it is drawn." in many.text
 
 
-def test_a_picture_names_the_option_of_the_report() -> None:
+def test_a_picture_of_the_report_names_its_limit() -> None:
     (picture,) = (
         i for i in show_letters(lrnn_of("S4"), ShownLimits(letters=3)).items if isinstance(i, Picture)
     )
-    assert "max_drawn 24 draws them all" in " ".join(re.findall(r">([^<]+)<", picture.svg))
+    assert "with a limit of 24 all are drawn" in " ".join(re.findall(r">([^<]+)<", picture.svg))
     assert "max_letters" not in picture.svg
 
 
