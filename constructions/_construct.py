@@ -108,7 +108,7 @@ def construct(
     automaton: AutomatonLike,
     *,
     exactness: Exactness | str = ...,
-    theorem: str | None = ...,
+    theorem: None = ...,
     coordinates: CoordinateKind | str = ...,
     max_degree: int = ...,
     max_group: int = ...,
@@ -149,8 +149,8 @@ def construct(
 ) -> Realisation:
     """An exact linear RNN that realises the automaton: fewest layers, then factors, then integer, then dimension.
 
-    Without a bound on layers, factors or dimension it is an `LRNN`. A bound on factors can lead to a `BlockDelay`
-    (DP.T1), which has fewer factors a token in more layers. Realisations whose norm can exceed 1, or that need
+    Without `theorem` and without a bound on layers, factors or dimension it is an `LRNN`. The theorem DP.T1, for which a
+    bound on factors can ask too, gives a `BlockDelay`, which has fewer factors a token in more layers. Realisations whose norm can exceed 1, or that need
     gates, are built where `theorem` asks for them.
 
     Args:

@@ -20,6 +20,7 @@ from mirrormata.constructions.algebra._householder import product_of
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.certificates._table import certificate, lrnn_from_certificate
 from mirrormata.foundation._errors import InputError
+from mirrormata.tests.constructions.tables import construct_table
 from mirrormata.tests.theory.certified import CONSTRUCTIONS, document, lrnn
 from mirrormata.tests.theory.corruption import corrupted, leaves, other_values, replaced, structural, value_at
 from mirrormata.theory._check import all_checkers, check
@@ -331,7 +332,7 @@ def test_a_lost_mealy_output_is_refused_when_the_certificate_is_made() -> None:
     outputs = np.array([["x", "y"], ["x", "x"]], dtype=object)
     merging = Automaton((0, 1), ("a", "b"), table, 0, outputs, "merging")
     with pytest.raises(InputError, match=r"merging: letter 'a' into state 0 .* Moore"):
-        certificate(construct(merging, theorem="G.A3"))
+        certificate(construct_table(merging, "G.A3"))
     outputs = np.array([["x", "x"], ["z", "z"]], dtype=object)
     kept = Automaton((0, 1), ("a", "b"), table, 0, outputs, "kept")
     assert check(construct(kept, theorem="G.A3")).verdict == "valid"

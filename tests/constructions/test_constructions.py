@@ -32,6 +32,7 @@ from mirrormata.tests.constructions.random_automata import (
     random_words,
     renamed,
 )
+from mirrormata.tests.constructions.tables import construct_table
 from mirrormata.theory._check import check
 
 NAMES = [
@@ -158,7 +159,7 @@ def test_many_random_group_automata(automaton: Automaton, seed: int) -> None:
 @settings(deadline=None, max_examples=20)
 def test_kept_points_are_right_from_each_start(automaton: Automaton, seed: int) -> None:
     for theorem in (None, "G.A3"):
-        lrnn = construct(automaton, theorem=theorem)
+        lrnn = construct_table(automaton, theorem)
         assert set(lrnn.decode[:, 0].tolist()) == set(range(len(automaton.states)))
         check_run(lrnn, seed, words=1, length=12)
         check_certified(lrnn)
@@ -167,11 +168,11 @@ def test_kept_points_are_right_from_each_start(automaton: Automaton, seed: int) 
 @pytest.mark.parametrize("theorem", [None, "G.T3", "G.A3"])
 def test_unreachable_states_are_dropped_unless_kept(theorem: str | None) -> None:
     automaton = automaton_of([[1, 0, 3, 2], [0, 1, 3, 2]])
-    lrnn = construct(automaton, theorem=theorem)
+    lrnn = construct_table(automaton, theorem)
     assert lrnn.automaton.states == (0, 1)
     assert any("unreachable" in note for note in lrnn.automaton.notes)
     check_certified(lrnn)
-    kept = construct(replace(automaton, keeps_points=True), theorem=theorem)
+    kept = construct_table(replace(automaton, keeps_points=True), theorem)
     assert len(kept.automaton.states) == 4
     check_certified(kept)
 
@@ -200,7 +201,7 @@ def test_outputs_of_moore_and_mealy_machines(automaton: Automaton, seed: int) ->
 @given(automata(max_states=6), st.integers(0, 2**32))
 @settings(deadline=None, max_examples=60)
 def test_any_automaton_without_a_norm_bound(automaton: Automaton, seed: int) -> None:
-    lrnn = construct(automaton, theorem="G.A3")
+    lrnn = construct_table(automaton, "G.A3")
     assert lrnn.theorem == "G.A3"
     assert lrnn.summary()["norm"] == "unbounded"
     check_run(lrnn, seed, words=2, length=15)
@@ -218,7 +219,7 @@ def test_any_automaton_without_a_norm_bound(automaton: Automaton, seed: int) -> 
 
 @pytest.mark.parametrize("name", ["S5", "mod:7", "Q8", "A5", "dihedral:8", "Z2^4", "S3_x_S3"])
 def test_theorem_permutations(name: str) -> None:
-    lrnn = construct(name, theorem="G.T3")
+    lrnn = construct_table(name, "G.T3")
     assert lrnn.theorem == "G.T3"
     assert lrnn.exactness == "integer"
     check_run(lrnn, 5, words=2)
@@ -226,7 +227,7 @@ def test_theorem_permutations(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["mod:7", "Z60", "dihedral:7", "A4", "S4", "A5", "cycle:5", "A4_x_Z5"])
 def test_theorem_isometries(name: str) -> None:
-    lrnn = construct(name, theorem="DP.T4")
+    lrnn = construct_table(name, "DP.T4")
     assert lrnn.theorem == "DP.T4"
     assert lrnn.householders == 2
     assert lrnn.dim <= 3
@@ -235,7 +236,7 @@ def test_theorem_isometries(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["A5[involutions]", "S4[involutions]"])
 def test_theorem_lifts(name: str) -> None:
-    lrnn = construct(name, theorem="H.A5inv")
+    lrnn = construct_table(name, "H.A5inv")
     assert lrnn.theorem == "H.A5inv"
     assert lrnn.householders == 1
     assert len(lrnn.decode) == 2 * len(lrnn.automaton.states)

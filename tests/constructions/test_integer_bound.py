@@ -20,6 +20,7 @@ from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._householder import GHFactor, gh_factor
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.tests.constructions.random_automata import automata, group_actions, permutation_automata
+from mirrormata.tests.constructions.tables import construct_table
 
 
 def subset_sums(terms: list[int]) -> Iterator[int]:
@@ -96,7 +97,7 @@ def test_bound_of_random_group_constructions(automaton: Automaton) -> None:
 @given(automata(max_states=5, kinds=("acceptance", "moore", "states")))
 @settings(deadline=None, max_examples=40)
 def test_bound_of_unbounded_matrices(automaton: Automaton) -> None:
-    lrnn = construct(automaton, theorem="G.A3")
+    lrnn = construct_table(automaton, "G.A3")
     assert lrnn.integer_bound == brute_bound(lrnn) == 1
 
 

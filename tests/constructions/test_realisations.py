@@ -22,6 +22,7 @@ from mirrormata.constructions.theorems._registry import all_constructions
 from mirrormata.foundation._errors import LimitError, NotRealisableError
 from mirrormata.tests.constructions.library_numbers import LIBRARY_NUMBERS
 from mirrormata.tests.constructions.random_automata import random_words
+from mirrormata.tests.constructions.tables import construct_table
 from mirrormata.theory._check import check
 from mirrormata.theory._horizon import full_certificate
 from mirrormata.theory.running._run import run
@@ -157,7 +158,7 @@ def components(row: list[int]) -> int:
 def test_swaps_and_copies(name: str) -> None:
     """DP.T6: a letter f costs n - #components of its graph; the norm √2 comes with the copies."""
     a = automaton(name)
-    made = construct(a, theorem="DP.T6")
+    made = construct_table(a, "DP.T6")
     counts = [len(a.states) - components(row) for row in a.transitions.tolist()]
     head = made.layers[0].heads[0]
     assert [len(head.transitions[x].factors) for x in range(len(a.letters))] == counts

@@ -17,6 +17,7 @@ from mirrormata.constructions._realisation import Sparse, Transition
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._householder import GHFactor, gh_factor
 from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.tests.constructions.tables import construct_table
 from mirrormata.theory._horizon import full_certificate
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
@@ -86,8 +87,8 @@ CONSTRUCTIONS: dict[str, Callable[[], LRNN]] = {
     },
     "mod:60 integer": lambda: construct("mod:60", exactness="integer"),
     "mod:8 integer": lambda: construct("mod:8", exactness="integer"),
-    "tomita:4 G.A3": lambda: construct("tomita:4", theorem="G.A3"),
-    "full_t3 G.A3": lambda: construct(case("full_t3.txt"), theorem="G.A3"),
+    "tomita:4 G.A3": lambda: construct_table("tomita:4", "G.A3"),
+    "full_t3 G.A3": lambda: construct_table(case("full_t3.txt"), "G.A3"),
     "identity_only": lambda: construct(case("identity_only.txt")),
     "trivial": lambda: construct(case("trivial.txt")),
     "Mealy": lambda: construct(case("numeric_ids.dot")),

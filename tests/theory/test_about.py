@@ -21,6 +21,7 @@ from mirrormata.foundation._errors import InputError
 from mirrormata.models.comparison._compare import compare
 from mirrormata.models.comparison._sources import learned_from_lrnn, load_learned
 from mirrormata.models.comparison._states import Sampling, follow_words
+from mirrormata.tests.constructions.tables import construct_table
 from mirrormata.theory._check import check
 from mirrormata.theory._horizon import full_certificate
 
@@ -227,4 +228,4 @@ def test_compare_refuses_what_has_no_answer_or_letter_in_common(call: Call) -> N
 
 def test_compare_refuses_a_construction_of_another_automaton() -> None:
     with pytest.raises(InputError, match="held against"):
-        compare(learned_from_lrnn(construct("mod:5", theorem="DP.T4")), construct("parity"))
+        compare(learned_from_lrnn(construct_table("mod:5", "DP.T4")), construct("parity"))

@@ -19,6 +19,7 @@ from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.certificates._table import lrnn_from_certificate
 from mirrormata.constructions.formats.word_problem_csv import read_word_problem
 from mirrormata.foundation._errors import InputError, NotRealisableError
+from mirrormata.tests.constructions.tables import construct_table
 from mirrormata.tests.theory.certified import CASES, case
 from mirrormata.theory._check import check
 from mirrormata.theory.running._run import run
@@ -156,7 +157,7 @@ def test_other_automata(name: str, tmp_path: Path, capsys: pytest.CaptureFixture
     assert (status, verdict["verdict"]) == (0, "valid")
     status, outcome = command(capsys, "run", path, "--random", "3", "--length", "200")
     assert (status, outcome["errors"]) == (0, 0)
-    followed(construct(case(name), theorem="G.A3"))
+    followed(construct_table(case(name), "G.A3"))
     followed(lrnn_from_certificate(read_document(path)))
 
 
@@ -243,7 +244,7 @@ REGULAR = [
 @pytest.mark.parametrize(("pattern", "alphabet"), REGULAR)
 def test_regular_expressions(pattern: str, alphabet: str) -> None:
     automaton = automaton_from_spec(f"regex:{pattern}", alphabet=alphabet)
-    made = construct(automaton, theorem=None if automaton.is_permutation else "G.A3")
+    made = construct_table(automaton, None if automaton.is_permutation else "G.A3")
     assert check(made).verdict == "valid"
     assert run(made, random_words(made, 5, 300, 0), dtype="fp8_e5m2").errors == 0
     followed(made)

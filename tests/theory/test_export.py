@@ -16,6 +16,7 @@ from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.automata._completing import object_array
 from mirrormata.constructions.library._names import automaton_by_name
 from mirrormata.foundation._errors import InputError, LimitError
+from mirrormata.tests.constructions.tables import construct_table
 from mirrormata.theory._export import export_npz, export_safetensors
 from mirrormata.theory.proofs._npz_model import load_npz_model
 
@@ -59,7 +60,7 @@ def test_npz_runs_the_automaton(name: str, tmp_path: Path) -> None:
 
 
 def test_npz_of_a_matrix_form_has_no_factors(tmp_path: Path) -> None:
-    lrnn = construct(automaton_by_name("tomita:4"), theorem="G.A3")
+    lrnn = construct_table(automaton_by_name("tomita:4"), "G.A3")
     export_npz(lrnn, tmp_path / "x.npz")
     with np.load(tmp_path / "x.npz", allow_pickle=False) as file:
         assert "beta" not in file
@@ -103,7 +104,7 @@ def test_mealy_outputs(tmp_path: Path) -> None:
         (0, 1), ("x",), np.array([[0, 0]]), 0, np.array([["a", "b"]], dtype=object), keeps_points=True
     )
     with pytest.raises(InputError, match="letter 'x' into state 0 has the outputs 'a' and 'b'"):
-        export_npz(construct(collapse, theorem="G.A3"), tmp_path / "y.npz")
+        export_npz(construct_table(collapse, "G.A3"), tmp_path / "y.npz")
 
 
 @pytest.mark.parametrize("exactness", ["any", "integer"])

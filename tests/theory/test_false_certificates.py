@@ -19,6 +19,7 @@ import mirrormata
 from mirrormata.constructions._construct import construct
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.certificates._table import certificate, lrnn_from_certificate
+from mirrormata.tests.constructions.tables import construct_table
 from mirrormata.tests.theory.certified import by_hand
 from mirrormata.tests.theory.corruption import corrupted, leaves, replaced, structural, value_at
 from mirrormata.theory._check import check
@@ -378,7 +379,7 @@ def test_an_impossibility_that_the_checker_refuses_is_not_handed_out(monkeypatch
 def test_a_dihedral_group_of_reflections_alone_has_a_valid_certificate() -> None:
     """DP.T7 counts rotations and reflections; where no letter is a rotation there is no head that counts them."""
     automaton = automaton_from_spec("random:states=3,letters=2,seed=9216")
-    found = construct(automaton, theorem="DP.T7")
+    found = construct_table(automaton, "DP.T7")
     assert (
         check(certificate(found) if found.exactness == "integer" else full_certificate(found)).verdict
         == "valid"

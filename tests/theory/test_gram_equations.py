@@ -9,11 +9,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mirrormata.constructions._construct import construct
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.automata._completing import object_array
 from mirrormata.foundation._errors import LimitError
+from mirrormata.tests.constructions.tables import construct_table
 from mirrormata.theory.claims.own_lmi import NoGram, gram_of, gram_violation, no_gram, small_gram
 
 
@@ -61,7 +61,7 @@ def test_a_proof_holds_for_its_automaton_alone() -> None:
 def test_gram_matrices_of_constructions() -> None:
     for spec in ("mod:5", "gridworld:4", "dyck1:3", "starladder:abab", "tomita:5"):
         automaton = automaton_from_spec(spec)
-        G = gram_of(construct(automaton, theorem="own.LMI"))
+        G = gram_of(construct_table(automaton, "own.LMI"))
         assert gram_violation(G, automaton.transitions) is None
         assert no_gram(automaton) is None
 

@@ -16,6 +16,7 @@ from mirrormata.constructions._realisation import Sparse, Transition
 from mirrormata.constructions.algebra._cyclotomic import enclosure
 from mirrormata.constructions.algebra._householder import gh_factor
 from mirrormata.constructions.automata._automaton import Indices
+from mirrormata.tests.constructions.tables import construct_table
 from mirrormata.tests.theory.certified import CONSTRUCTIONS, ROUNDED, by_hand, document, lrnn
 from mirrormata.theory._check import check
 from mirrormata.theory._horizon import full_certificate, horizons
@@ -95,7 +96,7 @@ def test_the_checker_finds_the_same_lengths(name: str) -> None:
 
 @pytest.mark.parametrize("m", [5, 7, 9, 10, 11, 13, 16, 18, 25, 27, 35, 36, 49, 64, 100])
 def test_counters(m: int) -> None:
-    made = construct(f"mod:{m}", theorem="DP.T4")
+    made = construct_table(f"mod:{m}", "DP.T4")
     found = full_certificate(made)
     assert check(found).verdict == "valid"
     if found["kind"] == "horizon":

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions._construct import construct
+from mirrormata.tests.constructions.tables import construct_table
 from mirrormata.theory.claims.e_neutral import Difference, affine_defect, defect, neutral_letters, span
 
 
@@ -21,7 +22,7 @@ def test_neutral_letters_of_constructions(spec: str, neutral: int) -> None:
 
 
 def test_a_letter_is_the_identity_on_what_it_leaves_only() -> None:
-    found = neutral_letters(construct("T4", theorem="G.A3"))
+    found = neutral_letters(construct_table("T4", "G.A3"))
     assert [(x.codes, x.fixed, len(x.kept), len(x.others)) for x in found] == [(4, 2, 1, 2), (4, 3, 2, 1)]
     assert not any(defect(x.matrix, d) for x in found for d in x.kept)
     assert all(defect(x.matrix, d) for x in found for d in x.others)

@@ -20,6 +20,7 @@ from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.automata._completing import object_array
 from mirrormata.constructions.library._names import automaton_by_name
 from mirrormata.foundation._errors import InputError, LimitError
+from mirrormata.tests.constructions.tables import construct_table
 from mirrormata.theory.arithmetic._rounding import FORMATS, round_fraction, round_number
 from mirrormata.theory.running._stepper import ExactStepper, LRNNStepper, Stepper
 from mirrormata.theory.running._weights import head_weights
@@ -55,7 +56,7 @@ LRNNS: dict[str, LRNN] = {
     "A5": construct(automaton_by_name("A5[generators]")),
     "mod:60": construct(automaton_by_name("mod:60")),
     "mod:60 integer": construct(automaton_by_name("mod:60"), exactness="integer"),
-    "T3": construct(automaton_by_name("T3"), theorem="G.A3"),
+    "T3": construct_table(automaton_by_name("T3"), "G.A3"),
     "flipflop": flipflop_by_gates(),
     "halving": halving(),
 }

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions._lrnn import LRNN
+from ...constructions._construct import construct
+from ...constructions._conversions import AutomatonLike
+from ...constructions._lrnn import LRNN, table_of
 from ...constructions._realisation import Realisation
 from ...constructions.algebra._householder import GHFactor, gh_factor
 from ...foundation._errors import NotRealisableError
@@ -114,6 +116,11 @@ def defect(found: Realisation) -> str | None:
     """Why a construction's certificate is invalid; None where the stand-alone checker proves it on all words."""
     result = check(found.certificate())
     return None if result.verdict == "valid" else result.reason
+
+
+def construct_table(automaton: AutomatonLike, theorem: str) -> LRNN:
+    """The construction of a theorem whose kind is a table: a claim is of the numbers in it."""
+    return table_of(construct(automaton, theorem=theorem), "the claim is of its numbers")
 
 
 def exchange_letters(found: LRNN) -> LRNN:

@@ -7,7 +7,7 @@ from ...constructions._lrnn import LRNN, table_of
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import check_all_cases
-from ._parts import defect, exchange_letters
+from ._parts import construct_table, defect, exchange_letters
 
 CLAIM = Claim(
     "DP.L2",
@@ -47,7 +47,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
 def counter(d: int, layers: int) -> LRNN:
     """A counter in one layer by rotations, or in two by reflections."""
     if layers == 2:
-        return construct(f"mod:{d}", theorem="G.T6")
+        return construct_table(f"mod:{d}", "G.T6")
     return table_of(construct(f"mod:{d}", max_layers=1), "one layer has a table")
 
 

@@ -21,7 +21,7 @@ from ..spectra._matrix import ExactMatrix
 from ..spectra._model import lrnn_heads
 from ..verifying._claim import QUICK, Claim, Effort, Subject
 from ..verifying._evidence import check_all_cases, decide_values
-from ._parts import further
+from ._parts import construct_table, further
 from ._subject_letters import count_letters
 
 # E.neutral: a letter that leaves states where they are is the identity on the span of their differences.
@@ -163,7 +163,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         construct(spec) for spec in TRACKERS + effort.pick((), ("S5", "A4_x_Z5", "boxes:3,2", "dyck1:4"))
     ]
     models += [
-        construct(spec, theorem="G.A3") for spec in ONE_HOT + effort.pick((), ("mod_arith:2", "T4[all]"))
+        construct_table(spec, "G.A3") for spec in ONE_HOT + effort.pick((), ("mod_arith:2", "T4[all]"))
     ]
     found = check_all_cases(
         CLAIM,

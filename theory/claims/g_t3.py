@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...constructions._construct import construct
 from ...constructions._head import Head
 from ...constructions.algebra._householder import product_of
 from ...constructions.algebra._matrices import identity, kernel, subtract
@@ -13,7 +12,7 @@ from ...foundation._errors import NotRealisableError
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import check_random_cases
-from ._parts import defect, further
+from ._parts import construct_table, defect, further
 
 CLAIM = Claim(
     "G.T3", "Group automata in one layer, k - 1 swaps for k moved points", "supported", uses=("G.P1.2",)
@@ -48,7 +47,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         check=violation,
         tight=lambda automaton: any(one_cycle(row) for row in automaton.transitions),
     )
-    sixty = construct("Z60", theorem="G.T3")
+    sixty = construct_table("Z60", "G.T3")
     return further(
         found,
         {
@@ -64,7 +63,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
 def violation(automaton: Automaton) -> str | None:
     """What is wrong with the automaton's layer of swaps."""
     try:
-        built = construct(automaton, theorem="G.T3")
+        built = construct_table(automaton, "G.T3")
     except NotRealisableError as error:
         return str(error)
     if built.depth != 1:

@@ -6,7 +6,7 @@ from ...constructions._construct import construct
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import decide_values
-from ._parts import defect
+from ._parts import construct_table, defect
 
 CLAIM = Claim(
     "H.A5inv", "A_5 over its 15 involutions with one reflection a token", "proved", uses=("DP.T4", "H.rank")
@@ -29,7 +29,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         >>> print(verify().line())
         proved: 15, 1, 1, 3, 120, 2, as claimed
     """
-    lrnn = construct("A5[involutions]", theorem="H.A5inv")
+    lrnn = construct_table("A5[involutions]", "H.A5inv")
     everything = construct("A5", max_layers=1)
     reason = defect(lrnn)
     figures = (len(lrnn.automaton.letters), lrnn.depth, lrnn.householders, lrnn.dim, len(lrnn.decode))

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions._construct import construct
 from ...constructions._lrnn import LRNN
 from ...constructions._spec import automaton_from_spec
 from ...constructions.algebra._cyclotomic import Number, sign
@@ -24,6 +23,7 @@ from .._verdict import Verdict
 from ..planning._bounds import proper_cycles
 from ..verifying._claim import QUICK, Claim, Effort, Subject
 from ..verifying._evidence import check_all_cases, decide_values
+from ._parts import construct_table
 
 # own.LMI: one vector a state in one layer with ‖A‖ ≤ 1; exact Gram matrices, and equations that exclude every one.
 #
@@ -362,7 +362,7 @@ def decide_case(name: str, automaton: Automaton, expected: bool | None) -> Case:
     if len(automaton.states) == 3:
         found = small_gram(automaton.transitions, LARGEST)
     else:
-        found = gram_of(construct(automaton, theorem="own.LMI"))
+        found = gram_of(construct_table(automaton, "own.LMI"))
     return name, automaton, found, expected is not False
 
 
