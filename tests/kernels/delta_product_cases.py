@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from mirrormata.kernels import delta_product
+from mirrormata.tests.kernels.devices import DEVICE
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,11 @@ def problem(
         a[:, 3::5] = 0
         a[:, 1::4] = -1
         a[:, 2::6] = 1
-    cu = None if bounds is None else torch.tensor(bounds)
-    return Inputs(normal(B, T, H, K), k, normal(B, T * n_h, H, V), strength, a, normal(N, H, K, V), n_h, cu)
+    q, v, initial = normal(B, T, H, K), normal(B, T * n_h, H, V), normal(N, H, K, V)
+    cu = None if bounds is None else torch.tensor(bounds, device=DEVICE)
+    gate = None if a is None else a.to(DEVICE)
+    made = (x.to(DEVICE) for x in (q, k, v, strength))
+    return Inputs(*made, gate, initial.to(DEVICE), n_h, cu)
 
 
 def relative(x: Tensor, y: Tensor) -> float:
@@ -107,7 +111,7 @@ def results(inputs: Inputs, **options: Any) -> list[Tensor]:
     """Outputs, final state, and the gradients of a fixed random function of both."""
     outputs = inputs.run(**options)[:2]
     weights = [
-        torch.randn(y.shape, generator=torch.Generator().manual_seed(9), dtype=torch.float64).to(y.dtype)
+        torch.randn(y.shape, generator=torch.Generator().manual_seed(9), dtype=torch.float64).to(y)
         for y in outputs
     ]
     return [*outputs, *torch.autograd.grad(outputs, inputs.tensors(), weights)]
@@ -133,10 +137,11 @@ def swaps(T: int, n_h: int, seed: int, points: int = 5) -> tuple[Inputs, np.ndar
                 beta[0, t * n_h + j] = 1
                 state[[i, l]] = state[[l, i]]
         states.append(state.copy())
-    q = torch.zeros(1, T, 1, points, dtype=torch.float64)
-    v = torch.zeros(1, T * n_h, 1, points, dtype=torch.float64)
-    initial = torch.eye(points, dtype=torch.float64)[None, None]
-    return Inputs(q, torch.tensor(k), v, torch.tensor(beta), None, initial, n_h), np.array(states)
+    q = torch.zeros(1, T, 1, points, dtype=torch.float64, device=DEVICE)
+    v = torch.zeros(1, T * n_h, 1, points, dtype=torch.float64, device=DEVICE)
+    initial = torch.eye(points, dtype=torch.float64, device=DEVICE)[None, None]
+    keys, betas = (torch.tensor(x, device=DEVICE) for x in (k, beta))
+    return Inputs(q, keys, v, betas, None, initial, n_h), np.array(states)
 
 
 def assert_gradients_without_tokens(

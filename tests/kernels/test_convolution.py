@@ -1,4 +1,4 @@
-"""`short_convolution`: the kernels in the interpreter and the torch form against a loop in float64."""
+"""`short_convolution`: the kernels and the torch form against a loop in float64."""
 
 from __future__ import annotations
 
@@ -6,21 +6,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from mirrormata.kernels import (
-    KernelInputError,
-    launch_counts,
-    reset_launch_counts,
-    short_convolution,
-    triton_available,
-)
+from mirrormata.kernels import KernelInputError, launch_counts, reset_launch_counts, short_convolution
+from mirrormata.tests.kernels.devices import BACKENDS, DEVICE, on_triton
 
 pytestmark = pytest.mark.usefixtures("poisoned_buffers")
-interpreted = pytest.mark.skipif(not triton_available("cpu"), reason="needs TRITON_INTERPRET=1")
-BACKENDS = ["torch", pytest.param("triton", marks=interpreted)]
 
 
 def random(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape))).to(dtype)
+    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape))).to(DEVICE, dtype)
 
 
 def exact(x: Tensor, weight: Tensor, before: Tensor | None = None) -> Tensor:
@@ -84,7 +77,7 @@ def test_what_stands_before_has_its_gradient(backend: str) -> None:
         torch.testing.assert_close(mine, truth, rtol=1e-4, atol=1e-4)
 
 
-@interpreted
+@on_triton
 def test_a_view_and_nothing() -> None:
     x, weight = random(2, 5, 3, 8), random(2, 8, 4)
     view = x.transpose(1, 2)

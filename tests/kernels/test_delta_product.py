@@ -22,24 +22,26 @@ from mirrormata.tests.kernels.delta_product_cases import (
     results,
     swaps,
 )
+from mirrormata.tests.kernels.devices import DEVICE
 
 
 def test_recurrence_is_the_product_of_its_matrices() -> None:
     inputs = problem(3, 5, gated=True, K=4, V=3, H=1, B=1)
     o, final, states = inputs.run(backend="reference", output_states="all")
-    S = inputs.initial[0, 0].numpy()
+    S = inputs.initial[0, 0].cpu().numpy()
+    q, keys, values, o, states = (x.cpu().numpy() for x in (inputs.q, inputs.k, inputs.v, o, states))
     for t in range(5):
         S = inputs.a[0, t, 0].item() * S  # type: ignore[index]
         for i in range(3 * t, 3 * t + 3):
-            k, v, beta = inputs.k[0, i, 0].numpy(), inputs.v[0, i, 0].numpy(), inputs.beta[0, i, 0].item()
+            k, v, beta = keys[0, i, 0], values[0, i, 0], inputs.beta[0, i, 0].item()
             S = (np.eye(4) - beta * np.outer(k, k)) @ S + beta * np.outer(k, v)
         np.testing.assert_allclose(states[0, t, 0], S, atol=1e-12)
-        np.testing.assert_allclose(o[0, t, 0], 4**-0.5 * inputs.q[0, t, 0].numpy() @ S, atol=1e-12)
-    np.testing.assert_allclose(final[0, 0], S, atol=1e-12)
+        np.testing.assert_allclose(o[0, t, 0], 4**-0.5 * q[0, t, 0] @ S, atol=1e-12)
+    np.testing.assert_allclose(final[0, 0].cpu(), S, atol=1e-12)
 
 
 def test_tree_sum_halves() -> None:
-    x = torch.tensor([1e8, 1.0, -1e8, 1.0, 3.0], dtype=torch.float32)[:, None]
+    x = torch.tensor([1e8, 1.0, -1e8, 1.0, 3.0], dtype=torch.float32, device=DEVICE)[:, None]
     # padded to 8: (x0+x4, x1, x2, x3) -> (x0+x4+x2, x1+x3) -> all
     total = ((x[0] + x[4]) + x[2]) + (x[1] + x[3])
     assert torch.equal(tree_sum(x), total)
@@ -137,18 +139,19 @@ def test_the_logarithmic_gate_is_the_same_gate() -> None:
 @pytest.mark.parametrize("mode", ["recurrent", "chunk", "scan"])
 def test_integer_swaps_are_exact(dtype: torch.dtype, mode: str) -> None:
     inputs, states = swaps(300, 4, seed=1)
-    queries = replace(inputs.to(dtype), q=torch.eye(5, dtype=dtype).repeat(60, 1)[None, :, None])
+    axes = torch.eye(5, dtype=dtype, device=DEVICE).repeat(60, 1)[None, :, None]
+    queries = replace(inputs.to(dtype), q=axes)
     o, final, all_states = queries.run(backend="torch", mode=mode, scale=1.0, output_states="all")
-    assert torch.equal(final[0, 0].double(), torch.tensor(states[-1]).double())
-    assert torch.equal(all_states[0, :, 0].double(), torch.tensor(states).double())
+    assert torch.equal(final[0, 0].double().cpu(), torch.tensor(states[-1]).double())
+    assert torch.equal(all_states[0, :, 0].double().cpu(), torch.tensor(states).double())
     rows = states[np.arange(300), np.arange(300) % 5]
-    assert torch.equal(o[0, :, 0].double(), torch.tensor(rows).double())
+    assert torch.equal(o[0, :, 0].double().cpu(), torch.tensor(rows).double())
 
 
 def test_axis_reflections_with_beta_two_are_exact() -> None:
     inputs, _ = swaps(100, 2, seed=2)
-    axis = torch.nn.functional.one_hot(torch.arange(200) % 5, 5).double()[None, :, None]
-    inputs = replace(inputs, k=axis, beta=torch.full((1, 200, 1), 2.0, dtype=torch.float64))
+    axis = torch.nn.functional.one_hot(torch.arange(200, device=DEVICE) % 5, 5).double()[None, :, None]
+    inputs = replace(inputs, k=axis, beta=torch.full_like(inputs.beta, 2.0))
     for mode in ("chunk", "scan"):
         final = inputs.to(torch.bfloat16).run(backend="torch", mode=mode)[1]
         assert torch.equal(final, inputs.to(torch.float64).run(backend="reference")[1].float())
@@ -156,7 +159,7 @@ def test_axis_reflections_with_beta_two_are_exact() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
 def test_normalised_keys(dtype: torch.dtype) -> None:
-    x = torch.randn(4000, 33, generator=torch.Generator().manual_seed(0)).to(dtype)
+    x = torch.randn(4000, 33, generator=torch.Generator().manual_seed(0)).to(DEVICE, dtype)
     x[::3] *= 1e-3
     x[7] = 0
     unit = l2_normalise(x)
@@ -200,7 +203,7 @@ def test_no_tokens(how: tuple[str, str], bounds: list[int] | None) -> None:
 
 def test_autocast_casts_values_and_keeps_states() -> None:
     x = problem(1, 8).to(torch.float32)
-    with torch.autocast("cpu", torch.bfloat16):
+    with torch.autocast(DEVICE.type, torch.bfloat16):
         o, final = x.run()
     assert (o.dtype, final.dtype) == (torch.bfloat16, torch.float32)
 
@@ -217,8 +220,9 @@ def test_compiles_as_one_graph() -> None:
 def test_triton_where_it_cannot_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRITON_INTERPRET", raising=False)
     assert not triton_available("cpu")
+    x = torch.ones(1, 6, 1, 16)
     with pytest.raises(BackendUnavailableError, match='or pass backend="torch"'):
-        problem(1, 6).run(backend="triton")
+        delta_product(x, x, x, x[..., 0], backend="triton")
 
 
 def test_import_loads_neither_torch_nor_triton_at_once() -> None:

@@ -30,6 +30,7 @@ from mirrormata.kernels.delta import _triton_phases as phases
 from mirrormata.kernels.delta import _triton_phases_backward as phases_backward
 from mirrormata.kernels.delta import _triton_recurrent as recurrent
 from mirrormata.kernels.delta._problem import form_of
+from mirrormata.tests.kernels.devices import DEVICE, on_one_thread, on_triton
 
 KERNELS = str(Path(mirrormata.kernels.__file__).parent)
 
@@ -86,6 +87,8 @@ def own_calls(run: Callable[[], None]) -> int:
     return count
 
 
+@on_triton
+@on_one_thread
 @pytest.mark.usefixtures("_silent")
 @pytest.mark.parametrize(
     ("mode", "width", "dtype", "most_forward", "most_both"),
@@ -98,8 +101,8 @@ def own_calls(run: Callable[[], None]) -> int:
 def test_a_warm_call_takes_few_calls(
     mode: str, width: int, dtype: torch.dtype, most_forward: int, most_both: int
 ) -> None:
-    q, k, v = (torch.ones(1, 64, 1, width, dtype=dtype, requires_grad=True) for _ in range(3))
-    beta = torch.ones(1, 64, 1, dtype=dtype, requires_grad=True)
+    q, k, v = (torch.ones(1, 64, 1, width, dtype=dtype, device=DEVICE, requires_grad=True) for _ in range(3))
+    beta = torch.ones(1, 64, 1, dtype=dtype, device=DEVICE, requires_grad=True)
     do = torch.ones_like(q)
 
     def forward() -> None:
@@ -128,7 +131,7 @@ class Elsewhere(torch.Tensor):
 def test_a_compiled_kernel_is_kept_by_all_that_triton_compiles_anew_for() -> None:
     kernel = Silent(["x", "y", "n", "scale", "EVEN", "W"])
     launch = Launcher(kernel, Tile(16, 1), W=16, EVEN=True)
-    x = torch.zeros(64)
+    x = torch.zeros(64, device=DEVICE)
     assert x.data_ptr() % 16 == 0
     base = (x, None, 5, 0.5)
     anew = [
@@ -147,7 +150,8 @@ def test_a_compiled_kernel_is_kept_by_all_that_triton_compiles_anew_for() -> Non
         for _ in range(2):
             launch((3,), *arguments)
         assert len(kernel.compilations) == number, arguments
-    for arguments in (torch.ones(9), None, 7, 0.5), (x[4:], None, 2**30 + 1, -2.0), (x, None, 64, 0.5):
+    other = torch.ones(9, device=DEVICE)
+    for arguments in (other, None, 7, 0.5), (x[4:], None, 2**30 + 1, -2.0), (x, None, 64, 0.5):
         launch((3, 2), *arguments)
         assert len(kernel.compilations) == len(anew)
         assert kernel.launches[-1] == ((3, 2, 1), *arguments, True, 16)
@@ -167,7 +171,7 @@ def test_an_empty_grid_is_refused(grid: tuple[int, ...]) -> None:
     kernel = Silent(["x", "W"])
     reset_launch_counts()
     with pytest.raises(KernelError, match="silent has the empty grid"):
-        Launcher(kernel, Tile(16, 1), W=16)(grid, torch.zeros(4))
+        Launcher(kernel, Tile(16, 1), W=16)(grid, torch.zeros(4, device=DEVICE))
     assert not kernel.compilations
     assert not launch_counts()
 
@@ -175,23 +179,24 @@ def test_an_empty_grid_is_refused(grid: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("grid", [(2**31,), (4, 65536), (4, 2, 65536)])
 def test_a_grid_beyond_cuda_is_refused(grid: tuple[int, ...]) -> None:
     with pytest.raises(KernelInputError, match="split the batch or the heads"):
-        Launcher(Silent(["x", "W"]), Tile(16, 1), W=16)(grid, torch.zeros(4))
+        Launcher(Silent(["x", "W"]), Tile(16, 1), W=16)(grid, torch.zeros(4, device=DEVICE))
 
 
 def test_numbers_reach_float64_kernels_whole() -> None:
     """Triton passes them as float32, which the interpreter does not show."""
     kernel = Silent(["x", "scale", "ACC"])
-    launch = Launcher(kernel, Tile(16, 1), ACC=tl.float64)
-    launch((1,), torch.zeros(4), 0.25)
+    launch, x = Launcher(kernel, Tile(16, 1), ACC=tl.float64), torch.zeros(4, device=DEVICE)
+    launch((1,), x, 0.25)
     for number in (0.1, 1e300):
         with pytest.raises(KernelError, match="a number that float32 does not hold"):
-            launch((1,), torch.zeros(4), number)
-    Launcher(kernel, Tile(16, 1), ACC=tl.float32)((1,), torch.zeros(4), 0.1)
+            launch((1,), x, number)
+    Launcher(kernel, Tile(16, 1), ACC=tl.float32)((1,), x, 0.1)
     assert len(kernel.compilations) == 2
 
 
+@on_triton
 def test_a_second_derivative_is_refused() -> None:
-    x = torch.rand(1, 3, 1, 16, requires_grad=True)
+    x = torch.rand(1, 3, 1, 16).to(DEVICE).requires_grad_()
     o = delta_product(x, x, x, x[..., 0], mode="recurrent", backend="triton")[0]
     (first,) = torch.autograd.grad((o * o).sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="differentiate twice"):

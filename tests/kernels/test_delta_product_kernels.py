@@ -1,4 +1,4 @@
-"""The Triton kernels in the interpreter: outputs and all gradients against the float64 recurrence, on poisoned buffers."""
+"""The Triton kernels, in the interpreter or on a GPU: outputs and all gradients against the float64 recurrence, on poisoned buffers."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from mirrormata.kernels.delta._operator import delta_product_forward
 from mirrormata.kernels.delta._plan import chunk_plan
 from mirrormata.kernels.delta._problem import form_of
 from mirrormata.tests.kernels.delta_product_cases import Inputs, largest_error, problem, relative, swaps
+from mirrormata.tests.kernels.devices import DEVICE, on_triton
+
+pytestmark = on_triton
 
 KERNELS = {
     "recurrent": {"recurrent_forward", "recurrent_backward_values", "recurrent_backward_keys"},
@@ -159,10 +162,10 @@ def test_scan_over_many_segments(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_integer_swaps_are_exact(kind: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
     mode = use(kind, monkeypatch)
     inputs, states = swaps(14, 4, seed=3)
-    queries = replace(inputs.to(dtype), q=torch.ones(1, 14, 1, 5, dtype=dtype))
+    queries = replace(inputs.to(dtype), q=torch.ones(1, 14, 1, 5, dtype=dtype, device=DEVICE))
     o, final = queries.run(backend="triton", mode=mode, scale=1.0)
-    assert torch.equal(final[0, 0].double(), torch.tensor(states[-1]).double())
-    assert torch.equal(o[0, :, 0].double(), torch.tensor(states.sum(1)).double())
+    assert torch.equal(final[0, 0].double().cpu(), torch.tensor(states[-1]).double())
+    assert torch.equal(o[0, :, 0].double().cpu(), torch.tensor(states.sum(1)).double())
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -176,9 +179,9 @@ def test_integers_with_gates_of_zero_and_both_signs_are_exact(
     signs[:, [4, 5, 17]] = 0
     inputs = replace(
         inputs,
-        q=torch.randint(-2, 3, inputs.q.shape, generator=generator).double(),
-        v=torch.randint(-1, 2, inputs.v.shape, generator=generator).double(),
-        a=signs.double(),
+        q=torch.randint(-2, 3, inputs.q.shape, generator=generator).to(inputs.q),
+        v=torch.randint(-1, 2, inputs.v.shape, generator=generator).to(inputs.v),
+        a=signs.to(inputs.q),
     )
     wanted = inputs.run(backend="reference", scale=1.0)
     assert 2 < float(wanted[1].abs().max()) < 2048
@@ -190,8 +193,9 @@ def test_integers_with_gates_of_zero_and_both_signs_are_exact(
 @pytest.mark.parametrize("kind", ["chunk", "phases"])
 def test_very_small_gates_in_half_precision(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     x = problem(1, 33, gated=True, B=1, H=1)
-    sizes = torch.tensor([1e-30, -1e-4, 0.9999, 0.5, -1e-12, 0.99])
-    gates = sizes[torch.arange(33) % 6][None, :, None]  # float32, as those made from logarithms are
+    sizes = torch.tensor([1e-30, -1e-4, 0.9999, 0.5, -1e-12, 0.99], device=DEVICE)
+    # float32, as those made from logarithms are
+    gates = sizes[torch.arange(33, device=DEVICE) % 6][None, :, None]
     mode = use(kind, monkeypatch)
     short = replace(x.to(torch.float16), a=gates)
     o = short.run(backend="triton", mode=mode)[0]

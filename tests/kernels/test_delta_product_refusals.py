@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 import torch
 
-from mirrormata.kernels import KernelInputError, delta_product, l2_normalise, triton_available
+from mirrormata.kernels import KernelInputError, delta_product, l2_normalise
 from mirrormata.kernels.delta import _front as checks
 from mirrormata.tests.kernels.delta_product_cases import problem
+from mirrormata.tests.kernels.devices import BACKENDS, DEVICE, skip_where_bounds_stay_unread
 
-BACKENDS = ["torch", "reference", *(["triton"] if triton_available("cpu") else [])]
+
+def zeros(*shape: int) -> torch.Tensor:
+    return torch.zeros(shape, device=DEVICE)
 
 
 @pytest.mark.parametrize(
@@ -22,13 +25,13 @@ BACKENDS = ["torch", "reference", *(["triton"] if triton_available("cpu") else [
         ({"householders": 0}, "householders is 0"),
         ({"mode": "fast"}, 'mode="fast"'),
         ({"backend": "cuda"}, 'backend="cuda"'),
-        ({"g": torch.zeros(2, 6, 2), "a": torch.zeros(2, 6, 2)}, "g and a are both given"),
-        ({"a": torch.zeros(2, 6)}, "a has shape"),
-        ({"cu_seqlens": torch.tensor([0, 6])}, "cu_seqlens is given with B = 2"),
-        ({"initial_state": torch.zeros(2, 2, 3, 3)}, "initial_state has shape"),
-        ({"v": torch.zeros(2, 12, 2, 4)}, "v is torch.float32"),
+        ({"g": zeros(2, 6, 2), "a": zeros(2, 6, 2)}, "g and a are both given"),
+        ({"a": zeros(2, 6)}, "a has shape"),
+        ({"cu_seqlens": torch.tensor([0, 6], device=DEVICE)}, "cu_seqlens is given with B = 2"),
+        ({"initial_state": zeros(2, 2, 3, 3)}, "initial_state has shape"),
+        ({"v": zeros(2, 12, 2, 4)}, "v is torch.float32"),
         ({"k": torch.zeros(2, 12, 2, 4, dtype=torch.float64, device="meta")}, "k is on meta"),
-        ({"beta": torch.zeros(2, 6, 2)}, "beta has shape"),
+        ({"beta": zeros(2, 6, 2)}, "beta has shape"),
         ({"output_states": "last"}, 'output_states="last"'),
         ({"backend": "reference", "mode": "chunk"}, "the reference is recurrent"),
     ],
@@ -52,24 +55,29 @@ def test_accepted_calls_are_remembered_up_to_a_limit(monkeypatch: pytest.MonkeyP
         assert len(checks._accepted) == remembered
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", ["reference", *BACKENDS])
 def test_packed_bounds_must_fit(backend: str) -> None:
+    skip_where_bounds_stay_unread(backend)
     for bounds in ([0, 4, 3, 6], [0, 7], [1, 6], [0, 5]):
-        x = replace(problem(1, 6, bounds=[0, 6]), cu=torch.tensor(bounds))
+        x = replace(problem(1, 6, bounds=[0, 6]), cu=torch.tensor(bounds, device=DEVICE))
         x = replace(x, initial=x.initial.new_zeros(len(bounds) - 1, *x.initial.shape[1:]))
         with pytest.raises(KernelInputError, match="cu_seqlens must rise from 0 to T = 6"):
             x.run(backend=backend)
+
+
+@pytest.mark.parametrize("backend", ["reference", *BACKENDS])
+def test_packed_bounds_must_be_on_the_device(backend: str) -> None:
     x = replace(problem(1, 6, bounds=[0, 6]), cu=torch.tensor([0, 6], device="meta"))
-    with pytest.raises(KernelInputError, match="cu_seqlens is on meta, others on cpu"):
+    with pytest.raises(KernelInputError, match=f"cu_seqlens is on meta, others on {DEVICE}"):
         x.run(backend=backend)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", ["reference", *BACKENDS])
 @pytest.mark.parametrize("sizes", [(0, 5, 2), (2, 0, 2), (2, 5, 0)])
 def test_nothing_in_is_nothing_out(sizes: tuple[int, int, int], backend: str) -> None:
     B, T, H = sizes
-    q, k, v = (torch.zeros(B, T * n, H, 4, dtype=torch.float64, requires_grad=True) for n in (1, 2, 2))
-    initial = torch.ones(B, H, 4, 4)
+    q, k, v = (zeros(B, T * n, H, 4).double().requires_grad_() for n in (1, 2, 2))
+    initial = torch.ones(B, H, 4, 4, device=DEVICE)
     o, final = delta_product(
         q, k, v, k[..., 0], householders=2, initial_state=initial, output_final_state=True, backend=backend
     )
@@ -82,4 +90,4 @@ def test_nothing_in_is_nothing_out(sizes: tuple[int, int, int], backend: str) ->
 
 def test_whole_numbers_are_not_normalised() -> None:
     with pytest.raises(KernelInputError, match=r"x is torch.int64: cast it"):
-        l2_normalise(torch.ones(2, 3, dtype=torch.int64))
+        l2_normalise(torch.ones(2, 3, dtype=torch.int64, device=DEVICE))

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from mirrormata.kernels._backends import triton_interpreted
 from mirrormata.kernels.scans import _segments as scan_segments
 from mirrormata.kernels.scans._diagonal import diagonal_scan
 
 from .delta_product_cases import assert_gradients_without_tokens
+from .devices import BACKENDS, DEVICE, on_triton
 from .scan_checks import (
-    BACKENDS,
     assert_all_close,
     diagonal_inputs,
-    interpreted,
     launches,
     poisoned_memory,
     results_and_gradients,
@@ -39,7 +39,7 @@ def _poison() -> Any:
     ("backend", "segment"),
     [
         *(("torch", segment) for segment in (None, 1, 4, 23, "recurrent")),
-        *(pytest.param("triton", segment, marks=interpreted) for segment in (1, 4, "recurrent")),
+        *(pytest.param("triton", segment, marks=on_triton) for segment in (1, 4, "recurrent")),
     ],
 )
 @pytest.mark.parametrize("bounds", [None, RAGGED], ids=["dense", "packed"])
@@ -108,12 +108,12 @@ def test_recurrent_has_the_bits_of_the_written_order(backend: str, pairs: bool) 
             h = product + b[:, t]
         assert torch.equal(found[:, t], h)
     assert torch.equal(final, h)
-    fused, (a, b, h) = torch.zeros(()), diagonal_inputs(3, 50, 7, dtype=torch.float32)[0]
+    a, b, h = diagonal_inputs(3, 50, 7, dtype=torch.float32)[0]
     fused = (a[:, 0].double() * h.double() + b[:, 0].double()).float()
     assert not torch.equal(fused, a[:, 0] * h + b[:, 0])  # the order can be seen in these numbers
 
 
-@interpreted
+@on_triton
 @pytest.mark.parametrize("pairs", [False, True], ids=["real", "pairs"])
 @pytest.mark.parametrize("bounds", [None, RAGGED], ids=["dense", "packed"])
 def test_equal_segments_give_equal_bits_on_both_backends(pairs: bool, bounds: list[int] | None) -> None:
@@ -134,19 +134,19 @@ def test_equal_segments_give_equal_bits_on_both_backends(pairs: bool, bounds: li
             for dtype in (torch.float32, torch.float16, torch.bfloat16, F64)
         ),
         # the interpreter is slow, and rounds bfloat16 in its own way
-        pytest.param("triton", "parallel", torch.float32, marks=interpreted),
+        pytest.param("triton", "parallel", torch.float32, marks=on_triton),
     ],
 )
 def test_parity_of_many_tokens(
     backend: str, mode: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if backend == "triton":
+    if backend == "triton" and triton_interpreted():
         monkeypatch.setattr("mirrormata.kernels.scans._triton_diagonal.BLOCK", 2048)
     tokens = 100_000 if mode == "parallel" or dtype == torch.float32 else 20_000
-    ones = torch.randint(0, 2, (1, tokens, 1), generator=torch.Generator().manual_seed(5))
+    ones = torch.randint(0, 2, (1, tokens, 1), generator=torch.Generator().manual_seed(5)).to(DEVICE)
     a = (1 - 2 * ones).to(dtype)
     h, final = diagonal_scan(
-        a, torch.zeros_like(a), torch.ones(1, 1), output_final_state=True, mode=mode, segment=64,
+        a, torch.zeros_like(a), torch.ones(1, 1, device=DEVICE), output_final_state=True, mode=mode, segment=64,
         backend=backend,
     )  # fmt: skip
     assert torch.equal(h, (1 - 2 * (ones.cumsum(1) % 2)).to(dtype))
@@ -162,7 +162,8 @@ def test_integers_have_the_bits_of_integer_arithmetic(backend: str, mode: str) -
     a = torch.where(torch.rand(a.shape, generator=g) < 0.9, a * a + (1 - a * a) * (1 - 2 * (a > 0).long()), a)
     b = torch.randint(-40_000, 40_001, a.shape, generator=g)
     assert {-1, 0, 1} == set(a.flatten().tolist())
-    h, wanted = torch.zeros(2, 3, dtype=torch.int64), []
+    a, b = a.to(DEVICE), b.to(DEVICE)
+    h, wanted = torch.zeros_like(a[:, 0]), []
     for t in range(200):
         h = a[:, t] * h + b[:, t]
         wanted.append(h)
@@ -173,20 +174,20 @@ def test_integers_have_the_bits_of_integer_arithmetic(backend: str, mode: str) -
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_rotations(backend: str) -> None:
-    quarter = torch.tensor([0.0, 1.0]).expand(1, 300, 1, 2)
-    start = torch.tensor([[[3.0, 5.0]]])
+    quarter = torch.tensor([0.0, 1.0], device=DEVICE).expand(1, 300, 1, 2)
+    start = torch.tensor([[[3.0, 5.0]]], device=DEVICE)
     scan = partial(diagonal_scan, mode="parallel", segment=16, backend=backend)
-    h, _ = scan(quarter, torch.zeros(1, 300, 1, 2), start)
+    h, _ = scan(quarter, torch.zeros_like(quarter), start)
     x, y = 3.0, 5.0
     for t in range(300):
         x, y = -y, x
         assert h[0, t, 0].tolist() == [x, y]
     angle = torch.randn(1, 300, 4, dtype=F64, generator=torch.Generator().manual_seed(7))
-    turns = torch.stack([angle.cos(), angle.sin()], -1)
-    unit = torch.tensor([1.0, 0.0], dtype=F64).expand(1, 4, 2)
+    turns = torch.stack([angle.cos(), angle.sin()], -1).to(DEVICE)
+    unit = torch.tensor([1.0, 0.0], dtype=F64, device=DEVICE).expand(1, 4, 2)
     h, _ = scan(turns, torch.zeros_like(turns), unit)
     total = angle.cumsum(1)
-    assert float((h - torch.stack([total.cos(), total.sin()], -1)).abs().max()) < 1e-12
+    assert float((h.cpu() - torch.stack([total.cos(), total.sin()], -1)).abs().max()) < 1e-12
 
 
 @pytest.mark.parametrize("reverse", [False, True], ids=["forward", "reverse"])
@@ -227,8 +228,8 @@ def test_packed_sequences_know_nothing_of_each_other(backend: str, segment: int)
 
 @pytest.mark.parametrize("backend", ["reference", *BACKENDS])
 def test_no_tokens(backend: str) -> None:
-    a = torch.zeros(2, 0, 3, requires_grad=True)
-    h = torch.randn(2, 3, requires_grad=True)
+    a = torch.zeros(2, 0, 3, device=DEVICE, requires_grad=True)
+    h = torch.randn(2, 3).to(DEVICE).requires_grad_()
     states, final = diagonal_scan(a, a, h, output_final_state=True, backend=backend)
     assert states.shape == (2, 0, 3)
     assert final is not None

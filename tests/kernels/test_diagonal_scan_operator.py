@@ -17,12 +17,11 @@ from torch import Tensor
 from mirrormata.kernels._backends import BackendUnavailableError, KernelInputError
 from mirrormata.kernels.scans._diagonal import _scan, _scan_backward, diagonal_scan
 
+from .devices import BACKENDS, DEVICE, compiles
 from .scan_checks import (
-    BACKENDS,
     assert_autocast_changes_nothing,
     assert_compiles_as_one_graph,
     diagonal_inputs,
-    interpreted,
     poisoned_memory,
 )
 
@@ -61,29 +60,34 @@ def test_compiled_as_one_graph() -> None:
     assert_compiles_as_one_graph(scan, inputs)
 
 
-X = torch.zeros(2, 4, 3)
+X = torch.zeros(2, 4, 3, device=DEVICE)
+
+
+def bounds_of(*numbers: float) -> Tensor:
+    return torch.tensor(numbers, device=DEVICE)
 
 
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((torch.zeros(4, 3), X), {}, r"a has shape \[4, 3\]: it must be \[B, T, D\]"),
-        ((torch.zeros(2, 4, 3, 3), X), {}, r"a has shape \[2, 4, 3, 3\]"),
+        ((X[0], X), {}, r"a has shape \[4, 3\]: it must be \[B, T, D\]"),
+        ((X[..., None].expand(2, 4, 3, 3), X), {}, r"a has shape \[2, 4, 3, 3\]"),
         ((X, X[:, 1:]), {}, r"b has shape \[2, 3, 3\]"),
         ((X, X.long()), {}, "b is torch.int64: cast it"),
         (
-            (X, X.long(), torch.zeros(2, 3, dtype=torch.int32)),
+            (X, X.long(), X[:, 0].int()),
             {},
             "b is torch.int64.*; initial_state is torch.int32",
         ),
-        ((X, X, torch.zeros(3, 3)), {}, r"initial_state has shape \[3, 3\]"),
+        ((X, X, X[0, :3]), {}, r"initial_state has shape \[3, 3\]"),
         ((X, X), {"mode": "fast"}, 'mode="fast": use one of auto, recurrent, parallel'),
         ((X, X), {"backend": "cuda"}, 'backend="cuda": use one of'),
         ((X, X), {"segment": 0}, "segment is 0"),
-        ((X, X), {"cu_seqlens": torch.tensor([0, 4])}, "B = 2"),
-        ((X[:1], X[:1]), {"cu_seqlens": torch.tensor([0, 5])}, "from 0 to T = 4"),
-        ((X[:1], X[:1]), {"cu_seqlens": torch.tensor([0, 3, 2, 4])}, "never fall"),
-        ((X[:1], X[:1]), {"cu_seqlens": torch.tensor([0.0, 4.0])}, "integers"),
+        ((X, X), {"cu_seqlens": bounds_of(0, 4)}, "B = 2"),
+        # the values of bounds are read on the CPU only
+        ((X[:1].cpu(), X[:1].cpu()), {"cu_seqlens": torch.tensor([0, 5])}, "from 0 to T = 4"),
+        ((X[:1].cpu(), X[:1].cpu()), {"cu_seqlens": torch.tensor([0, 3, 2, 4])}, "never fall"),
+        ((X[:1], X[:1]), {"cu_seqlens": bounds_of(0.0, 4.0)}, "integers"),
     ],
 )
 def test_wrong_arguments_are_named(
@@ -128,7 +132,7 @@ def compiled_for_hopper(which: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in outcome.stdout.splitlines()]
 
 
-@interpreted
+@compiles
 @pytest.mark.parametrize(
     ("which", "kernels"), [("quick", 8), pytest.param("long", 46, marks=pytest.mark.long)]
 )

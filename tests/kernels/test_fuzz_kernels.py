@@ -1,4 +1,4 @@
-"""The program that draws random shapes of the kernels: it is right about small ones in the interpreter, and sees what is wrong."""
+"""The program that draws random shapes of the kernels: it is right about small ones, and sees what is wrong."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ pytest.importorskip("triton")
 from mirrormata.benchmarks import fuzz_kernels
 from mirrormata.benchmarks.fuzz_kernels import draw_case, run_case, run_variant, shares, slice_errors
 from mirrormata.benchmarks.fuzz_operators import OPERATORS, bounds
-from mirrormata.kernels import triton_available
 from mirrormata.kernels._launching import Launcher
 from mirrormata.kernels.delta._problem import form_of
-
-interpreted = pytest.mark.skipif(not triton_available("cpu"), reason="needs TRITON_INTERPRET=1")
+from mirrormata.tests.kernels.devices import DEVICE, on_triton
 
 DELTA = {
     "householders": 2,
@@ -59,10 +57,10 @@ def _no_forms() -> Iterator[None]:
 
 
 def run(name: str, dtype: str = "float32", **change: Any) -> dict[str, Any]:
-    return run_case(OPERATORS[name], {**TINY[name], "dtype": dtype, "seed": 5, **change}, "cpu")
+    return run_case(OPERATORS[name], {**TINY[name], "dtype": dtype, "seed": 5, **change}, DEVICE.type)
 
 
-@interpreted
+@on_triton
 @pytest.mark.parametrize("name", OPERATORS)
 def test_kernels_are_right(name: str) -> None:
     row = run(name)
@@ -72,7 +70,7 @@ def test_kernels_are_right(name: str) -> None:
     assert 0 < max(row["errors"].values()) < 1e-6
 
 
-@interpreted
+@on_triton
 def test_a_kernel_that_never_runs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     launch = Launcher.__call__
 
@@ -86,7 +84,7 @@ def test_a_kernel_that_never_runs_is_seen(monkeypatch: pytest.MonkeyPatch) -> No
     assert "output" not in wrong
 
 
-@interpreted
+@on_triton
 def test_other_bits_in_a_second_run_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     from mirrormata.kernels.norms import _triton_norms as launch
 
@@ -100,16 +98,16 @@ def test_other_bits_in_a_second_run_are_seen(monkeypatch: pytest.MonkeyPatch) ->
     assert run("l2_normalise")["wrong"].startswith("output 0: other bits in a second run")
 
 
-@interpreted
+@on_triton
 def test_what_raises_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fuzz_kernels, "draw_case", lambda *_: {"seed": 1, "rows": None, "D": 2})
-    row = run_variant(("l2_normalise", 0, 3, 2, "cpu"))
+    row = run_variant(("l2_normalise", 0, 3, 2, DEVICE.type))
     assert [x["index"] for x in row["failures"]] == [0, 1]
     assert row["failures"][0]["wrong"].startswith("TypeError: ")
 
 
 def test_one_wrong_slice_among_many_is_seen() -> None:
-    y = torch.randn(50, 256, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    y = torch.randn(50, 256, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).to(DEVICE)
     assert slice_errors(y.clone(), y) == (0.0, 0.0)
     x = y.clone()
     x[:, 17] = 0
@@ -144,7 +142,7 @@ def test_bounds_have_empty_sequences() -> None:
     assert any(b[i] == b[i + 1] for b in drawn for i in range(4))
 
 
-@interpreted
+@on_triton
 def test_a_run_is_written_and_gone_on_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,7 +153,7 @@ def test_a_run_is_written_and_gone_on_with(
     )
     common = [
         "--device",
-        "cpu",
+        DEVICE.type,
         "--workers",
         "0",
         "--shapes",

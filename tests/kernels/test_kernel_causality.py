@@ -18,12 +18,10 @@ from mirrormata.kernels import (
     rank_one_scan,
     selective_scan,
     short_convolution,
-    triton_available,
 )
+from mirrormata.tests.kernels.devices import BACKENDS, DEVICE, on_triton
 
 BAD = [torch.nan, torch.inf]
-interpreted = pytest.mark.skipif(not triton_available("cpu"), reason="needs TRITON_INTERPRET=1")
-BACKENDS = ["torch", pytest.param("triton", marks=interpreted)]
 T, CUT = 40, 23
 """Tokens, and the one that is not finite."""
 
@@ -31,7 +29,8 @@ Tensors = dict[str, Any]
 
 
 def normal(*shape: int) -> Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)), dtype=torch.float64)
+    generator = torch.Generator().manual_seed(sum(shape))
+    return torch.randn(shape, generator=generator, dtype=torch.float64).to(DEVICE)
 
 
 def delta_inputs(n_h: int, gated: bool, H: int = 2) -> Tensors:
@@ -116,7 +115,7 @@ def test_gradients_do_not_hide_what_is_not_finite() -> None:
         assert gradient.isnan().any()
 
 
-@interpreted
+@on_triton
 @pytest.mark.parametrize(("mode", "kept"), [("recurrent", CUT), ("chunk", 16), ("scan", 16)])
 def test_delta_product_s_kernels(mode: str, kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
     from mirrormata.kernels.delta import _triton_scan as scan
@@ -136,7 +135,7 @@ def test_delta_product_s_kernels(mode: str, kept: int, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("mode", ["recurrent", "chunk", "scan"])
 def test_packed_sequences_are_not_spoilt_by_each_other(mode: str, backend: str) -> None:
     inputs = {name: x.float() for name, x in delta_inputs(1, gated=True).items()}
-    cu = torch.tensor([0, 11, 11, 30, T])
+    cu = torch.tensor([0, 11, 11, 30, T], device=DEVICE)
 
     def run(x: Tensors) -> list[Tensor]:
         o, final = delta_product(**x, cu_seqlens=cu, mode=mode, backend=backend, output_final_state=True)

@@ -21,22 +21,27 @@ from mirrormata.kernels import (
     rms_normalise,
     selective_scan,
     short_convolution,
-    triton_available,
 )
+from mirrormata.tests.kernels.devices import BACKENDS, DEVICE, RUNNING, on_triton
 
-X = torch.ones(1, 4, 2, 3)
+
+def ones(*shape: int) -> torch.Tensor:
+    return torch.ones(shape, device=DEVICE)
+
+
+X = ones(1, 4, 2, 3)
 OPERATORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "delta_product": (delta_product, {"q": X, "k": X, "v": X, "beta": X[..., 0]}),
     "diagonal_scan": (diagonal_scan, {"a": X[0], "b": X[0]}),
     "rank_one_scan": (rank_one_scan, {"q": X, "w": X, "u": X, "z": X, "k": X, "v": X}),
     "selective_scan": (
         selective_scan,
-        {"u": X, "step": X, "rate": torch.ones(1, 3, 5), "write": torch.ones(1, 4, 2, 5)}
-        | {"read": torch.ones(1, 4, 2, 5), "initial_state": torch.ones(1, 4, 3, 5)},
+        {"u": X, "step": X, "rate": ones(1, 3, 5), "write": ones(1, 4, 2, 5)}
+        | {"read": ones(1, 4, 2, 5), "initial_state": ones(1, 4, 3, 5)},
     ),
-    "short_convolution": (short_convolution, {"x": X, "weight": torch.ones(1, 3, 4)}),
+    "short_convolution": (short_convolution, {"x": X, "weight": ones(1, 3, 4)}),
     "l2_normalise": (l2_normalise, {"x": X}),
-    "rms_normalise": (rms_normalise, {"x": X, "weight": torch.ones(1, 2, 3)}),
+    "rms_normalise": (rms_normalise, {"x": X, "weight": ones(1, 2, 3)}),
 }
 TENSORS = [(name, argument) for name, (_, given) in OPERATORS.items() for argument in given]
 NEEDED = [(name, argument) for name, argument in TENSORS if name != "rank_one_scan" or argument not in "qkv"]
@@ -55,14 +60,14 @@ FLAGS = [
     ("selective_scan", "signed"),
     ("l2_normalise", "silu"),
 ]
-BACKENDS = ["auto", "torch", *(["triton"] if triton_available("cpu") else [])]
+CHOICES = ["auto", *RUNNING]
 
 
 def refusal(name: str, **change: Any) -> str:
     """The line that refuses the operator's usual arguments so changed, on any backend."""
     operator, given = OPERATORS[name]
     lines = set()
-    for backend in BACKENDS:
+    for backend in CHOICES:
         operator(**given, backend=backend)  # what was accepted once is accepted again, and no more than that
         with pytest.raises(KernelInputError) as caught:
             operator(**({**given, "backend": backend} | change))
@@ -99,7 +104,7 @@ def test_devices_and_layouts(name: str, argument: str) -> None:
     given = OPERATORS[name][1][argument]
     assert f"{argument} has layout torch.sparse_coo" in refusal(name, **{argument: given.to_sparse()})
     if argument != next(iter(OPERATORS[name][1])):
-        assert f"{argument} is on meta, others on cpu" in refusal(name, **{argument: given.to("meta")})
+        assert f"{argument} is on meta, others on {DEVICE}" in refusal(name, **{argument: given.to("meta")})
 
 
 @pytest.mark.parametrize(("name", "argument"), FLAGS)
@@ -135,7 +140,7 @@ def test_scales_that_are_numbers(name: str) -> None:
         assert torch.equal(operator(**given, scale=value)[0], half)
     assert torch.equal(operator(**given, scale=1)[0], operator(**given, scale=1.0)[0])
     wide = {key: x.double() for key, x in given.items()}
-    for backend in BACKENDS:
+    for backend in CHOICES:
         assert torch.isfinite(operator(**wide, scale=1e300, backend=backend)[0]).all()
 
 
@@ -154,9 +159,9 @@ def test_whole_numbers(name: str, argument: str, value: Any) -> None:
 
 
 def test_whole_numbers_of_numpy() -> None:
-    q, k = torch.ones(1, 2, 1, 3), torch.ones(1, 4, 1, 3)
+    q, k = ones(1, 2, 1, 3), ones(1, 4, 1, 3)
     two: Any = np.int64(2)
-    for backend in BACKENDS:
+    for backend in CHOICES:
         o = delta_product(q, k, k, k[..., 0], householders=two, backend=backend)[0]
         assert torch.equal(o, delta_product(q, k, k, k[..., 0], householders=2, backend=backend)[0])
         assert diagonal_scan(X[0], X[0], segment=two, backend=backend)[0].shape == X[0].shape
@@ -184,18 +189,22 @@ def test_backends(name: str, value: Any) -> None:
             {"cu_seqlens": (0, 4)},
             "cu_seqlens is tuple (0, 4): pass a torch.Tensor of int32 or int64",
         ),
-        ("rank_one_scan", {"cu_seqlens": torch.tensor([0.0, 4.0])}, "cu_seqlens must be [N+1] integers"),
-        ("selective_scan", {"write": torch.ones(5)}, "write has shape [5]: it must be [S, B, T, N]"),
+        (
+            "rank_one_scan",
+            {"cu_seqlens": torch.tensor([0.0, 4.0], device=DEVICE)},
+            "cu_seqlens must be [N+1] integers",
+        ),
+        ("selective_scan", {"write": ones(5)}, "write has shape [5]: it must be [S, B, T, N]"),
         (
             "selective_scan",
-            {"rate": torch.ones(1, 3, 4)},
+            {"rate": ones(1, 3, 4)},
             "rate has shape [1, 3, 4]: it must be [S, C, N] = [1, 3, 5]",
         ),
-        ("short_convolution", {"weight": torch.ones(1, 3, 0)}, "pass at least one tap"),
-        ("l2_normalise", {"x": torch.tensor(1.0)}, "x has shape []: pass vectors [..., D]"),
-        ("rms_normalise", {"weight": torch.ones(1, 3, 2)}, "x has shape [1, 4, 2, 3], weight [1, 3, 2]"),
-        ("rms_normalise", {"weight": torch.ones(3)}, "they must be [S, ..., H, D] and [S, H, D]"),
-        ("rms_normalise", {"weight": torch.ones(2, 2, 3)}, "they must be [S, ..., H, D] and [S, H, D]"),
+        ("short_convolution", {"weight": ones(1, 3, 0)}, "pass at least one tap"),
+        ("l2_normalise", {"x": ones()}, "x has shape []: pass vectors [..., D]"),
+        ("rms_normalise", {"weight": ones(1, 3, 2)}, "x has shape [1, 4, 2, 3], weight [1, 3, 2]"),
+        ("rms_normalise", {"weight": ones(3)}, "they must be [S, ..., H, D] and [S, H, D]"),
+        ("rms_normalise", {"weight": ones(2, 2, 3)}, "they must be [S, ..., H, D] and [S, H, D]"),
         ("rms_normalise", {"eps": -1e-6}, "eps is -1e-06: it must be at least 0.0"),
         ("rms_normalise", {"eps": float("nan")}, "eps is nan: it must be finite"),
         ("rms_normalise", {"eps": "1e-6"}, "eps is str '1e-6': pass a number (float)"),
@@ -207,11 +216,11 @@ def test_names_shapes_and_numbers(name: str, change: dict[str, Any], said: str) 
     assert said in refusal(name, **change)
 
 
-@pytest.mark.skipif(not triton_available("cpu"), reason="needs TRITON_INTERPRET=1")
+@on_triton
 def test_more_states_than_a_warp_holds() -> None:
     sizes = {"write": (1, 1, 2, 1025), "read": (1, 1, 2, 1025), "rate": (1, 1, 1025)}
-    given: dict[str, Any] = {name: torch.ones(size) for name, size in sizes.items()}
-    u, initial = torch.ones(1, 1, 2, 1), torch.ones(1, 1, 1, 1025)
+    given: dict[str, Any] = {name: ones(*size) for name, size in sizes.items()}
+    u, initial = ones(1, 1, 2, 1), ones(1, 1, 1, 1025)
     assert selective_scan(u, u, **given, initial_state=initial)[0].shape == u.shape
     with pytest.raises(KernelInputError, match="write has N = 1025: the kernels hold up to 1024 states"):
         selective_scan(u, u, **given, initial_state=initial, backend="triton")
@@ -222,18 +231,18 @@ def test_a_kernel_s_error_is_the_package_s() -> None:
     assert not issubclass(BackendUnavailableError, ValueError)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", ["auto", *BACKENDS])
 def test_nothing_in_is_nothing_out(backend: str) -> None:
     """No sequences, tokens, heads, channels or states: results without entries, and states that stay."""
     for B, T, D in ((0, 3, 2), (2, 0, 2), (2, 3, 0)):
-        a, initial = torch.ones(B, T, D, requires_grad=True), torch.full((B, D), 2.0)
+        a, initial = ones(B, T, D).requires_grad_(), 2 * ones(B, D)
         h, final = diagonal_scan(a, a, initial, output_final_state=True, backend=backend)
         assert h.shape == a.shape
         assert h.numel() == 0
         assert torch.equal(final, initial)  # type: ignore[arg-type]
         torch.autograd.backward(h.sum())
-        q = torch.ones(B, T, D, 3, requires_grad=True)
-        state = torch.full((B, D, 3, 3), 2.0)
+        q = ones(B, T, D, 3).requires_grad_()
+        state = 2 * ones(B, D, 3, 3)
         o, final = rank_one_scan(q, q, q, q, q, q, state, output_final_state=True, backend=backend)
         assert o is not None
         assert o.shape == q.shape
@@ -246,28 +255,28 @@ def test_nothing_in_is_nothing_out(backend: str) -> None:
         (1, 2, 2, 0, 4),
         (1, 2, 2, 3, 0),
     ):
-        u, w = torch.ones(S, B, T, C, requires_grad=True), torch.ones(S, B, T, N)
-        initial = torch.full((S, B, C, N), 2.0)
-        y, final = selective_scan(u, u, torch.ones(S, C, N), w, w, initial, backend=backend)
-        assert torch.equal(y, torch.zeros(S, B, T, C))
+        u, w = ones(S, B, T, C).requires_grad_(), ones(S, B, T, N)
+        initial = 2 * ones(S, B, C, N)
+        y, final = selective_scan(u, u, ones(S, C, N), w, w, initial, backend=backend)
+        assert torch.equal(y, torch.zeros_like(u))
         assert torch.equal(final, initial)
         torch.autograd.backward(y.sum())
-        x = short_convolution(u, torch.ones(S, C, 3), backend=backend)
+        x = short_convolution(u, ones(S, C, 3), backend=backend)
         assert x.shape == u.shape
-        assert rms_normalise(u, torch.ones(S, C), backend=backend).shape == u.shape
+        assert rms_normalise(u, ones(S, C), backend=backend).shape == u.shape
         assert l2_normalise(u, backend=backend).shape == u.shape
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", ["auto", *BACKENDS])
 def test_rows_beyond_the_kernels_are_normalised_too(backend: str) -> None:
-    x = torch.ones(1, 65537)
+    x = ones(1, 65537)
     torch.testing.assert_close(l2_normalise(x, backend=backend), x / 65537**0.5)
-    torch.testing.assert_close(rms_normalise(x, torch.ones(1, 65537), backend=backend), x)
+    torch.testing.assert_close(rms_normalise(x, ones(1, 65537), backend=backend), x)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", ["auto", *BACKENDS])
 def test_expanded_and_transposed_inputs(backend: str) -> None:
-    x = torch.randn(2, 3, 4, 5, generator=torch.Generator().manual_seed(0))
+    x = torch.randn(2, 3, 4, 5, generator=torch.Generator().manual_seed(0)).to(DEVICE)
     row = x[:, :, :1].expand(-1, -1, 4, -1)
     for given in (x.transpose(1, 2).contiguous().transpose(1, 2), row, x.flip(0)[:, ::1], x[..., :3]):
         same = given.contiguous().clone()

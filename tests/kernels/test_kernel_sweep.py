@@ -1,4 +1,4 @@
-"""Every pair of widths that kernels are compiled for, in every mode, once in the interpreter on poisoned buffers.
+"""Every pair of widths that kernels are compiled for, in every mode, once on poisoned buffers.
 
 Few programs and many have plans of their own, and so have gates and 16 bits.  A column that no program computes stays NaN.
 """
@@ -19,10 +19,11 @@ from mirrormata.kernels.delta import _triton_scan as scan
 from mirrormata.kernels.delta._plan import KERNEL_WIDTHS, chunk_plan
 from mirrormata.kernels.delta._problem import form_of
 from mirrormata.tests.kernels.delta_product_cases import largest_error, problem
+from mirrormata.tests.kernels.devices import on_triton
 
 PAIRS = [(K, V) for K in KERNEL_WIDTHS for V in KERNEL_WIDTHS]
 BOUNDS = {torch.float16: 2e-2, torch.float32: 1e-5, torch.float64: 1e-12}
-pytestmark = pytest.mark.usefixtures("poisoned_buffers")
+pytestmark = [on_triton, pytest.mark.usefixtures("poisoned_buffers")]
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""`l2_normalise`: the kernel in the interpreter and the torch form against float64."""
+"""`l2_normalise` and `rms_normalise`: the kernels and the torch forms against float64."""
 
 from __future__ import annotations
 
@@ -7,23 +7,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from mirrormata.kernels import (
-    l2_normalise,
-    launch_counts,
-    reset_launch_counts,
-    rms_normalise,
-    triton_available,
-)
+from mirrormata.kernels import l2_normalise, launch_counts, reset_launch_counts, rms_normalise
+from mirrormata.tests.kernels.devices import DEVICE, on_triton
 
-pytestmark = [
-    pytest.mark.skipif(not triton_available("cpu"), reason="needs TRITON_INTERPRET=1"),
-    pytest.mark.usefixtures("poisoned_buffers"),
-]
+pytestmark = [on_triton, pytest.mark.usefixtures("poisoned_buffers")]
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
 
 
 def vectors(dtype: torch.dtype, width: int) -> Tensor:
-    x = torch.randn(3, 41, width, generator=torch.Generator().manual_seed(width)).to(dtype)
+    x = torch.randn(3, 41, width, generator=torch.Generator().manual_seed(width)).to(DEVICE, dtype)
     x[0, ::3] *= 1e-3
     x[1, 7] = 0
     return x
@@ -37,7 +29,7 @@ def test_the_kernel(dtype: torch.dtype, width: int, silu: bool) -> None:
     reset_launch_counts()
     leaf = x.clone().requires_grad_()
     unit = l2_normalise(leaf, silu=silu, backend="triton")
-    weights = torch.randn(x.shape, generator=torch.Generator().manual_seed(1)).to(dtype)
+    weights = torch.randn(x.shape, generator=torch.Generator().manual_seed(1)).to(x)
     (found,) = torch.autograd.grad(unit, leaf, weights)
     assert launch_counts() == {"unit_rows": 1, "unit_rows_backward": 1}
     exact = x.double().requires_grad_()
@@ -70,17 +62,17 @@ def test_a_view_and_nothing() -> None:
 
 
 def test_very_large_and_very_small_vectors() -> None:
-    x = torch.tensor([[3e38, 4e38 / 1.25], [3e-45, 0.0], [1e-30, -1e-30]])
+    x = torch.tensor([[3e38, 4e38 / 1.25], [3e-45, 0.0], [1e-30, -1e-30]], device=DEVICE)
     norms = l2_normalise(x, backend="triton").double().norm(dim=-1)
     assert (norms - 1).abs().max() <= 2 * torch.finfo(torch.float32).eps
 
 
 def rms_case(dtype: torch.dtype, shape: tuple[int, ...], heads: bool) -> tuple[Tensor, Tensor, Tensor]:
     made = torch.Generator().manual_seed(len(shape))
-    x = torch.randn(shape, generator=made).to(dtype)
+    x = torch.randn(shape, generator=made).to(DEVICE, dtype)
     x[0, 0] = 0
     weight = torch.rand((shape[0], *shape[-2 if heads else -1 :]), generator=made) + 0.5
-    return x, weight, torch.randn(shape, generator=made)
+    return x, weight.to(DEVICE), torch.randn(shape, generator=made).to(DEVICE)
 
 
 def rms_exactly(x: Tensor, weight: Tensor, dy: Tensor, heads: bool) -> tuple[Tensor, ...]:

@@ -17,12 +17,11 @@ from mirrormata.kernels.scans._rank_one import _scan, rank_one_scan
 from mirrormata.kernels.scans._segments import cut
 
 from .delta_product_cases import assert_gradients_without_tokens
+from .devices import BACKENDS, DEVICE, on_triton
 from .scan_checks import (
-    BACKENDS,
     assert_all_close,
     assert_autocast_changes_nothing,
     assert_compiles_as_one_graph,
-    interpreted,
     launches,
     poisoned_memory,
     results_and_gradients,
@@ -58,7 +57,8 @@ def random_inputs(
     w[:, ::3, :, 0], w[:, 1::3, :, 0] = 0.0, -1.0
     v = torch.randn(rows, tokens, H, V, generator=g, dtype=F64)
     state = torch.randn(N, H, K, V, generator=g, dtype=F64)
-    return [x.to(dtype) for x in (q, w, u, z, k, v, state)], None if bounds is None else torch.tensor(bounds)
+    cu = None if bounds is None else torch.tensor(bounds, device=DEVICE)
+    return [x.to(DEVICE, dtype) for x in (q, w, u, z, k, v, state)], cu
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 5), (1, 17, 1)], ids=["3x5", "17x1"])
@@ -84,7 +84,7 @@ def test_several_blocks_of_values(backend: str) -> None:
     assert_all_close(results_and_gradients(partial(scan, backend=backend), inputs), wanted, 1e-13)
 
 
-@interpreted
+@on_triton
 def test_float64_with_a_scale_that_float32_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled kernels are given numbers as float32, unlike those in the interpreter."""
     from mirrormata.kernels.scans import _triton_rank_one as launch
@@ -137,11 +137,12 @@ def test_integers_have_the_bits_of_integer_arithmetic(backend: str) -> None:
         H = A @ H + torch.outer(k[0, t, 0], v[0, t, 0])
         states.append(H)
         outputs.append(q[0, t, 0] @ H)
-    inputs = [x.float() for x in (q, w, u, z, k, v)]
+    # the whole numbers are multiplied on the CPU, for torch has no such matrix products on a GPU
+    inputs = [x.to(DEVICE, torch.float32) for x in (q, w, u, z, k, v)]
     scan: Any = partial(rank_one_scan, scale=1.0, output_final_state=True, backend=backend)
-    o, final = scan(*inputs, start[None, None].float())
-    assert torch.equal(o[0, :, 0], torch.stack(outputs).float())
-    assert torch.equal(final[0, 0], states[-1].float())
+    o, final = scan(*inputs, start[None, None].to(DEVICE, torch.float32))
+    assert torch.equal(o[0, :, 0].cpu(), torch.stack(outputs).float())
+    assert torch.equal(final[0, 0].cpu(), states[-1].float())
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -240,7 +241,7 @@ def test_compiled_as_one_graph() -> None:
     assert_compiles_as_one_graph(scan, inputs)
 
 
-X = torch.zeros(2, 4, 1, 3)
+X = torch.zeros(2, 4, 1, 3, device=DEVICE)
 
 
 @pytest.mark.parametrize(
@@ -255,11 +256,11 @@ X = torch.zeros(2, 4, 1, 3)
         ((X, X, X, X, X), {}, "only one of k and v"),
         ((X, X, X, X), {}, "neither v nor initial_state"),
         ((X, X, X, X, X, X[:, :2]), {}, r"v has shape \[2, 2, 1, 3\]"),
-        ((X, X, X, X, X, X, torch.zeros(2, 1, 2, 3)), {}, r"initial_state has shape"),
+        ((X, X, X, X, X, X, X.view(4, 1, 2, 3)[:2]), {}, r"initial_state has shape"),
         ((X, X, X.int(), X, X, X), {}, "u is torch.int32: cast it"),
-        ((X, X, X, X, X, torch.zeros(2, 4, 1, 300)), {}, "V is 300: each must be 1 to 256"),
+        ((X, X, X, X, X, X[..., :1].expand(2, 4, 1, 300)), {}, "V is 300: each must be 1 to 256"),
         ((X, X, X, X, X, X), {"backend": "gpu"}, 'backend="gpu": use one of'),
-        ((X, X, X, X, X, X), {"cu_seqlens": torch.tensor([0, 4])}, "B = 2"),
+        ((X, X, X, X, X, X), {"cu_seqlens": torch.tensor([0, 4], device=DEVICE)}, "B = 2"),
     ],
 )
 def test_wrong_arguments_are_named(

@@ -1,4 +1,4 @@
-"""`selective_scan`: both backends against a loop in float64, the kernels in the interpreter on poisoned buffers."""
+"""`selective_scan`: both backends against a loop in float64, the kernels on poisoned buffers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from mirrormata.kernels import KernelInputError, selective_scan
-from mirrormata.tests.kernels.scan_checks import BACKENDS, assert_all_close, launches, results_and_gradients
+from mirrormata.tests.kernels.devices import BACKENDS, DEVICE
+from mirrormata.tests.kernels.scan_checks import assert_all_close, launches, results_and_gradients
 
 pytestmark = pytest.mark.usefixtures("poisoned_buffers")
 SHAPES = [(1, 2, 9, 5, 3), (2, 3, 16, 4, 16), (2, 1, 33, 20, 16), (1, 1, 1, 1, 1), (3, 2, 40, 130, 2)]
@@ -26,7 +27,7 @@ def inputs(shape: tuple[int, ...], dtype: torch.dtype = torch.float64) -> list[T
     step = normal(S, B, T, C).abs()
     step[:, :, ::5] = 0  # a token that does nothing
     found = [normal(S, B, T, C), step, normal(S, C, N).abs(), normal(S, B, T, N), normal(S, B, T, N)]
-    return [x.to(dtype) for x in (*found, normal(S, B, C, N))]
+    return [x.to(DEVICE, dtype) for x in (*found, normal(S, B, C, N))]
 
 
 def exact(
@@ -48,7 +49,8 @@ def exact(
 def test_outputs_and_gradients(shape: tuple[int, ...], backend: str, signed: bool) -> None:
     wanted = results_and_gradients(partial(exact, signed=signed), inputs(shape))
     for dtype, most in ((torch.float64, 1e-13), (torch.float32, 4e-6)):
-        with launches(backend):
+        # on a GPU the torch form runs the diagonal scan's kernels
+        with launches(backend, "selective"):
             found = results_and_gradients(
                 partial(selective_scan, signed=signed, backend=backend), inputs(shape, dtype)
             )
