@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -147,9 +147,9 @@ def test_large_maps(kind: str) -> None:
         "cycle": [(q + 1) % n for q in range(n)],
         "reset": [0] * n,
     }[kind]
-    began = perf_counter()
+    began = process_time()
     word = swap_copy_word(image)
-    assert perf_counter() - began < 2
+    assert process_time() - began < 2
     assert len(word) == swap_copy_count(image)
     at = [[q] for q in range(n)]  # the points that stand at each place
     for step in word:
