@@ -97,8 +97,8 @@ def problem(
     q, v, initial = normal(B, T, H, K), normal(B, T * n_h, H, V), normal(N, H, K, V)
     cu = None if bounds is None else torch.tensor(bounds, device=DEVICE)
     gate = None if a is None else a.to(DEVICE)
-    made = (x.to(DEVICE) for x in (q, k, v, strength))
-    return Inputs(*made, gate, initial.to(DEVICE), n_h, cu)
+    q, k, v, strength, initial = (x.to(DEVICE) for x in (q, k, v, strength, initial))
+    return Inputs(q, k, v, strength, gate, initial, n_h, cu)
 
 
 def relative(x: Tensor, y: Tensor) -> float:

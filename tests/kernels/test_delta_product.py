@@ -29,7 +29,8 @@ def test_recurrence_is_the_product_of_its_matrices() -> None:
     inputs = problem(3, 5, gated=True, K=4, V=3, H=1, B=1)
     o, final, states = inputs.run(backend="reference", output_states="all")
     S = inputs.initial[0, 0].cpu().numpy()
-    q, keys, values, o, states = (x.cpu().numpy() for x in (inputs.q, inputs.k, inputs.v, o, states))
+    q, keys, values = (x.cpu().numpy() for x in (inputs.q, inputs.k, inputs.v))
+    o, final, states = (x.cpu() for x in (o, final, states))
     for t in range(5):
         S = inputs.a[0, t, 0].item() * S  # type: ignore[index]
         for i in range(3 * t, 3 * t + 3):
@@ -37,7 +38,7 @@ def test_recurrence_is_the_product_of_its_matrices() -> None:
             S = (np.eye(4) - beta * np.outer(k, k)) @ S + beta * np.outer(k, v)
         np.testing.assert_allclose(states[0, t, 0], S, atol=1e-12)
         np.testing.assert_allclose(o[0, t, 0], 4**-0.5 * q[0, t, 0] @ S, atol=1e-12)
-    np.testing.assert_allclose(final[0, 0].cpu(), S, atol=1e-12)
+    np.testing.assert_allclose(final[0, 0], S, atol=1e-12)
 
 
 def test_tree_sum_halves() -> None:
