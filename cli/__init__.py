@@ -1,6 +1,7 @@
-"""The command line: reads arguments, calls `constructions` and `theory`, prints. No logic of its own.
+"""The command line: reads arguments, calls `constructions` and `theory`, prints. It has no logic of its own.
 
-Exit status: 0 as expected, 1 otherwise (an invalid certificate, errors in a run), 2 bad input or usage.
+Exit status: 0 if the result is as expected, 1 if it is not (an invalid certificate, errors in a run), 2 for bad input or
+wrong usage.
 """
 
 from __future__ import annotations

@@ -30,16 +30,19 @@ def register(app: typer.Typer) -> None:
 def inspect(
     spec: Annotated[str | None, typer.Argument(metavar="[SPEC]", help=SPEC_HELP)] = None,
     library: Annotated[
-        bool, typer.Option("--library", help="List the named automata and their sizes; needs no SPEC.")
+        bool, typer.Option("--library", help="List all named automata with their sizes. No SPEC is needed.")
     ] = False,
     draw: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Draw the automaton to this .svg or .png file.")
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Draw the transition graph of the automaton to this .svg or .png file."
+        ),
     ] = None,
     write: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Write the automaton to .json, .dot, .mata, .att or .txt, in the format of the extension.",
+            help="Write the automaton to this file. The extension chooses the format: .json, .dot, .mata, .att or .txt.",
         ),
     ] = None,
     alphabet: Alphabet = None,
@@ -48,18 +51,21 @@ def inspect(
     group: Group = None,
     product: ProductOption = "left",
     max_monoid: Annotated[
-        int, typer.Option(help="Largest number of elements of the transition monoid to list.")
+        int,
+        typer.Option(
+            help="Largest number of elements of the transition monoid to list. Facts that need more are reported as unknown."
+        ),
     ] = 1_000_000,
     max_states: MaxStates = 100_000,
     max_transitions: MaxTransitions = 10_000_000,
-    max_drawn: Annotated[int, typer.Option(help="Largest number of states in a drawing.")] = 200,
+    max_drawn: Annotated[int, typer.Option(help="Largest number of states that --draw accepts.")] = 200,
     as_json: Json = False,
 ) -> None:
     """Print facts about an automaton, draw it, or convert its file.
 
-    The facts are its states and letters, the size of its transition monoid, and whether it is a group, aperiodic,
-    commutative, solvable or synchronising. The input is a name, a file or a regular expression; --draw and --write
-    write files.
+    The facts are the numbers of states and letters, the size of the transition monoid, whether that monoid is a group,
+    aperiodic, commutative or solvable, and whether the automaton is synchronising. The input is a name, a file or a
+    regular expression. Only --draw and --write write files.
 
     \b
     Examples:

@@ -20,14 +20,14 @@ def register(app: typer.Typer) -> None:
 def check(
     certificate: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="The certificate to check, of any kind."),
+        typer.Argument(metavar="FILE", help="The certificate to check, a JSON file of any kind."),
     ],
     automaton: Annotated[
         str | None,
         typer.Option(
             "--for",
             metavar="SPEC",
-            help=f"Check also that the certificate is about this automaton: {SPEC_FORMS}",
+            help=f"Also check that the certificate is about this automaton: {SPEC_FORMS}",
         ),
     ] = None,
     alphabet: Alphabet = None,
@@ -39,9 +39,9 @@ def check(
 ) -> None:
     """Check a certificate with the stand-alone checker of its kind.
 
-    The checker trusts nothing that the certificate says and computes every figure again, with Python's standard library
-    alone. The verdict is printed; no file is written. The exit status is 1 if the certificate is invalid, or if it is
-    about another automaton than --for names.
+    The checker trusts nothing in the certificate: it recomputes every figure, using only Python's standard library. The
+    command prints the verdict and writes no file. The exit status is 1 if the certificate is invalid, or if it is about an
+    automaton other than the one that --for names.
 
     \b
     Examples:
@@ -56,7 +56,7 @@ def check(
         stray += ["--product"] * (product is not None)
         if stray:
             raise InputError(
-                f"check: {stray[0]} is of the automaton that --for names; give --for SPEC, or leave it out"
+                f"check: {stray[0]} describes the automaton of --for: give --for SPEC as well, or leave {stray[0]} out"
             )
     given = (
         None
@@ -103,37 +103,48 @@ def run(
     ],
     word: Annotated[
         str | None,
-        typer.Option(help="Run this word. Letters of several characters are separated by spaces."),
+        typer.Option(help="Run this word, such as 11101. Separate letters of several characters by spaces."),
     ] = None,
     random: Annotated[
-        int | None, typer.Option(metavar="N", help="Run N random words, with uniformly drawn letters.")
+        int | None, typer.Option(metavar="N", help="Run N random words whose letters are drawn uniformly.")
     ] = None,
     length: Annotated[
         int | None, typer.Option(help="Number of letters of each random word. The default is 1,000.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the random words. The default is 0.")] = None,
     dtype: Annotated[
-        str, typer.Option(help="Number format: exact, fp64, fp32, fp16, bf16, fp8_e4m3 or fp8_e5m2.")
+        str,
+        typer.Option(
+            help="Number format of states and weights: exact, fp64, fp32, fp16, bf16, fp8_e4m3 or fp8_e5m2."
+        ),
     ] = "bf16",
     start: Annotated[
         str | None,
-        typer.Option(help="Label of the state to start from. The default is the automaton's start state."),
+        typer.Option(
+            help="Label of the state from which the run starts. The default is the automaton's start state."
+        ),
     ] = None,
     sequential: Annotated[
-        bool, typer.Option("--sequential", help="Process one token after another instead of in blocks.")
+        bool,
+        typer.Option(
+            "--sequential",
+            help="Process the tokens one after another instead of in blocks. The result is the same.",
+        ),
     ] = False,
     picture: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Draw the read-out margin after each token to this .svg or .png file."
+            metavar="FILE",
+            help="Draw the read-out margin after each token (how far the state is from being decoded wrongly) to this .svg or "
+            ".png file.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Run a construction in a number format and count its errors.
 
-    The linear RNN of the certificate reads the words of --word or --random, and after every token its state is compared
-    with the automaton's. An invalid certificate is refused. The exit status is 1 if a state is wrong.
+    The linear RNN in the certificate reads the words that --word or --random gives. After every token, its state is compared
+    with the state of the automaton. An invalid certificate is refused. The exit status is 1 if any state is wrong.
 
     \b
     Examples:

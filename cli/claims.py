@@ -17,7 +17,7 @@ Paths = Annotated[
     typer.Option(
         "--path",
         metavar="DIR",
-        help="Load claims of your own from the .py files of this folder. Can be repeated.",
+        help="Also load your own claims from the .py files in this folder. Can be repeated.",
     ),
 ]
 
@@ -42,20 +42,20 @@ def verify(
         bool,
         typer.Option(
             "--quick",
-            help="Check with less effort, about one second per claim; without IDs or --source, all claims.",
+            help="Check with less effort, about one second per claim. Without IDs and without --source, check all claims.",
         ),
     ] = False,
     source: Annotated[
         str | None,
         typer.Option(
-            help="Check the claims of one source, the part of an ID before the first point: G, DP, H, own, ..."
+            help="Check the claims from one source, which is the part of the ID before the first dot: G, DP, H, own, ..."
         ),
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Apply the claims to this certificate, .npz file of matrices, or automaton (SPEC).",
+            help="Apply the claims to this model instead: a certificate, an .npz file of matrices, or the SPEC of an automaton.",
         ),
     ] = None,
     path: Paths = None,
@@ -63,30 +63,36 @@ def verify(
         float | None,
         typer.Option(
             metavar="SECONDS",
-            help="Time for all checks together, the short ones first. Claims that are not finished are unknown.",
+            help="Total time for all checks, in seconds. Short checks run first; claims that do not finish are reported as unknown. "
+            "The default is no limit.",
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Number of processes. The default is one per core.")
+        int | None,
+        typer.Option(min=1, help="Number of processes to use. The default is one per processor core."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random instances.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the random instances on which claims are tested.")
+    ] = 0,
     base: Annotated[
         bool,
         typer.Option(
             "--base",
-            help="Check only what all claims rely on: arithmetic, checkers, proofs, bounds, kernels.",
+            help="Check only the base that all claims rely on: arithmetic, checkers, proofs, impossibility, bounds and kernels.",
         ),
     ] = False,
     fail_fast: Annotated[
-        bool, typer.Option("--fail-fast", help="Stop at the first verdict that is not the recorded one.")
+        bool,
+        typer.Option("--fail-fast", help="Stop at the first verdict that differs from the recorded one."),
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Check the claims of the papers again, or apply them to a model.
 
-    Each claim is a theorem or a statement with a program that checks it; the verdicts are compared with the recorded
-    ones. --all and --quick first check what all claims rely on (--base). No file is written. The exit status is 1 if a
-    verdict is not the recorded one, and with --model if a claim fails on the model.
+    A claim is a published or a new statement with a program that checks it. The verdicts are compared with the recorded
+    ones. If all claims are checked (--all or --quick), the base that they rely on is checked first, as with --base. No file
+    is written. The exit status is 1 if a verdict differs from the recorded one or, with --model, if a claim fails on the
+    model.
 
     \b
     Examples:
@@ -102,27 +108,33 @@ def verify(
     from ..theory.verifying._verify import verify_claims, verify_model
 
     if budget is not None and not budget > 0:
-        raise InputError(f"--budget {budget:g}: it is a number of seconds above 0")
+        raise InputError(f"--budget {budget:g}: give a number of seconds above 0")
     if not (ids or all_claims or quick or base) and source is None and model is None:
         raise InputError(
             "verify: give IDs, --all, --quick, --source, --base or --model (`mirrormata claims` lists the IDs)"
         )
     if base and (ids or all_claims or quick or path or source is not None or model is not None):
-        raise InputError("verify: --base is the base alone; --all and --quick begin with it: leave one out")
+        raise InputError(
+            "verify: --base checks only the base, and --all and --quick check it first: leave one of them out"
+        )
     registry = load_claims(path or ())
     if source is not None:
         ids = [*(ids or ()), *(entry.claim.id for entry in registry.of_source(source))]
     entries = [registry[i] for i in dict.fromkeys(ids)] if ids else list(registry)
     if model is not None:
         if all_claims or quick:
-            raise InputError("verify: --model takes IDs or --source, not --all or --quick: it has one effort")
+            raise InputError(
+                "verify: --model can be combined with IDs or --source, but not with --all or --quick, since it has one level of effort"
+            )
         from ..theory.verifying._claim import subject_of_file
 
         outcomes = verify_model(subject_of_file(model), entries)
         found = []
     else:
         if all_claims and (quick or ids):
-            raise InputError("verify: --all is all claims with full effort; leave the others out")
+            raise InputError(
+                "verify: --all checks all claims with full effort; leave --quick and the IDs out"
+            )
         began = time.monotonic()
         found = check_base(jobs=jobs, fail_fast=fail_fast) if base or not ids else []
         if budget is not None:
@@ -147,21 +159,26 @@ def verify(
 
 
 def list_claims(
-    show: Annotated[str | None, typer.Option(metavar="ID", help="Explain this claim.")] = None,
+    show: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Explain this claim: its statement, hypotheses, source and method."),
+    ] = None,
     source: Annotated[
-        str | None, typer.Option(help="List the claims of one source: G, DP, H, own, ...")
+        str | None, typer.Option(help="List only the claims from one source: G, DP, H, own, ...")
     ] = None,
     graph: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Draw which claim uses which to this .svg or .png file."),
+        typer.Option(
+            metavar="FILE", help="Draw a graph of which claim uses which to this .svg or .png file."
+        ),
     ] = None,
     path: Paths = None,
     as_json: Json = False,
 ) -> None:
     """List the claims, explain one, or draw which claim uses which.
 
-    The list has the recorded status of each claim. With --show the command prints one claim's statement, hypotheses,
-    source and method. Only --graph writes a file.
+    The list gives the recorded status of each claim. With --show, the command instead prints the statement, hypotheses, source
+    and method of one claim. Only --graph writes a file.
 
     \b
     Examples:

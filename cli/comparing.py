@@ -1,4 +1,4 @@
-"""The command `compare`: a learned layer beside a constructed one."""
+"""The command `compare`, which compares a trained model with a construction."""
 
 from __future__ import annotations
 
@@ -32,31 +32,37 @@ def compare(
         str,
         typer.Argument(
             metavar="LEARNED",
-            help="The layer: a model folder, an FLA checkpoint, an .npz file of matrices, or a certificate.",
+            help="The trained model: a model folder, an FLA checkpoint, an .npz file of matrices, or a certificate.",
         ),
     ],
     constructed: Annotated[
         str,
         typer.Argument(
             metavar="CONSTRUCTED|SPEC",
-            help=f"The certificate of a construction; or an automaton: {SPEC_FORMS}",
+            help=f"The certificate of a construction, or an automaton, for which a construction is chosen: {SPEC_FORMS}",
         ),
     ],
     extract: Annotated[
         str,
         typer.Option(
-            help="Ways to extract the automaton, separated by commas: exact, clusters, kv, lstar; or none."
+            help="Methods that extract the automaton which the model computes, separated by commas: exact, from the nearest exact "
+            "heads; clusters, from clusters of states; kv or lstar, by active learning; or none."
         ),
     ] = "exact,clusters",
     words: Annotated[int, typer.Option(help="Number of random words to run.")] = 256,
     length: Annotated[int, typer.Option(help="Number of letters of each random word.")] = 1024,
     fit: Annotated[
-        int, typer.Option(help="Number of letters up to which the states define the class means.")
+        int,
+        typer.Option(
+            help="Only the states after at most this many letters are averaged into the mean of each class."
+        ),
     ] = 64,
     seed: Annotated[int, typer.Option(help="Seed of the random words.")] = 0,
     dtype: Annotated[
         str,
-        typer.Option(help="Float format to which the construction is rounded, for its certified horizon."),
+        typer.Option(
+            help="Float format to which the construction is rounded for its certified horizon, such as bf16."
+        ),
     ] = "fp32",
     output: Annotated[
         str | None,
@@ -64,34 +70,46 @@ def compare(
             "--output",
             "-o",
             metavar="FILE",
-            help="Search for a proof that the layer must fail, and write it to this file as a certificate.",
+            help="Search for a proof that the model must fail, and write its certificate to this JSON file if there is one.",
         ),
     ] = None,
     arithmetic: Annotated[
         str | None,
         typer.Option(
-            help="Arithmetic of the certificate that -o writes, per_step:FORMAT. The default is per_step:bf16."
+            help="Arithmetic of the proof that -o searches for, written per_step:FORMAT. The default is per_step:bf16."
         ),
     ] = None,
     subspace: Annotated[
         float,
-        typer.Option(help="Smallest singular value of the class means that counts, relative to the largest."),
+        typer.Option(
+            help="Smallest singular value of the differences of class means that counts towards the state-separating subspace, as a "
+            "fraction of the largest one."
+        ),
     ] = 0.05,
     rank: Annotated[
-        float, typer.Option(help="Smallest singular value of A - I that counts towards the reflection rank.")
+        float,
+        typer.Option(
+            help="Smallest singular value of A - I that counts towards the reflection rank of a letter matrix A."
+        ),
     ] = 0.01,
     max_dim: Annotated[
-        int, typer.Option(help="Largest dimension of a matrix whose eigenvalues are decided exactly.")
+        int, typer.Option(help="Largest dimension of a matrix whose eigenvalues are classified exactly.")
     ] = 64,
-    max_group: Annotated[int, typer.Option(help="Largest order of the transition group.")] = 1_000,
+    max_group: Annotated[
+        int, typer.Option(help="Largest order of the transition group of the automaton.")
+    ] = 1_000,
     max_degree: Annotated[
         int, typer.Option(help="Largest degree of the number field of the nearest exact layer.")
     ] = 40,
     max_steps: Annotated[
-        int, typer.Option(help="Largest number of letters to read in the search for a certificate.")
+        int, typer.Option(help="Largest number of letters of a word that the search of -o reads.")
     ] = 20_000,
-    max_states: Annotated[int, typer.Option(help="Largest number of states that kv or lstar learn.")] = 200,
-    max_queries: Annotated[int, typer.Option(help="Largest number of words that kv or lstar query.")] = 5_000,
+    max_states: Annotated[
+        int, typer.Option(help="Largest number of states that kv or lstar may learn.")
+    ] = 200,
+    max_queries: Annotated[
+        int, typer.Option(help="Largest number of different words that kv or lstar may ask the model.")
+    ] = 5_000,
     alphabet: Alphabet = None,
     track: TrackOption = None,
     start: Start = None,
@@ -99,11 +117,11 @@ def compare(
     product: ProductOption = "left",
     as_json: Json = False,
 ) -> None:
-    """Compare a learned layer with a construction.
+    """Compare a trained model with a construction.
 
-    The command compares spectra, representations and letters. It gives certified and predicted horizons, that is, up to
-    which length rounding cannot change an answer and where it will; it measures what makes the layer fail, and extracts the
-    automaton that the layer computes. For a SPEC a construction is chosen. Only -o writes a file.
+    The command compares eigenvalues, representations and the matrices of the letters. It reports certified horizons (lengths
+    up to which the state is provably decoded rightly) and a predicted one (the length at which decoding will fail),
+    measures which heads cause failures, and extracts the automaton that the model computes. Only -o writes a file.
 
     \b
     Examples:
@@ -117,7 +135,7 @@ def compare(
 
     if arithmetic is not None and output is None:
         raise InputError(
-            f"--arithmetic {arithmetic}: it is of the certificate that -o FILE looks for; give -o, or leave it out"
+            f"--arithmetic {arithmetic}: it applies to the certificate that -o FILE writes; give -o as well, or leave it out"
         )
     lrnn, automaton = _target(constructed, alphabet, track, start, group, product)
     with show_work("comparing") as progress:
@@ -167,5 +185,7 @@ def _methods(text: str) -> Any:
     methods = tuple(part.strip() for part in text.split(","))
     wrong = [m for m in methods if m not in METHODS]
     if wrong:
-        raise InputError(f"--extract {text}: {wrong[0]!r} is none of {', '.join(METHODS)}; or say none")
+        raise InputError(
+            f"--extract {text}: {wrong[0]!r} is not one of {', '.join(METHODS)}; write none for no extraction"
+        )
     return methods

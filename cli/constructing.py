@@ -44,7 +44,12 @@ def construct(
     spec: Spec,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the certificate to this JSON file."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the certificate of the construction to this JSON file.",
+        ),
     ] = None,
     exactness: ExactnessOption = "any",
     theorem: TheoremOption = None,
@@ -55,8 +60,8 @@ def construct(
     wiring: Annotated[
         str,
         typer.Option(
-            help="Wiring of a cascade: repaired, or printed, that of the published proof of G.T4. With printed the command "
-            "only looks for a word on which that wiring is wrong."
+            help="Wiring between the levels of a cascade: repaired is correct; printed follows the published proof of G.T4. With "
+            "printed, the command only searches for a word on which that wiring gives a wrong state."
         ),
     ] = "repaired",
     show: Annotated[
@@ -69,7 +74,7 @@ def construct(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Draw the reflections of one layer, or an overview of several layers, to this .svg or .png file.",
+            help="Draw the construction to this .svg or .png file: the reflections if it has one layer, an overview if it has several.",
         ),
     ] = None,
     alphabet: Alphabet = None,
@@ -78,9 +83,15 @@ def construct(
     group: Group = None,
     product: ProductOption = "left",
     max_letters: Annotated[
-        int | None, typer.Option(help="Largest number of letters to print or draw.")
+        int | None,
+        typer.Option(
+            help="Largest number of letters to print or draw. The default is 30 for --show, 12 for --picture, and all for --latex "
+            "(30 with several layers)."
+        ),
     ] = None,
-    max_drawn_dim: Annotated[int, typer.Option(help="Largest dimension of a head in a picture.")] = 40,
+    max_drawn_dim: Annotated[
+        int, typer.Option(help="Largest dimension of a head that --picture draws.")
+    ] = 40,
     max_degree: MaxDegree = 100,
     max_group: MaxGroup = 5_000,
     max_image_sets: MaxImageSets = 200_000,
@@ -92,9 +103,10 @@ def construct(
 ) -> None:
     """Build an exact linear RNN that realises an automaton.
 
-    It agrees with the automaton on all words. Among the known constructions within the given bounds, the command takes
-    the one with the fewest layers, then the fewest Householder factors per letter. It prints the construction's figures
-    and the lower bounds that apply to it. Only -o and --picture write files; `mirrormata check` verifies the certificate.
+    The linear RNN agrees with the automaton on all words. Among the known constructions within the given bounds, the
+    command chooses the one with the fewest layers, then the one with the fewest Householder factors per letter. It prints
+    the sizes of the construction and the lower bounds that apply to it. Only -o and --picture write files;
+    `mirrormata check` verifies the certificate.
 
     \b
     Examples:
@@ -114,8 +126,8 @@ def construct(
     if one_of(wiring, "--wiring", "repaired", "printed") == "printed":
         if request != Request(coordinates=coordinates) or show or latex or picture is not None:
             raise InputError(
-                "construct: --wiring printed is refuted as it stands: besides --coordinates, -o, --json and limits it "
-                "takes no option"
+                "construct: --wiring printed only searches for a wrong word: it can be combined only with --coordinates, -o, "
+                "--json and the limits"
             )
         _refute_printed(automaton, request, limits, output, as_json)
         return
@@ -184,7 +196,7 @@ def plan(
     bounds: Annotated[
         str | None,
         typer.Option(
-            "--bounds", metavar="FILE", help="Write the lower bounds to this JSON file as a certificate."
+            "--bounds", metavar="FILE", help="Write a certificate of the lower bounds to this JSON file."
         ),
     ] = None,
     alphabet: Alphabet = None,
@@ -203,8 +215,8 @@ def plan(
 ) -> None:
     """List all constructions for an automaton, with lower bounds.
 
-    The table has every construction within the given bounds, the cheapest first, and marks with * those that no other one
-    beats. Below it stand the theorems used, and lower bounds with their hypotheses. Only --bounds writes a file.
+    The table lists every construction within the given bounds, the cheapest first. A * marks the constructions that no other
+    one beats. Below the table are the theorems used and the lower bounds with their hypotheses. Only --bounds writes a file.
 
     \b
     Examples:

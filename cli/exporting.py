@@ -16,9 +16,7 @@ CERTIFICATE_HELP = "The certificate of a construction, as `construct -o` writes 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    export = typer.Typer(
-        help="Write a certificate's weights as arrays or as a checkpoint.", no_args_is_help=True
-    )
+    export = typer.Typer(help="Write the weights of a construction for other programs.", no_args_is_help=True)
     export.command("npz")(export_npz)
     export.command("safetensors")(export_safetensors)
     export.command("model")(export_model)
@@ -40,8 +38,8 @@ def export_npz(
 ) -> None:
     """Write a construction of one head as numpy arrays (.npz).
 
-    The certificate must hold one layer with one head. The file has the matrices A and B of every letter, the initial state
-    H0, the codes, the decoder and the factors, in float64.
+    The construction must have one layer with one head. The file contains, in float64, the matrices A and B of every letter,
+    the initial state H0, the codes (the reachable states), the decoder and the Householder factors.
 
     \b
     Examples:
@@ -62,8 +60,8 @@ def export_safetensors(
 ) -> None:
     """Write all heads of all layers as a .safetensors file.
 
-    The file has the factors, matrices, initial state and codes of every head, and the decoder; the labels are in its
-    metadata.
+    The file contains the factors, matrices, initial state and codes (the reachable states) of every head, and the decoder.
+    Its metadata contains the labels.
 
     \b
     Examples:
@@ -79,7 +77,8 @@ def export_model(
     spec: Annotated[
         str,
         typer.Argument(
-            metavar="SPEC", help="The automaton that the construction realises: a name or a file."
+            metavar="SPEC",
+            help="The automaton that the construction realises: a name, a file, or regex:PATTERN.",
         ),
     ],
     output: Annotated[
@@ -93,8 +92,7 @@ def export_model(
 ) -> None:
     """Write a model folder with the construction's weights.
 
-    The weights are put into the same layers that `train` trains, so that `eval`, `prove` and `compare` can read the
-    folder.
+    The model consists of the same layers that `train` trains, so `eval`, `prove` and `compare` can read the folder.
 
     \b
     Examples:
@@ -137,7 +135,7 @@ def export_fla(
 ) -> None:
     """Write a checkpoint that flash-linear-attention (FLA) loads.
 
-    The checkpoint is a DeltaNet or GatedDeltaProduct language model. The certificate must hold one layer.
+    The checkpoint is a DeltaNet or GatedDeltaProduct language model. The construction must have one layer.
 
     \b
     Examples:
@@ -168,30 +166,39 @@ def import_fla(
             "--output",
             "-o",
             metavar="OUT",
-            help="Write one head to this .npz file, or all heads into this folder.",
+            help="If the name ends in .npz, write one head to this file; otherwise write all heads into this folder.",
         ),
     ],
-    layer: Annotated[int, typer.Option(help="Index of the layer for an .npz file, counted from 0.")] = 0,
-    head: Annotated[int, typer.Option(help="Index of the head for an .npz file, counted from 0.")] = 0,
+    layer: Annotated[
+        int, typer.Option(help="Layer of the head that is written to an .npz file, counted from 0.")
+    ] = 0,
+    head: Annotated[int, typer.Option(help="Number of that head within its layer, counted from 0.")] = 0,
     tokens: Annotated[
         str | None,
         typer.Option(
-            help="Tokens to take as letters, as in 0,1,5. The default is those of the checkpoint's task.json, or all."
+            help="Numbers of the tokens that are letters, such as 0,1,5. The default is the letters in the checkpoint's task.json, or "
+            "all tokens if there is no such file."
         ),
     ] = None,
     bos: Annotated[
-        int | None, typer.Option(help="Token to read before each word. The default is that of task.json.")
+        int | None,
+        typer.Option(
+            help="Number of the token that is read before each word. The default is the one in task.json, if any."
+        ),
     ] = None,
-    words: Annotated[int, typer.Option(help="Number of random words to read.")] = 32,
-    length: Annotated[int, typer.Option(help="Number of letters of each word.")] = 64,
+    words: Annotated[
+        int, typer.Option(help="Number of random words that are read to measure transitions and states.")
+    ] = 32,
+    length: Annotated[int, typer.Option(help="Number of letters of each random word.")] = 64,
     seed: Annotated[int, typer.Option(help="Seed of the random words.")] = 0,
     max_entries: MaxEntries = 50_000_000,
     as_json: Json = False,
 ) -> None:
     """Write the heads of an FLA checkpoint as .npz files of matrices.
 
-    Each file has the transition matrix of every letter: exact for one layer without convolution, else the mean over random
-    words. Equal heads are written once. `compare`, `spectrum` and `prove` read the files.
+    Each file contains the transition matrix of every letter. The matrix is exact if the model has one layer and no
+    convolution; otherwise it is the mean over random words. Equal heads are written once. `compare`, `spectrum` and `prove`
+    read the files.
 
     \b
     Examples:
@@ -203,10 +210,10 @@ def import_fla(
     from ..models.fla._importing import import_heads
 
     if tokens is not None and not re.fullmatch("[0-9]{1,9}( *, *[0-9]{1,9})*", tokens.strip()):
-        raise InputError(f"--tokens {tokens}: write numbers with commas, as in 0,1,5")
+        raise InputError(f"--tokens {tokens}: write numbers separated by commas, such as 0,1,5")
     chosen = None if tokens is None else [int(t) for t in tokens.split(",")]
     if words < 1 or length < 1:
-        raise InputError(f"--words {words} --length {length}: both are numbers from 1")
+        raise InputError(f"--words {words} --length {length}: both must be at least 1")
     found = import_heads(
         folder, tokens=chosen, bos=bos, words=words, length=length, seed=seed, max_entries=max_entries
     )

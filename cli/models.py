@@ -1,4 +1,4 @@
-"""The commands `train`, `eval` and `sweep`: models on tasks."""
+"""The commands `train`, `eval` and `sweep`, which train and test models."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ from .output import print_columns, print_json, print_table, say, show_work
 Device = Annotated[
     str | None,
     typer.Option(
-        help="Device: auto (the first GPU, else the CPU), cpu, cuda, cuda:1, ... The default is auto."
+        help="Device to compute on: auto (the first GPU if there is one, otherwise the CPU), cpu, cuda, cuda:1, ... The default is auto."
     ),
 ]
 Precision = Annotated[
-    str | None, typer.Option(help="Compute in fp32, or in bf16 by autocast. The default is fp32.")
+    str | None,
+    typer.Option(
+        help="Precision of the computation: fp32, or bf16 by PyTorch's autocast. The default is fp32."
+    ),
 ]
 Minutes = Annotated[
     float | None,
@@ -44,7 +47,7 @@ def train(
         typer.Argument(
             metavar="SPEC",
             help=SPEC_HELP
-            + " Or text or text:PATH for language modelling, or an experiment as a .toml file.",
+            + " For language modelling, write text or text:PATH. A .toml file describes a whole experiment.",
         ),
     ],
     output: Annotated[
@@ -53,27 +56,30 @@ def train(
             "--output",
             "-o",
             metavar="FOLDER",
-            help="Write checkpoint, metrics, results and models into this folder.",
+            help="Write the settings, metrics, checkpoint, results and models into this folder.",
         ),
     ],
     family: Annotated[
         str | None,
         Sets("model.family"),
         typer.Option(
-            help="Layer family: deltaproduct (DeltaNet with one factor), mamba, gla, rwkv7, ... The default is deltaproduct."
+            help="Family of the layers: deltaproduct (which is DeltaNet with one factor), mamba, gla, rwkv7, ... The default is "
+            "deltaproduct."
         ),
     ] = None,
     householders: Annotated[
         int | None,
         Sets("model.householders"),
-        typer.Option(help="Number of Householder factors per token, for deltaproduct. The default is 1."),
+        typer.Option(
+            help="Number of Householder factors per token, for the family deltaproduct. The default is 1."
+        ),
     ] = None,
     range_: Annotated[
         str | None,
         Sets("model.range", lambda text: _numbers(text, "--range")),
         typer.Option(
             "--range",
-            help="Range of the transitions' eigenvalues: 0,1 or --range=-1,1, which is the default.",
+            help="Range of the eigenvalues of the transitions: --range=0,1 or --range=-1,1. The default is -1,1.",
         ),
     ] = None,
     layers: Annotated[
@@ -84,27 +90,32 @@ def train(
     width: Annotated[
         int | None,
         Sets("model.width"),
-        typer.Option(help="Width of the residual stream. The default is 128."),
+        typer.Option(help="Number of entries of the residual stream. The default is 128."),
     ] = None,
     heads: Annotated[
-        int | None, Sets("model.heads"), typer.Option(help="Number of heads of each block. The default is 4.")
+        int | None, Sets("model.heads"), typer.Option(help="Number of heads in each block. The default is 4.")
     ] = None,
     protocol: Annotated[
         str | None,
         Sets("task.protocol"),
         typer.Option(
-            help="Lengths and supervision as in a paper: word_problem, formal_language or error_control."
+            help="Take lengths, labels and supervision from a published set-up: word_problem, formal_language or error_control. Without it, "
+            "the project's own defaults apply, which for an automaton are words of 32 letters."
         ),
     ] = None,
     lengths: Annotated[
         str | None,
         Sets("train.lengths", lambda text: _span(text, "--lengths")),
-        typer.Option(help="Number of letters of the training words: 128, or 3-40."),
+        typer.Option(
+            help="Length of the training words in letters, such as 128 or 3-40. By default the protocol decides."
+        ),
     ] = None,
     test_lengths: Annotated[
         str | None,
         Sets("eval.lengths", lambda text: _lengths(text, "--test-lengths")),
-        typer.Option(help="Numbers of letters of the test words: 128,512 or 40-256."),
+        typer.Option(
+            help="Lengths of the test words in letters, such as 128,512 or 40-256. By default the protocol decides."
+        ),
     ] = None,
     steps: Annotated[
         int | None, Sets("train.steps"), typer.Option(help="Number of optimizer steps. The default is 1,000.")
@@ -112,19 +123,19 @@ def train(
     batch: Annotated[
         int | None,
         Sets("train.batch"),
-        typer.Option(help="Number of words per seed in a step. The default is 256."),
+        typer.Option(help="Number of training words per seed in each step. The default is 256."),
     ] = None,
     seeds: Annotated[
         int | None,
         Sets("train.seeds", lambda number: list(range(number))),
         typer.Option(
-            help="Number of models to train side by side, with the seeds 0, 1, ... The default is 1."
+            help="Number of models to train side by side. Their seeds are 0, 1, ... The default is 1."
         ),
     ] = None,
     lr: Annotated[
         float | None,
         Sets("train.lr"),
-        typer.Option(help="Peak learning rate of the schedule. The default is 0.001."),
+        typer.Option(help="Highest learning rate of the schedule. The default is 0.001."),
     ] = None,
     precision: Annotated[Precision, Sets("train.precision")] = None,
     device: Annotated[Device, Sets("train.device")] = None,
@@ -138,7 +149,7 @@ def train(
         typer.Option(
             "--set",
             metavar="SECTION.ENTRY=VALUE",
-            help="Set any other entry of the experiment, as in model.conv=4. Can be repeated.",
+            help="Set any other entry of the experiment, for example model.conv=4. Can be repeated.",
         ),
     ] = None,
     minutes: Minutes = None,
@@ -146,9 +157,9 @@ def train(
 ) -> None:
     """Train models on the words of an automaton, or on text.
 
-    One model is trained for each seed and then tested. The output folder has the settings, metrics, a checkpoint, the
-    results and a model folder for each seed. After an interruption the same command continues, with the same
-    result.
+    One model is trained and then tested for each seed. The output folder receives the settings, the metrics, a checkpoint,
+    the results, and a model folder for each seed. After an interruption, the same command continues the training and gives
+    the same result.
 
     \b
     Examples:
@@ -174,7 +185,7 @@ def train(
         return
     print_table(outcome.contract.task, outcome.contract.rows()[1:])
     if outcome.result is None:
-        say(f"stopped at step {outcome.step:,} of {outcome.steps:,}; the same command goes on")
+        say(f"stopped at step {outcome.step:,} of {outcome.steps:,}; the same command continues")
     else:
         _print_result(outcome.result)
 
@@ -184,12 +195,14 @@ def evaluate(
         str,
         typer.Argument(
             metavar="FOLDER",
-            help="A model folder, or the folder that `train` wrote, whose seeds are all tested.",
+            help="A model folder, or a folder that `train` wrote, in which the models of all seeds are tested.",
         ),
     ],
     lengths: Annotated[
         str | None,
-        typer.Option(help="Numbers of letters to test: 128,512 or 40-256. The default is those of the task."),
+        typer.Option(
+            help="Lengths to test in letters, such as 128,512 or 40-256. The default is the test lengths of the task."
+        ),
     ] = None,
     words: Annotated[int, typer.Option(help="Number of random test words.")] = 256,
     seed: Annotated[int, typer.Option(help="Seed of the random test words.")] = 0,
@@ -197,18 +210,22 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Test on the rows of this word-problem .csv; for a language model, on this text file.",
+            help="Test on the rows of this word-problem .csv file or, for a language model, on this text file or folder.",
         ),
     ] = None,
     group: Group = None,
     chunk: Annotated[
-        int, typer.Option(help="Number of tokens to process at once; the states are carried on.")
+        int,
+        typer.Option(
+            help="Number of tokens that are processed at once. The states are carried from one chunk to the next."
+        ),
     ] = 1024,
     memory: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="Test again with one layer after another limited to the last N letters.",
+            help="Test again with the memory of one layer after another, and of the lowest layers together, limited to about the last N "
+            "letters.",
         ),
     ] = None,
     precision: Precision = None,
@@ -217,8 +234,8 @@ def evaluate(
 ) -> None:
     """Test trained models on words of any length.
 
-    The command prints for each seed the accuracy by length, the share of words that are right throughout, the longest
-    length with 90 % accuracy, and the first failure. No file is written.
+    For each seed, the command prints the accuracy at each length, the fraction of words that are right throughout, the
+    longest length up to which the accuracy is at least 90 %, and the first failure. No file is written.
 
     \b
     Examples:
@@ -251,26 +268,24 @@ def sweep(
             "--output",
             "-o",
             metavar="FOLDER",
-            help="Write the results into this folder. Several machines may share it.",
+            help="Write the results into this folder, which several processes or machines may share.",
         ),
     ],
     minutes: Minutes = None,
-    table: Annotated[
-        bool, typer.Option("--table", help="Show the results so far, and train nothing.")
-    ] = False,
+    table: Annotated[bool, typer.Option("--table", help="Show the results so far without training.")] = False,
     picture: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Draw a curve for each row, the median over the seeds at every position, to this .png, .pdf or .svg file.",
+            help="Draw a curve for each row (the median over its seeds at every position) to this .png, .pdf or .svg file.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Train a grid of models and show their table.
 
-    The command reads a .toml file with the grid and trains the cells that the output folder does not have yet. The exit
-    status is 1 while cells are missing.
+    The command reads the grid from a .toml file and trains the cells that are not yet in the output folder. A cell is one
+    experiment for some of its seeds. The exit status is 1 while cells are missing.
 
     \b
     Examples:
@@ -294,7 +309,7 @@ def sweep(
     else:
         print_columns(sweep_caption(wanted), sweep_table(wanted, place))
     if picture is not None and not draw_sweep(wanted, place, picture):
-        say(f"{picture}: not drawn, for no row is finished", error=True)
+        say(f"{picture}: not drawn, because no row is finished", error=True)
     if any(place.result(cell) is None for cell in wanted.cells):
         raise typer.Exit(1)
 
@@ -368,7 +383,7 @@ def _span(text: str, option: str) -> list[int]:
 def _lengths(text: str, option: str) -> list[Any]:
     spans = [_span(part.strip(), option) for part in text.split(",")]
     if any(not 1 <= low <= high for low, high in spans):
-        raise InputError(f"{option} {text}: lengths are from 1, the shortest first")
+        raise InputError(f"{option} {text}: lengths are at least 1, and a span has its shortest length first")
     return [low if low == high else (low, high) for low, high in spans]
 
 
@@ -379,5 +394,5 @@ def _assignment(text: str) -> tuple[str, Any]:
     except tomllib.TOMLDecodeError:
         parsed = value
     if not equals or "." not in entry:
-        raise InputError(f"--set {text}: write section.entry=value, as in model.conv=4")
+        raise InputError(f"--set {text}: write section.entry=value, for example model.conv=4")
     return entry, parsed

@@ -18,57 +18,92 @@ SPEC_FORMS = (
 SPEC_HELP = f"The automaton: {SPEC_FORMS}"
 Spec = Annotated[str, typer.Argument(metavar="SPEC", help=SPEC_HELP)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Alphabet = Annotated[str | None, typer.Option(help="The letters of a regex:PATTERN, as one string.")]
+Alphabet = Annotated[
+    str | None,
+    typer.Option(
+        help="The letters of a regex:PATTERN, written as one string, such as ab. "
+        "The default is the letters in the pattern, if it has no other signs than | * + ? ( )."
+    ),
+]
 TrackOption = Annotated[
     str | None,
     typer.Option(
         "--track",
-        help="Keep every reachable state (state), or minimise by outputs (output). The default depends on the input.",
+        help="States to keep: state keeps every reachable one, output merges those that no word tells apart. The default "
+        "is output for regular expressions and nondeterministic files, and state for all other input.",
     ),
 ]
-Start = Annotated[str | None, typer.Option(help="Label of the start state, in place of the automaton's own.")]
+Start = Annotated[
+    str | None, typer.Option(help="Label of the start state. The default is the automaton's own start state.")
+]
 Group = Annotated[
     str | None,
-    typer.Option(help="Name of the group of a word-problem .csv whose file name does not contain it."),
+    typer.Option(
+        help="Name of the group, such as S3, of a word-problem .csv file whose own name does not contain it."
+    ),
 ]
-PRODUCT_HELP = "Order of a group's word problem: left (letter x takes y to x·y) or right (to y·x)."
+PRODUCT_HELP = (
+    "Side on which a letter multiplies in the word problem of a group: left (letter x takes state y to x·y) or right "
+    "(letter x takes state y to y·x)."
+)
 ProductOption = Annotated[str, typer.Option("--product", help=PRODUCT_HELP)]
-MaxStates = Annotated[int, typer.Option(help="Largest number of states of the automaton.")]
+MaxStates = Annotated[int, typer.Option(help="Largest number of states that the automaton may have.")]
 
-MaxTransitions = Annotated[int, typer.Option(help="Largest number of letters × states of a named automaton.")]
-MaxEntries = Annotated[int, typer.Option(help="Largest number of entries in one array.")]
+MaxTransitions = Annotated[
+    int,
+    typer.Option(help="Largest number of transitions (letters × states) that a named automaton may have."),
+]
+MaxEntries = Annotated[int, typer.Option(help="Largest number of entries that one array may have.")]
 ExactnessOption = Annotated[
     str,
-    typer.Option("--exactness", help="Allow any construction, or integer ones only, which are bit-exact."),
+    typer.Option(
+        "--exactness",
+        help="Constructions to allow: any, or integer for those with integer numbers only, which are bit-exact.",
+    ),
 ]
-THEOREM_HELP = "Allow only constructions from this source, such as G.T3."
+THEOREM_HELP = "Use only the constructions of this theorem, such as G.T3."
 """Completed by `theorem_help` where the help of a command is printed: the list is not read at each start."""
 TheoremOption = Annotated[str | None, typer.Option("--theorem", help=THEOREM_HELP)]
-MaxLayers = Annotated[int | None, typer.Option(help="Largest number of layers.")]
+MaxLayers = Annotated[int | None, typer.Option(help="Largest number of layers. The default is no limit.")]
 MaxHouseholders = Annotated[
-    int | None, typer.Option(help="Largest number of Householder factors of a letter in one head.")
+    int | None,
+    typer.Option(
+        help="Largest number of Householder factors of a letter in one head. The default is no limit."
+    ),
 ]
-MaxDim = Annotated[int | None, typer.Option(help="Largest key dimension of a head.")]
+MaxDim = Annotated[int | None, typer.Option(help="Largest key dimension of a head. The default is no limit.")]
 CoordinatesOption = Annotated[
     str,
     typer.Option(
-        "--coordinates", help="Coordinates of a cascade's components: few, or one_hot as in the theorem."
+        "--coordinates",
+        help="Coordinates of the states of a cascade's components: few uses a small number of dimensions, one_hot "
+        "uses one dimension per state, as in the theorem.",
     ),
 ]
-MaxDegree = Annotated[int, typer.Option(help="Largest degree of the number field of the entries.")]
+MaxDegree = Annotated[
+    int, typer.Option(help="Largest degree of the number field that contains the entries of the matrices.")
+]
 MaxGroup = Annotated[
     int,
-    typer.Option(help="Largest group whose elements are listed, in the search for small representations."),
+    typer.Option(
+        help="Largest order of a group whose elements are listed, in the search for small representations and in the "
+        "certificate of a block delay."
+    ),
 ]
-MaxImageSets = Annotated[int, typer.Option(help="Largest number of image sets of a holonomy decomposition.")]
+MaxImageSets = Annotated[
+    int, typer.Option(help="Largest number of image sets in the holonomy decomposition of a cascade.")
+]
 MaxSetMoves = Annotated[
-    int, typer.Option(help="Largest number of image sets × letters of a holonomy decomposition.")
+    int,
+    typer.Option(
+        help="Largest product of the number of image sets and the number of letters in the holonomy decomposition."
+    ),
 ]
 MaxLevelLetters = Annotated[int, typer.Option(help="Largest number of letters on one level of a cascade.")]
 
 
 def theorem_help() -> str:
-    """The help of --theorem with the sources of all constructions, as their files give them."""
+    """The help text of --theorem, with the sources that the records of all constructions name."""
     from ..constructions.theorems._registry import all_constructions
 
     known = all_constructions().values()
@@ -76,8 +111,8 @@ def theorem_help() -> str:
     gated = [c.source for c in known if c.by_request and c.norm_bounded]
     unbounded = [c.source for c in known if c.by_request and not c.norm_bounded]
     return (
-        f"Allow only constructions from this source: {', '.join(chosen)}; or, which only this option chooses, "
-        f"{', '.join(gated)}, with gates, and {', '.join(unbounded)}, whose norm can exceed 1."
+        f"Use only the constructions of this theorem: {', '.join(chosen)}. Some constructions are built only if this option "
+        f"names them: {', '.join(gated)}, which needs gates, and {', '.join(unbounded)}, whose norm can exceed 1."
     )
 
 
@@ -91,7 +126,7 @@ def automaton_of(
     max_states: int,
     max_transitions: int,
 ) -> Any:
-    """The automaton that SPEC and its options name; the import stands here to keep start-up light."""
+    """Build the automaton that SPEC and its options name. The import is inside so that the program starts fast."""
     from ..constructions._spec import automaton_from_spec
 
     return automaton_from_spec(
@@ -140,7 +175,7 @@ def entries_set(command: Callable[..., None], options: Mapping[str, Any]) -> dic
 
 
 def one_of(value: str | None, option: str, *choices: str) -> Any:
-    """The value; `InputError` where it is none of the choices (None: not given)."""
+    """Return the value if it is one of the choices or None (not given); otherwise raise `InputError`."""
     if value is not None and value not in choices:
         raise InputError(f"{option} {value}: it is one of {', '.join(choices)}")
     return value

@@ -30,28 +30,36 @@ def prove(
     arithmetic: Annotated[
         str | None,
         typer.Option(
-            help="Arithmetic that the model runs in: exact, per_step:FORMAT[:ROUNDING], per_op:FORMAT[:ORDER][:ROUNDING] or "
-            "kernel:recurrent:DTYPE[:cuda]. The default is per_step:bf16, for a model folder kernel:recurrent:fp32, for an "
-            "FLA checkpoint fla:naive:bf16."
+            help="Arithmetic in which the model runs: exact; per_step:FORMAT[:ROUNDING], with one rounding per token; "
+            "per_op:FORMAT[:ORDER][:ROUNDING], with every operation rounded; or kernel:recurrent:DTYPE[:cuda], the kernel "
+            "itself. The default is kernel:recurrent:fp32 for a model folder, fla:naive:bf16 for an FLA checkpoint, and "
+            "per_step:bf16 otherwise."
         ),
     ] = None,
     output: Annotated[
         str | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Write the certificate of the proof to this file."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="If there is a proof, write its certificate to this JSON file.",
         ),
     ] = None,
     resume: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Continue the search saved in this file, and save it there as it goes on."
+            metavar="FILE",
+            help="Save the search in this file from time to time, and continue from this file if it exists.",
         ),
     ] = None,
     max_states: Annotated[
-        int, typer.Option(help="Largest number of states of the model to explore.")
+        int,
+        typer.Option(
+            help="Largest number of states of the model to explore. Beyond it, the verdict is unknown."
+        ),
     ] = 5_000_000,
     max_seconds: Annotated[
-        float | None, typer.Option(help="Time limit of the search, in seconds. The default is none.")
+        float | None, typer.Option(help="Time limit of the search, in seconds. The default is no limit.")
     ] = None,
     alphabet: Alphabet = None,
     track: TrackOption = None,
@@ -62,9 +70,10 @@ def prove(
 ) -> None:
     """Prove or refute that a model equals an automaton on all words.
 
-    The model is run in the arithmetic named, rounding included. The verdict is equivalent; counterexample, with a shortest
-    word on which the model is wrong; or unknown, with the length up to which it is right. A second program checks every
-    proof. Only -o and --resume write files. The exit status is 1 unless the verdict is equivalent.
+    The model runs in the arithmetic of --arithmetic, rounding included. There are three verdicts: equivalent;
+    counterexample, with a shortest word on which the model is wrong; and unknown, with the length up to which the model is
+    proved right. A second program checks every proof. Only -o and --resume write files. The exit status is 1 unless the
+    verdict is equivalent.
 
     \b
     Examples:
@@ -74,9 +83,9 @@ def prove(
     from ..models._sources import prove as prove_on_all_words
 
     if max_states < 1:
-        raise InputError(f"--max-states {max_states}: it is a number of states from 1 on")
+        raise InputError(f"--max-states {max_states}: give a number of states of at least 1")
     if max_seconds is not None and not 0 < max_seconds < math.inf:
-        raise InputError(f"--max-seconds {max_seconds:g}: it is a number of seconds above 0")
+        raise InputError(f"--max-seconds {max_seconds:g}: give a number of seconds above 0")
     if arithmetic == "":
         raise InputError("--arithmetic '': name one, such as per_step:bf16, or leave the option out")
     automaton = automaton_of(spec, alphabet, track, start, group, product, 100_000, 10_000_000)
@@ -112,22 +121,30 @@ def spectrum(
     picture: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Draw the eigenvalues and the unit disc to this .svg or .png file."
+            metavar="FILE",
+            help="Draw the eigenvalues in the complex plane, with the unit disc, to this .svg or .png file.",
         ),
     ] = None,
     products: Annotated[
-        int, typer.Option(help="Analyse also all distinct products of up to this many letters.")
+        int,
+        typer.Option(
+            help="Also analyse all distinct products of the matrices of up to this many letters; 0 for none."
+        ),
     ] = 0,
-    max_dim: Annotated[int, typer.Option(help="Largest dimension of a matrix.")] = 64,
-    max_letters: Annotated[int, typer.Option(help="Largest number of distinct letter matrices.")] = 2_000,
-    max_products: Annotated[int, typer.Option(help="Largest number of distinct products.")] = 2_000,
+    max_dim: Annotated[
+        int, typer.Option(help="Largest dimension of a matrix whose eigenvalues are computed.")
+    ] = 64,
+    max_letters: Annotated[
+        int, typer.Option(help="Largest number of distinct letter matrices in a head.")
+    ] = 2_000,
+    max_products: Annotated[int, typer.Option(help="Largest number of distinct products in a head.")] = 2_000,
     as_json: Json = False,
 ) -> None:
     """Enclose and classify the eigenvalues of every letter's matrix.
 
-    It is decided exactly whether eigenvalues are real, their sign, whether they lie on the unit circle, whether the norm
-    is at most 1, and whether the matrix is stable. Only --picture writes a file. The exit status is 1 if something is
-    left undecided.
+    The command decides exactly whether each eigenvalue is real, what its sign is, whether it lies on the unit circle,
+    whether the norm of the matrix is at most 1, and whether the matrix is stable, that is, its powers stay bounded. Only
+    --picture writes a file. The exit status is 1 if anything remains undecided.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The command `report`: a training, a model or certificates as one page, and as figures for a paper."""
+"""The command `report`, which shows a training run, a model or certificates on one page and in figures for a paper."""
 
 from __future__ import annotations
 
@@ -36,53 +36,78 @@ def report(
     png: Annotated[
         str | None,
         typer.Option(
-            metavar="DIR", help="Write every chart as .png, with its data as .csv, into this folder."
+            metavar="DIR",
+            help="Also write every chart as a .png file, with its data as a .csv file, into this folder.",
         ),
     ] = None,
     pdf: Annotated[
         str | None,
         typer.Option(
-            metavar="DIR", help="Write every chart as .pdf, with its data as .csv, into this folder."
+            metavar="DIR",
+            help="Also write every chart as a .pdf file, with its data as a .csv file, into this folder.",
         ),
     ] = None,
-    width: Annotated[float, typer.Option(help="Width of the --png and --pdf figures, in inches.")] = 3.25,
+    width: Annotated[
+        float, typer.Option(help="Width of the figures of --png and --pdf, in inches, from 1.5 to 20.")
+    ] = 3.25,
     seed: Annotated[
         int | None,
         typer.Option(
-            help="Seed of the trained model to compare. The default is the one that is right longest."
+            help="Seed of the trained model to compare. The default is the seed that stays accurate up to the greatest length."
         ),
     ] = None,
-    words: Annotated[int, typer.Option(help="Number of random words for comparing a model.")] = 128,
-    length: Annotated[int, typer.Option(help="Number of letters of each --words word.")] = 512,
-    run_words: Annotated[int, typer.Option(help="Number of random words for running a construction.")] = 8,
-    run_length: Annotated[int, typer.Option(help="Number of letters of each --run-words word.")] = 2_000,
-    max_letters: Annotated[int, typer.Option(help="Largest number of letters of a model to compare.")] = 200,
+    words: Annotated[
+        int, typer.Option(help="Number of random words on which a trained model is compared.")
+    ] = 128,
+    length: Annotated[int, typer.Option(help="Number of letters of each word of --words.")] = 512,
+    run_words: Annotated[
+        int, typer.Option(help="Number of random words on which a construction is run.")
+    ] = 8,
+    run_length: Annotated[int, typer.Option(help="Number of letters of each word of --run-words.")] = 2_000,
+    max_letters: Annotated[int, typer.Option(help="Largest alphabet of a model that is compared.")] = 200,
     max_group: Annotated[
-        int, typer.Option(help="Largest order of the transition group of a model to compare.")
+        int, typer.Option(help="Largest order of the transition group of a model that is compared.")
     ] = 200,
     max_dim: Annotated[
-        int, typer.Option(help="Largest dimension of a model's matrix whose eigenvalues are decided.")
+        int,
+        typer.Option(
+            help="Largest dimension of a matrix of a trained model whose eigenvalues are classified exactly."
+        ),
     ] = 8,
     max_steps: Annotated[
-        int, typer.Option(help="Largest number of letters read to prove that a model must fail.")
+        int,
+        typer.Option(
+            help="Largest number of letters that the search for a proof that a model must fail reads."
+        ),
     ] = 2_000,
-    max_drawn: Annotated[int, typer.Option(help="Largest number of letters drawn.")] = 12,
-    max_heads: Annotated[int, typer.Option(help="Largest number of heads drawn.")] = 12,
-    max_states: Annotated[int, typer.Option(help="Largest number of states of a drawn automaton.")] = 64,
-    max_arrows: Annotated[int, typer.Option(help="Largest number of arrows of a drawn automaton.")] = 150,
-    max_wires: Annotated[int, typer.Option(help="Largest dimension of a drawn head.")] = 40,
-    max_rows: Annotated[int, typer.Option(help="Largest number of rows of a construction's table.")] = 120,
+    max_drawn: Annotated[int, typer.Option(help="Largest number of letters that are drawn.")] = 12,
+    max_heads: Annotated[int, typer.Option(help="Largest number of heads that are drawn.")] = 12,
+    max_states: Annotated[
+        int, typer.Option(help="Largest number of states of an automaton that is drawn.")
+    ] = 64,
+    max_arrows: Annotated[
+        int, typer.Option(help="Largest number of arrows of an automaton that is drawn.")
+    ] = 150,
+    max_wires: Annotated[int, typer.Option(help="Largest dimension of a head that is drawn as wires.")] = 40,
+    max_rows: Annotated[
+        int, typer.Option(help="Largest number of rows of a table about a construction.")
+    ] = 120,
     max_points: Annotated[
-        int, typer.Option(help="Largest number of points of a construction's curve.")
+        int, typer.Option(help="Largest number of points of a curve about a construction.")
     ] = 200,
     max_spectra: Annotated[
-        int, typer.Option(help="Largest number of distinct matrices of a head with eigenvalues.")
+        int,
+        typer.Option(help="Largest number of distinct matrices of a head whose eigenvalues are computed."),
     ] = 200,
     max_matrices: Annotated[
-        int, typer.Option(help="Largest number of distinct matrices to which claims are applied.")
+        int,
+        typer.Option(
+            help="Largest number of distinct matrices of all heads together to which claims are applied. If there are more, claims "
+            "are applied to the automaton only."
+        ),
     ] = 300,
     max_codes: Annotated[
-        int, typer.Option(help="Largest number of codes of a head with a certified horizon.")
+        int, typer.Option(help="Largest number of codes of a head for which certified horizons are computed.")
     ] = 2_000,
     max_monoid: Annotated[
         int, typer.Option(help="Largest number of elements of a transition monoid to list.")
@@ -92,8 +117,8 @@ def report(
 ) -> None:
     """Write an HTML page about a training, a model or certificates.
 
-    The page shows what was learned, what is constructed, and how far they agree, with interactive plots; it needs no
-    network. The command needs the extra `report`: pip install 'mirrormata[report]'.
+    The page shows what was learned, what was constructed, and how far the two agree, with interactive plots. It can be read
+    without a network. The command needs the extra `report`: pip install 'mirrormata[report]'.
 
     \b
     Examples:

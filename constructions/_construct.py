@@ -29,18 +29,18 @@ Exactness = Literal["any", "integer"]
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of a realisation.
+    """The conditions that a realisation must meet.
 
     Args:
-        exactness: `any`, or `integer` for bit-exact ones only.
-        theorem: only constructions of that source, such as `G.T4`; None for all.
-        max_layers: most layers, 1 or more; None for no bound.
-        max_householders: most GH factors of a letter in one head, 0 or more; None for no bound.
+        exactness: `any`, or `integer` for integer constructions only, which are bit-exact.
+        theorem: use only the constructions of this theorem, such as `G.T4`; None for all.
+        max_layers: the largest number of layers, 1 or more; None for no bound.
+        max_householders: the largest number of GH factors of a letter in one head, 0 or more; None for no bound.
         max_dim: largest key dimension of a head, 1 or more; None for no bound.
-        coordinates: of cascade components, `few` or `one_hot`.
+        coordinates: coordinates of the components of a cascade, `few` or `one_hot`.
 
     Raises:
-        InputError: an argument is of the wrong form, or there is no construction of that source.
+        InputError: an argument has a wrong value, or there is no construction for that theorem.
     """
 
     exactness: Exactness | str = "any"
@@ -64,7 +64,7 @@ class Request:
                 raise InputError(f"`{name}` {bound}: it is {wanted}")
 
     def bounds(self) -> dict[str, int | None]:
-        """The bounds by their names."""
+        """The upper bounds on layers, factors and dimension, by the names of the arguments."""
         return {
             "max_layers": self.max_layers,
             "max_householders": self.max_householders,
@@ -73,18 +73,18 @@ class Request:
 
     @property
     def is_bounded(self) -> bool:
-        """Is there a bound on layers, factors or dimension?"""
+        """Whether there is a bound on layers, factors or dimension."""
         return any(bound is not None for bound in self.bounds().values())
 
     def list_asked(self) -> list[str]:
-        """What was asked for, each argument with its value."""
+        """The arguments that differ from their defaults, each with its value."""
         parts = [f"`{name}` {bound}" for name, bound in self.bounds().items() if bound is not None]
         parts += [f"`theorem` {self.theorem}"] * (self.theorem is not None)
         parts += ["`exactness` integer"] * (self.exactness == "integer")
         return parts
 
     def admits(self, found: Realisation) -> bool:
-        """Is a realisation within the bounds?
+        """Whether a realisation meets the conditions.
 
         Args:
             found: a realisation.
@@ -94,11 +94,11 @@ class Request:
         return all(bound is None or reached[name] <= bound for name, bound in self.bounds().items())
 
     def problem(self, automaton: Automaton, limits: Limits | None) -> Problem:
-        """The automaton with the limits and the coordinates asked for.
+        """Combine an automaton with limits and with the coordinates of this request.
 
         Args:
             automaton: the automaton to be realised.
-            limits: the limits of the search (`Limits`); None: the usual ones.
+            limits: the limits of the search (`Limits`); None for the default limits.
         """
         return Problem(automaton, limits, "one_hot" if self.coordinates == "one_hot" else "few")
 
@@ -147,31 +147,33 @@ def construct(
     max_set_moves: int = MAX_SET_MOVES,
     max_level_letters: int = MAX_LEVEL_LETTERS,
 ) -> Realisation:
-    """An exact linear RNN that realises the automaton: fewest layers, then factors, then integer, then dimension.
+    """Construct an exact linear RNN that realises an automaton.
 
-    Without `theorem` and without a bound on layers, factors or dimension it is an `LRNN`. The theorem DP.T1, for which a
-    bound on factors can ask too, gives a `BlockDelay`, which has fewer factors a token in more layers. Realisations whose norm can exceed 1, or that need
-    gates, are built where `theorem` asks for them.
+    Among the known constructions that meet the conditions, the result has the fewest layers, then the fewest factors, then
+    integer numbers if possible, then the smallest dimension. Without `theorem` and without a bound on layers, factors or
+    dimension, it is an `LRNN`. The theorem DP.T1, which a bound on factors can also select, gives a `BlockDelay`, which has
+    fewer factors per token but more layers. A realisation that needs gates, or whose norm can exceed 1, is built only if
+    `theorem` names it.
 
     Args:
-        automaton: an `Automaton`, a SPEC such as `S5`, or whatever else `as_automaton` takes; states that its start does
-            not reach are dropped unless it keeps them on purpose.
-        exactness: `any`, or `integer` for bit-exact ones only.
-        theorem: only constructions of that source, such as `G.T4` or `DP.T1`.
-        max_layers: most layers, 1 or more.
-        max_householders: most GH factors of a letter in one head, 0 or more.
+        automaton: an `Automaton`, a SPEC such as `S5`, or any other form that `as_automaton` accepts; unreachable states
+            are dropped unless the automaton is marked to keep them.
+        exactness: `any`, or `integer` for integer constructions only, which are bit-exact.
+        theorem: use only the constructions of this theorem, such as `G.T4` or `DP.T1`.
+        max_layers: the largest number of layers, 1 or more.
+        max_householders: the largest number of GH factors of a letter in one head, 0 or more.
         max_dim: largest key dimension of a head, 1 or more.
-        coordinates: of cascade components, `few` or `one_hot`.
-        max_degree: largest degree of a number field.
-        max_group: largest group whose elements are listed.
-        max_image_sets: most image sets of a cascade.
-        max_set_moves: most steps between image sets.
-        max_level_letters: most letters of a cascade's level.
+        coordinates: coordinates of the components of a cascade, `few` or `one_hot`.
+        max_degree: the largest degree of a number field.
+        max_group: the largest order of a group whose elements are listed.
+        max_image_sets: the largest number of image sets of a cascade.
+        max_set_moves: the largest number of entries in the table of their images (image sets times letters).
+        max_level_letters: the largest number of letters on one level of a cascade.
 
     Raises:
-        NotRealisableError: nothing on offer is within the bounds.
-        LimitError: that was too large to find out.
-        InputError: an argument or the SPEC is of the wrong form.
+        NotRealisableError: no known construction meets the conditions.
+        LimitError: a limit was reached before this could be decided.
+        InputError: an argument or the SPEC is wrong.
     """
     automaton = as_automaton(automaton)
     request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates)

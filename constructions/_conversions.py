@@ -43,7 +43,7 @@ def as_automaton(
     start: Label | None = None,
     letters: Iterable[Label] | None = None,
 ) -> Automaton:
-    """The automaton that an object stands for, whatever its form.
+    """Convert an object of any supported form to an automaton.
 
     Args:
         value: an `Automaton`, which is returned as it is; a SPEC string (a name of the library, a file by its extension
@@ -51,19 +51,19 @@ def as_automaton(
             an AALpy `Dfa`, `MooreMachine` or `MealyMachine`; a directed networkx graph, see `from_networkx`; a sympy
             `PermutationGroup`; a dict `{state: {letter: next state}}`, or one with the arguments of
             `Automaton.from_transitions` as keys (`transitions`, `start`, `accepting`, ...), as the `.json` files have
-            them; a callable `(state, letter) -> state`, which needs `start` and `letters`; or what has an `Automaton`
-            as its attribute `automaton`, such as a constructed linear RNN.
-        argument: the name of the caller's argument, for the error.
-        start: label of the start state (its text for a SPEC string), where `value` does not say it or another one is
-            wanted. A dict without it starts in its first state.
-        letters: the alphabet of a callable; the order of the letters of a dict. Other objects have their own.
+            them; a callable `(state, letter) -> state`, which needs `start` and `letters`; or an object whose
+            attribute `automaton` is an `Automaton`, such as a constructed linear RNN.
+        argument: the name of the caller's argument, for error messages.
+        start: label of the start state (its text for a SPEC string), if `value` does not contain it or another one is
+            wanted. A dict without a start state starts in its first state.
+        letters: the alphabet of a callable, or the order of the letters of a dict. Other objects have their own alphabet.
 
     Returns:
-        The automaton. Names, limits and the choice of what to track are those of the `from_` function of that kind of
-        object; call it where others are wanted.
+        The automaton. Its name, the limits and the choice of `track` are the defaults of the `from_` function for that kind of
+        object; call that function if you need others.
 
     Raises:
-        InputError: `value` has another type, or what it holds is no deterministic automaton.
+        InputError: `value` has another type, or what it holds is not a deterministic automaton.
         LimitError: it has more states than the defaults of the `from_` functions allow.
 
     Examples:
@@ -164,16 +164,16 @@ def from_automata_lib(
     name: str = "automaton",
     max_states: int = MAX_STATES,
 ) -> Automaton:
-    """The complete automaton of an automata-lib machine, letters sorted, states breadth first.
+    """Convert an automata-lib machine to a complete automaton, with sorted letters and states in breadth-first order.
 
     automata-lib keeps states and letters in sets, whose order follows the hash seed, so they are ordered here.
 
     Args:
         machine: a `DFA`, whose states keep their labels (a partial one gets a sink), or an `NFA` or `GNFA`, which is
             determinised: states are tuples of its labels.
-        track: `state` keeps every reachable state (the default for a DFA), `output` minimises by acceptance.
-        name: the automaton's name, which stands before every error.
-        max_states: the most states of a determinisation.
+        track: `state` keeps every reachable state (the default for a DFA), `output` minimises the automaton.
+        name: the automaton's name, with which error messages begin.
+        max_states: the largest number of states of a determinisation.
 
     Raises:
         InputError: `machine` is something else.
@@ -289,17 +289,17 @@ def _breadth_first(
 
 
 def from_aalpy(machine: Any, *, name: str = "automaton", track: Track = "state") -> Automaton:
-    """The complete automaton of an AALpy machine, states and letters in the machine's order.
+    """Convert an AALpy machine to a complete automaton, with states and letters in the order of the machine.
 
     Args:
-        machine: an AALpy `Dfa` (outputs are acceptance), `MooreMachine` or `MealyMachine`. The states are named by their
+        machine: an AALpy `Dfa` (an acceptor), `MooreMachine` or `MealyMachine`. The states are named by their
             `state_id`; missing transitions go to a sink.
         name: the automaton's name, for errors and tables.
         track: `state` keeps every reachable state, `output` minimises by outputs.
 
     Raises:
-        InputError: for another AALpy machine (one with probabilities, a stack or several next states), and for states
-            that share an identifier.
+        InputError: the machine is of another kind (with probabilities, a stack or several next states), or two states share
+            an identifier.
     """
     from aalpy.automata import Dfa, MealyMachine, MooreMachine
 
@@ -336,16 +336,16 @@ def from_callable(
     track: Track = "state",
     max_states: int = MAX_STATES,
 ) -> Automaton:
-    """The automaton of the states that a function reaches from `start`, breadth first.
+    """Build the automaton of the states that a function reaches from `start`, in breadth-first order.
 
     Args:
-        function: `(state, letter)` to the next state; it is called once for each state and letter.
+        function: a function `(state, letter) -> next state`, which is called once for each state and letter.
         start: the start state.
         letters: the alphabet, in its order.
-        outputs: the output of a state; without it each state is its own output.
-        name: the automaton's name, which stands before every error.
+        outputs: a function from a state to its output; without it each state is its own output.
+        name: the automaton's name, with which error messages begin.
         track: `state` keeps every state, `output` minimises by outputs.
-        max_states: the most states.
+        max_states: the largest number of states.
 
     Raises:
         InputError: a state is not hashable, not equal to itself (nan), or equal to one of another type (`1` and `True`).
@@ -401,19 +401,20 @@ def from_networkx(
     name: str = "automaton",
     track: Track = "state",
 ) -> Automaton:
-    """The automaton of a directed graph whose edges carry letters.
+    """Convert a directed graph whose edges carry letters to an automaton.
 
     Args:
-        graph: a `DiGraph` or `MultiDiGraph`; its nodes are the states. Outputs are the node attribute `accepting` or
-            `output`, or the edge attribute `output` (Mealy), on all or on none; without them each state is its own output.
+        graph: a `DiGraph` or `MultiDiGraph`; its nodes are the states. The outputs are given by the node attribute
+            `accepting` or `output`, or the edge attribute `output` (Mealy), on all nodes or edges or on none; without them each state
+            is its own output.
             The graph attribute `letters` fixes the alphabet's order. A partial graph gets a sink.
         start: the start state, by default `graph.graph["start"]`.
-        letter: name of the edges' attribute that holds the letter.
-        name: the automaton's name, which stands before every error.
+        letter: name of the edge attribute that contains the letter.
+        name: the automaton's name, with which error messages begin.
         track: `state` keeps every reachable state, `output` minimises by outputs.
 
     Raises:
-        InputError: the graph is not directed or not deterministic, or attributes are missing; it names the edges.
+        InputError: the graph is not directed or not deterministic, or attributes are missing; the message names the edges.
     """
     if not graph.is_directed():
         raise InputError(f"{name}: a directed graph is needed (networkx.MultiDiGraph)")
@@ -466,16 +467,16 @@ def from_networkx(
 def from_permutation_group(
     group: Any, letters: Sequence[Label] | None = None, start: int = 0, *, name: str = "automaton"
 ) -> Automaton:
-    """The automaton on the points 0 to n-1 of a permutation group, a letter for each generator.
+    """Convert a permutation group to the automaton on its points 0 to n-1, with one letter for each generator.
 
     Args:
         group: a sympy `PermutationGroup` of degree n.
         letters: names of the generators, in their order; by default their image tuples.
         start: the start point, 0 to n-1. All points are kept, and each is its own output.
-        name: the automaton's name, which stands before every error.
+        name: the automaton's name, with which error messages begin.
 
     Raises:
-        InputError: `group` is something else, `letters` are not one a generator, or `start` is no point.
+        InputError: `group` is something else, `letters` does not have one name per generator, or `start` is not a point.
     """
     from sympy.combinatorics import PermutationGroup
 

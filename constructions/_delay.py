@@ -1,4 +1,4 @@
-"""DP.T1 (ii), (iii): fewer factors a token and more layers, for group automata, by a delay of one block.
+"""DP.T1 (ii), (iii): fewer factors per token and more layers, for group automata, by a delay of one block.
 
 Time is cut into blocks of m tokens. The product of a block is a permutation of n points, at most m·n_h swaps; they
 are applied, n_h a token, while the next block is read. Layers: a counter of t mod 2m; a ring buffer of the last 2m
@@ -146,7 +146,7 @@ class Counter:
 
     @property
     def householders(self) -> int:
-        """Most factors of a token in one head."""
+        """Largest number of factors of a token in one head."""
         return max(len(factors) for head in self.heads for factors in head.transitions)
 
     @property
@@ -181,21 +181,20 @@ def _apply(factor: Any, x: list[int]) -> int:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BlockDelay(Realisation):
-    """A linear RNN with block delay that realises the group automaton `automaton`, exactly.
+    """An exact linear RNN with block delay that realises the group automaton `automaton`.
 
     Attributes:
         automaton: the group automaton.
         points: each letter as a permutation of n points, `[letters, n]`.
-        marks: the points that H_0 marks with 1, 2, ...; the others are 0.
-        block: m, the tokens of a block.
-        budget: n_h, the most factors a token.
-        counter: the counter of tokens, of period 2m.
-        elements: the images of all elements of the group, breadth first from the identity by letters,
-            `[elements, n]`; None where the group is not listed: the points are then the states, and the one
-            mark is the start.
-        element_states: the automaton's state to which each element leads from the start, `[elements]`; None
-            with `elements`.
-        notes: what was compared, bounds.
+        marks: the points at which H_0 has the values 1, 2, ...; at the others it is 0.
+        block: m, the number of tokens of a block.
+        budget: n_h, the largest number of factors per token.
+        counter: the counter of tokens, which has the period 2m.
+        elements: the images of all elements of the group, breadth first from the identity,
+            `[elements, n]`; None if the group is not listed. The points are then the states, and the only
+            mark is at the start state.
+        element_states: the automaton's state to which each element leads from the start, `[elements]`; None if `elements` is None.
+        notes: sentences about the alternatives that were compared and about bounds.
     """
 
     kind: ClassVar[str] = "delay"
@@ -212,7 +211,7 @@ class BlockDelay(Realisation):
 
     @property
     def degree(self) -> int:
-        """n, the number of points."""
+        """The number n of points."""
         return int(self.points.shape[1])
 
     @property
@@ -222,7 +221,7 @@ class BlockDelay(Realisation):
 
     @property
     def construction(self) -> str:
-        """One line of plain words."""
+        """A one-line description of the construction."""
         return (
             f"block delay: permutations of {self.degree} points in blocks of {self.block} tokens, "
             f"{self.counter.kind} counter modulo {2 * self.block}, ring buffer of {2 * self.block} tokens"
@@ -230,17 +229,17 @@ class BlockDelay(Realisation):
 
     @property
     def depth(self) -> int:
-        """Number of layers: the counter's, the buffer, the last layer."""
+        """The number of layers: those of the counter, the buffer, and the last layer."""
         return len(self.counter.layers) + 2
 
     @property
     def householders(self) -> int:
-        """Most factors of a token in one head."""
+        """Largest number of factors of a token in one head."""
         return max(self.budget, self.counter.householders)
 
     @property
     def layer_factors(self) -> tuple[int, ...]:
-        """Most factors of a token in a head, layer by layer."""
+        """Largest number of factors of a token in a head, layer by layer."""
         counters = [
             max(len(t) for head in layer.heads for t in head.transitions) for layer in self.counter.layers
         ]
@@ -248,7 +247,7 @@ class BlockDelay(Realisation):
 
     @property
     def heads(self) -> int:
-        """Most heads in a layer."""
+        """Largest number of heads in a layer."""
         return max(len(layer.heads) for layer in self.counter.layers)
 
     @property
@@ -258,14 +257,14 @@ class BlockDelay(Realisation):
 
     @cached_property
     def exactness(self) -> str:
-        """`integer`, or `algebraic` where the counter is."""
+        """`integer`, or `algebraic` if the counter is algebraic."""
         return "integer" if self.counter.integer else "algebraic"
 
     @cached_property
     def integer_bound(self) -> int | None:
         """Largest absolute value of any weight, state, product or partial sum; None unless `integer`.
 
-        The buffer holds 0 and 1. A swap meets H_i, H_j and H_i - H_j only, all at most the number of marks.
+        The buffer contains only 0 and 1. A swap computes only with H_i, H_j and H_i - H_j, which are at most the number of marks.
         """
         if self.exactness != "integer":
             return None
@@ -273,7 +272,7 @@ class BlockDelay(Realisation):
 
     @property
     def work(self) -> int:
-        """Factors × key dimension of each layer's most expensive token, summed."""
+        """The sum over layers of factors × key dimension for the most expensive token."""
         counters = 0
         for layer in self.counter.layers:
             columns = [[head.dim * len(factors) for factors in head.transitions] for head in layer.heads]
@@ -282,7 +281,7 @@ class BlockDelay(Realisation):
 
     @property
     def used_transitions(self) -> Iterable[Transition]:
-        """The counter's; what erases and writes a row of the buffer; a swap, as all factors of the last layer are."""
+        """The transitions of the counter, those that erase and write a row of the buffer, and a swap, as in the last layer."""
         counter = (
             Transition(factors)
             for layer in self.counter.layers
@@ -294,7 +293,7 @@ class BlockDelay(Realisation):
 
     @property
     def initial(self) -> Indices:
-        """H_0 of the last layer, `[n]`."""
+        """The initial state H_0 of the last layer, `[n]`."""
         values = np.zeros(self.degree, dtype=np.int64)
         values[list(self.marks)] = np.arange(1, len(self.marks) + 1)
         return values
@@ -312,7 +311,7 @@ class BlockDelay(Realisation):
         return vectors[first], self.element_states[first]
 
     def groups(self, image: Any) -> tuple[tuple[GHFactor, ...], ...]:
-        """The m groups, of at most n_h swaps each, whose product is a permutation; the first is applied first.
+        """Write a permutation as m groups of at most n_h swaps each; the first group is applied first.
 
         Args:
             image: a permutation of the points, `[n]`, i ↦ `image[i]`.
@@ -322,19 +321,19 @@ class BlockDelay(Realisation):
         return tuple(factors[at : at + self.budget] for at in starts)
 
     def transitions(self, letter: Hashable) -> tuple[tuple[tuple[Transition, ...], ...], ...]:
-        """What a letter can do: for each layer, for each of its heads, the different transitions.
+        """The distinct transitions that a letter can cause in each head of each layer.
 
         Args:
             letter: label of a letter of the automaton.
 
         Returns:
-            `transitions(letter)[i][h]`: those of head h of layer i. Only the buffer's depend on the letter, which it
-            writes into the row of its phase; the counter's and the last layer's, at most n_h swaps of the product of
-            the block before, depend on the states alone.
+            `transitions(letter)[i][h]`: the transitions of head h of layer i. Only those of the buffer, which writes the
+            letter into the row of its phase, depend on the letter. Those of the counter and of the last layer (at most
+            n_h swaps of the product of the previous block) depend on the states alone.
 
         Raises:
             InputError: the automaton has no such letter.
-            LimitError: the group is not listed, so its elements' swaps are not either.
+            LimitError: the group is not listed, so the swaps of its elements are unknown.
         """
         x = self.automaton.letter_index(letter)
         if self.elements is None:

@@ -14,14 +14,14 @@ FORMAT = "mirrormata-certificate/1"
 
 
 def write_certificate(document: Mapping[str, Any], path: str | Path) -> None:
-    """Write a certificate whole, one line for each letter, code and state so that it can be read and compared.
+    """Write a certificate to a file, with one line for each letter, code and state, so that it can be read and compared.
 
     Args:
         document: the certificate as a JSON object, such as `full_certificate` returns.
-        path: the file.
+        path: the file to write; it is written whole or not at all.
 
     Raises:
-        InputError: `document` is no JSON object, or the file cannot be written.
+        InputError: `document` is not a JSON object, or the file cannot be written.
     """
     if not isinstance(document, Mapping):
         raise InputError(
@@ -49,13 +49,13 @@ def _layout(value: Any, depth: int) -> str:
 
 
 def read_document(path: str | Path) -> dict[str, Any]:
-    """The JSON object in a certificate file. Nothing is proved by this.
+    """Read the JSON object in a certificate file. This does not check the certificate.
 
     Args:
         path: the certificate, a `.json` file.
 
     Raises:
-        InputError: the file is no certificate of this package.
+        InputError: the file is not a certificate of this package.
     """
     if Path(path).suffix == ".safetensors" and Path(path).is_file():
         raise InputError(f"{path}: weights alone; give the folder that they lie in, with its config.json")

@@ -19,23 +19,23 @@ def write_automaton(automaton: AutomatonLike, path: str | PathLike[str]) -> None
     """Write an automaton to a file, see `Automaton.save`.
 
     Args:
-        automaton: whatever `as_automaton` takes.
-        path: the file, whose extension is the format's.
+        automaton: an automaton in any form that `as_automaton` accepts.
+        path: the file to write; its extension chooses the format.
     """
     as_automaton(automaton).save(path)
 
 
 def to_automata_lib(automaton: AutomatonLike) -> DFA:
-    """The automata-lib `DFA` with the same labels, for outputs that are acceptance.
+    """Convert an acceptor to an automata-lib `DFA` with the same labels.
 
     A state `None` is renamed to the text `None`, because `DFA.minify` fails on it. Do not chain calls on a
     temporary (`dfa.minify().isfinite()`): automata-lib raises `RuntimeError`.
 
     Args:
-        automaton: whatever `as_automaton` takes; its outputs are acceptance.
+        automaton: an automaton in any form that `as_automaton` accepts; its outputs are accept and reject.
 
     Raises:
-        InputError: the outputs are not acceptance, or a letter is `""`.
+        InputError: the automaton is not an acceptor, or a letter is `""`.
     """
     automaton = as_automaton(automaton)
     from automata.fa.dfa import DFA
@@ -58,10 +58,10 @@ def to_automata_lib(automaton: AutomatonLike) -> DFA:
 
 
 def to_networkx(automaton: AutomatonLike) -> networkx.MultiDiGraph[Any]:
-    """A `MultiDiGraph` with edge attribute `letter` that `from_networkx` turns into the same automaton.
+    """Convert an automaton to a `MultiDiGraph` with the edge attribute `letter`, which `from_networkx` converts back.
 
     Args:
-        automaton: whatever `as_automaton` takes.
+        automaton: an automaton in any form that `as_automaton` accepts.
 
     Raises:
         InputError: a state is None, which networkx refuses.
@@ -89,12 +89,12 @@ def to_networkx(automaton: AutomatonLike) -> networkx.MultiDiGraph[Any]:
 
 
 def to_permutation_group(automaton: AutomatonLike) -> Any:
-    """The transition group as a sympy `PermutationGroup` on the indices of states, one generator a letter.
+    """Return the transition group as a sympy `PermutationGroup` on the indices of states, with one generator per letter.
 
     sympy multiplies left to right: `p*q` applies p first.
 
     Args:
-        automaton: whatever `as_automaton` takes; every letter permutes the states.
+        automaton: an automaton in any form that `as_automaton` accepts; every letter permutes the states.
 
     Raises:
         InputError: a letter merges two states; the message names them.

@@ -27,14 +27,14 @@ from .automata._automaton import Indices
 
 @dataclass(frozen=True, eq=False)
 class Head:
-    """One head: its transitions, and every state H that it can reach.
+    """A head: its transitions, and every state H that it can reach.
 
     Attributes:
-        dim, value_dim: the shape of H.
+        dim, value_dim: the numbers of rows and columns of H.
         transitions: the distinct transitions.
-        codes: the distinct reachable H, sparse.
-        code_transitions: int array `[transitions, codes]`, the code reached from each code.
-        actions: int array `[letters of the layer]`, the transition of each letter; None where letter x has
+        codes: the distinct reachable states H, as sparse matrices.
+        code_transitions: int array `[transitions, codes]`, the code that each transition reaches from each code.
+        actions: int array `[letters of the layer]`, the transition of each letter; None if letter x has
             transition x.
         points: None, or n where the codes are all n² pairs (u, v) of n points, code u·n + v: u the current
             point and v the one before the last reset, so that a read-out still finds it (theory: the repaired
@@ -51,11 +51,11 @@ class Head:
 
     @property
     def letters(self) -> int:
-        """Number of letters of the layer."""
+        """The number of letters of the layer."""
         return len(self.transitions) if self.actions is None else len(self.actions)
 
     def action_of(self, letters: Indices) -> Indices:
-        """The transitions' indices of letters, of any shape.
+        """The indices of the transitions of some letters, in the shape of `letters`.
 
         Args:
             letters: indices of letters of the layer, of any shape.
@@ -64,11 +64,11 @@ class Head:
 
     @cached_property
     def point_of(self) -> Indices:
-        """Int array `[codes]`: the current point of each code; without `points` the code itself."""
+        """Int array `[codes]`: the current point of each code, which is the code itself if `points` is None."""
         return np.arange(len(self.codes)) // (self.points or 1)
 
     def first_code(self, point: int) -> int:
-        """The code with which a run from a point begins: (u, u) where codes are pairs.
+        """The code with which a run from a point begins; if codes are pairs, it is (u, u).
 
         Args:
             point: index of a point.
@@ -77,9 +77,9 @@ class Head:
 
     @cached_property
     def point_before(self) -> Indices:
-        """What a read-out can tell from the new code: the point before, int array `[transitions, codes]`.
+        """The previous point, as far as the new code determines it: int array `[transitions, codes]`.
 
-        -1 where the transition does not lead to the code, -2 where it leads there from several points.
+        The entry is -1 if the transition does not lead to the code, and -2 if it leads there from several points.
         """
         before = np.full(self.code_transitions.shape, -1, dtype=np.int64)
         for row, images in zip(before, self.code_transitions, strict=True):
@@ -89,14 +89,14 @@ class Head:
 
     @property
     def householders(self) -> int | None:
-        """Most factors of a letter; None where a letter is not a product of GH factors."""
+        """Largest number of factors of a letter; None where a letter is not a product of GH factors."""
         if any(t.matrix is not None for t in self.transitions):
             return None
         return max((len(t.factors) for t in self.transitions), default=0)
 
     @cached_property
     def numbers(self) -> frozenset[Number]:
-        """Every number that occurs in a code or a transition."""
+        """All numbers that occur in codes and transitions."""
         numbers: set[Number] = {x for code in self.codes for _, _, x in code}
         for t in self.transitions:
             numbers.add(t.gate)
@@ -108,7 +108,7 @@ class Head:
 
     @cached_property
     def field(self) -> int:
-        """N where the head's numbers lie in Q(2cos 2π/N); 1 for rationals."""
+        """The N such that the numbers of the head lie in Q(2cos 2π/N); 1 if they are rational."""
         return conductor_of(self.numbers)
 
 

@@ -23,16 +23,17 @@ _PAIRED = 300
 
 
 def is_synchronising(automaton: AutomatonLike, *, max_states: int = MAX_SYNCHRONISING_STATES) -> bool | None:
-    """Whether some word sends all states to one; decided on pairs of states, without the transition monoid.
+    """Decide whether some word sends all states to a single state.
 
-    An automaton is synchronising exactly if every two states can be merged (Černý).
+    This is the case exactly if any two states can be merged by a word (Černý), so pairs of states decide it, and the
+    transition monoid is not needed.
 
     Args:
-        automaton: whatever `as_automaton` takes.
-        max_states: pairs of at most so many states are searched.
+        automaton: an automaton in any form that `as_automaton` accepts.
+        max_states: the largest number of states for which all pairs of states are searched.
 
     Returns:
-        True or False, or None where it is undecided for more than `max_states` states.
+        True or False; None if the automaton has more than `max_states` states and the question remains undecided.
     """
     automaton = as_automaton(automaton)
     if len(automaton.states) == 1:
@@ -56,17 +57,17 @@ def is_synchronising(automaton: AutomatonLike, *, max_states: int = MAX_SYNCHRON
 def reset_word(
     automaton: AutomatonLike, *, max_states: int = MAX_SYNCHRONISING_STATES
 ) -> tuple[Label, ...] | None:
-    """A word that sends all states to one; short, not always shortest.
+    """Find a short word, not always a shortest one, that sends all states to a single state.
 
-    The two states that can be merged soonest are merged again and again (greedy; beyond a few hundred states after a
-    descent by pseudo-random letters, from a fixed seed).
+    The search is greedy: it repeatedly merges the two states that the shortest word merges. With more than a few hundred
+    states, pseudo-random letters from a fixed seed first reduce the number of states.
 
     Args:
-        automaton: whatever `as_automaton` takes.
-        max_states: pairs of at most so many states are searched.
+        automaton: an automaton in any form that `as_automaton` accepts.
+        max_states: the largest number of states for which all pairs of states are searched.
 
     Returns:
-        The letters, or None where there is no such word, or none was found for more than `max_states` states.
+        The letters; None if there is no such word or if, with more than `max_states` states, none was found.
 
     Examples:
         >>> reset_word("flipflop")
@@ -163,7 +164,7 @@ _SAMPLED_ENTRIES = 4_000_000
 
 @dataclass(frozen=True, repr=False)
 class Inspection:
-    """Facts about an automaton; None means unknown, and `notes` says why.
+    """Facts about an automaton. None means that a fact is unknown; `notes` then gives the reason.
 
     Attributes:
         name: the automaton's name.
@@ -171,19 +172,19 @@ class Inspection:
         letters: number of letters.
         start: the start state as text.
         kind: `acceptor`, `moore` or `mealy`.
-        monoid: size of the transition monoid with the identity.
-        group: every letter permutes the states.
-        aperiodic: no subgroup of the monoid has two elements or more.
-        commutative: any two letters commute.
-        solvable: every subgroup of the monoid is.
-        synchronising: some word sends all states to one.
-        degree: points of a small faithful permutation representation, for groups.
-        notes: what was changed on the way in, and why facts are unknown.
+        monoid: number of elements of the transition monoid, the identity included.
+        group: whether every letter permutes the states.
+        aperiodic: whether all subgroups of the monoid are trivial.
+        commutative: whether any two letters commute.
+        solvable: whether every subgroup of the monoid is solvable.
+        synchronising: whether some word sends all states to a single state.
+        degree: number of points of a small faithful permutation representation; for groups only.
+        notes: what was changed when the automaton was read, and why facts are unknown.
         group_order: order of the transition group, for groups only.
         idempotents: number of idempotent maps in the monoid.
         max_order: largest period of an element.
         resets: number of constant maps in the monoid.
-        letter_kinds: `(letter, kind)` as text.
+        letter_kinds: for each letter, the pair `(letter, kind)` as texts.
     """
 
     name: str
@@ -206,14 +207,14 @@ class Inspection:
     letter_kinds: tuple[tuple[str, str], ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The facts as JSON values."""
+        """Return the facts as plain values for JSON."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values["notes"] = list(self.notes)
         values["letter_kinds"] = [list(pair) for pair in self.letter_kinds]
         return values
 
     def rows(self) -> list[tuple[str, str]]:
-        """`(label, text)` pairs of a readable table."""
+        """The rows of a readable table, as `(label, text)` pairs."""
         start = self.start or "''"
         kinds = Counter(kind for _, kind in self.letter_kinds)
         if len(self.letter_kinds) <= 12:
@@ -260,17 +261,17 @@ def inspect_automaton(
     max_bytes: int = MAX_INSPECTION_BYTES,
     degree: Callable[[Automaton], int | None] | None = None,
 ) -> Inspection:
-    """The algebra of an automaton as far as the limits allow.
+    """Determine facts about an automaton and its transition monoid, as far as the limits allow.
 
     Args:
-        automaton: whatever `as_automaton` takes.
-        max_monoid: list the transition monoid up to this number of elements.
-        max_bytes: and up to about this much memory.
-        degree: computes the number of points of a small faithful permutation representation, by default `small_degree`;
-            it is called for groups only.
+        automaton: an automaton in any form that `as_automaton` accepts.
+        max_monoid: the largest number of elements of the transition monoid to list.
+        max_bytes: about the largest amount of memory for this list, in bytes.
+        degree: a function that computes the number of points of a small faithful permutation representation; by default
+            `small_degree`. It is called for groups only.
 
     Returns:
-        The facts. What the limits leave open is None, and `notes` says why: no size raises an error.
+        The facts. A fact that the limits leave open is None, and `notes` gives the reason; no automaton is too large.
 
     Examples:
         >>> facts = inspect_automaton("S4")

@@ -20,17 +20,17 @@ from .automata._automaton import Automaton, Indices
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Heads side by side, each reading the same letter; and the read-out to the next layer's letter.
+    """Heads side by side that read the same letter, and a read-out that gives the letter of the next layer.
 
-    `reads` and `next_letter` are None in an LRNN of one layer, whose `decode` takes their place.
+    In an LRNN of one layer, `reads` and `next_letter` are None, since `decode` takes their place.
 
     Attributes:
         heads: the heads.
-        reads: int array `[letters, k]`, the heads on which the next letter depends (ascending, then -1 for
-            none).
-        next_letter: int array `[letters, width]`, the next layer's letter, on the last layer the automaton's
-            state, by the points of these heads *before* the token, the last head's running fastest; -1 where
-            none occurs. It is a function of (new codes, letter) through `Head.point_before`, which is how an
+        reads: int array `[letters, k]`, the heads on which the next letter depends, in ascending order and
+            padded with -1.
+        next_letter: int array `[letters, width]`, the letter of the next layer or, on the last layer, the automaton's
+            state, as a function of the points of these heads *before* the token, with the last head varying fastest;
+            -1 for combinations that do not occur. It is a function of (new codes, letter) through `Head.point_before`, which is how an
             LRNN computes it.
     """
 
@@ -39,11 +39,11 @@ class Layer:
     next_letter: Indices | None = None
 
     def column(self, letters: Indices, points: Sequence[Indices]) -> Indices:
-        """Columns of `next_letter` for letters `[...]` and the points before, `[...]` for each head.
+        """The columns of `next_letter` for some letters and the points of each head before the token.
 
         Args:
             letters: indices of letters of the layer, `[...]`.
-            points: for each head the points before the token, `[...]`.
+            points: for each head, its points before the token, `[...]`.
         """
         if self.reads is None:
             raise ValueError("an LRNN of one layer has no read-out to a next layer")
@@ -58,17 +58,17 @@ class Layer:
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """Number of points of each head."""
+        """The number of points of each head."""
         return tuple(head.points or len(head.codes) for head in self.heads)
 
     def read_out(self, letters: Indices, codes: Sequence[Indices]) -> Indices:
         """The next layer's letters (on the last layer states) `[...]`, from letters and each head's new codes `[...]`.
 
-        -1 where the codes do not tell it.
+        The entry is -1 if the codes do not determine the letter.
 
         Args:
             letters: indices of letters of the layer, `[...]`.
-            codes: for each head the new codes, `[...]`.
+            codes: for each head, its new codes, `[...]`.
         """
         if self.next_letter is None:
             raise ValueError("an LRNN of one layer has no read-out to a next layer")
@@ -86,11 +86,11 @@ class Layer:
 
 @dataclass(frozen=True, eq=False)
 class Covering:
-    """How joint states of a cascade stand for the automaton's states: chains of nodes from node 0 down.
+    """Which state of the automaton each joint state of a cascade stands for, as chains of nodes that begin at node 0.
 
     Attributes:
-        nodes: for each node (layer, head, children): a joint state that is at the node goes on to the child
-            of the point of that head. Below the last layer a node is (state,), and the chain ends there.
+        nodes: for each node a tuple (layer, head, children): from this node, a joint state goes to the child that
+            belongs to the point of that head. A node below the last layer is (state,), and the chain ends there.
             Heads that a chain does not meet may be at any point.
     """
 
@@ -99,18 +99,18 @@ class Covering:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LRNN(Realisation):
-    """A linear RNN that realises `automaton`, exactly: a list of what every letter does in every layer.
+    """An exact linear RNN that realises `automaton`, given as a table of what every letter does in every layer.
 
     Attributes:
         automaton: the automaton that it follows.
-        layers: in the order in which they act.
+        layers: the layers, in the order in which they act.
         decode: int array `[rows, 1 + heads of all layers]` of joint states; column 0 is the automaton's
             state, the others index each head's `codes`. Without a `covering` these are all reachable joint
             states, breadth first from the start; with one (cascades, whose joint states are too many to list)
             they are one for each automaton state, the start first, at which a run from that state begins.
         theorem: the source of the construction.
-        construction: one line of plain words.
-        notes: what was compared, bounds.
+        construction: a one-line description of the construction.
+        notes: sentences about the alternatives that were compared and about bounds.
         covering: how joint states of a cascade stand for states; None where `decode` lists all joint states.
     """
 
@@ -131,7 +131,7 @@ class LRNN(Realisation):
 
     @cached_property
     def columns(self) -> tuple[slice, ...]:
-        """For each layer its heads' places in `all_heads`."""
+        """For each layer, the places of its heads in `all_heads`."""
         ends = np.cumsum([0, *(len(layer.heads) for layer in self.layers)]).tolist()
         return tuple(slice(a, b) for a, b in pairwise(ends))
 
@@ -142,12 +142,12 @@ class LRNN(Realisation):
 
     @property
     def is_layered(self) -> bool:
-        """Is there a second layer? Then the last layer's read-out names the state, in one layer `decode` does."""
+        """Whether there are several layers. Then the last layer's read-out gives the state; with one layer `decode` does."""
         return len(self.layers) > 1
 
     @property
     def only_layer(self) -> Layer:
-        """The layer of an LRNN that has one; `InputError` for several."""
+        """The only layer of an LRNN; `InputError` if there are several."""
         if self.is_layered:
             raise InputError(
                 f"{self.automaton.name}: this linear RNN has {self.depth} layers, and one of a single layer is needed"
@@ -156,7 +156,7 @@ class LRNN(Realisation):
 
     @property
     def heads(self) -> int:
-        """Most heads in a layer."""
+        """Largest number of heads in a layer."""
         return max(len(layer.heads) for layer in self.layers)
 
     @property
@@ -166,13 +166,13 @@ class LRNN(Realisation):
 
     @property
     def householders(self) -> int | None:
-        """Most factors of a letter in one head; None where a letter is not a product of GH factors."""
+        """Largest number of factors of a letter in one head; None where a letter is not a product of GH factors."""
         counts = [head.householders for head in self.all_heads]
         return None if None in counts else max(c for c in counts if c is not None)
 
     @cached_property
     def exactness(self) -> str:
-        """`integer` where every stored number and every state is an integer, else `algebraic`."""
+        """`integer` if all stored numbers and all states consist of integers, otherwise `algebraic`."""
         numbers = (x for head in self.all_heads for x in head.numbers)
         return "integer" if all(is_integer(x) for x in numbers) else "algebraic"
 
@@ -183,7 +183,7 @@ class LRNN(Realisation):
 
     @property
     def norm(self) -> str:
-        """What is known of the letters' norms: `at most 1`, `at most √2 a factor`, `unbounded`."""
+        """What is known about the norms of the letters: `at most 1`, `at most √2 a factor` or `unbounded`."""
         if self.householders is None:
             return "unbounded"
         masked = any(
@@ -193,7 +193,7 @@ class LRNN(Realisation):
 
     @property
     def contracts(self) -> bool:
-        """Are all letters products of factors with β‖v‖² in [0, 2] and gates in [0, 1]?"""
+        """Whether all letters are products of factors with β‖v‖² in [0, 2] and gates in [0, 1]."""
         gates = (t.gate for head in self.all_heads for t in head.transitions)
         return self.norm == "at most 1" and all(sign(gate) >= 0 for gate in gates)
 
@@ -204,21 +204,21 @@ class LRNN(Realisation):
 
     @property
     def largest_beta(self) -> Number:
-        """The largest β‖v‖² of a factor; 0 where there is no factor."""
+        """The largest β‖v‖² of a factor; 0 if there is no factor."""
         factors = [f for head in self.all_heads for t in head.transitions for f in t.factors]
         sizes = [simplest(f.beta * f.norm_squared) for f in factors]
         return max(sizes, key=lambda x: enclosure(x, 64), default=0)
 
     @property
     def layer_factors(self) -> tuple[int, ...] | None:
-        """Most factors of a letter in a head, layer by layer; None where a letter is no product of factors."""
+        """Largest number of factors of a letter in a head, layer by layer; None where a letter is not a product of factors."""
         if self.householders is None:
             return None
         return tuple(max(head.householders or 0 for head in layer.heads) for layer in self.layers)
 
     @property
     def letter_factors(self) -> tuple[int, ...] | None:
-        """In one layer the most factors of each letter in a head; None for several layers or without factors."""
+        """For one layer, the largest number of factors of each letter in a head; None for several layers or without factors."""
         if self.is_layered or self.householders is None:
             return None
         columns = [_factor_counts(head) for head in self.layers[0].heads]
@@ -226,7 +226,7 @@ class LRNN(Realisation):
 
     @property
     def work(self) -> int | None:
-        """Factors × key dimension of each layer's most expensive letter, summed; None without factors."""
+        """The sum over layers of factors × key dimension for the most expensive letter; None without factors."""
         if self.householders is None:
             return None
         total = 0
@@ -237,27 +237,27 @@ class LRNN(Realisation):
 
     @property
     def parameters(self) -> int:
-        """Numbers that write all letters down: β and key of each factor, gates and added entries."""
+        """The number of parameters that describe all letters: β and key of each factor, gates and added entries."""
         transitions = [(head.dim, t) for head in self.all_heads for t in head.transitions]
         written = sum(len(t.additive) + (t.gate != 1) + len(t.matrix or ()) for _, t in transitions)
         return written + sum(len(t.factors) * (1 + dim) for dim, t in transitions)
 
     @property
     def state_size(self) -> int | None:
-        """Numbers of the state, where one layer has exactly one joint state for each automaton state; else None."""
+        """Number of entries of the state, if one layer has exactly one joint state for each automaton state; otherwise None."""
         if self.is_layered or len(self.decode) != len(self.automaton.states):
             return None
         return sum(head.dim * head.value_dim for head in self.all_heads)
 
     def transitions(self, letter: Hashable) -> tuple[tuple[tuple[Transition, ...], ...], ...]:
-        """What a letter can do: for each layer, for each of its heads, the different transitions.
+        """The distinct transitions that a letter can cause in each head of each layer.
 
         Args:
             letter: label of a letter of the automaton.
 
         Returns:
-            `transitions(letter)[i][h]`: those of head h of layer i; one in the first layer, and in a deeper one those
-            of all letters that the layers above can make of it.
+            `transitions(letter)[i][h]`: the transitions of head h of layer i. In the first layer there is one; in a deeper
+            layer there is one for each letter that the layers above can make of this letter.
 
         Raises:
             InputError: the automaton has no such letter.
@@ -279,10 +279,10 @@ class LRNN(Realisation):
 
     @property
     def matrices(self) -> dict[Hashable, tuple[Matrix, ...]]:
-        """The exact matrix A(x) of each letter x, gate included, one a head: `matrices[label][head][row][column]`.
+        """The exact matrix A(x) of each letter x in each head, gate included: `matrices[label][head][row][column]`.
 
         Raises:
-            InputError: there are several layers, where a letter does not tell the matrices of the lower ones; see
+            InputError: there are several layers; the matrices of deeper layers do not depend on the letter alone, see
                 `transitions`.
         """
         heads = self.only_layer.heads
@@ -294,10 +294,10 @@ class LRNN(Realisation):
         }
 
     def initial_code(self, state: int | None = None) -> int:
-        """Row of `decode` at which a run from the given state (default: the start) begins.
+        """The row of `decode` at which a run from a given state begins.
 
         Args:
-            state: index of a state of the automaton; None: the start.
+            state: index of a state of the automaton; None for the start.
         """
         if state is None or state == self.automaton.start:
             return 0
@@ -311,14 +311,14 @@ def as_table(found: Realisation) -> LRNN | None:
 
 
 def table_of(found: Realisation, why: str) -> LRNN:
-    """A realisation as the table of all its letters.
+    """Return a realisation that is a table of all its letters; refuse any other kind.
 
     Args:
         found: a realisation.
-        why: the reason, which ends the message.
+        why: the reason or advice with which the message ends.
 
     Raises:
-        InputError: its kind has no such table.
+        InputError: this kind of realisation has no such table.
     """
     if isinstance(found, LRNN):
         return found
@@ -340,10 +340,10 @@ def pad_rows(rows: Sequence[Sequence[int]]) -> Indices:
 
 
 def integer_bound(lrnn: LRNN) -> int:
-    """Largest absolute value of any weight, state entry, product or partial sum over the reachable states.
+    """Compute the largest absolute value of any weight, state entry, product or partial sum over the reachable states.
 
-    Partial sums of any subset of the terms count: for each sum the larger of its positive and its negative part.
-    States between the factors of a token count too. The recurrence is bit-exact, in any order of summation, in
+    Partial sums over any subset of the terms are included: each sum contributes the larger of its positive and its negative
+    part. States between the factors of a token are included too. The recurrence is bit-exact, in any order of summation, in
     every format whose consecutive integers reach this bound. Only for `exactness == "integer"`.
 
     Args:

@@ -39,13 +39,13 @@ INTEGER_RANGES = {
 
 @dataclass(frozen=True)
 class Transition:
-    """What one letter does to one head: H ← C_k···C_1 (gate·H) + additive.
+    """The effect of a letter on a head: H ← C_k···C_1 (gate·H) + additive.
 
     Attributes:
-        factors: C_1, ..., C_k in the order applied.
+        factors: C_1, ..., C_k in the order in which they are applied.
         gate: a scalar in [-1, 1].
-        additive: B, sparse.
-        matrix: a sparse A in place of factors, for maps that are not products of GH factors (norm may exceed
+        additive: B, as a sparse matrix.
+        matrix: a sparse A instead of factors, for maps that are not products of GH factors (the norm may exceed
             1).
     """
 
@@ -57,23 +57,23 @@ class Transition:
 
 @dataclass(frozen=True)
 class Figures:
-    """What a realisation costs, and in which numbers it is exact.
+    """The sizes of a realisation, and the numbers in which it is exact.
 
     Attributes:
         layers: number of layers.
-        householders: most factors of a letter in one head; None where a letter is no product of GH factors.
-        heads: most heads in a layer.
+        householders: the largest number of factors of a letter in one head; None where a letter is not a product of GH factors.
+        heads: the largest number of heads in a layer.
         dim: largest key dimension of a head.
-        work: sum over the layers of factors × key dimension, over all heads, of the layer's most expensive letter;
-            None where a letter is no product of GH factors.
-        exactness: `integer`, or `algebraic` in a number field.
+        work: the sum over layers of factors × key dimension, over all heads, for the most expensive letter of the layer;
+            None if a letter is not a product of GH factors.
+        exactness: `integer`, or `algebraic` for numbers of a number field.
         integer_bound: largest absolute value of any weight, state, product or partial sum; None unless integer.
         formats: dtypes in which the recurrence is bit-exact at any length.
-        norm: what is known of the letters' norms: `at most 1`, `at most √2 a factor`, `unbounded`.
-        hypotheses: what a model needs so that it can be this realisation: layers that read those above, eigenvalues below 0,
-            gates, additive terms, a larger norm, and the numbers; a short text each.
-        theorem: source of the construction.
-        construction: one line of plain words.
+        norm: what is known about the norms of the letters: `at most 1`, `at most √2 a factor` or `unbounded`.
+        hypotheses: the features that a model must have to be this realisation (layers that read those above, eigenvalues below
+            0, gates, additive terms, a larger norm, the numbers), as short texts.
+        theorem: the theorem that is the source of the construction.
+        construction: a one-line description of the construction.
     """
 
     layers: int
@@ -91,10 +91,10 @@ class Figures:
 
 
 class Realisation(ABC):
-    """An exact linear RNN that realises `automaton`, layer upon layer of products of GH factors.
+    """An exact linear RNN that realises `automaton` by one or more layers of products of GH factors.
 
-    `kind`: how its letters are given (`table`, `delay`), which is also the kind of its certificate. `theorem`: the
-    source of the construction; `construction`: one line of plain words; `notes`: what was compared, bounds.
+    `kind` says how its letters are given (`table` or `delay`) and is also the kind of its certificate. `theorem` is the source of
+    the construction, `construction` a one-line description, and `notes` are sentences about alternatives and bounds.
     """
 
     kind: ClassVar[str]
@@ -113,17 +113,17 @@ class Realisation(ABC):
     @property
     @abstractmethod
     def depth(self) -> int:
-        """Number of layers."""
+        """The number of layers."""
 
     @property
     @abstractmethod
     def householders(self) -> int | None:
-        """Most factors of a letter in one head; None where a letter is not a product of GH factors."""
+        """Largest number of factors of a letter in one head; None where a letter is not a product of GH factors."""
 
     @property
     @abstractmethod
     def heads(self) -> int:
-        """Most heads in a layer."""
+        """Largest number of heads in a layer."""
 
     @property
     @abstractmethod
@@ -133,12 +133,12 @@ class Realisation(ABC):
     @property
     @abstractmethod
     def work(self) -> int | None:
-        """Factors × key dimension of each layer's most expensive letter, summed; None without factors."""
+        """The sum over layers of factors × key dimension for the most expensive letter; None without factors."""
 
     @property
     @abstractmethod
     def exactness(self) -> str:
-        """`integer` where every stored number and every state is an integer, else `algebraic`."""
+        """`integer` if all stored numbers and all states consist of integers, otherwise `algebraic`."""
 
     @property
     @abstractmethod
@@ -147,37 +147,37 @@ class Realisation(ABC):
 
     @property
     def norm(self) -> str:
-        """What is known of the letters' norms: `at most 1`, `at most √2 a factor`, `unbounded`."""
+        """What is known about the norms of the letters: `at most 1`, `at most √2 a factor` or `unbounded`."""
         return "at most 1"
 
     @property
     def contracts(self) -> bool:
-        """Are all letters products of factors with β‖v‖² in [0, 2] and gates in [0, 1]?"""
+        """Whether all letters are products of factors with β‖v‖² in [0, 2] and gates in [0, 1]."""
         return self.norm == "at most 1"
 
     @property
     def largest_beta(self) -> Number:
-        """The largest β‖v‖² of a factor; 0 where there is no factor."""
+        """The largest β‖v‖² of a factor; 0 if there is no factor."""
         return 2
 
     @property
     @abstractmethod
     def layer_factors(self) -> tuple[int, ...] | None:
-        """Most factors of a letter in a head, layer by layer; None where a letter is no product of factors."""
+        """Largest number of factors of a letter in a head, layer by layer; None where a letter is not a product of factors."""
 
     @property
     def letter_factors(self) -> tuple[int, ...] | None:
-        """In one layer the most factors of each letter in a head; None for several layers or without factors."""
+        """For one layer, the largest number of factors of each letter in a head; None for several layers or without factors."""
         return None
 
     @property
     def parameters(self) -> int | None:
-        """Numbers that write all letters down: β and key of each factor, and added entries; None if not counted."""
+        """The number of parameters that describe all letters: β and key of each factor, and added entries; None if not counted."""
         return None
 
     @property
     def state_size(self) -> int | None:
-        """Numbers of the state, where one layer has exactly one joint state for each automaton state; else None."""
+        """Number of entries of the state, if one layer has exactly one joint state for each automaton state; otherwise None."""
         return None
 
     @property
@@ -197,11 +197,11 @@ class Realisation(ABC):
     @property
     @abstractmethod
     def used_transitions(self) -> Iterable[Transition]:
-        """Transitions among which every form that a letter's has occurs: factors, gates, additive terms, matrices."""
+        """Transitions that include every form in use: factors, gates, additive terms and matrices."""
 
     @property
     def hypotheses(self) -> tuple[str, ...]:
-        """What a model needs so that it can be this realisation, a short text each."""
+        """The features that a model must have to be this realisation, as short texts."""
         return list_hypotheses(self)
 
     def summary(self) -> dict[str, object]:
@@ -219,30 +219,30 @@ class Realisation(ABC):
 
     @abstractmethod
     def transitions(self, letter: Hashable) -> tuple[tuple[tuple[Transition, ...], ...], ...]:
-        """What a letter can do: for each layer, for each of its heads, the different transitions.
+        """The distinct transitions that a letter can cause in each head of each layer.
 
         Args:
             letter: label of a letter of the automaton.
 
         Returns:
-            `transitions(letter)[i][h]`: those of head h of layer i. In the first layer of a table there is one; in
-            deeper layers which one it is depends on the states of the layers above, and in a block delay on the phase.
+            `transitions(letter)[i][h]`: the transitions of head h of layer i. In the first layer of a table there is one.
+            Otherwise the one that is applied depends on the states of the layers above, and in a block delay on the phase.
 
         Raises:
             InputError: the automaton has no such letter.
         """
 
     def certificate(self, *, max_group: int = 5_000) -> dict[str, Any]:
-        """The certificate of this kind, as a JSON object: exact numbers, without what theory adds for rounding.
+        """Make the certificate of this kind, a JSON object with exact numbers and without horizons.
 
-        `mirrormata.full_certificate` adds certified lengths for each dtype where numbers are rounded.
+        `mirrormata.full_certificate` adds a certified length for each dtype in which numbers are rounded.
 
         Args:
-            max_group: largest group whose elements a certificate of kind `delay` lists.
+            max_group: the largest order of a group whose elements a certificate of kind `delay` lists.
 
         Raises:
             InputError: two labels have the same text, or a Mealy machine's output cannot be told from the state after.
-            LimitError: a number field, or a group, is beyond the limit.
+            LimitError: a number field or a group is larger than the limit.
         """
         return all_kinds()[self.kind].write(self, max_group)
 
@@ -259,7 +259,7 @@ class Realisation(ABC):
         """The construction as plain text, with exact numbers.
 
         Args:
-            max_letters: most letters of a head that are written out, 1 or more.
+            max_letters: the largest number of letters of a head that are written out, 1 or more.
 
         Raises:
             InputError: `max_letters` is below 1.
@@ -270,10 +270,10 @@ class Realisation(ABC):
         """The construction as a LaTeX document.
 
         Args:
-            max_letters: most letters of a head that are written out, 1 or more; None for all.
+            max_letters: the largest number of letters of a head that are written out, 1 or more; None for all.
 
         Raises:
-            InputError: `max_letters` is below 1, or this kind has no letters to be written out.
+            InputError: `max_letters` is below 1, or this kind has no list of letters.
         """
         record = all_kinds()[self.kind]
         if record.latex is None:
@@ -281,10 +281,10 @@ class Realisation(ABC):
         return record.latex(self, max_letters)
 
     def no_table(self, why: str) -> InputError:
-        """The error for what needs every letter's matrices in a list, where letters are computed.
+        """Make the error for operations that need a list of the matrices of all letters, which this kind does not have.
 
         Args:
-            why: the reason, which ends the message.
+            why: the reason or advice with which the message ends.
         """
         noun = all_kinds()[self.kind].noun
         return InputError(f"{self.automaton.name}: {noun} is a rule, not a table: {why}")
@@ -392,14 +392,14 @@ def all_kinds() -> dict[str, Kind]:
 
 
 def realisation_from_certificate(document: Mapping[str, Any], name: str = "certificate") -> Realisation:
-    """The realisation that a certificate describes; labels become strings. It is not checked: `check` gives the proof.
+    """Read the realisation from a certificate, with labels as strings. The certificate is not checked; use `check`.
 
     Args:
         document: the JSON object.
-        name: what errors call it.
+        name: the name to use in error messages.
 
     Raises:
-        InputError: the document is of the wrong form, or of a kind that holds no realisation.
+        InputError: the document has the wrong form or is of a kind that contains no realisation.
     """
     kind = document.get("kind")
     for record in all_kinds().values():

@@ -26,27 +26,27 @@ def automaton_from_spec(
     max_states: int = MAX_STATES,
     max_transitions: int = MAX_TRANSITIONS,
 ) -> Automaton:
-    """The automaton that a text names: a name of the library, a file, or a regular expression.
+    """Build the automaton that a SPEC describes: a name from the library, a file, or a regular expression.
 
     Args:
-        spec: `regex:PATTERN`; a file with the extension of a format (.att, .csv, .dot, .json, .mata, .txt); else a name
-            of the library, such as `S5` or `mod:7`.
-        alphabet: the letters of a `regex:PATTERN`, single characters in their order, where they are not clear from it.
-        track: `state` keeps every reachable state, `output` minimises by outputs; by default `output` for regular
+        spec: `regex:PATTERN`; a file with the extension of a format (.att, .csv, .dot, .json, .mata, .txt); otherwise a
+            name from the library, such as `S5` or `mod:7`.
+        alphabet: the letters of a `regex:PATTERN`, single characters in their order, if the pattern does not determine them.
+        track: `state` keeps every reachable state, `output` merges states that no word tells apart; by default `output` for regular
             expressions and nondeterministic files, else `state`.
-        start: the text of the start state's label, where it is not the one that the file or the name has.
-        group: name of the group of a word-problem `.csv`, where the file's name does not say it.
+        start: the text of the start state's label, if it differs from the one in the file or of the name.
+        group: name of the group of a word-problem `.csv`, if the file's name does not contain it.
         product: order of the product in the word problem of a group: `left` (the state y becomes x·y on letter x) or
             `right` (y·x). Other automata do not depend on it.
-        max_states: the most states of a determinisation or of a named automaton.
-        max_transitions: the most transitions (letters times states) of a named automaton.
+        max_states: the largest number of states that determinisation or a named automaton may have.
+        max_transitions: the largest number of transitions (letters times states) of a named automaton.
 
     Returns:
-        The automaton; its `notes` say what was changed on the way in, such as states that were dropped.
+        The automaton; its `notes` say what was changed when it was read, such as states that were dropped.
 
     Raises:
-        InputError: what the text names does not exist or is wrong; one line with the place and a fix.
-        LimitError: it is larger than `max_states` or `max_transitions`.
+        InputError: the SPEC names nothing, or the file or pattern is wrong; the message names the place and a fix.
+        LimitError: the automaton is larger than `max_states` or `max_transitions`.
 
     Examples:
         >>> automaton_from_spec("mod:7").letters

@@ -7,24 +7,24 @@ from __future__ import annotations
 
 
 class MirrormataError(Exception):
-    """Base of all errors raised on purpose; the command line prints its one line and exits with status 2."""
+    """Base class of all errors that the package raises; the command line prints the one-line message and exits with status 2."""
 
 
 class InputError(MirrormataError, ValueError):
-    """The input is wrong: `str(error)` names the input, the place in it and the fix."""
+    """The input is wrong; the message names the input, the place in it and the fix."""
 
 
 class LimitError(MirrormataError):
-    """Work stopped at an explicit limit; the message has the figure reached and the option that raises it."""
+    """A computation stopped at an explicit limit; the message names the figure reached and the argument that raises the limit."""
 
 
 class NotRealisableError(MirrormataError):
-    """No construction of the requested kind exists for this automaton; the message has the witness."""
+    """No construction of the requested kind is known for this automaton; the message gives a witness."""
 
 
 class DisagreementError(MirrormataError):
-    """Two programs that must find the same do not, so no verdict is given; the message has the word on which they differ."""
+    """Two programs that must agree do not, so there is no verdict; the message gives the word on which they differ."""
 
 
 class MirrormataWarning(UserWarning):
-    """Something goes on, but not as wished; the command line prints it as one line."""
+    """The computation continues, but not as requested; the command line prints the warning as one line."""

@@ -19,15 +19,15 @@ BACKENDS = get_args(Backend)
 
 
 class KernelError(Exception):
-    """Base of the operators' errors; `str(error)` is one line."""
+    """Base class of the errors of the operators; the message is one line."""
 
 
 class KernelInputError(KernelError, ValueError):
-    """An argument is wrong: the line names it and the fix."""
+    """An argument is wrong; the message names it and the fix."""
 
 
 class BackendUnavailableError(KernelError, RuntimeError):
-    """The backend asked for cannot run here: the line says why and what to use instead."""
+    """The requested backend cannot run here; the message says why and what to use instead."""
 
 
 def _find_triton() -> bool:
@@ -51,7 +51,7 @@ def triton_interpreted() -> bool:
 
 
 def triton_available(device: torch.device | str = "cuda") -> bool:
-    """Whether the Triton kernels can run on tensors of this device.
+    """Decide whether the Triton kernels can run on tensors of a device.
 
     Args:
         device: a device or its name.  CUDA needs triton and a GPU; the CPU needs triton and `TRITON_INTERPRET=1`, set before the
@@ -61,7 +61,7 @@ def triton_available(device: torch.device | str = "cuda") -> bool:
         True or False; always False where triton is not installed.
 
     Raises:
-        RuntimeError: torch knows no device of that name.
+        RuntimeError: torch has no device of that name.
 
     Example:
         >>> triton_available("meta")
@@ -100,10 +100,10 @@ def count_launch(kernel: str) -> None:
 
 
 def launch_counts() -> dict[str, int]:
-    """How often each kernel was launched in this process since `reset_launch_counts`.
+    """Return how often each kernel was launched in this process since `reset_launch_counts`.
 
     Returns:
-        A new dictionary from kernels' names to counts, without those that were not launched.
+        A new dictionary from the names of kernels to counts; kernels that were not launched are absent.
 
     Example:
         The torch backend launches none:
@@ -119,7 +119,7 @@ def launch_counts() -> dict[str, int]:
 
 
 def reset_launch_counts() -> None:
-    """Forget all counts: `launch_counts` is empty until the next launch."""
+    """Reset all counts, so that `launch_counts` is empty until the next launch."""
     _launches.clear()
 
 

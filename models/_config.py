@@ -22,38 +22,39 @@ RANGES: tuple[Range, ...] = ((0, 1), (-1, 1))
 
 
 class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A stack of blocks (norm, mixer, norm, gated MLP) between an embedding and a read-out.
+    """The configuration of a model: a stack of blocks (norm, mixer, norm, gated MLP) between an embedding and a read-out.
 
     Attributes:
-        family: of the mixer, a name that `load_families()` has; DeltaNet is `deltaproduct` with one factor a token.
-        letters: tokens that are read, with BOS if there is one.
-        classes: outputs to choose from.
-        width: numbers in the residual stream.
+        family: the family of the mixers, a name in `load_families()`; DeltaNet is `deltaproduct` with one factor a token.
+        letters: number of tokens of the alphabet, including BOS if there is one.
+        classes: number of outputs.
+        width: number of entries of the residual stream.
         layers: number of blocks.
-        heads: heads of each block.
-        head_dim: K, the state's rows (Mamba: channels of a head).
-        value_dim: V, the state's columns (Mamba: states of a channel).
-        householders: n_h, factors of a token (deltaproduct).
-        range: of the transitions' eigenvalues: (0, 1) or (-1, 1).
-        gated: multiply the state by a gate in (0, 1) before the factors (deltaproduct).
-        additive: whether tokens are added to the state; without, only transitions act, so `initial` must be learned.
-        conv: taps of the short causal convolution in front of queries, keys and values, at least 2; 0 for none.
-        key_activation: `silu` (makes most entries of keys positive) or `none`.
-        key_norm: divide queries and keys by their norms. Without it β ‖k‖² has no bound: for constructed weights.
-        strength: of β, decays and the gate: `sigmoid` scaled to the range; `hard_sigmoid`, which reaches the range's ends at
-            finite weights, so that reflections can be exact and nothing need be forgotten; `direct`, the projection itself.
-        output_gate: multiply the mixer's outputs by SiLU of a projection of its inputs.
-        output_norm: RMSNorm of each head's outputs.
-        initial: `zero` or `learned` states before the first token (linear families).
-        norm: RMSNorm in front of the mixers, the MLPs and the read-out.
-        residual: add the block's input to its output.
+        heads: number of heads of each block.
+        head_dim: K, the number of rows of the state of a head (for Mamba, of channels of a head).
+        value_dim: V, the number of columns of the state of a head (for Mamba, of states of a channel).
+        householders: n_h, the number of factors per token (only for `deltaproduct`).
+        range: the range of the eigenvalues of the transitions, (0, 1) or (-1, 1).
+        gated: whether to multiply the state by a gate in (0, 1) before the factors (only for `deltaproduct`).
+        additive: whether tokens add terms to the state. Otherwise only transitions act on it, so `initial` must be `learned`.
+        conv: number of taps of the short causal convolution before queries, keys and values, at least 2; 0 for none.
+        key_activation: `silu`, which makes most entries of keys positive, or `none`.
+        key_norm: whether to divide queries and keys by their norms. Without it β ‖k‖² is unbounded, as constructed weights need it.
+        strength: how β, decays and the gate are computed from a projection: `sigmoid`, scaled to the range; `hard_sigmoid`,
+            which reaches the ends of the range at finite weights, so that a factor can be an exact reflection or the identity;
+            `direct`, the projection itself.
+        output_gate: whether to multiply the outputs of the mixer by SiLU of a projection of its inputs.
+        output_norm: whether to apply RMSNorm to the outputs of each head.
+        initial: the state before the first token, `zero` or `learned` (for linear families).
+        norm: whether to apply RMSNorm before the mixers, the MLPs and the read-out.
+        residual: whether to add the input of a block to its output.
         mlp: hidden width of the gated MLP as a multiple of `width`; 0 for none.
-        tables: six sizes of the `TableReadOut` between constructed layers, in place of MLPs; empty for none.
-        meaning: the label that each class stands for, -1 for none, where several classes may be one label; empty where
-            class i is label i.
+        tables: the six sizes of the `TableReadOut` that replaces the MLP between constructed layers; empty for none.
+        meaning: the label that each class stands for, -1 for none; several classes may stand for the same label. Empty if
+            class i stands for label i.
 
     Raises:
-        InputError: one line with every entry that is wrong, what it is and what it may be.
+        InputError: an entry is wrong; the message is one line that names every such entry, its value and its range.
     """
 
     family: str = "deltaproduct"
@@ -89,11 +90,11 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     @property
     def labels(self) -> int:
-        """How many labels the classes stand for."""
+        """The number of labels that the classes stand for."""
         return max(self.meaning) + 1 if self.meaning else self.classes
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, as `config.json` has them; `record_of(values, ModelConfig, name)` reads them.
+        """Return the entries as plain values, as in `config.json`; `record_of(values, ModelConfig, name)` reads them.
 
         Returns:
             A dictionary of numbers, texts, booleans and lists, one entry for each field.

@@ -32,24 +32,24 @@ MAX_ENTRIES = 50_000_000
 
 
 def from_construction(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> Model:
-    """The model that computes an LRNN, token by token, through the same code and kernels as a trained one.
+    """Make a model that computes an LRNN token by token, with the same code and kernels as a trained model.
 
-    Letters are embedded as unit vectors. A head of n × d is n heads of the model with the same keys, values and
-    strengths, the i-th with the query e_i, so that their outputs are the whole state; additive terms are what the
-    factors write. With one layer the read-out's classes are the rows of `LRNN.decode`, scored by the distance to
-    their codes; with several, tables lead from layer to layer and the classes are the automaton's states and "none".
+    Letters are embedded as unit vectors. A head of n × d becomes n heads of the model with the same keys, values and
+    strengths. The i-th of them has the query e_i, so that together they output the whole state. The factors write the additive
+    terms. With one layer, the classes of the read-out are the rows of `LRNN.decode`, scored by the distance to
+    their codes. With several layers, tables lead from layer to layer, and the classes are the automaton's states and "none".
     The labels (`ModelConfig.meaning`) are the automaton's states.
 
     Args:
-        lrnn: a construction by GH factors, of any number of layers.
+        lrnn: a construction by GH factors, with any number of layers.
         max_entries: largest number of weights in one array.
 
     Returns:
-        A model of one seed; its numbers are rounded once to float32.
+        A model with one seed, whose numbers are rounded once to float32.
 
     Raises:
-        InputError: a letter is no product of GH factors (G.A3, DP.T6).
-        NotRealisableError: the factors do not write an additive term.
+        InputError: a letter is not a product of GH factors (G.A3, DP.T6).
+        NotRealisableError: the factors cannot write an additive term.
         LimitError: an array has more than `max_entries` weights.
 
     Source: arXiv 2502.10297 for the layer whose weights these are; the construction names its own source.
@@ -225,14 +225,14 @@ def write_constructed(
 
     Args:
         lrnn: the construction.
-        settings: of a task whose automaton is the construction's: letters and states have the same texts in the same order, and
-            transitions and start agree; without BOS, with states as labels.
+        settings: the settings of a task with the automaton of the construction: letters and states have the same texts in the
+            same order, and transitions and start agree. The task has no BOS, and its labels are states.
         folder: the model folder to write.
         max_entries: largest number of weights in one array.
 
     Raises:
-        InputError: the task's automaton is another, or the task has BOS or other labels.
-        LimitError: see `from_construction`.
+        InputError: the automaton of the task is another one, or the task has BOS or other labels.
+        LimitError: an array has more than `max_entries` weights.
     """
     task = AutomatonTask(settings)
     own, wanted = lrnn.automaton, task.automaton

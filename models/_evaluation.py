@@ -36,16 +36,16 @@ MOST_ENTRIES = 2**28
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """What was seen at every position, for every seed.
+    """The results of a test at every position, for every seed.
 
     Attributes:
-        seeds: the number of each model's seed.
-        words: how many words were tested, at least 1.
-        chance: accuracy of guessing, 1 / classes.
-        right: words with the right label at each position, int `[seeds, length]`.
-        asked: words that have a label at each position, int `[length]`.
-        first_failure: letters read before the first wrong label, int `[seeds, words]`; the length where there is none.
-        bits: of all labels at a position together, -log2 of their probabilities, float `[seeds, length]`; None but for text.
+        seeds: the seed of each model.
+        words: the number of words that were tested, at least 1.
+        chance: the accuracy of guessing, 1 / classes.
+        right: number of words with the right label at each position, int `[seeds, length]`.
+        asked: number of words that have a label at each position, int `[length]`.
+        first_failure: number of letters read before the first wrong label, int `[seeds, words]`; the length if there is none.
+        bits: the sum of -log2 of the probabilities of all labels at each position, float `[seeds, length]`; only for text.
     """
 
     seeds: tuple[int, ...]
@@ -58,18 +58,18 @@ class Evaluation:
 
     @property
     def length(self) -> int:
-        """Letters of the words."""
+        """The number of letters of each word."""
         return len(self.asked)
 
     def accuracy(self, lengths: int | Span) -> list[float | None]:
-        """The share of right answers, by seed.
+        """Compute the fraction of right answers for each seed.
 
         Args:
-            lengths: a position from 1 to `length`, which is the last label of words of this length, or a span whose positions
-                count alike.
+            lengths: a position from 1 to `length`, which is the last label of words of this length, or a span, over which
+                the result is averaged.
 
         Returns:
-            For each seed a fraction from 0 to 1; None where nothing was asked there.
+            For each seed a fraction from 0 to 1; None if there were no labels.
         """
         low, high = (lengths, lengths) if isinstance(lengths, int) else lengths
         asked = self.asked[low - 1 : high]
@@ -80,13 +80,13 @@ class Evaluation:
         return [float(x) for x in shares.mean(1)]
 
     def bits_per_label(self, lengths: int | Span) -> list[float | None]:
-        """The mean of -log2 of the labels' probabilities, by seed.
+        """Compute the mean of -log2 of the probabilities of the labels for each seed.
 
         Args:
-            lengths: a position from 1 to `length`, or a span whose labels count alike.
+            lengths: a position from 1 to `length`, or a span, over whose labels the result is averaged.
 
         Returns:
-            For each seed the bits, at least 0; None where nothing was asked, the mean is not finite, or the task is not text.
+            For each seed the bits, at least 0; None if there were no labels, the mean is not finite, or the task is not text.
         """
         low, high = (lengths, lengths) if isinstance(lengths, int) else lengths
         asked = self.asked[low - 1 : high].sum()
@@ -96,10 +96,10 @@ class Evaluation:
         return [float(x) if math.isfinite(x) else None for x in means]
 
     def exact(self, length: int) -> list[float]:
-        """The share of words with every label right up to a length, by seed.
+        """Compute the fraction of words with all labels right up to a length, for each seed.
 
         Args:
-            length: letters, from 1 to `length`.
+            length: a number of letters from 1 to the attribute `length`.
 
         Returns:
             For each seed a fraction from 0 to 1.
@@ -107,7 +107,7 @@ class Evaluation:
         return [float(x) for x in (self.first_failure >= length).mean(1)]
 
     def longest(self, least: float = GOOD) -> list[int]:
-        """The longest length up to which the accuracy at every position is good, by seed.
+        """Find the longest length up to which the accuracy at every position is good, for each seed.
 
         Args:
             least: the accuracy that counts as good, a fraction from 0 to 1.
@@ -120,7 +120,7 @@ class Evaluation:
         return [self.length if row.all() else int(np.argmin(row)) for row in good]
 
     def rows(self) -> list[tuple[str, str]]:
-        """What holds of each seed at the whole length, for a table.
+        """Summarise the results of each seed over the whole length, as rows of a table.
 
         Returns:
             A label and a text for each seed.
@@ -146,7 +146,7 @@ class Evaluation:
         return html_table(title, self.rows())
 
     def as_json(self, lengths: Sequence[int | Span]) -> dict[str, Any]:
-        """Figures by seed at these lengths, and curves at up to 20 positions an octave; bits since the one before.
+        """Return the figures of each seed at some lengths, and curves with up to 20 positions per octave.
 
         Args:
             lengths: positions from 1 to `length`, or spans.
@@ -210,17 +210,17 @@ def evaluate(
 
     Args:
         model: one model, or several seeds side by side, on any device.
-        task: where the words and labels come from.
-        length: letters of the words, without BOS.
-        words: how many.
-        seed: of the words, which depend on it alone.
-        chunk: tokens that are in memory at once, at least 2; fewer where the layers write out more than `MOST_ENTRIES` numbers for
-            them. States are carried from one chunk to the next.
-        autocast: dtype of autocast, None for none.
-        progress: told the share of the letters that is done.
+        task: the task that provides the words and labels.
+        length: the number of letters of each word, BOS not counted.
+        words: the number of words.
+        seed: the seed of the words, which depend only on it.
+        chunk: the number of tokens that are in memory at once, at least 2; fewer are used if the layers would write out more than
+            `MOST_ENTRIES` numbers for them. States are carried from one chunk to the next.
+        autocast: the dtype of autocast; None for no autocast.
+        progress: called with the fraction of the letters that is done.
 
     Returns:
-        What was seen at every position, for every seed.
+        The results at every position, for every seed.
 
     Raises:
         LimitError: the words are too many or too long (`check_size`).

@@ -86,15 +86,15 @@ def layers_to_shorten(layers: int) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True, repr=False)
 class FolderEvaluation:
-    """What was tested, and what was seen at the lengths asked for.
+    """The results of testing the models in a folder at the requested lengths.
 
     Attributes:
         folder: the path, as it was given.
-        contract: of the task that was tested.
-        lengths: letters of the words, or spans whose lengths count alike.
-        seen: what was seen of the models as they are.
-        memory: letters that layers were made to remember, at least 1; None if they were not.
-        shortened: layers, from 0, and what was seen with their memory shortened; empty without `memory`.
+        contract: the contract of the task that was tested.
+        lengths: numbers of letters, or spans over whose lengths figures are averaged.
+        seen: the results of the unchanged models.
+        memory: the number of letters to which the memory of layers was limited, at least 1; None if it was not.
+        shortened: pairs of layers, counted from 0, and the results with their memory limited; empty without `memory`.
     """
 
     folder: str
@@ -105,7 +105,7 @@ class FolderEvaluation:
     shortened: tuple[tuple[tuple[int, ...], Evaluation], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """One object; layers are counted from 1.
+        """Return the results as plain values for JSON; layers are counted from 1.
 
         Returns:
             Plain values for JSON: what `mirrormata eval` found.
@@ -157,24 +157,24 @@ def evaluate_folder(
     memory: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> FolderEvaluation:
-    """Test every model in the folder on the same words.
+    """Test every model in a folder on the same words.
 
     Args:
         folder: a model folder, or the folder that `train` wrote, whose models are in `seed-0`, ....
-        lengths: letters of the words, or spans whose lengths count alike; by default those of the folder's task.
-        words: number of random words.
-        seed: of the random words.
+        lengths: numbers of letters, or spans over whose lengths figures are averaged; by default those of the folder's task.
+        words: the number of random words.
+        seed: the seed of the random words.
         data: a word-problem CSV whose rows are the words; for a language model a file or folder of text.
-        group: of the CSV, where its name does not say it.
-        chunk: tokens in memory at once, at least 2.
+        group: the group of the CSV file, if the file's name does not contain it.
+        chunk: the number of tokens in memory at once, at least 2.
         device: `auto` (the first GPU, else the CPU), `cpu`, `cuda`, `cuda:1`, ....
         precision: `fp32`, or `bf16` by autocast.
-        memory: test again with each layer, and the lowest layers together, made to remember no more letters than this
-            (`ShortMemory`); None for the models as they are.
-        progress: told the share of the work that is done.
+        memory: test again with the memory of each layer, and of the lowest layers together, limited to at most this many letters
+            (`ShortMemory`); None for no such test.
+        progress: called with the fraction of the work that is done.
 
     Returns:
-        What was seen, by seed.
+        The results for each seed.
 
     Raises:
         InputError: there is no model, a file is wrong, or an argument does not fit the task.

@@ -33,27 +33,27 @@ def _no_numbers(config: Any, kernels: bool = False) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """What a model, a training and a comparison need to know of a family. Functions take a `ModelConfig`.
+    """The record of a layer family, for models, training and comparison. Its functions take a `ModelConfig`.
 
     Attributes:
-        name: what `ModelConfig.family` says.
-        mixer: makes the `nn.Module` of a configuration. Its `forward(x, state)` takes `[replicas, batch, tokens, width]` and the
-            state after the tokens before (None at the start of a word), and gives outputs of the same shape and the state
-            after them. One that is no baseline has `initial`, an `InitialState`, and `transitions(x, state)`, the matrices
+        name: the name that `ModelConfig.family` uses.
+        mixer: a function that makes the `nn.Module` of a configuration. Its `forward(x, state)` takes `[replicas, batch, tokens, width]` and the
+            state after the previous tokens (None at the start of a word), and gives outputs of the same shape and the state
+            after them. One that is not a baseline has `initial`, an `InitialState`, and `transitions(x, state)`, the matrices
             A(x) `[replicas, batch, tokens, heads, n, n]` in float64. One whose state is not `H` alone has `begin(x)`.
         summary: the recurrence in a line.
-        eigenvalues: which ones a token's transition can have, in words; `range` is the configuration's.
-        options: entries of `ModelConfig` that the mixer reads, beside `family` and `width`. Others are passed over, but those
-            of `SWITCHES` are refused.
-        strengths: values of `strength` that it has.
-        baseline: it is no linear recurrence, so only its answers are compared.
-        fixed_state: its state has the same size after every token, so that it can be run token by token without end.
-        example: entries of a small model of this family, beside its sizes; for tests.
-        problems: a function of the configuration: what else is wrong with it, each in words.
-        written_out: a function of the configuration: numbers of states or transitions that are written out for every token of
-            a word in plain torch.
-        kept: a function of the configuration and of whether Triton's kernels run: numbers that a training step keeps for the
-            gradients of a token, at least.
+        eigenvalues: the eigenvalues that a transition can have, in words; `range` stands for that of the configuration.
+        options: entries of `ModelConfig` that the mixer reads, besides `family` and `width`. Other entries are ignored, except
+            that those in `SWITCHES` are refused.
+        strengths: the values of `strength` that it supports.
+        baseline: whether it is not a linear recurrence, so that only its answers are compared.
+        fixed_state: whether its state has the same size after every token, so that it can run token by token without end.
+        example: entries of a small model of this family, besides its sizes, for tests.
+        problems: a function of the configuration that yields what else is wrong with it, in words.
+        written_out: a function of the configuration that returns how many numbers of states or transitions plain torch writes out
+            for every token of a word.
+        kept: a function of the configuration, and of whether the Triton kernels run, that returns the smallest number of values that
+            a training step keeps for the gradients of a token.
     """
 
     name: str
@@ -72,13 +72,13 @@ class Family:
 
 @cache
 def load_families() -> Mapping[str, Family]:
-    """Every family by its name: those with linear heads first, then the baselines, in the order of their files.
+    """Load every layer family: those with linear heads first, then the baselines, in the order of their files.
 
     Returns:
-        The records of all files of `layers` whose names begin without `_`.
+        The records, by name, of all files of `layers` whose names do not begin with `_`.
 
     Raises:
-        InputError: a file holds no `FAMILIES`, or two files have the same name; one line with all that is wrong.
+        InputError: a file holds no `FAMILIES`, or two files have the same name; the message names everything that is wrong.
 
     Example:
         >>> list(load_families())[:3]
@@ -108,16 +108,16 @@ def _records_of(module: ModuleType) -> list[Family]:
 
 
 def find_family(name: str) -> Family:
-    """The record of a family.
+    """Find the record of a layer family.
 
     Args:
-        name: as `ModelConfig.family` has it.
+        name: the name that `ModelConfig.family` uses.
 
     Returns:
         Its record.
 
     Raises:
-        InputError: there is none of that name; the message lists those that there are.
+        InputError: there is no family with this name; the message lists the families.
 
     Example:
         >>> find_family("deltaproduct").baseline

@@ -20,11 +20,11 @@ States: TypeAlias = list[State]
 
 
 class GatedMLP(nn.Module):
-    """W (SiLU(U x) ⊙ V x).
+    """The gated MLP x ↦ W (SiLU(U x) ⊙ V x).
 
     Args:
-        width: numbers in the residual stream, at least 1.
-        hidden: rows of U and of V, at least 1.
+        width: number of entries of the residual stream, at least 1.
+        hidden: number of rows of U and of V, at least 1.
 
     Source: arXiv 2002.05202, SwiGLU.
     """
@@ -38,10 +38,10 @@ class GatedMLP(nn.Module):
         """Apply the map to every token.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
+            x: the inputs, `[replicas, batch, tokens, width]`.
 
         Returns:
-            The same shape.
+            A tensor of the same shape.
         """
         gate, value = self.inputs(x).chunk(2, -1)
         result: Tensor = self.output(F.silu(gate) * value)
@@ -49,10 +49,10 @@ class GatedMLP(nn.Module):
 
 
 class Block(nn.Module):
-    """Norm, mixer, norm, gated MLP, each added to the residual stream, where the model has them.
+    """A block: norm, mixer, norm and gated MLP, as far as the model has them, added to the residual stream.
 
     Args:
-        config: which of them, and their sizes.
+        config: the configuration, which says which parts there are and their sizes.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -66,14 +66,14 @@ class Block(nn.Module):
         self.table = TableReadOut(config.tables, config.width) if config.tables else None
 
     def forward(self, x: Tensor, state: State | None) -> tuple[Tensor, State]:
-        """Read tokens.
+        """Apply the layer to tokens.
 
         Args:
             x: the residual stream, `[replicas, batch, tokens, width]`.
-            state: the mixer's, after the tokens before; None at the start of a word.
+            state: the state of the mixer after the previous tokens; None at the start of a word.
 
         Returns:
-            The stream behind the block, of the same shape, and the mixer's state after the tokens.
+            The residual stream after the block, of the same shape, and the state of the mixer after the tokens.
         """
         y, after = self.mixer(x if self.mixer_norm is None else self.mixer_norm(x), state)
         if self.table is not None:
@@ -88,11 +88,11 @@ class Block(nn.Module):
 class Model(nn.Module):
     """A network from letters to the classes' logits, after every token; independent replicas of one shape side by side, one for each of its `seeds`.
 
-    Each seed's weights are drawn from its own number alone, so a model trains the same with or without others.
+    The weights of each seed depend on this seed alone, so a model trains in the same way with or without others.
 
     Args:
-        config: the shape, which all replicas share.
-        seeds: a number for each model, from 0; at least one.
+        config: the configuration, which all replicas share.
+        seeds: the seed of each model, at least 0; there is at least one model.
 
     Example:
         >>> import torch
@@ -116,11 +116,11 @@ class Model(nn.Module):
             _stack(self, [self, *(Model(config, [seed]) for seed in self.seeds[1:])])
 
     def forward(self, letters: Tensor, states: States | None = None) -> tuple[Tensor, States]:
-        """Read letters.
+        """Compute the logits after every letter.
 
         Args:
             letters: int `[replicas or 1, batch, tokens]`, from 0 to `config.letters` - 1.
-            states: those after the tokens before; None at the start of a word.
+            states: the states after the previous tokens; None at the start of a word.
 
         Returns:
             Logits `[replicas, batch, tokens, classes]` in float32, and the states after the letters.
@@ -137,10 +137,10 @@ class Model(nn.Module):
         return logits, after
 
     def initial_states(self, batch: int) -> States:
-        """The states before the first token, written out.
+        """Return the states before the first token.
 
         Args:
-            batch: sequences, at least 1.
+            batch: the number of sequences, at least 1.
 
         Returns:
             A `State` for each block, whose tensors are `[replicas, batch, ...]`.
@@ -163,7 +163,7 @@ class Model(nn.Module):
         return states
 
     def answers(self, logits: Tensor) -> Tensor:
-        """The labels that the best classes stand for.
+        """Return the labels that the classes with the largest logits stand for.
 
         Args:
             logits: `[..., classes]`.
@@ -177,13 +177,13 @@ class Model(nn.Module):
         return torch.tensor(self.config.meaning, device=best.device)[best]
 
     def select(self, index: int) -> Model:
-        """The model of one seed alone.
+        """Return the model of a single seed.
 
         Args:
-            index: its place among `seeds`, from 0.
+            index: the position of the seed in `seeds`, from 0.
 
         Returns:
-            A model with copies of its weights, of the same device and dtype.
+            A model with copies of its weights, on the same device and with the same dtype.
         """
         single = Model(self.config, [self.seeds[index]])
         single.load_state_dict(self.state_of(index))
@@ -191,10 +191,10 @@ class Model(nn.Module):
         return single.to(first.device, first.dtype)
 
     def state_of(self, index: int) -> dict[str, Tensor]:
-        """The parameters of one seed, as a model of that seed alone names them.
+        """Return the parameters of a single seed, with the names that they have in a model of that seed alone.
 
         Args:
-            index: its place among `seeds`, from 0.
+            index: the position of the seed in `seeds`, from 0.
 
         Returns:
             Tensors `[1, ...]` by name, copied.
@@ -210,7 +210,7 @@ class Model(nn.Module):
 
     @property
     def parameter_count(self) -> int:
-        """Parameters of one seed."""
+        """The number of parameters of one seed."""
         return sum(p.numel() for p in self.parameters()) // len(self.seeds)
 
 

@@ -53,15 +53,15 @@ def read_model_config(path: str | Path) -> ModelFile:
 
 
 def save_model(folder: str | Path, model: Model, task: Mapping[str, Any]) -> None:
-    """Write one seed's model as a folder, through a temporary one beside it; a model that is there is replaced.
+    """Write the model of one seed as a folder, by way of a temporary folder; an existing model is replaced.
 
     Args:
         folder: the folder to write.
-        model: of one seed (`Model.select`).
-        task: what the letters and classes are, for `task.json`, as `TaskContract.as_json` gives it.
+        model: a model with one seed (`Model.select`).
+        task: the description of letters and classes for `task.json`, as `TaskContract.as_json` gives it.
 
     Raises:
-        InputError: the model has several seeds, or the place is taken by something that is no model folder.
+        InputError: the model has several seeds, or the path exists but is not a model folder.
     """
     if len(model.seeds) != 1:
         raise InputError(f"{folder}: the model has {len(model.seeds)} seeds: choose one with `select`")
@@ -77,13 +77,13 @@ def load_model(folder: str | Path) -> tuple[Model, dict[str, Any]]:
     """Read a model folder.
 
     Args:
-        folder: with `config.json`, `model.safetensors` and `task.json`.
+        folder: a folder with `config.json`, `model.safetensors` and `task.json`.
 
     Returns:
-        The model on the CPU, in the dtype of its file, and what `task.json` holds.
+        The model on the CPU, in the dtype of its file, and the contents of `task.json`.
 
     Raises:
-        InputError: a file is missing or wrong; the line names it and the entry or tensor.
+        InputError: a file is missing or wrong; the message names the file and the entry or tensor.
     """
     place = Path(folder)
     config = read_model_config(place / "config.json")
@@ -172,7 +172,7 @@ def automaton_model(
         The model, the task, the texts of its letters without BOS, and the letters that are read before a word (BOS, or none).
 
     Raises:
-        InputError: a file is wrong, or the task is no automaton's.
+        InputError: a file is wrong, or the task is not an automaton's.
     """
     model, _ = load_model(folder)
     contract = read_contract(Path(folder) / "task.json")

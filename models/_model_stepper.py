@@ -30,10 +30,10 @@ class ModelStepper:
     on how many sequences go side by side, as those of a matrix product do, so a proof steps one at a time.
 
     Args:
-        model: of one seed and of a family whose state has a fixed size; it is put into evaluation mode.
+        model: a model with one seed, of a family whose state has a fixed size; it is put into evaluation mode.
         meaning: int array `[classes]`, the label (an automaton's state, or an output) that each class stands for, -1 for
             none; by default the model's own.
-        before: letters that are read before the first token, such as BOS.
+        before: indices of letters that are read before the first token, such as BOS.
 
     Raises:
         InputError: the model has several seeds, or its family has no state of a fixed size.
@@ -54,7 +54,7 @@ class ModelStepper:
 
     @cached_property
     def identity(self) -> str:
-        """A digest of the configuration, every weight, its dtype and device, and what the classes mean."""
+        """Return a digest of the configuration, every weight, its dtype and device, and what the classes mean."""
         parts: list[Part] = [
             json.dumps(self.model.config.as_json(), sort_keys=True),
             str(self._device),
@@ -67,10 +67,10 @@ class ModelStepper:
         return digest_of(parts)
 
     def initial(self, sequences: int) -> list[NDArray[Any]]:
-        """States before the first token; class -1.
+        """Return the states before the first token, with the class -1.
 
         Args:
-            sequences: how many words go side by side, at least 1.
+            sequences: the number of words that are run side by side, at least 1.
 
         Returns:
             Arrays `[sequences, ...]`, the last one the class, int `[sequences]`.
@@ -83,14 +83,14 @@ class ModelStepper:
         return result
 
     def step(self, states: list[NDArray[Any]], letters: ArrayLike) -> list[NDArray[Any]]:
-        """One token for every sequence.
+        """Read one token in every sequence.
 
         Args:
-            states: as `initial` and `step` give them.
+            states: the states that `initial` or `step` returned.
             letters: int `[sequences]`, the letters of the model.
 
         Returns:
-            The states after it.
+            The states after this token.
         """
         x = torch.as_tensor(np.asarray(letters, dtype=np.int64), device=self._device)
         with torch.no_grad():
@@ -100,11 +100,11 @@ class ModelStepper:
         return [*self._arrays(after), np.where(finite, best, -1)]
 
     def decode(self, states: list[NDArray[Any]], letters: ArrayLike) -> Indices:
-        """What the class of the token just read stands for.
+        """Return the label that the class of the token just read stands for.
 
         Args:
-            states: as `step` gives them.
-            letters: int `[sequences]`, those just read; they are not looked at, since the class has been.
+            states: the states that `step` returned.
+            letters: int `[sequences]`, the letters just read; they are not used, since the state contains the class.
 
         Returns:
             Int `[sequences]`; -1 for none, and where a logit is not finite.

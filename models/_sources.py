@@ -127,39 +127,40 @@ def prove(
     answers: Answers | None = None,
     progress: Progress | None = None,
 ) -> Proof:
-    """Is a model the automaton, on words of every length, in the arithmetic that it runs in?
+    """Prove or refute that a model equals an automaton on words of every length, in the arithmetic in which it runs.
 
-    Equivalent on all words, or a shortest wrong word, or unknown with the length up to which all is right. Nothing is
-    called equivalent that a second program has not accepted. Answers are compared after each token, not before the first.
-    Ctrl-C gives `unknown` with what is proved so far. torch is loaded only where the model is one of tensors.
+    The verdict is `equivalent`; `counterexample`, with a shortest wrong word; or `unknown`, with the length up to which the model
+    is proved right. The verdict `equivalent` is given only after a second program has confirmed it. Answers are compared after
+    each token, not before the first one. Ctrl-C ends the search with the verdict `unknown`. torch is loaded only for models that
+    consist of tensors.
 
     Args:
         model: a construction, its certificate or the path of one; an `NpzModel` or the path of an `.npz`; a model folder, an
             FLA checkpoint, a `Model` or a `Learned`; or any `Stepper` that decodes to the automaton's states by their
             indices, or to numbers that `answers` gives a meaning. A `Model`'s classes stand for the automaton's states, by
             its `meaning`.
-        automaton: what it must agree with on every word, in any form that `as_automaton` takes, such as a SPEC.
+        automaton: the automaton with which the model must agree on every word, in any form that `as_automaton` accepts, such as a SPEC.
         arithmetic: `exact`, `per_step:...`, `per_op:...` or `kernel:recurrent:...` (`parse_arithmetic`). By default
             `per_step:bf16`; for an FLA checkpoint `fla:naive:bf16`; for a model folder or a `Model`
-            `kernel:recurrent:fp32`: it is proved on its own kernels, with its weights rounded once to the dtype. Of a
-            `Stepper` or a `Learned` it is only the name. Several layers run in `per_step` formats or on the kernel, block
-            delays in `per_step` formats. On the kernel an `.npz` needs its factors.
-        max_states: most states of the model to explore, 1 or more.
-        max_seconds: longest time for the search, 0 or more; None for no limit.
-        resume: a file to go on from if it exists, written every `save_every` seconds, on Ctrl-C and at a limit; a stepper
-            needs a text `identity` for it.
-        save_every: seconds between two writings of `resume`.
-        method: `auto`, or `states` for the search alone.
-        answers: what a `Stepper`'s answers mean; None where they are the automaton's states. A model folder, a checkpoint, a
-            `Model` and a `Learned` say it themselves.
+            `kernel:recurrent:fp32`: it runs on its own kernels, with its weights rounded once to the dtype. For a
+            `Stepper` or a `Learned` it is only a name. Several layers run in `per_step` formats or on the kernel, block
+            delays in `per_step` formats. On the kernel, an `.npz` must contain its factors.
+        max_states: the largest number of states of the model to explore, 1 or more.
+        max_seconds: time limit of the search in seconds, 0 or more; None for no limit.
+        resume: a file from which the search continues if it exists. It is written every `save_every` seconds, on Ctrl-C and at
+            a limit. A stepper needs a text attribute `identity` for this.
+        save_every: seconds after which `resume` is written again.
+        method: `auto` tries all methods; `states` uses only the search of all states.
+        answers: what the answers of a `Stepper` mean; None if they are indices of the automaton's states. A model folder, a
+            checkpoint, a `Model` and a `Learned` contain this information.
         progress: called about once a second with the numbers of states found and followed.
 
     Returns:
-        The proof: its verdict, what was explored, the wrong word, how to write its certificate.
+        The proof, with its verdict, what was explored, the wrong word if there is one, and the certificate.
 
     Raises:
-        InputError: it is no model, its letters or answers are not the automaton's, or it does not run in the arithmetic.
-        DisagreementError: the second program finds something else.
+        InputError: it is not a model, its letters or answers are not the automaton's, or it does not run in the arithmetic.
+        DisagreementError: the second program reaches a different result.
     """
     options: ProofLimits = {
         "max_states": max_states,
@@ -205,11 +206,11 @@ def prove(
 def load_stepper(
     folder: str, automaton: AutomatonLike, dtype: str = "fp32", device: str = "cpu"
 ) -> tuple[ModelStepper, Answers]:
-    """The model of a folder, and how its answers are compared with the automaton.
+    """Load the model in a folder, and determine how its answers are compared with an automaton.
 
     Args:
-        folder: with `config.json`, `model.safetensors` and `task.json`.
-        automaton: with the letters of the folder's task, in the same order; whatever `as_automaton` takes.
+        folder: a folder with `config.json`, `model.safetensors` and `task.json`.
+        automaton: an automaton with the letters of the folder's task, in the same order, in any form that `as_automaton` accepts.
         dtype: `fp64`, `fp32`, `fp16` or `bf16`, to which the weights are rounded once.
         device: `cpu` or `cuda`.
 
@@ -217,7 +218,7 @@ def load_stepper(
         The stepper, and what its answers mean.
 
     Raises:
-        InputError: the folder's task is no automaton's, the letters are others, or torch finds no GPU.
+        InputError: the folder's task is not that of an automaton, the letters differ, or torch finds no GPU.
     """
     from ._model_file import automaton_model
 
@@ -248,20 +249,20 @@ def spectrum_of_model(
     max_letters: int = 2_000,
     max_products: int = 2_000,
 ) -> ModelSpectrum:
-    """Eigenvalues of every letter of a model of matrices, enclosed and decided; see `model_spectrum`.
+    """Enclose and classify the eigenvalues of every letter of a model that consists of matrices; see `model_spectrum`.
 
     Args:
         model: a construction, a certificate, an `.npz` (also with `A` alone) or an FLA checkpoint without convolution.
-        products: all distinct products of letters up to this length too.
-        max_dim: largest dimension of a matrix.
-        max_letters: most distinct letter matrices.
-        max_products: most distinct products.
+        products: also analyse all distinct products of up to this many letters.
+        max_dim: the largest dimension of a matrix.
+        max_letters: the largest number of distinct letter matrices.
+        max_products: the largest number of distinct products.
 
     Returns:
         The spectra of all heads.
 
     Raises:
-        InputError: it is no model, or one that does not give its letters' matrices.
+        InputError: it is not a model, or it does not provide the matrices of its letters.
         LimitError: a limit was reached.
     """
     source = open_source(model)

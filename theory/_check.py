@@ -1,6 +1,6 @@
 """`check`: the stand-alone checker of a certificate's kind, called on a file, a document or a construction.
 
-Which automaton a certificate is about: held against a given one, state by state as words reach them.
+Which automaton a certificate is about: compared with a given one, state by state as words reach them.
 
 A certificate has an automaton in it, and what its checker proves is about that one. Two automata are the same here if
 their reachable states correspond one to one, start to start, such that letters of the same text lead to corresponding
@@ -42,11 +42,11 @@ Word = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Difference:
-    """Why a certificate is about another automaton.
+    """The difference between the automaton of a certificate and another one.
 
     Attributes:
-        text: one line.
-        word: the letters of a shortest word that tells the two apart, None where no word does.
+        text: a one-line description.
+        word: the letters of a shortest word that tells the two apart, None if no word does.
     """
 
     text: str
@@ -200,9 +200,9 @@ class CheckResult:
         verdict: `valid`; `invalid`; or, where an automaton was given, `other`: the certificate is valid, but
             about another automaton.
         kind: the certificate's kind.
-        reason: what is proved, or what is wrong.
+        reason: what the certificate proves, or what is wrong with it.
         automaton: the name of the automaton that was given.
-        word: with `other` the letters of a shortest word that tells the two apart, if one does.
+        word: if the verdict is `other`, the letters of a shortest word that tells the two automata apart, if one does.
     """
 
     verdict: str
@@ -219,7 +219,7 @@ class CheckResult:
         return facts
 
     def rows(self) -> list[tuple[str, str]]:
-        """`(label, text)` pairs of a readable table."""
+        """The rows of a readable table, as `(label, text)` pairs."""
         rows = [("verdict", self.verdict), ("kind", self.kind or "unknown"), ("reason", self.reason)]
         if self.automaton is not None:
             rows.append(("automaton", self.automaton))
@@ -237,13 +237,13 @@ def check(
     """Check a certificate with the stand-alone checker of its kind.
 
     Args:
-        certificate: the path of a certificate, its JSON object, or a construction, of which the certificate is made.
-        automaton: the one that the certificate is to be about, in any form that `as_automaton` takes. Its reachable states
+        certificate: the path of a certificate, its JSON object, or a construction, whose certificate is then made.
+        automaton: the automaton that the certificate should be about, in any form that `as_automaton` accepts. Its reachable states
             must correspond to those of the certificate's automaton, letters and outputs matched by their texts.
 
     Returns:
-        The verdict with its reason: `valid`; `invalid` for malformed and wrong certificates; `other` for a valid one that is
-        about another automaton.
+        The verdict and its reason. The verdict is `valid`; `invalid` for a malformed or wrong certificate; or `other` for a
+        valid certificate that is about another automaton.
 
     Raises:
         InputError: `certificate` has another type, the file cannot be read, or the automaton has two letters or outputs (for

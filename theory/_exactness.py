@@ -30,7 +30,7 @@ class Condition:
     """One condition of the exactness theorem.
 
     Attributes:
-        name: the condition.
+        name: the name of the condition.
         holds: whether it holds.
         detail: the figures, or the first place where it fails.
     """
@@ -42,15 +42,15 @@ class Condition:
 
 @dataclass(frozen=True, repr=False)
 class ExactnessReport:
-    """Whether a kernel is exact on a realisation, at any length, by the theorem's conditions.
+    """Whether the exactness theorem proves that a kernel is exact on a realisation at any length.
 
-    Where `holds` is False the kernel may still happen to be exact.
+    If `holds` is False, the kernel may still be exact.
 
     Attributes:
         mode: `recurrent` or `chunk`.
-        dtype: the dtype.
-        chunk: factors in a chunk; None in the recurrent mode.
-        conditions: the theorem's conditions, one after the other.
+        dtype: the name of the dtype.
+        chunk: the number of factors in a chunk; None in the recurrent mode.
+        conditions: the conditions of the theorem, in order.
     """
 
     mode: str
@@ -60,15 +60,15 @@ class ExactnessReport:
 
     @property
     def holds(self) -> bool:
-        """All conditions hold."""
+        """Whether all conditions hold."""
         return all(condition.holds for condition in self.conditions)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return the result as plain values for JSON."""
         return {"holds": self.holds, **asdict(self)}
 
     def rows(self) -> list[tuple[str, str]]:
-        """`(label, text)` pairs of a readable table."""
+        """The rows of a readable table, as `(label, text)` pairs."""
         return [(c.name, f"{'yes' if c.holds else 'no'}: {c.detail}") for c in self.conditions]
 
     def __repr__(self) -> str:
@@ -82,13 +82,13 @@ class ExactnessReport:
 def exactness_report(
     lrnn: LRNN, mode: str = "chunk", dtype: str = "bf16", *, chunk: int = CHUNK
 ) -> ExactnessReport:
-    """Whether the kernels' exactness theorem covers this LRNN in a mode and a dtype.
+    """Check the conditions of the exactness theorem for an LRNN, a kernel mode and a dtype.
 
     Args:
-        lrnn: a table-based realisation, as `construct` gives it.
+        lrnn: a realisation given by a table, as `construct` returns it.
         mode: `recurrent` or `chunk`.
         dtype: the dtype of states and weights.
-        chunk: factors in a chunk, C (tokens of a chunk times factors a token).
+        chunk: the number C of factors in a chunk, that is, tokens of a chunk × factors per token.
     """
     if mode not in KERNEL_MODES:
         raise InputError(f"mode {mode!r}: it is one of {', '.join(KERNEL_MODES)}")

@@ -37,23 +37,23 @@ SAFETENSORS_FORMAT = "mirrormata-weights/1"
 
 
 def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) -> None:
-    """Write a one-layer, one-head LRNN as `.npz`, readable without pickle.
+    """Write an LRNN of one layer and one head as an `.npz` file that can be read without pickle.
 
-    `A` `[letters, n, n]`, `B` `[letters, n, d]`, `H0` `[n, d]`, `codes` `[codes, n, d]` and `decode` `[codes,
-    letters]`, the index of the output when the code is reached by the letter (see `decode_table`). Beside
-    them: `format` (a text), `states` `[codes]`, the automaton's state of each code; `integer`; the factors in
-    the order applied, padded with zeros, `factor_count` `[letters]`, `beta` `[letters, n_h]`, `vector`
-    `[letters, n_h, n]`, and `gate` `[letters]` (absent where a letter is no product of factors), and `mask`
-    where a factor has one, see `export_safetensors`; `letter_labels`, `state_labels` and `output_labels`,
+    The file has the arrays `A` `[letters, n, n]`, `B` `[letters, n, d]`, `H0` `[n, d]`, `codes` `[codes, n, d]` and `decode` `[codes,
+    letters]`, the index of the output if the code is reached by the letter (see `decode_table`). It also has
+    `format` (a text); `states` `[codes]`, the automaton's state of each code; `integer`; the factors in
+    the order in which they are applied, padded with zeros: `factor_count` `[letters]`, `beta` `[letters, n_h]`, `vector`
+    `[letters, n_h, n]`, and `gate` `[letters]` (absent if a letter is not a product of factors), and `mask`
+    if a factor has one, see `export_safetensors`; and `letter_labels`, `state_labels` and `output_labels`,
     each the text of a JSON array of strings, outputs numbered by first appearance in `decode`.
 
     Args:
         lrnn: a realisation of one layer and one head.
         path: the `.npz` file.
-        max_entries: the most entries that are written.
+        max_entries: the largest number of entries that are written.
 
     Raises:
-        InputError: the realisation has more layers or heads.
+        InputError: the realisation has several layers or heads.
         LimitError: an array has more than `max_entries` entries.
     """
     name = lrnn.automaton.name
@@ -91,7 +91,7 @@ def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) 
 
 
 def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) -> None:
-    """Write all layers and heads as `.safetensors`.
+    """Write all layers and heads of an LRNN as a `.safetensors` file.
 
     Each head, under `layers.i.heads.j.`: `matrices` `[letters, n, n]`, `initial` `[n, d]`, `codes` `[codes, n, d]`,
     and, where its letters are products of factors, `beta` `[letters, n_h]`, `vectors` `[letters, n_h, n]`,
@@ -101,7 +101,7 @@ def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_E
     the code of each head; row 0 is the start, and with a covering (cascades) there is one row for each state.
     `outputs` `[states]` or, for a Mealy machine, `[letters, states]` by the state before: index of the output.
 
-    Of several layers each head has `[transitions, ...]` in place of `[letters, ...]`, with `actions`
+    With several layers, each head has `[transitions, ...]` in place of `[letters, ...]`, with `actions`
     `[letters of the layer]`, the transition of each letter, `point_of` `[codes]`, and `point_before`
     `[transitions, codes]` (-1 where the transition does not lead to the code, -2 where the code does not tell); each
     layer, under `layers.i.`, has `reads` `[letters, k]` and `next_letter` `[letters, width]`, see above.
@@ -110,9 +110,9 @@ def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_E
     `construct`, and of several layers the number of letters of each.
 
     Args:
-        lrnn: a table-based realisation, as `construct` gives it.
+        lrnn: a realisation given by a table, as `construct` returns it.
         path: the `.safetensors` file.
-        max_entries: the most entries that are written.
+        max_entries: the largest number of entries that are written.
 
     Raises:
         LimitError: an array has more than `max_entries` entries.

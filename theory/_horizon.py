@@ -38,20 +38,20 @@ LARGEST_LOAD = 2**1000
 
 
 def full_certificate(found: Realisation, *, max_group: int = 5_000) -> dict[str, Any]:
-    """The certificate of a realisation, with certified lengths for each dtype where its numbers are rounded.
+    """Make the certificate of a realisation, with a certified length for each dtype in which its numbers are rounded.
 
-    Of an `LRNN` it is of kind `table`, or `horizon` where it is not bit-exact; that has the table and beside it
-    `horizon`: the arithmetic, and a length for each dtype. There is none for letters with additive terms or with
-    matrices that are no products of factors. Of a block delay it is of kind `delay`.
+    The certificate of an `LRNN` has the kind `table` or, if the LRNN is not bit-exact, the kind `horizon`. The latter also has an
+    entry `horizon` with the arithmetic and a length for each dtype. There is no horizon if a letter has an additive term or a
+    matrix that is not a product of factors. The certificate of a block delay has the kind `delay`.
 
     Args:
-        found: what `construct` returned.
-        max_group: largest group whose elements a certificate of kind `delay` lists.
+        found: a realisation, as `construct` returns it.
+        max_group: the largest order of a group whose elements a certificate of kind `delay` lists.
 
     Raises:
-        InputError: `found` is no construction, two labels have the same text, or a Mealy machine's output cannot be told from
+        InputError: `found` is not a construction, two labels have the same text, or a Mealy machine's output cannot be told from
             the state after.
-        LimitError: a number field, or a group, is beyond the limit.
+        LimitError: a number field or a group is larger than the limit.
     """
     if not isinstance(found, Realisation):
         raise InputError(f"`found` is of the type {type(found).__name__}: give what `construct` returns")
@@ -66,7 +66,7 @@ def add_horizons(lrnn: LRNN, document: dict[str, Any]) -> dict[str, Any]:
 
 
 def has_horizon(lrnn: LRNN) -> bool:
-    """True where a horizon is certified: not bit-exact everywhere, and products of GH factors alone.
+    """Whether a horizon can be certified: the LRNN is not bit-exact in all formats, and its letters are products of GH factors.
 
     Args:
         lrnn: the realisation.
@@ -86,7 +86,7 @@ def _is_barred(head: Head) -> bool:
 
 
 def horizons(lrnn: LRNN) -> dict[str, int | None]:
-    """For each dtype the length up to which the nearest code is provably the right one; None for no limit.
+    """For each dtype, the length up to which the nearest code is provably the right one; None for no limit.
 
     Args:
         lrnn: the realisation.
@@ -253,10 +253,10 @@ def scale_betas(lrnn: LRNN, size: Fraction) -> LRNN:
 
 
 def beta_horizons(lrnn: LRNN, size: Fraction) -> dict[str, int | None]:
-    """Lengths up to which decoding is provably right: in `exact` numbers and per step in each dtype; None: no limit.
+    """Lengths up to which decoding is provably right: in `exact` numbers and per step in each dtype; None for no limit.
 
     Args:
-        lrnn: a table-based realisation, as `construct` gives it.
+        lrnn: a realisation given by a table, as `construct` returns it.
         size: β‖v‖² in place of 2, in (0, 2].
     """
     heads = list(zip(lrnn.only_layer.heads, scale_betas(lrnn, size).only_layer.heads, strict=True))

@@ -39,7 +39,7 @@ DRAWN = (
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture in memory, which notebooks show.
+    """A picture in memory, which notebooks display.
 
     Attributes:
         svg: the picture as SVG text.
@@ -57,25 +57,25 @@ def plot(x: object, path: None = None, **options: Any) -> Drawing: ...
 @overload
 def plot(x: object, path: str | PathLike[str], **options: Any) -> None: ...
 def plot(x: object, path: str | PathLike[str] | None = None, **options: Any) -> Drawing | None:
-    """Draw whatever has a picture, to a file or for a notebook; the same object gives the same bytes.
+    """Draw an object to a file or for a notebook. The same object gives the same bytes.
 
     Args:
-        x: what to draw. An automaton, in any form that `as_automaton` takes, as its graph (`draw_automaton`). A
-            construction, its certificate as data or the path of one, as its mirrors or, of several layers, an overview
-            (`draw_construction`); with `words`, a run of it: the margin of decoding over time (`draw_run`). A
-            `ModelSpectrum`, an `NpzModel` or the path of an `.npz`: eigenvalues on the unit disc (`draw_spectrum`). A
-            `Comparison`: the eigenvalues of learned and constructed letters. A `Chart` of a report. The claims of
-            `load_claims`: which builds on which (`draw_claims`).
-        path: an `.svg` or `.png` file, written whole or not at all; None for a `Drawing`.
-        **options: of an automaton `max_drawn`, the most states. Of a construction `max_letters` and `max_dim`, the most
-            letters and the widest head; or `words`, `dtype` (by default bf16) and `start`, as `run` takes them. Of eigenvalues
-            `max_heads` and `max_colours`. Of a comparison `max_letters`. All are 1 or more.
+        x: the object to draw. An automaton, in any form that `as_automaton` accepts, is drawn as a graph (`draw_automaton`). A
+            construction, its certificate or the path of one is drawn by its reflections or, if it has several layers, as an
+            overview (`draw_construction`); with the option `words`, the margin of decoding over time in a run is drawn
+            (`draw_run`). For a `ModelSpectrum`, an `NpzModel` or the path of an `.npz`, the eigenvalues are drawn with the unit
+            disc (`draw_spectrum`); for a `Comparison`, those of learned and constructed letters. A `Chart` of a report is drawn
+            as it is. For the claims of `load_claims`, a graph shows which claim builds on which (`draw_claims`).
+        path: an `.svg` or `.png` file, which is written whole or not at all; None to return a `Drawing`.
+        **options: for an automaton, `max_drawn`, the largest number of states. For a construction, `max_letters` and `max_dim`, the
+            largest number of letters and the largest dimension of a head; or `words`, `dtype` (by default bf16) and `start`, as
+            for `run`. For eigenvalues, `max_heads` and `max_colours`. For a comparison, `max_letters`. All limits are 1 or more.
 
     Returns:
-        None where a file was written, else the picture, which a notebook shows.
+        None if a file was written, otherwise the picture, which a notebook displays.
 
     Raises:
-        InputError: `x` has no picture, an option is not one of its picture, or `path` has another extension.
+        InputError: `x` cannot be drawn, an option does not apply to it, or `path` has another extension.
         LimitError: the picture would have too many parts.
 
     Examples:

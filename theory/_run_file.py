@@ -46,7 +46,7 @@ class Outcome:
         return {**self.report.to_json(), "horizon": self.horizon, "state": self.state, "output": self.output}
 
     def rows(self) -> list[tuple[str, str]]:
-        """`(label, text)` pairs of a readable table."""
+        """The rows of a readable table, as `(label, text)` pairs."""
         r = self.report
         rows = [
             ("tokens", f"{r.tokens:,} in {count_noun(r.sequences, 'sequence')}"),
@@ -141,16 +141,16 @@ MAX_TOKENS = 20_000
 def margin_series(
     lrnn: LRNN, letters: Any, dtype: str, start: int | None = None, max_tokens: int = MAX_TOKENS
 ) -> tuple[Indices, Floats]:
-    """Positions 1..T and the least margin over all sequences after each, in the arithmetic of `LRNNStepper`.
+    """Compute the smallest read-out margin over all sequences after each token, in the arithmetic of `LRNNStepper`.
 
-    The margin is that of `Readout`: negative where some sequence decodes to a wrong state.
+    The margin is that of `Readout`; it is negative if some sequence decodes to a wrong state.
 
     Args:
         lrnn: a realisation of one layer.
-        letters: words as for `run`.
-        dtype: the dtype.
-        start: index of a state of the automaton; None: its start.
-        max_tokens: only so many tokens of each sequence are followed.
+        letters: words in any form that `run` accepts.
+        dtype: the name of the dtype.
+        start: index of the automaton's state in which the run starts; None for its start state.
+        max_tokens: the largest number of tokens of each sequence that are read.
     """
     if lrnn.is_layered:
         raise InputError(

@@ -20,28 +20,28 @@ CONFIRMED: tuple[Status, ...] = ("proved", "exhaustive", "supported")
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of a check; never a bare bool.
+    """The outcome of a check, with its evidence.
 
     The statuses, and what `evidence` must then have:
 
-    - `proved`: exact, in all cases of the statement.
-    - `exhaustive`: true in every case of a finite set; `cases`, the size of the set, and `set`, its name.
-    - `supported`: no violation among random instances; `instances`, how many, and `seed`; where an instance can meet
-      the hypothesis with nothing to spare also `tight`, how many did.
-    - `refuted`: `witness`, which was replayed.
-    - `cited`: not checked here; `source`, who says so.
-    - `unknown`: not decided.
+    - `proved`: true in all cases of the statement, exactly; nothing further is required.
+    - `exhaustive`: true in every case of a finite set; `cases` is the size of the set, and `set` its name.
+    - `supported`: no violation among random instances; `instances` is their number, and `seed` their seed. If instances can meet
+      the hypothesis with equality, `tight` is the number that did.
+    - `refuted`: false; `witness` is a counterexample, which was replayed.
+    - `cited`: not checked here; `source` says who proved it.
+    - `unknown`: not decided; nothing further is required.
 
     Attributes:
-        claim: its identifier, such as G.T1.
-        status: one of those above.
-        evidence: plain values.
-        arithmetic: the model's name (`parse_arithmetic`).
+        claim: the identifier of the claim, such as G.T1.
+        status: one of the statuses above.
+        evidence: plain values, as described above.
+        arithmetic: the name of the arithmetic (`parse_arithmetic`).
         assumptions: the hypotheses used.
         computed, claimed: the value found and the one that the statement gives.
 
     Raises:
-        ValueError: the status and the other fields do not fit together.
+        ValueError: the status and the other fields are inconsistent.
     """
 
     claim: str
@@ -75,12 +75,12 @@ class Verdict:
 
     @property
     def confirmed(self) -> bool:
-        """Did the check find the statement true as far as it went?"""
+        """Whether the check found the statement true, as far as it went."""
         return self.status in CONFIRMED
 
     @property
     def cases(self) -> int | None:
-        """`exhaustive`: the size of the finite set; `supported`: how many random instances; None for other statuses."""
+        """`exhaustive`: the size of the finite set; `supported`: the number of random instances; None for other statuses."""
         key = {"exhaustive": "cases", "supported": "instances"}.get(self.status)
         return None if key is None else int(self.evidence[key])
 
@@ -114,7 +114,7 @@ class Verdict:
         return [(name, value) for name, value in pairs if value is not None]
 
     def rows(self) -> list[tuple[str, str]]:
-        """`(label, text)` pairs of a readable table."""
+        """The rows of a readable table, as `(label, text)` pairs."""
         rows = [("claim", self.claim), ("status", self.finding)]
         rows += [("arithmetic", self.arithmetic), *(("assuming", a) for a in self.assumptions)]
         rows += [(name, _text(plain(value))) for name, value in self._values()]

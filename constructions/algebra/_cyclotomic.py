@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class RealCyclotomicField:
-    """The field Q(θ), θ = 2cos(2π/N); obtain it through `real_cyclotomic_field(N)`.
+    """The field Q(θ), θ = 2cos(2π/N); use `real_cyclotomic_field(N)` to make it.
 
     `conductor` is N; `degree` is φ(N)/2 for N ≥ 3.
 
@@ -93,7 +93,7 @@ class RealCyclotomicField:
 
 @cache
 def real_cyclotomic_field(conductor: int) -> RealCyclotomicField:
-    """The field Q(2cos 2π/N), one object for each N.
+    """Return the field Q(2cos 2π/N). There is one object for each N.
 
     Args:
         conductor: N, at least 1.
@@ -147,7 +147,7 @@ def _constant(x: int | Fraction) -> fmpq_poly:
 
 
 class Algebraic:
-    """An element of a real cyclotomic field; arithmetic mixes with `int` and `Fraction`; immutable, hashable.
+    """An element of a real cyclotomic field; it can be combined with `int` and `Fraction`, and is immutable and hashable.
 
     Arithmetic between two fields is a `ValueError`; numbers of two fields are equal only where they are rational.
 
@@ -233,13 +233,13 @@ class Algebraic:
         return self.poly.degree() < 0
 
     def conjugate(self, k: int) -> Algebraic:
-        """Its image under the automorphism that takes θ to 2cos(2πk/N).
+        """Return its image under the automorphism that takes θ to 2cos(2πk/N).
 
         Args:
-            k: an integer prime to N.
+            k: an integer coprime to N.
 
         Raises:
-            ValueError: k is not prime to N.
+            ValueError: k is not coprime to N.
         """
         if gcd(k, self.field.conductor) != 1:
             raise ValueError(f"{k} is not prime to {self.field.conductor}, so it gives no automorphism")

@@ -25,7 +25,7 @@ class GHFactor:
     Attributes:
         beta: β, an exact number.
         vector: the non-zero entries of v as `(index, value)`, by index.
-        mask: None; or, in the factors of RWKV-7, the indices i with a_i = 1 where a ∈ {0, 1}ⁿ and the matrix
+        mask: None, or, for the factors of RWKV-7, the indices i with a_i = 1, where a ∈ {0, 1}ⁿ and the matrix
             is I - β v (v⊙a)ᵀ, whose norm can exceed 1 (DP.T6).
     """
 
@@ -47,7 +47,7 @@ class GHFactor:
 
     @property
     def eigenvalue(self) -> Number:
-        """1 - β vᵀ(v⊙a), without a mask 1 - β‖v‖², the eigenvalue on v; all others are 1."""
+        """1 - β vᵀ(v⊙a), without a mask 1 - β‖v‖², the eigenvalue on v; all other eigenvalues are 1."""
         return simplest(1 - self.beta * sum((x * x for _, x in self.reading), start=cast("Number", 0)))
 
     def is_contraction(self) -> bool:
@@ -86,10 +86,10 @@ class GHFactor:
 
 
 def gh_factor(beta: Number, vector: Mapping[int, Number] | Iterable[tuple[int, Number]]) -> GHFactor:
-    """The factor I - β v vᵀ in canonical form, the same matrix.
+    """Make the factor I - β v vᵀ in canonical form.
 
-    Canonical: a multiple of a rational vector becomes a primitive integer vector whose first non-zero entry is
-    positive; any other is scaled so that its first non-zero entry is 1.
+    The canonical form represents the same matrix. If v is a multiple of a rational vector, it becomes a primitive integer vector
+    whose first non-zero entry is positive; otherwise it is scaled so that its first non-zero entry is 1.
 
     Args:
         beta: β, an exact number.
@@ -124,10 +124,10 @@ def swap(i: int, j: int) -> GHFactor:
 
 
 def product_of(factors: Sequence[GHFactor], n: int) -> Matrix:
-    """The n × n matrix C_k···C_1.
+    """Compute the n × n matrix C_k···C_1.
 
     Args:
-        factors: C_1, ..., C_k in the order applied.
+        factors: C_1, ..., C_k in the order in which they are applied.
         n: the dimension.
     """
     result = identity(n)
@@ -137,7 +137,7 @@ def product_of(factors: Sequence[GHFactor], n: int) -> Matrix:
 
 
 def permutation_factors(image: Sequence[int]) -> tuple[GHFactor, ...]:
-    """Swaps whose product is P_σ, P_σ e_i = e_{σ(i)}: exactly n - #cycles of them (G.T3, H.rank).
+    """Write a permutation σ as a product of n - #cycles swaps, P_σ e_i = e_{σ(i)} (G.T3, H.rank).
 
     A cycle c_1 → c_2 → ... → c_r → c_1 is (c_1 c_r)···(c_1 c_3)(c_1 c_2), the rightmost applied first.
 
@@ -162,9 +162,9 @@ def permutation_factors(image: Sequence[int]) -> tuple[GHFactor, ...]:
 
 
 def orthogonal_factors(A: Matrix) -> tuple[GHFactor, ...]:
-    """Exactly rank(A - I) reflections whose product is the orthogonal matrix A (Cartan–Dieudonné).
+    """Write an orthogonal matrix A as a product of exactly rank(A - I) reflections (Cartan–Dieudonné).
 
-    Each step reflects the first moved basis vector's image back onto it, which fixes one dimension more.
+    Each step reflects the image of the first basis vector that moves back onto that vector, which fixes one more dimension.
 
     Args:
         A: an exact orthogonal matrix `[n, n]`.
@@ -190,16 +190,16 @@ def orthogonal_factors(A: Matrix) -> tuple[GHFactor, ...]:
 
 
 def contraction_factors(A: Matrix) -> tuple[GHFactor, ...]:
-    """At most 2n GH factors with norm ≤ 1 whose product is A, ‖A‖ ≤ 1, rational (compare G.P1.2: at most 3n).
+    """Write a rational matrix A with ‖A‖ ≤ 1 as a product of at most 2n GH factors of norm ≤ 1 (G.P1.2: at most 3n).
 
-    A = O·P with P = (AᵀA)^½: P is a product of n commuting factors along eigenvectors, O of at most n reflections.
-    Exact where the singular values are rational.
+    A = O·P with P = (AᵀA)^½. P is a product of n commuting factors along eigenvectors, and O is a product of at most n reflections.
+    The singular values must be rational, so that the factors are exact.
 
     Args:
         A: a rational matrix `[n, n]` with ‖A‖ ≤ 1.
 
     Raises:
-        NotRealisableError: a singular value is irrational; the message names the numerical way.
+        NotRealisableError: a singular value is irrational; the message names a numerical method.
     """
     n = len(A)
     vectors, values = _singular_system(A)

@@ -13,7 +13,7 @@ Matrix: TypeAlias = tuple[tuple[Number, ...], ...]
 
 
 def matrix(rows: Sequence[Sequence[Number]]) -> Matrix:
-    """An immutable matrix with every entry in its simplest form.
+    """Make an immutable matrix with every entry in its simplest form.
 
     Args:
         rows: the rows, all of one length.
@@ -57,7 +57,7 @@ def subtract(A: Matrix, B: Matrix) -> Matrix:
 
 
 def is_orthogonal(A: Matrix) -> bool:
-    """True where AᵀA = I exactly.
+    """Decide exactly whether AᵀA = I.
 
     Args:
         A: an exact matrix `[n, n]`.
@@ -134,7 +134,7 @@ def is_positive_semidefinite(A: Matrix) -> bool:
 
 
 def is_contraction(A: Matrix) -> bool:
-    """Decides ‖A‖₂ ≤ 1 exactly: I - AᵀA is positive semidefinite.
+    """Decide exactly whether ‖A‖₂ ≤ 1, that is, whether I - AᵀA is positive semidefinite.
 
     Args:
         A: an exact matrix `[n, n]`.

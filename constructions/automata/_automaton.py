@@ -33,7 +33,7 @@ Track = Literal["state", "output"]
 class Automaton:
     """A complete deterministic automaton with outputs.
 
-    Raises `InputError` with everything that is wrong at once. See `Automaton.from_transitions` for partial input.
+    Raises `InputError` with a message that names everything that is wrong. See `Automaton.from_transitions` for partial input.
 
     Attributes:
         states, letters: distinct hashable labels, in a fixed order.
@@ -41,10 +41,10 @@ class Automaton:
         start: index of the start state.
         outputs: object array `[states]` (acceptance as `bool`, or Moore outputs) or `[letters, states]`
             (Mealy: the output belongs to the letter just read and the state before it).
-        name: a word for it in texts and errors.
-        keeps_points: unreachable states were kept on purpose (a transformation semigroup given by its
-            points); a construction is then right from each start.
-        notes: what was changed on the way in (completed, dropped, determinised), one sentence each.
+        name: its name in texts and error messages.
+        keeps_points: whether unreachable states were kept on purpose, as for a transformation semigroup on given
+            points; a construction is then right from every start state.
+        notes: sentences that say what was changed when the automaton was read (completed, dropped, determinised).
     """
 
     states: tuple[Label, ...]
@@ -108,20 +108,20 @@ class Automaton:
         name: str = "automaton",
         track: Track = "state",
     ) -> Automaton:
-        """The complete automaton of `{state: {letter: next state}}`, possibly partial.
+        """Build a complete automaton from `{state: {letter: next state}}`, which may be partial.
 
         The arguments, errors and rules are those of `build`.
 
         Args:
-            transitions: the next state by state and letter. Missing ones go to one fresh state, a sink.
+            transitions: the next state for each state and letter. Missing transitions lead to one new state, a sink.
             start: label of the start state.
-            letters: the alphabet in its order; None: the letters as they first appear in `transitions`.
+            letters: the alphabet in its order; None for the letters as they first appear in `transitions`.
             states: the states in their order; None: as they first appear in `transitions`.
             accepting: labels of the accepting states. At most one of `accepting`, `outputs` and `mealy` is
-                given; without any, each state is its own output.
+                given; without them, each state is its own output.
             outputs: the output of each state (a Moore machine).
-            mealy: the output by state and letter (a Mealy machine).
-            name: the automaton's name, which stands before every error.
+            mealy: the output for each state and letter (a Mealy machine).
+            name: the automaton's name, with which error messages begin.
             track: `state` keeps every reachable state, `output` minimises by outputs.
 
         Examples:
@@ -152,16 +152,16 @@ class Automaton:
 
     @property
     def is_mealy(self) -> bool:
-        """True where the output belongs to (letter just read, state before it)."""
+        """Whether the output depends on the letter just read and the state before it."""
         return self.outputs.ndim == 2
 
     @cached_property
     def is_permutation(self) -> bool:
-        """True where every letter permutes the states: the transition monoid is then a group."""
+        """Whether every letter permutes the states; the transition monoid is then a group."""
         return self.find_merged_pair() is None
 
     def find_merged_pair(self) -> tuple[int, int, int] | None:
-        """`(letter, state, state)` indices of a letter that merges two states, or None in a group automaton."""
+        """Indices `(letter, state, state)` of a letter and two states that it merges; None for a group automaton."""
         n = len(self.states)
         for x, row in enumerate(self.transitions):
             if len(np.unique(row)) < n:
@@ -179,7 +179,7 @@ class Automaton:
         return {state: i for i, state in enumerate(self.states)}
 
     def letter_index(self, letter: Label) -> int:
-        """Index of a letter.
+        """Return the index of a letter.
 
         Args:
             letter: a label of the alphabet.
@@ -190,7 +190,7 @@ class Automaton:
         return _index_of(letter, self._letter_indices, self.name, "letter")
 
     def state_index(self, state: Label) -> int:
-        """Index of a state.
+        """Return the index of a state.
 
         Args:
             state: a label of a state.
@@ -201,11 +201,11 @@ class Automaton:
         return _index_of(state, self._state_indices, self.name, "state")
 
     def word(self, word: str | Iterable[Label]) -> Indices:
-        """Letter indices of a word.
+        """Convert a word to letter indices.
 
         Args:
-            word: a sequence of T letters; or a string, which is read character by character where all letters are single
-                characters, and is split at white space otherwise.
+            word: a sequence of T letters; or a string, which is read character by character if all letters are single
+                characters, and otherwise split at white space.
 
         Returns:
             An int array `[T]` of indices into `letters`.
@@ -226,7 +226,7 @@ class Automaton:
         return np.array([self.letter_index(x) for x in word], dtype=np.int64)
 
     def trace(self, letters: ArrayLike, start: int | None = None) -> Indices:
-        """The states after each letter, for many words at once.
+        """Compute the states after each letter, for many words at once.
 
         Args:
             letters: ints `[..., T]`, indices into `self.letters`; not checked.
@@ -244,10 +244,10 @@ class Automaton:
         return states
 
     def after(self, word: str | Iterable[Label]) -> Label:
-        """The state, by its label, that a word reaches from the start; `run` gives those on the way as well.
+        """Return the label of the state that a word reaches from the start; `run` returns the states on the way too.
 
         Args:
-            word: a sequence of letters, or a string, see `word`.
+            word: a sequence of letters or a string; see the method `word`.
 
         Raises:
             InputError: something in the word is not a letter.
@@ -258,10 +258,10 @@ class Automaton:
         return self.states[current]
 
     def output(self, word: str | Iterable[Label]) -> Any:
-        """The output after a word; for a Mealy machine the output of its last letter, None for the empty word.
+        """Return the output after a word; for a Mealy machine it is that of the last letter, None for the empty word.
 
         Args:
-            word: a sequence of letters, or a string, see `word`.
+            word: a sequence of letters or a string; see the method `word`.
 
         Raises:
             InputError: something in the word is not a letter.
@@ -275,17 +275,17 @@ class Automaton:
         return self.outputs[indices[-1], before] if len(indices) else None
 
     def reachable(self) -> list[int]:
-        """States reachable from the start, breadth first by letters in their order."""
+        """The states reachable from the start, in breadth-first order of the letters."""
         return breadth_first(self.transitions, self.start)
 
     def accepts(self, word: str | Iterable[Label]) -> bool:
-        """Whether the automaton accepts a word: its output after the word is True.
+        """Decide whether the automaton accepts a word, that is, whether its output after the word is True.
 
         Args:
-            word: a sequence of letters, or a string, see `word`.
+            word: a sequence of letters or a string; see the method `word`.
 
         Raises:
-            InputError: the outputs are not acceptance (`output` gives them), or the word has what is no letter.
+            InputError: the outputs are not accept and reject (use `output` for other outputs), or the word contains something that is not a letter.
 
         Examples:
             >>> rows = {"even": {"a": "odd"}, "odd": {"a": "even"}}
@@ -299,16 +299,16 @@ class Automaton:
         return bool(self.output(word))
 
     def run(self, word: str | Iterable[Label]) -> tuple[Label, ...]:
-        """The states on the way through a word: one after each prefix, from the empty one to the whole word.
+        """Return the states on the way through a word: one after each prefix, from the empty prefix to the whole word.
 
         Args:
-            word: T letters, or a string, see `word`.
+            word: T letters or a string; see the method `word`.
 
         Returns:
             T + 1 states, the start first.
 
         Raises:
-            InputError: the word has what is no letter.
+            InputError: the word contains something that is not a letter.
 
         Examples:
             >>> rows = {"even": {"a": "odd"}, "odd": {"a": "even"}}
@@ -319,7 +319,7 @@ class Automaton:
         return tuple(self.states[q] for q in indices)
 
     def with_start(self, start: Label) -> Automaton:
-        """The same automaton from another start state; states that it does not reach are dropped, unless they are kept.
+        """Return the automaton with another start state; states that become unreachable are dropped, unless they are kept.
 
         Args:
             start: label of the new start state.
@@ -331,7 +331,7 @@ class Automaton:
         return moved if self.keeps_points else moved.trim()
 
     def trim(self) -> Automaton:
-        """Only the reachable states, in their old order; the dropped ones are named in `notes`."""
+        """Return the automaton with its reachable states only, in their old order; `notes` names the dropped ones."""
         kept = sorted(self.reachable())
         if len(kept) == len(self.states):
             return self
@@ -352,24 +352,24 @@ class Automaton:
         )
 
     def with_notes(self, *notes: str) -> Automaton:
-        """The same automaton with further notes.
+        """Return the automaton with further notes.
 
         Args:
-            notes: sentences for `notes`, appended.
+            notes: sentences that are appended to `notes`.
         """
         return replace(self, notes=(*self.notes, *notes))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the automaton in the format of the path's extension, such as .json, .dot, .mata, .att or .txt.
+        """Write the automaton to a file, in the format of its extension: .json, .dot, .mata, .att or .txt.
 
-        The text is read again before it reaches the disk, so a file that is written gives the same automaton.
+        The text is parsed again before it is written to disk, so reading the file gives the same automaton.
 
         Args:
-            path: the file; one that is there is replaced.
+            path: the file; an existing file is replaced.
 
         Raises:
-            InputError: no format with that extension is written; the format cannot hold the automaton, and the message
-                says what would be lost; or the file cannot be written.
+            InputError: no format with that extension can be written; the format cannot represent the automaton (the message
+                says what would be lost); or the file cannot be written.
         """
         from ._format import format_to_write
 
@@ -447,10 +447,10 @@ def output_classes(automaton: Automaton) -> Indices:
 
 
 def minimise(automaton: Automaton) -> Automaton:
-    """The smallest automaton with the same outputs on all words; `notes` says how many states were merged.
+    """Return the smallest automaton with the same outputs on all words; `notes` says how many states were merged.
 
     Args:
-        automaton: any; states that its start does not reach are dropped, also where they were kept on purpose.
+        automaton: any automaton; unreachable states are dropped, even if they were kept on purpose.
 
     Returns:
         The quotient by `output_classes`. A class has the label of its first state.
@@ -477,15 +477,15 @@ def minimise(automaton: Automaton) -> Automaton:
 
 
 def separating_word(first: Automaton, second: Automaton) -> list[Label] | None:
-    """A shortest word with different outputs in two automata, or None where they agree on all words.
+    """Find a shortest word on which two automata have different outputs; None if they agree on all words.
 
     Args:
         first: an automaton.
-        second: one with the same letters, in any order, and outputs of the same kind.
+        second: an automaton with the same letters, in any order, and outputs of the same kind.
 
     Returns:
-        The letters of the word, the empty list where the starts differ already; for Mealy machines the output is that of
-        the last letter.
+        The letters of the word, an empty list if the outputs of the start states differ; for Mealy machines the output is
+        that of the last letter.
 
     Raises:
         InputError: the alphabets differ as sets, or only one of the two is a Mealy machine.
@@ -534,24 +534,24 @@ def build(
     track: Track = "state",
     keep_points: bool = False,
 ) -> Automaton:
-    """A complete automaton from `{state: {letter: next state}}`; what is changed on the way is said in its `notes`.
+    """Build a complete automaton from `{state: {letter: next state}}`; its `notes` say what was changed.
 
     Args:
-        transitions: the next state by state and letter. Missing ones go to one fresh state, a sink that rejects (or has
-            the output None).
+        transitions: the next state for each state and letter. Missing transitions lead to one new state, a sink that rejects
+            (or has the output None).
         start: label of the start state.
         letters: the alphabet in its order, by default the letters as they first appear in `transitions`.
         states: the states in their order, by default as they first appear in `transitions`.
         accepting: labels of the accepting states: outputs are then True and False. At most one of `accepting`, `outputs`
-            and `mealy` is given; without any, each state is its own output.
+            and `mealy` is given; without them, each state is its own output.
         outputs: the output of each state, None where it is missing (a Moore machine).
-        mealy: the output by state and letter (a Mealy machine).
-        name: the automaton's name, which stands before every error.
+        mealy: the output for each state and letter (a Mealy machine).
+        name: the automaton's name, with which error messages begin.
         track: `state` keeps every reachable state, `output` minimises by outputs.
         keep_points: keep states that the start does not reach.
 
     Raises:
-        InputError: with everything that is wrong at once: states that do not exist, letters outside the alphabet, labels
+        InputError: something is wrong; the message names everything at once: states that do not exist, letters outside the alphabet, labels
             that are not hashable or equal to each other.
     """
     whole = complete(

@@ -23,18 +23,18 @@ Table = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class CascadeLevel:
-    """The components of one level; they do not read each other, so they are heads of one layer.
+    """The components of one level of a cascade. They do not read each other, so they become heads of one layer.
 
     Attributes:
-        classes: for each component its class in the holonomy.
-        degrees: its number of tiles.
+        classes: for each component, its class in the holonomy decomposition.
+        degrees: for each component, its number of tiles.
         actions: for each component its distinct actions, `[actions, tiles]`; each is a permutation or a
             constant.
-        action_of: `[components, letters]`, which action a level letter has on a component.
-        reads: `[letters]`, the component whose old tile the next level's letter depends on; -1 for none.
+        action_of: `[components, letters]`, the action of each level letter on each component.
+        reads: `[letters]`, the component on whose old tile the letter of the next level depends; -1 for none.
         next_letter: `[letters, width]`, the next level's letter for each old tile of that component (column 0
-            where none is read, -1 where there is no such tile). On the last level it is the new point, and a
-            component that is read there is permuted, so that its new tile tells the old one.
+            if none is read, -1 if there is no such tile). On the last level it is the new point, and a component
+            that is read there is permuted, so that its new tile determines the old one.
     """
 
     classes: tuple[int, ...]
@@ -62,7 +62,7 @@ class CascadeLevel:
         return "permutation" if len(set(row)) == len(row) else "reset"
 
     def step(self, tiles: Indices, letters: Indices) -> tuple[Indices, Indices]:
-        """New tiles `[..., components]` and the next level's letters (on the last level points) `[...]`.
+        """Compute the new tiles `[..., components]` and the letters of the next level (on the last level points) `[...]`.
 
         Args:
             tiles: the tile of each component, int array `[..., components]`.
@@ -79,15 +79,15 @@ class CascadeLevel:
 
 @dataclass(frozen=True, eq=False)
 class Cascade:
-    """A cascade over the input letters of a transformation semigroup, and its covering map onto the points.
+    """A cascade for a transformation semigroup, with its covering map onto the points.
 
-    A joint state `[..., components]` has the components of all levels side by side, from the top.
+    A joint state `[..., components]` lists the tiles of the components of all levels, from the top level down.
 
     Attributes:
-        holonomy: the skeleton that it was built from.
-        levels: from the top; none for a single point.
-        letter_of: int array `[input letters]`, the first level's letter.
-        initial: int array `[points, components]`, a joint state of each point.
+        holonomy: the holonomy decomposition from which it was built.
+        levels: the levels, from the top down; none for a single point.
+        letter_of: int array `[input letters]`, the letter of the first level for each input letter.
+        initial: int array `[points, components]`, a joint state for each point.
     """
 
     holonomy: Holonomy
@@ -97,7 +97,7 @@ class Cascade:
 
     @cached_property
     def degrees(self) -> tuple[int, ...]:
-        """Number of tiles of every component, from the top."""
+        """The number of tiles of every component, from the top level down."""
         return tuple(d for level in self.levels for d in level.degrees)
 
     @property
@@ -120,7 +120,7 @@ class Cascade:
         return self.holonomy.points_of_singletons[self.chains(states)[-1]]
 
     def chains(self, states: Indices) -> list[Indices]:
-        """For joint states `[..., components]` the chain's set below each level, `[...]` each, the top set first.
+        """For each level, the set that the chain of each joint state reaches below it, `[...]`, the top set first.
 
         Args:
             states: joint states, int array `[..., components]`.
@@ -139,7 +139,7 @@ class Cascade:
         return chains
 
     def step(self, states: Indices, letters: Indices) -> tuple[Indices, Indices]:
-        """Joint states `[..., components]` after input letters `[...]`, and the points that the last level names.
+        """Compute the joint states after input letters, and the points that the last level gives.
 
         Args:
             states: joint states, int array `[..., components]`.

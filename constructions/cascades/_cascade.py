@@ -236,23 +236,23 @@ def cascade(
     check: bool = True,
     inputs: int | None = None,
 ) -> Cascade:
-    """The cascade of the holonomy decomposition: one level for each height, one component for each class.
+    """Build the cascade of the holonomy decomposition, with one level for each height and one component for each class.
 
-    Only the level letters that occur are built, level by level.
+    Only the level letters that occur are built.
 
     Args:
-        source: an automaton, or the skeleton of its semigroup (`holonomy`).
-        max_image_sets: the most image sets, at least 1.
-        max_set_moves: the most entries of the table of their moves, image sets times letters.
-        max_level_letters: the most letters of a level before merging.
-        merge: level letters that act alike from there down become one.
-        check: test the result: step by step (`check_emulation`, on samples where the joint states are many),
-            and by the proof for all joint states (`prove_emulation`).
+        source: an automaton, or its holonomy decomposition (`holonomy`).
+        max_image_sets: the largest number of image sets, at least 1.
+        max_set_moves: the largest number of entries in the table of their images: image sets times letters.
+        max_level_letters: the largest number of letters of a level before merging.
+        merge: whether to merge level letters that act alike on their level and all levels below.
+        check: whether to check the result step by step (`check_emulation`, on samples if there are many joint states)
+            and by a proof for all joint states (`prove_emulation`).
         inputs: only the first so many letters of the skeleton are the cascade's; the others shape its levels
             only. None: all.
 
     Raises:
-        LimitError: a level has more than `max_level_letters` letters before merging, or the skeleton is
+        LimitError: a level has more than `max_level_letters` letters before merging, or the decomposition is
             beyond its limits (`holonomy`).
     """
     maps = (source.maps if isinstance(source, Holonomy) else source.transitions)[:inputs]
@@ -286,17 +286,17 @@ def cascade_of_all_maps(
     max_set_moves: int = MAX_SET_MOVES,
     max_level_letters: int = MAX_LEVEL_LETTERS,
 ) -> Cascade:
-    """A cascade with n - 1 levels, of n, n - 1, ..., 2 points, for any automaton with n ≥ 2 states.
+    """Build a cascade with n - 1 levels, of n, n - 1, ..., 2 points, for any automaton with n ≥ 2 states.
 
     It is the holonomy cascade of all maps of the states, which a cycle, a swap and a map that merges two states
-    generate, restricted to the automaton's letters: all sets of one size are equivalent then, one level a size
+    generate, restricted to the automaton's letters: all sets of one size are equivalent then, one level per size
     (Zeiger's coverings). It has 2^n - 1 image sets; limits as for `cascade`.
 
     Args:
         automaton: an automaton with at least two states.
-        max_image_sets: the most image sets, at least 1.
-        max_set_moves: the most entries of the table of their moves, image sets times letters.
-        max_level_letters: the most letters of a level before merging.
+        max_image_sets: the largest number of image sets, at least 1.
+        max_set_moves: the largest number of entries in the table of their images: image sets times letters.
+        max_level_letters: the largest number of letters of a level before merging.
     """
     n = len(automaton.states)
     if 2**n - 1 > max_image_sets:

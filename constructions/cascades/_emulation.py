@@ -28,14 +28,14 @@ _BATCH = 1 << 15
 
 @dataclass(frozen=True)
 class EmulationFailure:
-    """A joint state and an input letter after which the cascade does not stand for the right point.
+    """A joint state and an input letter after which the cascade represents a wrong point.
 
     Attributes:
-        state: the joint state, one tile a component.
+        state: the joint state, one tile per component.
         letter: index of the input letter.
-        expected: the point that the letter makes of the joint state's point.
+        expected: the point to which the letter takes the point of the joint state.
         covered: the point of the new joint state.
-        named: the point that the last level names.
+        named: the point that the last level gives.
     """
 
     state: tuple[int, ...]
@@ -47,14 +47,14 @@ class EmulationFailure:
 
 @dataclass(frozen=True)
 class EmulationCheck:
-    """What was tested: all pairs of a joint state and an input letter, or samples; and the first failure.
+    """The result of testing pairs of a joint state and an input letter, all of them or samples.
 
     Attributes:
         kind: `exhaustive`, or `sampled`.
         joint_states: number of joint states of the cascade.
         letters: number of input letters.
-        checked: pairs of a joint state and a letter that were tested.
-        failure: the first failure, None where there is none.
+        checked: number of pairs of a joint state and a letter that were tested.
+        failure: the first failure; None if there is none.
     """
 
     kind: Literal["exhaustive", "sampled"]
@@ -65,14 +65,14 @@ class EmulationCheck:
 
 
 def emulate(cascade: Cascade, word: ArrayLike, start: int = 0) -> Indices:
-    """Points after each letter of a word of input letter indices `[..., T]`, from a start point, by the cascade.
+    """Run the cascade on words and return the points after each letter, `[..., T]`.
 
-    The points are those that the last level names; no map of the semigroup is applied.
+    The points are those that the last level gives; no map of the semigroup is applied.
 
     Args:
         cascade: the cascade.
         word: indices of input letters, int array `[..., T]`.
-        start: index of the point at which it begins.
+        start: index of the point at which the run begins.
 
     Examples:
         >>> from mirrormata import automaton_from_spec
@@ -91,16 +91,16 @@ def emulate(cascade: Cascade, word: ArrayLike, start: int = 0) -> Indices:
 def check_emulation(
     cascade: Cascade, *, exhaustive_limit: int = EXHAUSTIVE_LIMIT, samples: int = SAMPLES, seed: int = 0
 ) -> EmulationCheck:
-    """Whether every step of the cascade is the letter's step on the points.
+    """Test whether every step of the cascade agrees with the step of the letter on the points.
 
-    All pairs of a joint state and an input letter where there are at most `exhaustive_limit`, else `samples` joint
-    states drawn uniformly, each with every letter (`prove_emulation` covers all of them). The initial states are tested
-    too: each must stand for its point.
+    If there are at most `exhaustive_limit` pairs of a joint state and an input letter, all are tested. Otherwise `samples` joint
+    states are drawn uniformly, and each is tested with every letter (`prove_emulation` covers all joint states). Each initial
+    state must represent its point.
 
     Args:
         cascade: the cascade.
-        exhaustive_limit: the most pairs of a joint state and a letter that are all tested.
-        samples: the joint states drawn beyond that.
+        exhaustive_limit: the largest number of pairs of a joint state and a letter that are all tested.
+        samples: the number of joint states that are drawn if there are more pairs.
         seed: the seed of the samples.
     """
     letters = len(cascade.letter_of)
@@ -158,9 +158,9 @@ class CascadeProof:
     """The outcome of `prove_emulation`.
 
     Attributes:
-        cases: for each level from the top the number of situations that occur, last those below the last
+        cases: the number of situations that occur on each level from the top, and last of those below the last
             level.
-        failure: None where the proof is complete, else one line on the first situation that is wrong.
+        failure: None if the proof is complete; otherwise a line about the first situation that is wrong.
     """
 
     cases: tuple[int, ...]
@@ -186,10 +186,10 @@ class _Situations:
 
 
 def prove_emulation(cascade: Cascade) -> CascadeProof:
-    """Proves, or refutes, that every letter takes every joint state to one that stands for the right point.
+    """Prove or refute that every letter takes every joint state to one that represents the right point.
 
-    Also that the point which the last level names is that point. Exact and complete: equal to an exhaustive check
-    over (joint state, letter), at a cost that grows with the level letters only.
+    The proof also covers that the last level gives this point. It is equivalent to an exhaustive check of all pairs of a joint state
+    and a letter, but its cost grows only with the number of level letters.
 
     Args:
         cascade: the cascade.

@@ -27,7 +27,7 @@ class ImageSets:
     Attributes:
         points: number of points n.
         masks: the sets as bit masks, bit q for point q.
-        images: the first so many sets are images, the rest singletons.
+        images: number of sets, from the first, that are images; the rest are singletons.
         moves: int array `[sets, letters]`, the index of the set P·x.
         sizes: int array `[sets]`, the number of points.
         bits: the masks as uint64 `[sets, words]`.
@@ -55,7 +55,7 @@ class ImageSets:
         return tuple(q for q in range(self.points) if mask >> q & 1)
 
     def is_subset(self, inner: Indices | int, outer: Indices | int) -> NDArray[np.bool_]:
-        """Elementwise: whether set `inner` lies in set `outer` (index arrays that broadcast together).
+        """Decide elementwise whether set `inner` is a subset of set `outer`.
 
         Args:
             inner: indices of sets.
@@ -67,12 +67,12 @@ class ImageSets:
 def image_sets(
     maps: Indices, *, max_image_sets: int = MAX_IMAGE_SETS, max_set_moves: int = MAX_SET_MOVES
 ) -> ImageSets:
-    """All image sets of some maps, breadth first; no recursion, no listing of the semigroup.
+    """List all image sets of some maps breadth first, without listing the semigroup.
 
     Args:
         maps: the maps, int array `[letters, points]`.
-        max_image_sets: the most image sets, at least 1.
-        max_set_moves: the most entries of the table of their moves, image sets times letters.
+        max_image_sets: the largest number of image sets, at least 1.
+        max_set_moves: the largest number of entries in the table of their images: image sets times letters.
 
     Raises:
         LimitError: there are more than `max_image_sets` image sets, or the table of their moves has more than

@@ -1,4 +1,4 @@
-"""G.T4 with the repaired wiring: a cascade of permutation-reset automata as an LRNN, one layer a level.
+"""G.T4 with the repaired wiring: a cascade of permutation-reset automata as an LRNN, one layer per level.
 
 A permutation of the points is a product of reflections, a reset erases the state and adds the new point. What a
 later component reads is the point *before* the token: the inverse permutation of the new point tells it after a
@@ -176,17 +176,17 @@ def cascade_lrnn(
     wiring: Wiring = "repaired",
     theorem: str = "G.T4",
 ) -> LRNN:
-    """The LRNN of an automaton's cascade, integer throughout.
+    """Convert the cascade of an automaton to an LRNN, in which all numbers are integers.
 
     Args:
         automaton: the automaton whose cascade it is.
         cascade: the cascade.
         coordinates: `few` (`few_coordinates`) or `one_hot`.
-        gated: resets by the gate 0, as gated DeltaProduct has it, in heads whose point before a reset nobody
-            reads; no factors then.
-        wiring: `repaired`; `printed`: later components read the new points, as the proof of G.T4 has it; such
-            an LRNN is wrong wherever that matters.
-        theorem: the source that the result names.
+        gated: whether resets use the gate 0, as in gated DeltaProduct, instead of factors, in heads whose point before
+            a reset is never read.
+        wiring: `repaired`, or `printed`: later components read the new points, as in the printed proof of G.T4; such
+            an LRNN is wrong wherever this matters.
+        theorem: the theorem that the result names as its source.
     """
     if not cascade.levels:
         raise NotRealisableError(f"{automaton.name}: one state needs no cascade")

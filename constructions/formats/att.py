@@ -34,19 +34,19 @@ class _Arcs:
 def read_att(
     path: str | Path, *, track: Track | None = None, start: str | None = None, max_states: int = MAX_STATES
 ) -> Automaton:
-    """The automaton of an `.att` file; the start is the source of the first line, or `start`.
+    """Read an automaton from an `.att` file; the start state is the source of the first line, or `start`.
 
     An acceptor (3 columns, or 4 with input = output everywhere) accepts in its final states and is
-    determinised if need be, which `notes` says. Other transducers are Mealy machines: deterministic by input,
-    one output a letter. Weights must be 0. Empty moves are spelled `<eps>`, `<epsilon>`, `@0@` or
+    determinised if necessary, which `notes` records. Other transducers are Mealy machines: deterministic by input,
+    one output per letter. Weights must be 0. Empty moves are spelled `<eps>`, `<epsilon>`, `@0@` or
     `@_EPSILON_SYMBOL_@`; `0` is a letter.
 
     Args:
         path: the file.
         track: `state` keeps every reachable state, `output` minimises by outputs; None: `output` where the
-            file had to be determinised, else `state`.
-        start: the start state by its text; None: the file's.
-        max_states: the most states of the automaton that is built or determinised.
+            file had to be determinised, otherwise `state`.
+        start: the text of the start state; None for the start state in the file.
+        max_states: the largest number of states that the automaton may have.
 
     Raises:
         InputError: the file is wrong; the message names each bad line.
@@ -62,15 +62,15 @@ def parse_att(
     start: str | None = None,
     max_states: int = MAX_STATES,
 ) -> Automaton:
-    """The automaton of an OpenFst text.
+    """Read an automaton from the text of an OpenFst file.
 
     Args:
         text: the text of the file.
-        name: what stands before every error.
+        name: the name with which error messages begin.
         track: `state` keeps every reachable state, `output` minimises by outputs; None: `output` where the
-            file had to be determinised, else `state`.
-        start: the start state by its text; None: the file's.
-        max_states: the most states of the automaton that is built or determinised.
+            file had to be determinised, otherwise `state`.
+        start: the text of the start state; None for the start state in the file.
+        max_states: the largest number of states that the automaton may have.
     """
     if "\0" in text:
         raise InputError(f"{name}: has a NUL character: not a text file")
@@ -174,9 +174,9 @@ def _mealy(found: _Arcs, start: str, name: str, track: Track) -> Automaton:
 
 
 def write_att(automaton: Automaton, path: str | Path) -> None:
-    """Write an `.att` file, the start state first; acceptance or Mealy outputs only, names without blanks.
+    """Write an acceptor or Mealy machine to an `.att` file, the start state first. Names must not contain blanks.
 
-    State names are written as they are: OpenFst reads names other than numbers with a symbol table of states only.
+    State names are written unchanged. OpenFst reads names that are not numbers only with a symbol table of states.
 
     Args:
         automaton: the automaton.

@@ -142,20 +142,19 @@ _HIDDEN_SHAPES = ("none", "point", "plaintext", "plain")
 def read_dot(
     path: str | Path, *, track: Track | None = None, start: str | None = None, max_states: int = MAX_STATES
 ) -> Automaton:
-    r"""The automaton of a `.dot` file. A state's name is its node's id, a letter an edge's label.
+    r"""Read an automaton from a `.dot` file. The id of a node is the name of a state, and the label of an edge is a letter.
 
-    Start: an unlabelled edge from a node named `__start...` or without shape or label, or the argument
-    `start`. Accepting: `shape=doublecircle` or `peripheries=2`. Moore outputs: record labels `{ name | output
-    }`. Mealy outputs: edge labels `a/1`. Otherwise each state is its own output. Several letters in one label
-    stand on lines of their own (`\n`), or between commas where that cannot be meant otherwise. A
-    nondeterministic acceptor is determinised, which `notes` says.
+    The start state is marked by an unlabelled edge from a node named `__start...` or without shape or label, or given by the
+    argument `start`. Accepting states have `shape=doublecircle` or `peripheries=2`. Moore outputs are record labels `{ name | output
+    }`, Mealy outputs are edge labels `a/1`; otherwise each state is its own output. Several letters in one label are separated by
+    line breaks (`\n`), or by commas if this is unambiguous. A nondeterministic acceptor is determinised, which `notes` records.
 
     Args:
         path: the file.
         track: `state` keeps every reachable state, `output` minimises by outputs; None: `output` where the
-            file had to be determinised, else `state`.
-        start: the start state by its text; None: the file's.
-        max_states: the most states of the automaton that is built or determinised.
+            file had to be determinised, otherwise `state`.
+        start: the text of the start state; None for the start state in the file.
+        max_states: the largest number of states that the automaton may have.
 
     Raises:
         InputError: the file is wrong; the message names the line.
@@ -171,15 +170,15 @@ def parse_dot(
     start: str | None = None,
     max_states: int = MAX_STATES,
 ) -> Automaton:
-    """The automaton of a DOT text.
+    """Read an automaton from the text of a DOT file.
 
     Args:
         text: the text of the file.
-        name: what stands before every error.
+        name: the name with which error messages begin.
         track: `state` keeps every reachable state, `output` minimises by outputs; None: `output` where the
-            file had to be determinised, else `state`.
-        start: the start state by its text; None: the file's.
-        max_states: the most states of the automaton that is built or determinised.
+            file had to be determinised, otherwise `state`.
+        start: the text of the start state; None for the start state in the file.
+        max_states: the largest number of states that the automaton may have.
     """
     automaton = _Machine.of(parse_dot_graph(text, name), name, start).automaton(track, max_states)
     return replace(automaton, name=Path(name).name)
@@ -396,7 +395,7 @@ def _kind(
 
 
 def write_dot(automaton: Automaton, path: str | Path) -> None:
-    """Write a `.dot` file that `read_dot` and graphviz read; outputs and labels as text.
+    """Write an automaton to a `.dot` file that `read_dot` and graphviz can read, with outputs and labels as text.
 
     Args:
         automaton: the automaton.
@@ -407,11 +406,11 @@ def write_dot(automaton: Automaton, path: str | Path) -> None:
 
 
 def dot_text(automaton: Automaton, name: str) -> str:
-    """The DOT text of an automaton.
+    """Write an automaton as DOT text.
 
     Args:
         automaton: the automaton.
-        name: what stands before every error.
+        name: the name with which error messages begin.
     """
     kind = output_kind(automaton)
     texts = distinct_texts(automaton.states, "state", name)

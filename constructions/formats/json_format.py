@@ -37,32 +37,32 @@ _REQUIRED = ("states", "letters", "start", "transitions")
 
 
 def read_json(path: str | Path, *, track: Track = "state", start: str | None = None) -> Automaton:
-    """The automaton in a `.json` file.
+    """Read an automaton from a `.json` file.
 
-    The object has `states` and `letters`: lists of names; `start`: a state; `transitions`: `{state: {letter: next state}}`,
-    possibly partial. At most one of `accepting` (list of states), `outputs` (`{state: output}`) and `mealy`
-    (`{state: {letter: output}}`); without any, each state is its own output. Optional: `format`, `name`, and
-    `keep_points` (keep unreachable states).
+    The object has the entries `states` and `letters`, which are lists of names; `start`, a state; and `transitions`, which is
+    `{state: {letter: next state}}` and may be partial. It has at most one of the entries `accepting` (a list of states), `outputs`
+    (`{state: output}`) and `mealy` (`{state: {letter: output}}`); without them, each state is its own output. The entries
+    `format`, `name` and `keep_points` (whether to keep unreachable states) are optional.
 
     Args:
         path: the file.
         track: `state` keeps every reachable state, `output` minimises by outputs.
-        start: a state by its text, in place of the file's.
+        start: the text of the start state; None for the start state in the file.
 
     Raises:
-        InputError: the file is wrong; the message has everything that is wrong with it at once.
+        InputError: the file is wrong; the message names everything that is wrong.
     """
     return parse_json(read_text(path), str(path), track=track, start=start)
 
 
 def parse_json(text: str, name: str, *, track: Track = "state", start: str | None = None) -> Automaton:
-    """The automaton in a JSON text.
+    """Read an automaton from a JSON text.
 
     Args:
         text: the text of the file.
-        name: what stands before every error.
+        name: the name with which error messages begin.
         track: `state` keeps every reachable state, `output` minimises by outputs.
-        start: the start state by its text; None: the file's.
+        start: the text of the start state; None for the start state in the file.
     """
     data, problems = _load(text, name)
     fields, field_problems = _fields(data)
@@ -171,9 +171,9 @@ def _output_problems(fields: Mapping[str, Any]) -> list[str]:
 
 
 def write_json(automaton: Automaton, path: str | Path) -> None:
-    """Write a `.json` file that `read_json` turns into the same automaton, with labels as text.
+    """Write an automaton to a `.json` file, from which `read_json` reads the same automaton with labels as text.
 
-    Labels that are not strings are written as their text; outputs that are not JSON scalars likewise.
+    Labels that are not strings, and outputs that are not JSON scalars, are written as text.
 
     Args:
         automaton: the automaton.
@@ -187,11 +187,11 @@ def write_json(automaton: Automaton, path: str | Path) -> None:
 
 
 def json_text(automaton: Automaton, name: str) -> str:
-    """The JSON text of an automaton.
+    """Write an automaton as JSON text.
 
     Args:
         automaton: the automaton.
-        name: what stands before every error.
+        name: the name with which error messages begin.
     """
     states = distinct_texts(automaton.states, "state", name)
     letters = distinct_texts(automaton.letters, "letter", name)

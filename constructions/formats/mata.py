@@ -31,18 +31,18 @@ class _Token(NamedTuple):
 def read_mata(
     path: str | Path, *, track: Track | None = None, start: str | None = None, max_states: int = MAX_STATES
 ) -> Automaton:
-    """The automaton of a `.mata` file with one `@NFA-explicit` section.
+    """Read an automaton from a `.mata` file with one `@NFA-explicit` section.
 
-    Several initial states, several next states or `%Epsilon` moves are determinised, which `notes` says;
-    `track` is then `output` by default, otherwise `state`. No initial state is the empty language. `start`
+    An automaton with several initial states, several next states or `%Epsilon` moves is determinised, which `notes` records.
+    A file without an initial state describes the empty language. `start`
     overrides `%Initial`.
 
     Args:
         path: the file.
         track: `state` keeps every reachable state, `output` minimises by outputs; None: `output` where the
-            file had to be determinised, else `state`.
-        start: the start state by its text; None: the file's.
-        max_states: the most states of the automaton that is built or determinised.
+            file had to be determinised, otherwise `state`.
+        start: the text of the start state; None for the start state in the file.
+        max_states: the largest number of states that the automaton may have.
 
     Raises:
         InputError: the file is wrong; the message names each bad line.
@@ -58,15 +58,15 @@ def parse_mata(
     start: str | None = None,
     max_states: int = MAX_STATES,
 ) -> Automaton:
-    """The automaton of a mata text.
+    """Read an automaton from the text of a mata file.
 
     Args:
         text: the text of the file.
-        name: what stands before every error.
+        name: the name with which error messages begin.
         track: `state` keeps every reachable state, `output` minimises by outputs; None: `output` where the
-            file had to be determinised, else `state`.
-        start: the start state by its text; None: the file's.
-        max_states: the most states of the automaton that is built or determinised.
+            file had to be determinised, otherwise `state`.
+        start: the text of the start state; None for the start state in the file.
+        max_states: the largest number of states that the automaton may have.
     """
     lists: dict[str, list[str]] = {}
     arcs: list[tuple[int, str, str, str]] = []
@@ -169,7 +169,7 @@ def _names(
 
 
 def write_mata(automaton: Automaton, path: str | Path) -> None:
-    """Write a `.mata` file; it holds acceptance only: `InputError` for Moore, Mealy and state outputs.
+    """Write an acceptor to a `.mata` file; `InputError` for Moore, Mealy and state outputs, which the format cannot hold.
 
     Args:
         automaton: the automaton.

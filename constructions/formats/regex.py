@@ -202,20 +202,20 @@ def from_regex(
     name: str | None = None,
     max_states: int = MAX_STATES,
 ) -> Automaton:
-    r"""The complete DFA of the words that match the whole pattern; minimal unless `track="state"`.
+    r"""Build the complete DFA of the words that match a whole pattern; it is minimal unless `track="state"`.
 
     States are 0, 1, ... breadth first from the start. Letters of several characters are not possible in a pattern.
 
     Args:
-        pattern: the pattern, a union, product, star and so on of letters; `()` and an empty alternative are
-            the empty word.
-        alphabet: the letters, single characters, in the wanted order. It may be left out where the pattern
-            has only letters and digits and `| * + ? ( )`: then it is the characters that occur, sorted. With
-            it the pattern may also have `.`, `[abc]`, `[a-z]`, `[^ab]`, `{m}`, `{m,n}`, `{m,}` and `\` before
-            a letter that is also a sign.
-        track: `output`: minimal; `state`: as built.
-        name: name of the automaton; None: the pattern.
-        max_states: the most states of the automaton that is built or determinised.
+        pattern: the pattern, built from letters by union, product, star and so on; `()` and an empty alternative
+            match the empty word.
+        alphabet: the letters, which are single characters, in the desired order. It may be left out if the pattern
+            has only letters, digits and `| * + ? ( )`; the alphabet is then the sorted characters that occur. With an
+            alphabet, the pattern may also have `.`, `[abc]`, `[a-z]`, `[^ab]`, `{m}`, `{m,n}`, `{m,}`, and `\` before
+            a letter that is also a special sign.
+        track: `output` gives the minimal automaton, `state` the one that was built first.
+        name: name of the automaton; None for the pattern.
+        max_states: the largest number of states that the automaton may have.
 
     Raises:
         InputError: the pattern is wrong; the message has the position.

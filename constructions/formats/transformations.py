@@ -22,14 +22,14 @@ _INTEGER = re.compile(r"[0-9]+")
 
 
 def read_transformations(path: str | Path, *, start: str | None = None) -> Automaton:
-    """The automaton of a `.txt` file of image lists, 1-based; blank lines and `#` comments are skipped.
+    """Read an automaton from a `.txt` file of 1-based image lists; blank lines and `#` comments are skipped.
 
-    States are the points `1..n` as ints, all kept (`keeps_points`), each its own output; the start is `start`
-    or the first point; letters are `a`, `b`, ... (`x1`, `x2`, ... beyond 26).
+    The states are the integers 1 to n, which are all kept (`keeps_points`) and are their own outputs. The start state is `start`
+    or the first point. The letters are `a`, `b`, ..., or `x1`, `x2`, ... if there are more than 26.
 
     Args:
         path: the file.
-        start: the start state by its text; None: the file's.
+        start: the text of the start state; None for the start state in the file.
 
     Raises:
         InputError: the file is wrong; the message names each bad line.
@@ -38,12 +38,12 @@ def read_transformations(path: str | Path, *, start: str | None = None) -> Autom
 
 
 def parse_transformations(text: str, name: str, *, start: str | None = None) -> Automaton:
-    """The automaton of a text of image lists.
+    """Read an automaton from a text of image lists.
 
     Args:
         text: the text of the file.
-        name: what stands before every error.
-        start: the start state by its text; None: the file's.
+        name: the name with which error messages begin.
+        start: the text of the start state; None for the start state in the file.
     """
     rows: list[list[int]] = []
     problems: list[str] = []
@@ -87,10 +87,10 @@ def letter_names(count: int) -> tuple[str, ...]:
 
 
 def write_transformations(automaton: Automaton, path: str | Path) -> None:
-    """Write a `.txt` file of image lists.
+    """Write an automaton to a `.txt` file of image lists.
 
-    It holds no names: `InputError` unless the states are 1..n, each its own output, all kept, the first the start,
-    and the letters are named as `read_transformations` names them (`number_points` gives such an automaton).
+    The format has no names. `InputError` is raised unless the states are 1 to n, are their own outputs and are all kept, the first is
+    the start state, and the letters have the names that `read_transformations` gives (`number_points` makes such an automaton).
 
     Args:
         automaton: the automaton.

@@ -24,13 +24,13 @@ _FILE_NAME = re.compile(r"(.+)=[0-9]+\.csv", re.IGNORECASE)
 
 @dataclass(frozen=True, eq=False)
 class WordProblem:
-    """The group, the product order that reproduces every row, and the rows.
+    """The contents of a word-problem file: the group, the product order that reproduces every row, and the rows.
 
     Attributes:
         group: the group.
         product: `left` (x·y) or `right` (y·x).
-        automaton: the word problem over all elements, whose letters and states have the rows' indices.
-        inputs, targets: indices of elements, one array `[T]` a row.
+        automaton: the word problem over all elements; its letters and states have the same indices as in the rows.
+        inputs, targets: indices of elements, one array `[T]` for each row.
     """
 
     group: FiniteGroup
@@ -41,19 +41,19 @@ class WordProblem:
 
 
 def read_word_problem(path: str | Path, *, group: str | None = None) -> WordProblem:
-    """The word problem in a `.csv` file: the group by name from `group` or the file's name (`S3=6.csv`).
+    """Read the word problem in a `.csv` file. The name of the group is `group` or part of the file name (`S3=6.csv`).
 
-    Elements are numbered in the group's order (permutations: image tuples in lexicographic order); target t
-    is the product of the inputs up to t, left (x·y) or right (y·x). Every row is checked in both orders;
-    where both fit, the left one is taken; `automaton.notes` says which.
+    Elements are numbered in the order of the group (for permutations, image tuples in lexicographic order). Target t is the product of
+    the inputs up to t, as a left (x·y) or right (y·x) product. Every row is checked in both orders. If both fit, the left one is
+    used; `automaton.notes` records which.
 
     Args:
         path: the file.
-        group: the group's name; None: from the file's name (`S3=6.csv`).
+        group: the name of the group; None to take it from the name of the file (`S3=6.csv`).
 
     Raises:
-        InputError: the file is wrong; the message names each bad line, or the first row that fails where
-            neither order fits.
+        InputError: the file is wrong; the message names each bad line, or, if neither order fits, the first
+            row that fails.
     """
     name = str(path)
     text = read_text(path)
@@ -93,12 +93,12 @@ def read_word_problem(path: str | Path, *, group: str | None = None) -> WordProb
 def read_word_problem_csv(
     path: str | Path, *, group: str | None = None, start: str | None = None
 ) -> Automaton:
-    """The automaton of `read_word_problem`.
+    """Read only the automaton of a word-problem file; see `read_word_problem`.
 
     Args:
         path: the file.
-        group: the group's name; None: from the file's name (`S3=6.csv`).
-        start: the start element by its text; None: the identity.
+        group: the name of the group; None to take it from the name of the file (`S3=6.csv`).
+        start: the start element by its text; None for the identity.
     """
     automaton = read_word_problem(path, group=group).automaton
     return automaton if start is None else with_start_text(automaton, start, str(path))

@@ -23,16 +23,16 @@ def assemble(
     seeds: Sequence[int] | None = None,
     notes: Sequence[str] = (),
 ) -> LRNN | None:
-    """The one-layer LRNN of some head plans; None where a joint state would lie over two states.
+    """Assemble a one-layer LRNN from head plans; None if a joint state would represent two states.
 
     Args:
         automaton: the automaton to be realised.
-        plans: one for each head.
-        theorem: the source that the result names.
-        construction: one line of plain words.
-        seeds: the states at which the plans' initial states belong, the start first (default: the start
-            alone).
-        notes: what was compared, bounds.
+        plans: the plan of each head.
+        theorem: the theorem that the result names as its source.
+        construction: a one-line description of the construction.
+        seeds: the states to which the initial states of the plans belong, the start state first; by default only
+            the start state.
+        notes: sentences about the alternatives that were compared and about bounds.
 
     Raises:
         LimitError: there are more than two million joint states.

@@ -32,11 +32,11 @@ Marks: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class HeadSearch:
-    """A group for which heads are sought, and what several theorems need of it, found once and only if asked for.
+    """A group for which heads are sought, with data that several theorems use, computed once when they are needed.
 
     Attributes:
         action: the transition group on its points.
-        max_degree: largest degree of a number field.
+        max_degree: the largest degree of a number field.
     """
 
     action: TransitiveAction
@@ -49,26 +49,26 @@ class HeadSearch:
 
     @cached_property
     def abelian(self) -> tuple[Indices, Indices] | None:
-        """The regular action of G/G′ and the class of each point; None where the group is too large to say."""
+        """The regular action of G/G′ and the class of each point; None if the group is too large to determine it."""
         return abelianise(self.action)
 
 
 @dataclass(frozen=True, eq=False)
 class HeadCandidate:
-    """One possible head for a transitive action (`HeadSearch`).
+    """A possible head for a transitive action (`HeadSearch`).
 
     Attributes:
-        theorem: the source.
-        name: the head in plain words.
-        cost: most GH factors of a letter.
+        theorem: the theorem that is its source.
+        name: a short description of the head.
+        cost: the largest number of GH factors of a letter.
         dim: key dimension.
-        degree: 1 where all its numbers are integers, else the degree of its number field (at least 2).
-        find_classes: gives the class of each point of the action under the full initial state, `[points]`.
-        mark_count: number of parts that an initial state may consist of.
-        mark: gives the classes that part i alone tells apart, `[points]`.
-        plan: gives the head with an initial state of some parts.
+        degree: 1 if all its numbers are integers, otherwise the degree of its number field (at least 2).
+        find_classes: a function that returns, for the full initial state, the class of each point of the action, `[points]`.
+        mark_count: number of parts of which an initial state may consist.
+        mark: a function that returns the classes that part i alone distinguishes, `[points]`.
+        plan: a function that returns the head with an initial state made of some parts.
         moved: for plain permutations the most points that a letter moves (G.T3's k), else None.
-        lifted: letters carry extra signs, so that a point can have two codes; such a head stands alone.
+        lifted: whether letters carry extra signs, so that a point can have two codes; such a head is used alone.
     """
 
     theorem: str
@@ -85,12 +85,12 @@ class HeadCandidate:
 
     @cached_property
     def classes(self) -> Indices:
-        """`find_classes()`, found once and only if asked for."""
+        """The result of `find_classes()`, computed once when it is needed."""
         return self.find_classes()
 
     @property
     def price(self) -> tuple[int, bool, int]:
-        """What is minimised within one layer: factors, then integers before others, then dimension."""
+        """The quantities that are minimised within one layer: factors, then integers before other numbers, then dimension."""
         return self.cost, self.degree > 1, self.dim
 
 

@@ -34,7 +34,7 @@ class Orbit:
 
 
 class HeadPlan(Protocol):
-    """What a head must provide: shape, factors of each letter, and the orbit of its initial states."""
+    """The interface of a head plan: its shape, the factors of each letter, and the orbit of its initial states."""
 
     @property
     def dim(self) -> int: ...
@@ -46,7 +46,7 @@ class HeadPlan(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SignedPermutationPlan:
-    """Letter x sends e_i to ±e_j.
+    """A head in which letter x sends e_i to ±e_j.
 
     Attributes:
         image: `image[x, i]` = j, int array `[letters, dim]`.
@@ -65,11 +65,11 @@ class SignedPermutationPlan:
 
     @property
     def value_dim(self) -> int:
-        """One column."""
+        """The number of columns of the state, which is 1."""
         return 1
 
     def factors(self) -> tuple[tuple[GHFactor, ...], ...]:
-        """Swaps for permutations; reflections along e_i and e_i ± e_j where signs occur."""
+        """The factors of each letter: swaps for permutations, and reflections along e_i and e_i ± e_j if signs occur."""
         return tuple(
             signed_permutation_factors(image.tolist(), negative.tolist())
             for image, negative in zip(self.image, self.negative, strict=True)
@@ -87,7 +87,7 @@ class SignedPermutationPlan:
         return MatrixPlan(tuple(matrices), tuple((entries.get(i, 0),) for i in range(self.dim)))
 
     def orbit(self) -> Orbit:
-        """Breadth first; a state is known by the signed places of its marked values."""
+        """The states reached from the initial ones, breadth first, identified by the signed places of their marked values."""
         width = max(len(seed) for seed in self.seeds)
         n = self.dim
         # places: i for +e_i, n + i for -e_i; 2n stands for an absent mark and is fixed by all letters
@@ -112,14 +112,14 @@ class SignedPermutationPlan:
 
 @dataclass(frozen=True, eq=False)
 class MatrixPlan:
-    """Letter x acts by an exact orthogonal matrix.
+    """A head in which letter x acts by an exact orthogonal matrix.
 
     Attributes:
         matrices: the matrix of each letter, `[dim, dim]`.
-        initial: H_0, `[dim, value_dim]`.
-        quotient: where known, gives how the letters move the classes of group elements that the matrices tell
-            apart, `[letters, classes]`, class 0 that of the identity. The orbit then takes one product a
-            class, not a letter.
+        initial: the initial state H_0, `[dim, value_dim]`.
+        quotient: if it is known, a function that returns how the letters move the classes of group elements that the matrices tell
+            apart, `[letters, classes]`, class 0 that of the identity. The orbit then takes one product for
+            each class instead of each letter.
     """
 
     matrices: tuple[Matrix, ...]
@@ -137,12 +137,12 @@ class MatrixPlan:
         return len(self.initial[0])
 
     def factors(self) -> tuple[tuple[GHFactor, ...], ...]:
-        """rank(A - I) reflections for each letter."""
+        """The factors of each letter: rank(A - I) reflections."""
         of = cache(orthogonal_factors)
         return tuple(of(A) for A in self.matrices)
 
     def orbit(self) -> Orbit:
-        """Breadth first, states compared exactly."""
+        """The states reached from the initial one, breadth first, compared exactly."""
         index: dict[Matrix, int] = {self.initial: 0}
         codes = [self.initial]
 

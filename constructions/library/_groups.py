@@ -32,19 +32,15 @@ _FACTOR = re.compile(
 
 
 def group_by_name(name: str, max_elements: int = 100_000) -> FiniteGroup:
-    """The group with all elements listed; its multiplication table is computed only where it is asked for.
+    """Build a named group with all its elements. Its multiplication table is computed only when it is used.
 
     Args:
-        name: a name of the library, such as `S4` or `Z5`.
-        max_elements: the most elements.
+        name: a name from the library, such as `S4` or `Z5`.
+        max_elements: the largest number of elements.
 
     Raises:
         InputError: the name is unknown, or a number in it is out of range.
-        LimitError: the group has more than `max_elements` elements; found before the work.
-        InputError: the name is unknown, or a number in it is out of range.
-        LimitError: the group has more than `max_elements` elements; found before the work.
-        InputError: the name is unknown, or a number in it is out of range.
-        LimitError: the group has more than `max_elements` elements; found before the work.
+        LimitError: the group has more than `max_elements` elements; this is checked before they are listed.
     """
     order, build = _blueprint(name)
     if order > max_elements:

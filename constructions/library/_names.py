@@ -115,18 +115,18 @@ def automaton_by_name(
     max_states: int = Limits.states,
     max_transitions: int = Limits.transitions,
 ) -> Automaton:
-    """The automaton of a name; a state is its own output, or for a language whether it accepts.
+    """Build a named automaton. Each state is its own output; for a language, the output is acceptance.
 
     Args:
-        name: one that a pattern of `library()` covers, such as `S5`, `mod:7` or `dyck:2,3`.
+        name: a name from the library, such as `S5`, `mod:7` or `dyck:2,3`.
         product: order of the product in the word problem of a group: `left` (the state y becomes x·y on letter x) or
             `right` (y·x). Other automata do not depend on it.
-        max_states: the most states.
-        max_transitions: the most transitions, letters times states.
+        max_states: the largest number of states.
+        max_transitions: the largest number of transitions, letters times states.
 
     Raises:
-        InputError: for an unknown name, with the nearest ones, and for a number out of range, with the range.
-        LimitError: it would be larger than `max_states` or `max_transitions`; said before the work.
+        InputError: the name is unknown (the message lists the nearest names), or a number in it is out of range.
+        LimitError: the automaton would be larger than `max_states` or `max_transitions`.
     """
     limits = Limits(max_states, max_transitions)
     if product not in ("left", "right"):
@@ -181,10 +181,10 @@ MAX_COUNTED_MONOID = 100_000
 
 
 def library_rows(max_monoid: int = MAX_COUNTED_MONOID) -> list[dict[str, Any]]:
-    """One row a name: `name` (pattern), `example`, `states`, `letters`, `monoid` (None over the limit), `description`.
+    """One row per name: `name` (pattern), `example`, `states`, `letters`, `monoid` (None over the limit), `description`.
 
     Args:
-        max_monoid: the largest transition monoid that is counted.
+        max_monoid: the largest number of elements of a transition monoid that is counted.
     """
     rows = []
     for entry in library():

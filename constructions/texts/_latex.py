@@ -67,13 +67,13 @@ SPECIAL = {
 
 
 def latex(lrnn: LRNN, *, standalone: bool = True, max_letters: int | None = None) -> str:
-    """The construction as LaTeX that compiles with amsmath: figures, H_0, and A(x) of every letter x.
+    """Write a construction as LaTeX that compiles with amsmath: its sizes, H_0, and A(x) for every letter x.
 
     Args:
         lrnn: the realisation.
-        standalone: a whole document, else only its body.
-        max_letters: letters of each head, None for all; with several layers the length of every list, None
-            for 30, and each different transition is shown once (`latex_layers`).
+        standalone: whether to write a whole document or only its body.
+        max_letters: the largest number of letters of each head that are shown, None for all. With several layers, each
+            distinct transition is shown once, and this is the largest length of every list, None for 30.
 
     Raises:
         InputError: `max_letters` is below 1.

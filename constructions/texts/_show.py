@@ -44,14 +44,14 @@ COPIES = (
 
 
 def show(lrnn: LRNN, *, max_letters: int = 30) -> str:
-    """The construction as plain text: figures, H_0, then each letter's factors, their norm proofs, and its matrix.
+    """Write a construction as plain text: its sizes, H_0, and for each letter its factors, norm proofs and matrix.
 
-    With several layers each different transition of a head is shown once, and every layer's read-out
+    With several layers, each distinct transition of a head is shown once, together with the read-out of every layer
     (`show_layers`).
 
     Args:
         lrnn: the realisation.
-        max_letters: letters shown of each head; a last line says how many more there are.
+        max_letters: the largest number of letters of each head that are shown; a last line says how many more there are.
 
     Raises:
         InputError: `max_letters` is below 1.

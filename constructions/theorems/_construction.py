@@ -22,14 +22,14 @@ from ..heads._candidates import MAX_DEGREE, HeadCandidate, HeadSearch
 
 @dataclass(frozen=True)
 class Limits:
-    """What a construction may cost.
+    """Limits on the work that a construction may take.
 
     Args:
-        degree: largest degree of a number field.
-        group: largest group whose elements are listed.
-        image_sets: most image sets of a cascade.
-        set_moves: most steps between image sets.
-        level_letters: most letters of a cascade's level.
+        degree: the largest degree of a number field.
+        group: the largest order of a group whose elements are listed.
+        image_sets: the largest number of image sets of a cascade.
+        set_moves: the largest number of entries in the table of their images (image sets times letters).
+        level_letters: the largest number of letters on one level of a cascade.
     """
 
     degree: int = MAX_DEGREE
@@ -40,12 +40,12 @@ class Limits:
 
 
 class Problem:
-    """An automaton that is to be realised, within limits; what several constructions need is made once.
+    """An automaton to be realised, and limits. Results that several constructions need are computed once.
 
     Args:
-        automaton: the automaton, all states reachable or kept on purpose.
-        limits: what a construction may cost.
-        coordinates: of cascade components, `few` or `one_hot`.
+        automaton: the automaton; all its states are reachable or kept on purpose.
+        limits: limits on the work that a construction may take.
+        coordinates: coordinates of the components of a cascade, `few` or `one_hot`.
     """
 
     def __init__(
@@ -58,20 +58,20 @@ class Problem:
 
     @property
     def permutes_or_resets(self) -> bool:
-        """Is every letter a permutation of the states or a reset to one of them?"""
+        """Whether every letter is a permutation of the states or a reset to one of them."""
         n = len(self.automaton.states)
         return all(len(set(row)) in (1, n) for row in self.automaton.transitions.tolist())
 
     @property
     def is_shallow(self) -> bool:
-        """Has the automaton's own cascade fewer levels than that of all maps? False where it is beyond a limit."""
+        """Whether the automaton's own cascade has fewer levels than that of all maps; False if it is beyond a limit."""
         try:
             return len(self.cascade().levels) < len(self.automaton.states) - 1
         except LimitError:
             return False
 
     def cascade(self) -> Cascade:
-        """The automaton's cascade, checked on the spot."""
+        """The cascade of the automaton, which is checked when it is built."""
         if self._cascade is None:
             try:
                 self._cascade = cascade(
@@ -87,12 +87,12 @@ class Problem:
         return self._cascade
 
     def layers_of_cascade(self, theorem: str, *, gated: bool = False, wiring: Wiring = "repaired") -> LRNN:
-        """The automaton's cascade as a linear RNN, one layer a level.
+        """The automaton's cascade as a linear RNN, one layer per level.
 
         Args:
-            theorem: the source that the result names.
-            gated: resets by the gate 0 in place of factors.
-            wiring: `repaired`, or `printed` as the proof of G.T4 has it, which is wrong for some automata.
+            theorem: the theorem that the result names as its source.
+            gated: whether resets use the gate 0 instead of factors.
+            wiring: `repaired`, or `printed`, that of the printed proof of G.T4, which is wrong for some automata.
         """
         return cascade_lrnn(
             self.automaton,
@@ -109,26 +109,27 @@ Build: TypeAlias = Callable[[Problem], Realisation]
 
 @dataclass(frozen=True, eq=False)
 class Construction:
-    """A theorem's construction: what it is for, and how it is built.
+    """The record of a construction: what it is for, and how it is built.
 
-    One of `build`, `forms` and `candidates` says how.
+    Exactly one of `build`, `forms` and `candidates` is given.
 
     Args:
-        source: the theorem's name, as users give it (`theorem="G.T3"`).
-        title: one line: what is built, for which automata.
-        order: place among the constructions in lists and searches, the least first; numbers may be left out.
+        source: the name of the theorem, as users give it (`theorem="G.T3"`).
+        title: a line that says what is built, and for which automata.
+        order: position among the constructions in lists and searches, the smallest first; gaps are allowed.
         examples: SPECs of automata to which it applies.
-        refusals: SPECs to which it does not, with a part of the reason that the error gives.
-        build: makes the realisation of a `Problem`; `NotRealisableError` where the automaton is not of its kind.
-        forms: where the theorem has several realisations: their builds for a problem and an `exactness`, the cheapest
-            first. `NotRealisableError` counts as the theorem's refusal for the first alone.
-        candidates: heads for group automata in one layer, from the group and the candidates of the theorems before;
-            the search in `_one_layer.py` takes the cheapest that suffice, of this theorem and all others.
-        left_out: what the candidates leave out at the limits, a sentence each.
-        by_request: built only where its source is asked for: it needs gates, or its norm can exceed 1.
-        norm_bounded: false where a letter's norm can exceed 1, so that lower bounds do not speak of it.
-        for_group_automata: false where a group automaton has a cheaper realisation by another theorem.
-        is_beaten: true where another theorem is known to be cheaper, so that a search leaves this one out.
+        refusals: SPECs of automata to which it does not apply, each with a part of the reason in the error.
+        build: a function that makes the realisation of a `Problem`; it raises `NotRealisableError` if the construction does not
+            apply.
+        forms: for a theorem with several realisations, a function that returns their build functions for a problem and an
+            `exactness`, the cheapest first. Only the `NotRealisableError` of the first one counts as a refusal of the theorem.
+        candidates: a function that returns heads for group automata in one layer, given the group and the candidates of the
+            previous theorems; the search in `_one_layer.py` chooses the cheapest sufficient heads of all theorems.
+        left_out: a function that returns sentences about what the candidates leave out because of the limits.
+        by_request: whether it is built only if its source is named, because it needs gates or its norm can exceed 1.
+        norm_bounded: false if the norm of a letter can exceed 1, so that the lower bounds do not apply to it.
+        for_group_automata: false if another theorem gives cheaper realisations of group automata.
+        is_beaten: a function that returns True if another theorem is known to be cheaper, so that searches leave this one out.
     """
 
     source: str
@@ -150,7 +151,7 @@ class Construction:
             raise TypeError(f"construction {self.source}: it has one of build, forms and candidates")
 
     def suits(self, automaton: Automaton) -> bool:
-        """Is it worth a try? Not for a group automaton where another theorem is cheaper for all of these.
+        """Whether to try the construction. It is not tried for group automata if another theorem is cheaper for all of them.
 
         Args:
             automaton: the automaton to be realised.

@@ -29,18 +29,18 @@ def group_lrnn(
     max_degree: int = MAX_DEGREE,
     max_group: int = 5_000,
 ) -> LRNN:
-    """The one-layer LRNN of a group automaton with the fewest factors, then integers, then the smallest dimension.
+    """Construct a one-layer LRNN of a group automaton with the fewest factors, then integers, then the smallest dimension.
 
     Args:
         automaton: a group automaton.
-        exactness: `any`; `integer`: only integers.
-        theorem: only heads of this source, one that offers candidates, such as G.T3; None: all.
+        exactness: `any`, or `integer` for integers only.
+        theorem: use only heads of this theorem, which must provide candidates, such as G.T3; None for all theorems.
         max_degree: the largest degree of a number field.
         max_group: the largest group whose elements are listed.
 
     Raises:
-        NotRealisableError: the automaton is no group automaton (with the letter and the two states that it
-            merges), or no heads do.
+        NotRealisableError: the automaton is not a group automaton (the message gives the letter and the two
+            states that it merges), or no set of heads suffices.
     """
     if (merged := automaton.find_merged_pair()) is not None:
         x, p, q = merged
@@ -80,7 +80,7 @@ def group_lrnn(
 
 
 def head_candidates(action: TransitiveAction, max_degree: int = MAX_DEGREE) -> list[HeadCandidate]:
-    """Every head on offer for the group, cheapest first.
+    """List all candidates for heads of a group, the cheapest first.
 
     Args:
         action: a transitive action of the group.

@@ -14,7 +14,7 @@ from ._construction import Construction
 
 @cache
 def all_constructions() -> dict[str, Construction]:
-    """The constructions by their sources, in their order."""
+    """All constructions by their sources, in their order."""
     found: dict[str, Construction] = {}
     records = find_records(__package__, "CONSTRUCTION", Construction)
     for record in sorted(records, key=lambda r: (r.order, r.source)):
@@ -25,13 +25,13 @@ def all_constructions() -> dict[str, Construction]:
 
 
 def construction_of(source: str) -> Construction:
-    """The construction of a source.
+    """Find the construction of a theorem.
 
     Args:
         source: the id of a theorem, such as `G.T3`.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: there is no construction for this theorem.
     """
     known = all_constructions()
     if source not in known:

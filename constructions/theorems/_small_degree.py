@@ -16,10 +16,10 @@ from .g_t3 import permutation_candidates
 
 
 def small_permutation_representation(automaton: Automaton, max_group: int = 5_000) -> Indices:
-    """The letters as permutations of few points, `[letters, points]`; the group acts faithfully on them.
+    """Find a faithful permutation representation on few points: the permutation of each letter, `[letters, points]`.
 
-    The smallest found among the action on the states, its block systems, coset actions of subgroups and unions of
-    these (orbits side by side). Small, not proved smallest. For a group automaton whose states are all reachable.
+    It is the smallest one found among the action on the states, its block systems, coset actions of subgroups, and unions of these
+    (orbits side by side). It is not proved to be the smallest possible.
 
     Args:
         automaton: a group automaton whose states are all reachable.
@@ -59,7 +59,7 @@ def small_permutation_representation(automaton: Automaton, max_group: int = 5_00
 
 
 def small_degree(automaton: Automaton, max_group: int = 5_000) -> int:
-    """Number of points of `small_permutation_representation`.
+    """Return the number of points of `small_permutation_representation`.
 
     Args:
         automaton: a group automaton whose states are all reachable.

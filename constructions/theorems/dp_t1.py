@@ -1,4 +1,4 @@
-"""DP.T1 (ii), (iii): fewer factors a token and more layers, for group automata, by a delay of one block.
+"""DP.T1 (ii), (iii): fewer factors per token and more layers, for group automata, by a delay of one block.
 
 What is built, and how it acts: `BlockDelay`. Here its numbers are chosen: the points that the group permutes, those that
 H_0 marks, the length of a block, and the counter of the tokens.
@@ -44,22 +44,22 @@ def block_delay(
     max_group: int = 5_000,
     max_degree: int = MAX_DEGREE,
 ) -> BlockDelay:
-    """A group automaton with at most `householders` factors a token, in several layers (DP.T1 ii, iii).
+    """Realise a group automaton with at most `householders` factors per token, in several layers (DP.T1 ii, iii).
 
-    m = ⌈c/n_h⌉ for the largest count c = n - #cycles over the group (n - #orbits where it is not listed), or
-    more where the counter asks for it.
+    The block length is m = ⌈c/n_h⌉, where c is the largest n - #cycles over the group (n - #orbits if the group is not listed),
+    or larger if the counter requires it.
 
     Args:
         automaton: a group automaton; unreachable states are dropped.
-        householders: n_h, the most factors a token, at least 1.
-        counter: how tokens are counted, one of `COUNTERS`, or `auto`.
-        exactness: `any`; `integer`: only bit-exact counters.
-        max_group: largest group whose elements are listed for a small number of points.
+        householders: n_h, the largest number of factors per token, at least 1.
+        counter: the kind of token counter, one of `COUNTERS`, or `auto`.
+        exactness: `any`, or `integer` for bit-exact counters only.
+        max_group: the largest order of a group whose elements are listed for a small number of points.
         max_degree: the largest degree of a counter's number field.
 
     Raises:
-        InputError: one layer suffices (c ≤ n_h), or an option is of the wrong form.
-        NotRealisableError: the automaton is no group automaton, or no such counter exists.
+        InputError: one layer suffices (c ≤ n_h), or an argument is wrong.
+        NotRealisableError: the automaton is not a group automaton, or no such counter exists.
     """
     automaton = as_automaton(automaton)
     _require_options(householders, counter, exactness)
@@ -160,7 +160,7 @@ def choose_marked_points(elements: Indices, states: Indices) -> tuple[int, ...]:
 
 
 def delays(problem: Problem, exactness: str) -> Sequence[Build]:
-    """Block delay for 1, 2, 3, 4, 6, 8, 12, ... factors a token, where more of them make the blocks shorter.
+    """Block delay for 1, 2, 3, 4, 6, 8, 12, ... factors per token, where more of them make the blocks shorter.
 
     Beside each that is not integer the integer one of as many factors.
     """

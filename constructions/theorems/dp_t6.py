@@ -34,7 +34,7 @@ class Step:
     Attributes:
         source: the point that moves.
         target: where it moves to, another point.
-        copies: the target stays (a copy); else it moves to the source (a swap).
+        copies: whether the target stays (a copy) or moves to the source (a swap).
     """
 
     source: int
@@ -57,15 +57,16 @@ class Step:
 
 
 def swap_copy_word(image: Sequence[int]) -> tuple[Step, ...]:
-    """Swaps and copies, the first applied first, whose product is a map f, as few as possible.
+    """Write a map f as a product of as few swaps and copies as possible; the first is applied first.
 
-    There are n - c(f) steps and n - |f(Q)| copies among them, both least; swaps come alone for a permutation. Linear in n.
+    There are n - c(f) steps, of which n - |f(Q)| are copies; both numbers are the smallest possible. A permutation has swaps only.
+    The time is linear in n.
 
     Args:
         image: n points of range(n): the map f.
 
     Raises:
-        InputError: an entry is no point; the message names the wrong ones, five at most.
+        InputError: an entry is not a point; the message names the wrong ones, five at most.
 
     Examples:
         >>> from mirrormata.constructions import swap_copy_word
@@ -93,7 +94,7 @@ def swap_copy_word(image: Sequence[int]) -> tuple[Step, ...]:
 
 
 def swap_copy_count(image: Sequence[int]) -> int:
-    """n - c(f): the length of `swap_copy_word`, the least number of factors that differ from I by rank 1.
+    """Compute n - c(f), the length of `swap_copy_word`, which is the least number of factors that differ from I by rank 1.
 
     Args:
         image: a map f of 0..n-1, i ↦ `image[i]`.
@@ -103,7 +104,7 @@ def swap_copy_count(image: Sequence[int]) -> int:
 
 
 def swap_copy_factors(image: Sequence[int]) -> tuple[GHFactor, ...]:
-    """`swap_copy_word` as factors, the first applied first; their product is P_f, all its partial products are 0/1.
+    """Convert `swap_copy_word` to factors whose product is P_f and whose partial products have entries 0 and 1.
 
     All have v = ±(e_i - e_j) and β = 1, that is c = 2 with the unit key. A swap has no mask. The copy j ↦ i has the
     mask (j,): I - v (v⊙e_j)ᵀ = I + (e_i - e_j) e_jᵀ, of norm √2.
@@ -159,7 +160,7 @@ def _points(image: Sequence[int]) -> list[int]:
 
 
 def swap_copy_form(automaton: Automaton) -> LRNN:
-    """One-hot states; a letter with map f is n - #components(f) factors, each a swap or a copy (`swap_copy`).
+    """Realise an automaton with one-hot states; a letter with map f has n - #components(f) factors, swaps and copies.
 
     Args:
         automaton: the automaton to be realised.

@@ -1,4 +1,4 @@
-"""DP.T7, with corrected angles: dihedral groups D_m, m ≥ 3, in two layers, one reflection a token.
+"""DP.T7, with corrected angles: dihedral groups D_m, m ≥ 3, in two layers, one reflection per token.
 
 Layer 1 tells the parities of the rotations and of the reflections, with the current token counted. Layer 2 reflects a vector of
 the plane at a mirror that depends on the letter and on them. DP.T7 computes the right product, so for left products the
@@ -24,7 +24,7 @@ from ._two_layers import FLIP, KEEP, ONE, mirrors
 def dihedral_two_layers(
     automaton: Automaton, *, max_degree: int = MAX_DEGREE, max_group: int = 5_000
 ) -> LRNN:
-    """DP.T7, with corrected angles: a dihedral transition group D_m, m ≥ 3, in two layers, one reflection a token.
+    """Realise a dihedral transition group D_m, m ≥ 3, in two layers with one reflection per token (DP.T7, corrected angles).
 
     Args:
         automaton: an automaton with a dihedral transition group D_m, m ≥ 3.

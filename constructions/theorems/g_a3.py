@@ -14,7 +14,7 @@ from ._construction import Construction, Problem
 
 
 def unbounded_lrnn(automaton: Automaton) -> LRNN:
-    """The LRNN with A(x) e_q = e_{δ(q, x)} and H_0 = e_{q0}; integer, hence bit-exact in every format.
+    """Construct the LRNN with A(x) e_q = e_{δ(q, x)} and H_0 = e_{q0}, which is integer and so bit-exact in every format.
 
     Args:
         automaton: the automaton to be realised.

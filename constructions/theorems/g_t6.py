@@ -1,4 +1,4 @@
-"""G.T6: cyclic groups in two layers, one reflection a token and head; or in integers, by swaps of corners.
+"""G.T6: cyclic groups in two layers, one reflection per token and head; or in integers, by swaps of corners.
 
 Layer 1 tells the parity of the tokens with the current one counted. Layer 2 reflects a vector of the plane at a mirror that
 depends on the letter and on that parity; two reflections make a rotation.
@@ -20,7 +20,7 @@ from ._two_layers import FLIP, ONE, mirrors, residues
 
 
 def cyclic_two_layers(automaton: Automaton, *, max_degree: int = MAX_DEGREE, max_group: int = 5_000) -> LRNN:
-    """G.T6: a cyclic transition group in two layers, one reflection a token and head; algebraic unless m is 2.
+    """Realise a cyclic group Z_m in two layers with one reflection per token and head (G.T6); algebraic unless m = 2.
 
     Args:
         automaton: an automaton with a cyclic transition group.

@@ -33,9 +33,9 @@ from ._construction import Construction, Problem
 
 
 def partial_injections(automaton: Automaton) -> LRNN | None:
-    """The one-layer LRNN with the fewest factors of this kind; None where some letter merges states otherwise.
+    """Construct the one-layer LRNN of this kind with the fewest factors; None if a letter merges states other than into a sink.
 
-    Each state is tried as the sink, and none. None too where not all states are reachable from the start.
+    Each state is tried as the sink, and also no sink. The result is also None if not all states are reachable from the start.
 
     Args:
         automaton: the automaton to be realised.
@@ -115,16 +115,16 @@ MAX_TREES = 20
 def tree_steps(
     automaton: Automaton, *, max_steps: int = MAX_STEPS, max_trees: int = MAX_TREES
 ) -> LRNN | None:
-    """The one-layer LRNN of a tree on the states, one dimension less than states; None where none was found.
+    """Construct a one-layer LRNN from a tree on the states, in one dimension fewer than states; None if no tree was found.
 
-    All trees of one automaton cost the same factors. Of the first `max_trees` and their roots the one with the
-    fewest negative steps is taken (none of them: integer bound 1, else at most 2), then with the fewest numbers
-    added. None too for a single state, and where not all states are reachable from the start, unless they are kept.
+    All trees of an automaton need the same number of factors. Among the first `max_trees` trees and their roots, the one with the
+    fewest negative steps is chosen (without any, the integer bound is 1, otherwise at most 2), then the one that adds the fewest
+    numbers. The result is also None for a single state, and if not all states are reachable from the start, unless they are kept.
 
     Args:
         automaton: the automaton to be realised.
-        max_steps: see `StepTrees`, which tells whether None means that there is no tree.
-        max_trees: the most trees that are compared.
+        max_steps: the limit of the search, see `StepTrees`, which also says whether None means that there is no tree.
+        max_trees: the largest number of trees that are compared.
     """
     size = len(automaton.states)
     reachable = sorted(automaton.reachable())

@@ -18,15 +18,15 @@ MOST_TAPS = 64
 def short_convolution(
     x: Tensor, weight: Tensor, before: Tensor | None = None, *, backend: str = "auto"
 ) -> Tensor:
-    """y_t = Σ_j w_j x_{t - (taps - 1) + j}: the last tap is the present, and zeros or `before` stand in front.
+    """Causal convolution y_t = Σ_j w_j x_{t - (taps - 1) + j}, in which zeros or `before` precede x.
 
-    Differentiable in all three.  Torch rounds products to x's dtype, the kernels only the sum.
+    The last tap applies to the current token. The result is differentiable in all three tensors.  The torch backend rounds products
+    to the dtype of x, the kernels round only the sum.
 
     Args:
-        x: `[S,B,T,C]`: seeds (models side by side), batch, tokens, channels; of a floating dtype, for y would be cut to whole
-            numbers too.
-        weight: `[S,C,taps]`, of each seed and channel, at least one tap, of a floating dtype.
-        before: the inputs before x, `[S,B,taps-1,C]`, by default zero.
+        x: `[S,B,T,C]`: seeds (models side by side), batch, tokens, channels; of a floating dtype.
+        weight: `[S,C,taps]`, the taps (at least one) of each seed and channel, of a floating dtype.
+        before: the inputs that precede x, `[S,B,taps-1,C]`, by default zero.
         backend: `triton`, `torch`, or `auto`: `triton` for CUDA tensors where triton is installed, else `torch`;
             `reference` runs as `torch`.  In float64, with more than 64 taps and
             while compiling it is always torch.
@@ -35,8 +35,8 @@ def short_convolution(
         y in x's shape and dtype.
 
     Raises:
-        KernelInputError: an argument is wrong: the line names it and the fix.
-        BackendUnavailableError: the backend that was asked for cannot run here.
+        KernelInputError: an argument is wrong; the message names it and the fix.
+        BackendUnavailableError: the requested backend cannot run here.
 
     Example:
         >>> import torch

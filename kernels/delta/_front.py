@@ -155,25 +155,25 @@ def delta_product(
         a: the gates themselves, `[B,T,H]`, in [-1, 1]; zero and negative are allowed.  Only one of g and a.
         householders: n_h, the micro-steps of a token, at least 1; 1 is DeltaNet.
         initial_state: `[N,H,K,V]`, by default zero.  N is B, or the number of packed sequences.
-        output_final_state: also return the last states.
+        output_final_state: whether to return the last states too.
         scale: factor of the outputs, finite, by default K^-1/2.
         cu_seqlens: `[N+1]` integers (int32 or int64) that rise from 0 to T, the bounds in tokens of sequences packed along T; B
-            must be 1.  Bounds on a GPU are not read, for that would wait for it: they must be right.
+            must be 1.  Bounds on a GPU are not checked, since reading them would wait for the GPU; they must be right.
         mode: `recurrent` (token by token), `chunk` (by chunks), `scan` (parallel in time, for few long sequences), or `auto`. That
             is, in torch, `chunk` for two tokens or more; on the kernels `chunk` for 16-bit inputs of 16 tokens or more, for
             few sequences of 16,384 or more `scan`, and `recurrent` for all others.
         backend: `triton`, `torch`, `reference`, or `auto`: `triton` for CUDA tensors where triton is installed, else
             `torch`.
-        l2norm: divide q and k by their norms first; zero stays zero.
+        l2norm: whether to divide q and k by their norms first; a zero vector stays zero.
         output_states: `"all"` also returns the state after every token; not on the Triton backend.
 
     Returns:
         `(o, final_state)`, or `(o, final_state, states)` with `output_states="all"`: o `[B,T,H,V]` in q's dtype; final_state
-        `[N,H,K,V]` in float32 (float64 for float64 input), None unless asked for; states `[B,T,H,K,V]`.
+        `[N,H,K,V]` in float32 (float64 for float64 input), None unless `output_final_state` is set; states `[B,T,H,K,V]`.
 
     Raises:
-        KernelInputError: an argument is wrong: the line names it and the fix.
-        BackendUnavailableError: the backend that was asked for cannot run here.
+        KernelInputError: an argument is wrong; the message names it and the fix.
+        BackendUnavailableError: the requested backend cannot run here.
 
     Source: DeltaProduct, arXiv 2502.10297; shapes and names as in flash-linear-attention.
 
@@ -294,5 +294,5 @@ def _spread_sequences(x: Tensor, bounds: list[int], per: int, filling: float) ->
 
 
 def _join_sequences(x: Tensor, lengths: list[int]) -> Tensor:
-    """The inverse of `_spread_sequences` for one row a token."""
+    """The inverse of `_spread_sequences` for one row per token."""
     return torch.cat([x[i, :length] for i, length in enumerate(lengths)])[None]

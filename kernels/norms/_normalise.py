@@ -21,14 +21,14 @@ MOST_ENTRIES = 65536
 
 
 def l2_normalise(x: Tensor, *, silu: bool = False, backend: str = "auto") -> Tensor:
-    """Vectors of the last dimension, or SiLU of them, divided by their norm; a zero vector stays zero.
+    """Divide the vectors along the last dimension, or SiLU of them, by their norms; a zero vector stays zero.
 
     | ‖u‖ - 1 | is at most 2 ulp.  The norm is taken in the next wider format, with nothing added under the root, so
-    reflections stay reflections.  Differentiable once.
+    reflections stay reflections.  The result is differentiable once.
 
     Args:
         x: `[...,D]`, float16, bfloat16, float32 or float64, with at least one dimension.
-        silu: take SiLU of the entries first, x σ(x).
+        silu: whether to apply SiLU, x σ(x), to the entries first.
         backend: `triton`, `torch`, or `auto`: `triton` for CUDA tensors where triton is installed, else `torch`;
             `reference` runs as `torch`.  With D above 65,536 and while compiling it is always torch.
 
@@ -36,8 +36,8 @@ def l2_normalise(x: Tensor, *, silu: bool = False, backend: str = "auto") -> Ten
         Unit vectors in x's shape and dtype.
 
     Raises:
-        KernelInputError: an argument is wrong: the line names it and the fix.
-        BackendUnavailableError: the backend that was asked for cannot run here.
+        KernelInputError: an argument is wrong; the message names it and the fix.
+        BackendUnavailableError: the requested backend cannot run here.
 
     Example:
         >>> import torch
@@ -111,15 +111,15 @@ class _Torch(torch.autograd.Function):
 def rms_normalise(
     x: Tensor, weight: Tensor, *, eps: float = 1e-6, dtype: torch.dtype | None = None, backend: str = "auto"
 ) -> Tensor:
-    """w · x / sqrt(mean x² + eps) over the last dimension.
+    """RMS normalisation: w · x / sqrt(mean x² + eps) over the last dimension.
 
     The mean is taken in float32 (float64 for float64, always in torch).  Differentiable in x and the weight.
 
     Args:
         x: `[S,...,H,D]`, or `[S,...,D]`: seeds (models side by side), any dimensions, heads, entries; of a floating dtype.
-        weight: `[S,H,D]`, or `[S,D]`, of each seed (and head), of a floating dtype.
+        weight: `[S,H,D]`, or `[S,D]`: the weights of each seed (and head), of a floating dtype.
         eps: added to the mean square, finite, at least 0.
-        dtype: of the result: float16, bfloat16, float32 or float64, by default x's.
+        dtype: the dtype of the result: float16, bfloat16, float32 or float64, by default that of x.
         backend: `triton`, `torch`, or `auto`: `triton` for CUDA tensors where triton is installed, else `torch`;
             `reference` runs as `torch`.  With D above 65,536, in float64
             and while compiling it is always torch.
@@ -128,8 +128,8 @@ def rms_normalise(
         The normed rows in x's shape, in `dtype`.
 
     Raises:
-        KernelInputError: an argument is wrong: the line names it and the fix.
-        BackendUnavailableError: the backend that was asked for cannot run here.
+        KernelInputError: an argument is wrong; the message names it and the fix.
+        BackendUnavailableError: the requested backend cannot run here.
 
     Example:
         >>> import torch

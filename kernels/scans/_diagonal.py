@@ -29,7 +29,7 @@ def diagonal_scan(
     backend: str = "auto",
     segment: int | None = None,
 ) -> tuple[Tensor, Tensor | None]:
-    """Run `h_t = a_t h_{t-1} + b_t` over all tokens, parallel in time where that pays.
+    """Run `h_t = a_t h_{t-1} + b_t` over all tokens, parallel in time if that is faster.
 
     Differentiable once in a, b and initial_state, by explicit formulas that are scans themselves (`backend="reference"`: any
     number of times).
@@ -45,24 +45,24 @@ def diagonal_scan(
     Args:
         a: decays, `[B,T,D]`, in [-1, 1]; 0 and negative ones are ordinary values (nothing is divided, no logarithms).
             `[B,T,D,2]`: complex, (re, im), acting as the 2×2 matrix [[re, -im], [im, re]]: a scaled rotation.
-        b: what is added, in a's shape; its dtype may differ from a's (decays in float32, the rest in bfloat16).
+        b: the terms that are added, in the shape of a; its dtype may differ from a's (decays in float32, the rest in bfloat16).
         initial_state: `[N,D]` or `[N,D,2]`, by default zero.  N is B, or the number of packed sequences.
-        output_final_state: also return the last states.
-        reverse: from the last token to the first, `h_t = a_t h_{t+1} + b_t`.
+        output_final_state: whether to return the last states too.
+        reverse: whether to run from the last token to the first, `h_t = a_t h_{t+1} + b_t`.
         cu_seqlens: `[N+1]` integers (int32 or int64) that rise from 0 to T, the bounds of sequences packed along T; B must be 1.
         mode: `recurrent` (token by token), `parallel` (segments at the same time), or `auto`: the latter for sequences of more
             than two segments.
         backend: `triton`, `torch`, `reference`, or `auto`: `triton` for CUDA tensors where triton is installed, else
             `torch`.
-        segment: tokens of a segment in the parallel mode, at least 1; by default what suits the device, 16 to 512.
+        segment: number of tokens of a segment in the parallel mode, at least 1; by default it depends on the device, 16 to 512.
 
     Returns:
         `(h, final_state)`: h in b's shape and dtype; final_state in the shape of initial_state, in float32 (float64 where an
-        input is float64), unrounded, None unless asked for.
+        input is float64), unrounded, None unless `output_final_state` is set.
 
     Raises:
-        KernelInputError: an argument is wrong: the line names it and the fix.
-        BackendUnavailableError: the backend that was asked for cannot run here.
+        KernelInputError: an argument is wrong; the message names it and the fix.
+        BackendUnavailableError: the requested backend cannot run here.
 
     Example:
         >>> import torch

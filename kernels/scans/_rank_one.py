@@ -54,18 +54,18 @@ def rank_one_scan(
         v: values `[B,T,H,V]`.
         initial_state: `[N,H,K,V]`, by default zero.  N is B, or the number of packed sequences.
         scale: factor of the outputs, finite, by default K^-1/2.
-        output_final_state: also return the last states.
+        output_final_state: whether to return the last states too.
         cu_seqlens: `[N+1]` integers (int32 or int64) that rise from 0 to T, the bounds of sequences packed along T; B must be 1.
         backend: `triton`, `torch`, `reference`, or `auto`: `triton` for CUDA tensors where triton is installed, else
             `torch`.
 
     Returns:
         `(o, final_state)`: o `[B,T,H,V]` in v's dtype (q's without v), None without q; final_state `[N,H,K,V]` in float32
-        (float64 where an input is float64), None unless asked for.
+        (float64 where an input is float64), None unless `output_final_state` is set.
 
     Raises:
-        KernelInputError: an argument is wrong: the line names it and the fix.
-        BackendUnavailableError: the backend that was asked for cannot run here.
+        KernelInputError: an argument is wrong; the message names it and the fix.
+        BackendUnavailableError: the requested backend cannot run here.
 
     Source: RWKV-7, arXiv 2503.14456; Complex KDA, arXiv 2609.24797.
 

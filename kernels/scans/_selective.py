@@ -30,17 +30,17 @@ def selective_scan(
 ) -> tuple[Tensor, Tensor]:
     """Run `h_t = a_t ⊙ h_{t-1} + Δ_t u_t w_tᵀ`, `y_t = h_t r_t`, with `a = exp(-Δ λ)`, or `2 exp(-Δ λ) - 1` if signed.
 
-    S, B, T, C, N are seeds (models side by side), batch, tokens, channels, and states of a channel.  The kernels keep states every
-    few tokens, compute the others again, and are differentiable once, in all tensors.
+    S, B, T, C, N are seeds (models side by side), batch, tokens, channels, and states of a channel.  The kernels store the
+    states only every few tokens and recompute the others; they are differentiable once, in all tensors.
 
     Args:
         u: inputs, `[S,B,T,C]`, in a floating dtype, as all tensors.
         step: Δ, `[S,B,T,C]`, at least 0.
         rate: λ of each seed, channel and state, `[S,C,N]`, at least 0.
-        write: w, `[S,B,T,N]`: what of an input goes into each state.
-        read: r, `[S,B,T,N]`: what of each state goes into the output.
+        write: w, `[S,B,T,N]`, the weights with which an input is written into each state.
+        read: r, `[S,B,T,N]`, the weights with which each state contributes to the output.
         initial_state: `[S,B,C,N]`.
-        signed: decays in (-1, 1] instead of (0, 1].
+        signed: whether decays are in (-1, 1] instead of (0, 1].
         backend: `triton`, `torch`, or `auto`: `triton` for CUDA tensors where triton is installed, else `torch`;
             `reference` runs as `torch`.  With N above 1024 it is always torch.
 
@@ -48,8 +48,8 @@ def selective_scan(
         `(y, final_state)`: `[S,B,T,C]` and `[S,B,C,N]`, in float32, or float64 where an input is.
 
     Raises:
-        KernelInputError: an argument is wrong: the line names it and the fix; or N is above 1024 with `backend="triton"`.
-        BackendUnavailableError: the backend that was asked for cannot run here.
+        KernelInputError: an argument is wrong; the message names it and the fix; or N is above 1024 with `backend="triton"`.
+        BackendUnavailableError: the requested backend cannot run here.
 
     Source: Mamba, arXiv 2312.00752; the signed range, arXiv 2411.12537.
 

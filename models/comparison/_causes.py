@@ -34,12 +34,13 @@ from ._states import ClassGeometry, Sampling, run_beside_automaton
 
 @dataclass(frozen=True, eq=False)
 class Failure:
-    """Why a layer fails, as far as that is known.
+    """Why a layer fails, as far as this is known.
 
     Attributes:
-        in_zero_one: every eigenvalue of every letter is in [0, 1], decided on the float values; None where unknown.
-        certificate: of kind impossible, two words that the layer confuses; None with the `reason`.
-        reason: why there is no certificate; empty with one.
+        in_zero_one: whether every eigenvalue of every letter is in [0, 1], decided for the exact values of the floats; None if
+            unknown.
+        certificate: a certificate of kind `impossible` with two words that the layer confuses; None if there is a `reason`.
+        reason: why there is no certificate; empty if there is one.
 
     Source: G.T1.
     """
@@ -50,7 +51,7 @@ class Failure:
 
     @property
     def text(self) -> str:
-        """One line."""
+        """The result in one line."""
         if self.certificate is not None:
             words = self.certificate["words"]
             letters = self.certificate["labels"]["letters"]
@@ -78,15 +79,15 @@ def why_it_fails(
     max_steps: int = 20_000,
     loops: Sequence[Sequence[int]] | None = None,
 ) -> Failure:
-    """Look for two words that the layer confuses on the powers of each letter (or of `loops`), in `arithmetic`.
+    """Search for two powers of a letter, or of a word in `loops`, that the layer confuses in an arithmetic.
 
-    The heads' numbers are rounded once to its values. Only for a model whose transitions are functions of the letter.
+    The numbers of the heads are rounded once to the values of the arithmetic. The transitions of the model must depend on the letter alone.
 
     Args:
-        learned: the layer and the automaton that it is to follow.
-        in_zero_one: whether all its eigenvalues are in [0, 1], None where unknown; it is passed on to the result.
+        learned: the layer and the automaton that it should follow.
+        in_zero_one: whether all its eigenvalues are in [0, 1], None if unknown; it becomes part of the result.
         arithmetic: `per_step:FORMAT`.
-        max_steps: most letters of an orbit, at least 1.
+        max_steps: the largest number of letters of an orbit, at least 1.
         loops: words of letter indices whose powers are tried; by default each letter alone.
 
     Returns:
@@ -126,22 +127,22 @@ def why_it_fails(
 
 @dataclass(frozen=True)
 class Horizon:
-    """Lengths, in letters; None where nothing limits it, or it does not apply (then `notes` says why).
+    """Lengths in letters up to which, or from which, a layer fails; None for no limit, or if a length does not apply (see `notes`).
 
     Attributes:
         dtype: the float format of `rounding`.
-        beta: up to it the exact construction, with its every β‖v‖² = 2 replaced by the least that was learned, is provably
-            read rightly, in exact numbers.
-        least_beta: the least β‖k‖² that was learned, from 0 to 2 as a rule; None without factors.
-        rounding: up to it the exact construction is provably read rightly with exact β, but weights and states rounded to
-            `dtype`.
-        drift: up to it errors of the learned letters, at most the snap's distance each, provably add up to less than the
-            margin, if no letter expands.
-        spread: where the classes' spread meets the margin, growing as it did up to `fit` letters if it has not met it by
-            then: a prediction, not a bound.
-        observed: the first wrong answer, None where all were right up to `length`.
+        beta: the length up to which the exact construction, with every β‖v‖² = 2 replaced by the smallest learned value, is
+            provably decoded rightly in exact numbers.
+        least_beta: the smallest learned β‖k‖², usually between 0 and 2; None without factors.
+        rounding: the length up to which the exact construction, with weights and states rounded to `dtype`, is provably decoded
+            rightly.
+        drift: the length up to which the errors of the learned letters, each at most the distance from the snapped letter,
+            provably add up to less than the margin, if no letter expands.
+        spread: the length at which the spread of the classes reaches the margin. If it has not done so within the words, its
+            growth up to `fit` letters is extrapolated. This is a prediction, not a bound.
+        observed: the position of the first wrong answer; None if all were right up to `length`.
         length: letters of the words that were read.
-        notes: why a figure does not apply.
+        notes: reasons why a figure does not apply.
     """
 
     dtype: str
@@ -155,7 +156,7 @@ class Horizon:
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values.
+        """Return the result as plain values for JSON.
 
         Returns:
             The fields by name.
@@ -173,16 +174,16 @@ def horizon_of(
     observed: int | None,
     dtype: str,
 ) -> Horizon:
-    """The lengths for the heads that are needed together: the least over them.
+    """Compute the lengths for the heads that are needed together, as the smallest over these heads.
 
     Args:
-        lrnn: the exact linear RNN of these heads, None with the `reason`.
-        reason: why there is none; empty with one.
+        lrnn: the exact linear RNN of these heads; None if there is a `reason`.
+        reason: why there is none; empty if there is one.
         snapped: the heads that were snapped.
-        geometries: the classes of the heads that are needed.
-        lengths: at which states were kept, in letters, as a `Trace` has them.
+        geometries: the geometry of the classes of the heads that are needed.
+        lengths: the lengths, in letters, at which states were kept, as in a `Trace`.
         sampling: the random words that were read.
-        observed: letters read when the first wrong answer came; None for none.
+        observed: the number of letters read at the first wrong answer; None if there was none.
         dtype: the float format of the rounding horizon, such as `fp32`.
 
     Returns:
@@ -264,12 +265,12 @@ ENTRIES = 2**24
 
 @dataclass(frozen=True)
 class Causal:
-    """What happens with some heads replaced by their snapped ones, in float64.
+    """The accuracy with some heads replaced by the snapped ones, in float64.
 
     Attributes:
-        replaced: which heads: `none`, a head's name, or `all`.
-        accuracy: over all letters, a fraction from 0 to 1.
-        first_failure: letters read when the first wrong answer came; None for none.
+        replaced: the replaced heads: `none`, a head's name, or `all`.
+        accuracy: the accuracy over all letters, a fraction from 0 to 1.
+        first_failure: the number of letters read at the first wrong answer; None if there was none.
     """
 
     replaced: str
@@ -277,7 +278,7 @@ class Causal:
     first_failure: int | None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values.
+        """Return the result as plain values for JSON.
 
         Returns:
             The fields by name.
@@ -291,15 +292,15 @@ def causal_check(
     sampling: Sampling,
     progress: Callable[[float], None] | None = None,
 ) -> list[Causal]:
-    """Measure the accuracy with no head replaced, each alone (at most `MOST_ALONE`), and all.
+    """Measure the accuracy with no head replaced, with single heads replaced (at most `MOST_ALONE`), and with all replaced.
 
-    All runs share the words, and learned and snapped heads are followed once: a run is a choice among them.
+    All runs use the same words. The states of learned and snapped heads are computed once, and each run chooses among them.
 
     Args:
         learned: the layer.
         snapped: its heads that were snapped.
         sampling: the random words, of which at most `WORDS` are read.
-        progress: told the share that is done, from 0 to 1.
+        progress: called with the fraction that is done, from 0 to 1.
 
     Returns:
         A result for each choice; empty where the model has no read-out of given states.

@@ -47,24 +47,24 @@ def compare(
     extract: Sequence[Method] = ("exact", "clusters"),
     progress: Callable[[float], None] | None = None,
 ) -> Comparison:
-    """Hold a learned layer against a construction of the automaton that it is to follow.
+    """Compare a learned layer with a construction of the automaton that it should follow.
 
     Args:
-        learned: anything that is a model: a path, a `Model`, a construction, a certificate, a `Stepper`, a `Learned`.
-        constructed: a construction or its certificate (or the path of one), or an automaton or SPEC, of which `construct`
-            chooses one. By default the automaton is that which the model itself names.
+        learned: a model in any form: a path, a `Model`, a construction, a certificate, a `Stepper`, a `Learned`.
+        constructed: a construction or its certificate (or the path of one), or an automaton or SPEC, for which
+            `construct` chooses a construction. By default the automaton is the one that the model names.
         sampling: the random words; by default 256 of 1,024 letters.
-        tolerances: every number that decides something, and every limit.
-        dtype: the float format of the rounding horizon.
-        arithmetic: of a certificate that the model must fail, `per_step:FORMAT`; None: none is looked for.
-        extract: ways to extract the automaton, of `METHODS`; `exact` is left out, with a note, where it does not apply.
-        progress: told the share of the work that is done, from time to time.
+        tolerances: all tolerances and limits of the comparison.
+        dtype: the float format of the horizon by rounding, such as `fp32`.
+        arithmetic: the arithmetic, `per_step:FORMAT`, of a certificate that the model must fail; None to search for none.
+        extract: the methods, from `METHODS`, that extract the automaton; `exact` is left out, with a note, if it does not apply.
+        progress: called with the fraction of the work that is done, from time to time.
 
     Returns:
-        All that was found; `to_json()` has every figure.
+        The comparison; `to_json()` returns every figure.
 
     Raises:
-        InputError: what was given is no model, no construction, or they are of different automata.
+        InputError: `learned` is not a model, `constructed` is not a construction or automaton, or their automata differ.
     """
     given, automaton = _target(constructed)
     learned = learned_of(learned, automaton)

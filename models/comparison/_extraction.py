@@ -96,10 +96,10 @@ class Extracted:
     Attributes:
         method: `exact`, `kv`, `lstar` or `clusters`.
         automaton: a Mealy machine, minimised.
-        strength: how far it is known to be the model's, in words.
-        complete: nothing that was observed contradicted it.
-        counterexample: a shortest word on which it differs from the target, None where they agree on all words.
-        confirmed: the model itself answers that word wrongly; None without a word.
+        strength: how far it is known to be the automaton of the model, in words.
+        complete: whether no observation contradicted it.
+        counterexample: a shortest word on which it differs from the target, None if they agree on all words.
+        confirmed: whether the model itself answers that word wrongly; None without a word.
     """
 
     method: Method
@@ -111,7 +111,7 @@ class Extracted:
 
     @property
     def is_target(self) -> bool:
-        """Complete, and equal to the target on all words."""
+        """Whether it is complete and equals the target on all words."""
         return self.complete and self.counterexample is None
 
     @property
@@ -165,7 +165,7 @@ def extract_exact(learned: Learned, snapped: Sequence[SnappedHead]) -> Extracted
         snapped: its heads that were snapped, at least one.
 
     Returns:
-        The automaton, held against the target.
+        The automaton, compared with the target.
 
     Raises:
         InputError: the model has no read-out of given states, or no head was snapped.
@@ -204,7 +204,7 @@ def extract_learning(
     max_words: int = 5_000,
     max_queries: int = 5_000,
 ) -> Extracted:
-    """L* or KV with the model as the system under learning.
+    """Learn the automaton of a model actively, by L* or KV, with the model answering queries.
 
     The conformance oracle tries all short words, and every prefix of random ones. Where learning stops at a limit, `complete`
     is False, and the counterexample may be the oracle's own contradiction of the last hypothesis.
@@ -212,16 +212,16 @@ def extract_learning(
     Args:
         learned: the model.
         method: `kv` or `lstar`.
-        words: random words of the oracle, at least 0.
-        length: letters of each.
+        words: the number of random words of the oracle, at least 0.
+        length: the number of letters of each word.
         depth: the oracle tries all words up to this length, in letters.
-        seed: of the random words, from 0.
-        max_states: most states of a hypothesis.
-        max_words: most short words that are tried.
-        max_queries: most different words that the model is asked.
+        seed: the seed of the random words, at least 0.
+        max_states: the largest number of states of a hypothesis.
+        max_words: the largest number of short words that are tried.
+        max_queries: the largest number of different words that the model may be asked.
 
     Returns:
-        The automaton, held against the target.
+        The automaton, compared with the target.
 
     Raises:
         InputError: AALpy, the extra `aalpy`, is not installed.
@@ -248,8 +248,8 @@ def extract_clusters(
     max_clusters: int = 200,
     max_unseen: int = 30_000,
 ) -> Extracted:
-    """Make an automaton of clusters: states within `radius` of each other, directly or by steps, are one; moves and answers by
-    majority.
+    """Make an automaton from clusters of states. States within `radius` of each other, directly or by steps, form a cluster;
+    transitions and answers are determined by majority.
 
     Where moves of all heads together do not agree, those of single heads are tried: `clusters_of`. Then each letter that no
     word showed at a cluster is read there: `with_unseen_moves`. It is `complete` where every observed move and answer agrees
@@ -258,16 +258,16 @@ def extract_clusters(
     Args:
         learned: the layer, with at least one head.
         words: random words that are read, at least 1.
-        length: letters of each, at least 1.
-        seed: of the random words, from 0.
+        length: the number of letters of each word, at least 1.
+        seed: the seed of the random words, at least 0.
         radius: a distance of states, above 0; by default in the widest gap, by quotient, of the lengths of the minimal
             spanning tree that leaves at most `max_clusters`.
-        max_points: most states that are clustered.
-        max_clusters: most clusters.
-        max_unseen: most letters at clusters that are read in addition.
+        max_points: the largest number of states that are clustered.
+        max_clusters: the largest number of clusters.
+        max_unseen: the largest number of letters at clusters that are read in addition.
 
     Returns:
-        The automaton, held against the target.
+        The automaton, compared with the target.
 
     Raises:
         InputError: the model has no heads whose states could be clustered.

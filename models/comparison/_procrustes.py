@@ -12,7 +12,7 @@ from ...theory.arithmetic._rounding import Floats
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """How an orthogonal matrix carries one head onto another.
+    """An orthogonal matrix that carries one head onto another, and the remaining difference.
 
     It is the identity where no other does better, so that equal things are at distance 0 exactly.
 
@@ -66,8 +66,8 @@ def align_letters(
         A: the letters that are carried, `[letters, n, n]`.
         C: those that they are carried onto, `[letters, n, n]`.
         starts: random combinations that are tried, at least 1.
-        steps: most steps of the iteration from each.
-        seed: of the combinations, from 0.
+        steps: the largest number of steps of the iteration from each.
+        seed: the seed of the random combinations, at least 0.
         tolerance: the iteration ends where Q moves by less, above 0.
 
     Returns:

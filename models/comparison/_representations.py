@@ -43,8 +43,8 @@ class TransitionGroup:
         """The group of an automaton.
 
         Args:
-            automaton: each of its letters permutes the states; in any form that `as_automaton` takes.
-            max_group: most elements, at least 1.
+            automaton: each of its letters permutes the states; in any form that `as_automaton` accepts.
+            max_group: the largest number of elements, at least 1.
 
         Returns:
             The group with its multiplication table.
@@ -123,7 +123,7 @@ class Irreducible:
         number: its place in the table, from 1.
         degree: its dimension, at least 1.
         values: complex `[classes]`, by conjugacy class.
-        kernel: how many elements it sends to the identity, at least 1.
+        kernel: the number of elements that it sends to the identity, at least 1.
         determinant: largest |det - 1|, 0 for rotations.
     """
 
@@ -149,7 +149,7 @@ class CharacterTable:
     """All irreducible characters, by degree, the trivial one first.
 
     Attributes:
-        group: whose table it is.
+        group: the group whose table it is.
         irreducibles: the characters, as many as conjugacy classes.
         residual: largest error of their orthogonality, below 1e-6.
     """
@@ -177,7 +177,7 @@ def character_table(group: TransitionGroup, seed: int = 0) -> CharacterTable:
 
     Args:
         group: a transition group.
-        seed: of the combination, from 0.
+        seed: the seed of the random combination, at least 0.
 
     Returns:
         The characters, sorted.
@@ -234,7 +234,7 @@ def _determinant(row: Complexes, classes: Indices, powers: list[Indices], g: int
 
 @dataclass(frozen=True, eq=False)
 class Representation:
-    """A head held against the group, A_g the product of g's shortest word's letters, U the subspace.
+    """A head compared with the group, A_g the product of g's shortest word's letters, U the subspace.
 
     Attributes:
         homomorphism_error: max ‖(A_h A_g - A_gh) U‖₂ over all pairs, g first; at least 0, as all errors here.
@@ -247,7 +247,7 @@ class Representation:
             float64.
         character: the trace of A_g on U, float `[elements]`.
         class_spread: the character's largest distance from its class mean.
-        multiplicities: of the irreducible characters, rounded.
+        multiplicities: the rounded multiplicities of the irreducible characters.
         residual: the largest distance from these whole numbers.
         table: the characters of the group.
     """
@@ -280,7 +280,7 @@ class Representation:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values.
+        """Return the result as plain values for JSON.
 
         Returns:
             The errors, the multiplicities and the constituents.
@@ -305,7 +305,7 @@ def representation_of(head: LearnedHead, basis: Floats, table: CharacterTable) -
     """Compare a head's letters, on a subspace, with the group's.
 
     Args:
-        head: with a letter matrix for each letter of the group's automaton.
+        head: a head with a matrix for each letter of the group's automaton.
         basis: U, orthonormal columns, `[n, r]`.
         table: the characters of the transition group.
 

@@ -22,17 +22,17 @@ from ._states import ClassGeometry, Trace
 
 @dataclass(frozen=True)
 class Tolerances:
-    """Every number that decides something, and every limit; all are part of the result.
+    """All tolerances and limits of a comparison; they are part of the result.
 
     Attributes:
-        subspace: singular values of the class means' differences, relative to the largest, that count; between 0 and 1.
-        rank: singular values of A - I that count, above 0.
-        max_dim: largest dimension of matrices whose spectra are decided exactly.
-        max_group: most elements of the transition group.
-        max_degree: largest degree of number fields.
-        max_steps: most letters of an orbit in search of a certificate.
-        max_states: most states of an automaton that is learned.
-        max_queries: most words that its model is asked.
+        subspace: the smallest singular value of the differences of class means that counts, relative to the largest; between 0 and 1.
+        rank: the smallest singular value of A - I that counts, above 0.
+        max_dim: the largest dimension of a matrix whose eigenvalues are classified exactly.
+        max_group: the largest number of elements of the transition group.
+        max_degree: the largest degree of a number field.
+        max_steps: the largest number of letters of an orbit in search of a certificate.
+        max_states: the largest number of states of an automaton that is learned.
+        max_queries: the largest number of words that its model is asked.
 
     Raises:
         InputError: `subspace` or `rank` is outside its range.
@@ -54,7 +54,7 @@ class Tolerances:
             )
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values.
+        """Return the result as plain values for JSON.
 
         Returns:
             The fields by name.
@@ -64,18 +64,18 @@ class Tolerances:
 
 @dataclass(frozen=True, eq=False)
 class HeadComparison:
-    """What is known of one learned head; parts are None where they do not apply.
+    """The comparison of one learned head; parts that do not apply are None.
 
     Attributes:
-        head: its letters and factors.
-        facts: of each letter: β, rank and eigenvalues.
-        geometry: how its classes lie.
+        head: the learned head, with its letters and factors.
+        facts: β, rank and eigenvalues of each letter.
+        geometry: the geometry of its classes of states.
         neutral_errors: for each letter that changes no state ‖(A_s - I) U‖₂.
         representation: how far it carries a representation of the transition group.
-        beside: the name of the constructed head, of the same dimension on its subspace, that is nearest.
-        alignment: with that head.
-        state_disparity: of the class means with those of that head, from 0 to 1.
-        snapped: the exact head beside it.
+        beside: the name of the nearest constructed head that has the same dimension on its subspace.
+        alignment: the alignment with that head.
+        state_disparity: the disparity of its class means and those of that head, from 0 to 1.
+        snapped: the nearest exact head.
     """
 
     head: LearnedHead
@@ -96,20 +96,20 @@ class HeadComparison:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """All that was found; `to_json` has the fields, `comparison_rows` and `comparison_tables` the text.
+    """The result of a comparison; `to_json` returns the fields, `comparison_rows` and `comparison_tables` the text.
 
     Attributes:
         learned: the layer.
-        constructed: the construction beside it, None where there is none.
-        constructed_facts: of each letter of each constructed head.
-        trace: what was seen on random words.
-        heads: of the layer, one after another.
+        constructed: the construction with which it is compared; None if there is none.
+        constructed_facts: β, rank and eigenvalues of each letter of each constructed head.
+        trace: the observations on random words.
+        heads: the comparison of each head.
         snapped: the exact heads.
-        horizon: the lengths up to which it need not fail.
-        causal: accuracies with heads replaced.
+        horizon: the lengths up to which the layer provably does not fail, and a prediction.
+        causal: the accuracies with heads replaced by snapped ones.
         failure: why it fails.
-        extracted: the automata that were extracted, one for each way.
-        tolerances: every number that decided something.
+        extracted: the extracted automata, one for each method.
+        tolerances: all tolerances and limits.
         notes: what was left out, and why.
     """
 
@@ -128,7 +128,7 @@ class Comparison:
 
     @property
     def homomorphism_error(self) -> float | None:
-        """The largest over the heads that carry states; None where that has no meaning."""
+        """The largest homomorphism error of the heads that carry states; None if this has no meaning."""
         return max(
             (h.representation.homomorphism_error for h in self.heads if h.representation is not None),
             default=None,
@@ -177,7 +177,7 @@ class Comparison:
         }  # fmt: skip
 
     def rows(self) -> list[tuple[str, str]]:
-        """What holds of the whole, for a table.
+        """Summarise the comparison as rows of a table.
 
         Returns:
             Labels and texts, as `mirrormata compare` prints them.

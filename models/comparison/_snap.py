@@ -220,21 +220,21 @@ MAX_SUMS = 8
 
 @dataclass(frozen=True, eq=False)
 class SnappedHead:
-    """A learned head and the exact one beside it, in the coordinates of the learned subspace.
+    """A learned head and the nearest exact one, in the coordinates of the learned subspace.
 
     Attributes:
-        head: the learned one.
-        basis: of the subspace U, orthonormal columns, `[n, r]`.
+        head: the learned head.
+        basis: an orthonormal basis of the subspace U, as columns, `[n, r]`.
         centre: mean of the class means, `[n, d]`.
         parts: the constructed heads.
         letters: Qᵀ C(x) Q, `[letters, r, r]`, C the exact letters.
-        codes: the orbit of the learned class means' average, turned back, `[states, r, d]`.
-        transitions_moved: how far letters moved: the largest spectral distance.
-        entries_moved: the largest distance of an entry of a letter.
+        codes: the exact states, the orbit of the average of the learned class means, in these coordinates, `[states, r, d]`.
+        transitions_moved: the largest spectral distance between a learned and an exact letter.
+        entries_moved: the largest difference of an entry of a letter.
         beta_moved: largest distance of a factor from what it is taken for, a reflection (β‖k‖² from 2) or nothing on U
             (`acting` from 0); None without factors.
         plane_moved: largest angle, in radians, between the planes that A - I and C - I move.
-        codes_moved: largest distance of a class mean.
+        codes_moved: the largest distance of a class mean from its exact state.
     """
 
     head: LearnedHead
@@ -251,7 +251,7 @@ class SnappedHead:
 
     @property
     def name(self) -> str:
-        """What the constructed heads are, in words."""
+        """A description of the constructed heads."""
         return " + ".join(part.name for part in self.parts)
 
     def states(self) -> Floats:
@@ -277,7 +277,7 @@ class SnappedHead:
         return LearnedHead(f"{self.head.name}, snapped", A, B, self.states()[start], copies=self.head.copies)
 
     def to_json(self) -> dict[str, Any]:
-        """How far it moved.
+        """Return the distances from the learned head.
 
         Returns:
             Its name, its theorem and the distances.
@@ -295,13 +295,13 @@ class SnappedHead:
 
 @dataclass(frozen=True, eq=False)
 class Snapped:
-    """All heads that carry states.
+    """The snapped heads and the exact linear RNN that they form.
 
     Attributes:
-        heads: the snapped ones.
-        lrnn: an exact linear RNN of the constructed heads, None with the `reason`.
-        reason: why there is none; empty with one.
-        needed: names of the learned heads that it is made of: one that tells all states apart alone, else all.
+        heads: the snapped heads.
+        lrnn: an exact linear RNN of the constructed heads; None if there is a `reason`.
+        reason: why there is none; empty if there is one.
+        needed: names of the learned heads of which it is made: one that tells all states apart alone, if there is one, or all.
     """
 
     heads: tuple[SnappedHead, ...]
@@ -318,16 +318,16 @@ def snap(
     max_group: int = 1_000,
     seed: int = 0,
 ) -> Snapped:
-    """Snap the given heads of a group automaton, and construct the exact linear RNN of what they turn out to be.
+    """Replace learned heads of a group automaton by the nearest exact ones, and construct an exact linear RNN from them.
 
-    Heads whose letters carry extra signs (H.A5inv) are not on offer: their states' means are 0.
+    Heads whose letters carry extra signs (H.A5inv) are not candidates, since the means of their states are 0.
 
     Args:
-        automaton: of the group kind: each letter permutes the states; in any form that `as_automaton` takes.
+        automaton: a group automaton, in which each letter permutes the states, in any form that `as_automaton` accepts.
         heads: each with its classes and its representation; those that carry states.
         max_degree: largest degree of the number fields of a construction, at least 1.
-        max_group: most elements of the transition group.
-        seed: of the starts of the alignments, from 0.
+        max_group: the largest number of elements of the transition group.
+        seed: the seed of the random starts of the alignments, at least 0.
 
     Returns:
         The exact heads, and the linear RNN that they make up.

@@ -34,10 +34,10 @@ def learned_from_lrnn(lrnn: LRNN, name: str | None = None, automaton: AutomatonL
     """A construction of one layer: its matrices rounded once to float64, and exact beside that; read by its nearest code.
 
     Args:
-        lrnn: with one layer.
-        name: for errors and results; by default the construction's.
-        automaton: what it is held against, by default its own. States of another one are matched by their names, or else the
-            outputs, see `answers_of`; in any form that `as_automaton` takes.
+        lrnn: an LRNN with one layer.
+        name: a name for error messages and results; by default the construction's.
+        automaton: the automaton with which it is compared, by default its own. States of another one are matched by their names, or else the
+            outputs, see `answers_of`; in any form that `as_automaton` accepts.
 
     Returns:
         The layer, read by its nearest code.
@@ -92,11 +92,11 @@ def learned_from_lrnn(lrnn: LRNN, name: str | None = None, automaton: AutomatonL
 
 
 def learned_from_npz(model: NpzModel, automaton: AutomatonLike) -> Learned:
-    """One head given by its matrices, held against an automaton.
+    """One head given by its matrices, compared with an automaton.
 
     Args:
-        model: as `load_npz_model` reads it.
-        automaton: what it is held against, with as many letters; in any form that `as_automaton` takes.
+        model: a model that `load_npz_model` returned.
+        automaton: the automaton with which it is compared, with as many letters, in any form that `as_automaton` accepts.
 
     Returns:
         The layer, with its factors where the file has them.
@@ -141,12 +141,12 @@ def learned_from_matrices(
 
     Args:
         letters: A(x), real `[n, n]` each, by the automaton's letters, or in their order.
-        automaton: what the layer is held against; in any form that `as_automaton` takes.
+        automaton: the automaton with which the layer is compared, in any form that `as_automaton` accepts.
         H0: the state before the first letter, `[n, d]`.
         B: what each letter adds, `[letters, n, d]`; None for nothing.
         codes: for each state of the automaton the H `[n, d]` that stands for it; by default those reached by a shortest word to each.
         factors: the GH factors of each letter, where they are known.
-        name: of the layer, for errors and results.
+        name: a name of the layer, for error messages and results.
 
     Returns:
         The layer, read by its nearest code.
@@ -190,9 +190,9 @@ def learned_from_stepper(stepper: Stepper, automaton: AutomatonLike, name: str =
     """Any stepper that names the automaton's states by their indices: only its answers are compared, not its heads.
 
     Args:
-        stepper: with `initial`, `step` and `decode`.
-        automaton: what it is held against; in any form that `as_automaton` takes.
-        name: for errors and results.
+        stepper: a stepper, with `initial`, `step` and `decode`.
+        automaton: the automaton with which it is compared, in any form that `as_automaton` accepts.
+        name: a name for error messages and results.
 
     Returns:
         The model, without heads.
@@ -209,7 +209,7 @@ def learned_of(
 
     Args:
         model: see `ModelSource`.
-        automaton: what it is held against; by default that of the construction, or of the folder's task; in any form that
+        automaton: what it is compared with; by default that of the construction, or of the folder's task; in any form that
             `as_automaton` takes.
         argument: what the function that was called calls the model, for errors.
 
@@ -217,7 +217,7 @@ def learned_of(
         Its heads, as far as they are known, its answers, and how it runs.
 
     Raises:
-        InputError: it is no model; its letters or answers are not the automaton's; or it does not say which automaton it is
+        InputError: it is not a model; its letters or answers are not the automaton's; or it does not say which automaton it is
             to follow, and none is given.
     """
     automaton = None if automaton is None else as_automaton(automaton)
@@ -251,8 +251,8 @@ def load_learned(path: str | Path, automaton: AutomatonLike) -> Learned:
     """`learned_of` for a path.
 
     Args:
-        path: of a model folder, an FLA checkpoint, an `.npz` or a certificate.
-        automaton: what it is held against; in any form that `as_automaton` takes.
+        path: the path of a model folder, an FLA checkpoint, an `.npz` file or a certificate.
+        automaton: the automaton with which it is compared, in any form that `as_automaton` accepts.
 
     Returns:
         Its heads, as far as they are known, its answers, and how it runs.

@@ -22,10 +22,10 @@ class LetterFacts:
         letter: its text.
         strengths: β‖k‖² of its factors, in the order applied.
         margin_to_2: least |2 - β‖k‖²| over them, None without factors.
-        reflection_rank: how many singular values of A - I are above the tolerance.
-        spectrum: of A, or, where factors are known, of the n_h × n_h matrix whose eigenvalues are those of A but for the
-            gate; None beyond `max_dim`.
-        others: how often A has the gate as an eigenvalue beside `spectrum`, at least 0.
+        reflection_rank: the number of singular values of A - I above the tolerance.
+        spectrum: the spectrum of A or, if factors are known, of the n_h × n_h matrix whose eigenvalues are those of A except
+            the gate; None beyond `max_dim`.
+        others: the multiplicity of the gate as an eigenvalue of A in addition to `spectrum`, at least 0.
         gate: what multiplies the state before the factors; 1 without a gate.
     """
 
@@ -46,7 +46,7 @@ class LetterFacts:
         return eigenvalues_text(self.spectrum.eigenvalues, 6) + more
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values.
+        """Return the result as plain values for JSON.
 
         Returns:
             The fields, with eigenvalues as intervals.

@@ -18,14 +18,14 @@ from ..learned._learned import Learned, Target
 
 @dataclass(frozen=True)
 class Sampling:
-    """How words are drawn: uniform random letters.
+    """The sample of random words, whose letters are uniform.
 
     Attributes:
-        words: how many, at least 1.
-        length: letters of each, at least 1.
+        words: the number of words, at least 1.
+        length: the number of letters of each word, at least 1.
         fit: states after 1, ..., `fit` letters make up the class means; beyond, those at powers of two are kept. From 1 to
             `length`.
-        seed: of the words, from 0.
+        seed: the seed of the random words, at least 0.
 
     Raises:
         InputError: a number is out of its range.
@@ -53,7 +53,7 @@ class Sampling:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What was seen on random words.
+    """The answers and states of a model on random words.
 
     Attributes:
         sampling: how the words were drawn.
@@ -91,7 +91,7 @@ class ClassGeometry:
     class depends on does not count. Lines are those between different groups: what a head does not keep cannot be lost.
 
     Attributes:
-        means: of each class over the states after up to `fit` letters, `[states, n, d]`.
+        means: the mean of each class over the states after up to `fit` letters, `[states, n, d]`.
         seen: the numbers of the classes that occurred, int `[seen]`.
         basis: orthonormal, `[n, r]`; spans the columns of the differences of means whose singular value counts.
         singular: all those singular values, largest first.
@@ -145,7 +145,7 @@ def follow_words(
     Args:
         learned: the model and its target.
         sampling: the words.
-        progress: told the share that is done, from 0 to 1.
+        progress: called with the fraction that is done, from 0 to 1.
 
     Returns:
         The answers, and the states of its heads.
@@ -201,9 +201,9 @@ def class_geometry(trace: Trace, head: int, states: int, tolerance: float) -> Cl
     """The geometry of one head of a trace.
 
     Args:
-        trace: what was seen.
+        trace: the observed states.
         head: its number, from 0.
-        states: how many the automaton has.
+        states: the number of states of the automaton.
         tolerance: singular values relative to the largest that count, between 0 and 1.
 
     Returns:

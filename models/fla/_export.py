@@ -315,8 +315,8 @@ class FlaCheckpoint:
     Attributes:
         config: for `config.json`.
         tensors: float32 arrays by FLA's names.
-        task: what the tokens mean.
-        horizons: for each dtype the number of tokens that are safe, an estimate; None: any number, since normed keys that are
+        task: the meaning of the tokens.
+        horizons: for each dtype the number of tokens that are safe, an estimate; None for any number, since normed keys that are
             rounded to the dtype are exact, so are the values that are written and the float32 state, and the read-out of
             every code is right; 0: one is read wrongly. Keys that are normed in float32 are shorter than 1 by FLA's ε: in
             fp32, and in `GatedDeltaProduct`'s recurrent kernel, where the horizon of fp32 is that of every exact dtype.
@@ -334,7 +334,7 @@ def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoi
 
     Args:
         lrnn: a construction of one layer.
-        max_entries: most weights in one array.
+        max_entries: the largest number of weights in one array.
 
     Returns:
         The checkpoint; `save_fla` writes it.

@@ -26,10 +26,10 @@ def save_fla(folder: str | Path, checkpoint: FlaCheckpoint) -> None:
 
     Args:
         folder: the folder to write.
-        checkpoint: as `fla_checkpoint` makes it.
+        checkpoint: a checkpoint, as `fla_checkpoint` makes it.
 
     Raises:
-        InputError: the place is taken by something that is no checkpoint.
+        InputError: the place is taken by something that is not a checkpoint.
     """
     with whole_folder(folder, "checkpoint") as place:
         (place / "config.json").write_text(json.dumps(checkpoint.config, indent=2) + "\n")
@@ -43,14 +43,14 @@ def load_fla(folder: str | Path) -> tuple[dict[str, Any], dict[str, Floats]]:
     """Read a checkpoint's files: the configuration, and all tensors of one file or of those that its index names.
 
     Args:
-        folder: with `config.json` and `model.safetensors`, or its index.
+        folder: a folder with `config.json` and `model.safetensors`, or its index.
 
     Returns:
         The configuration with FLA's defaults, and the tensors by name, as float64.
 
     Raises:
         InputError: another model type, pickled weights, a file that is not whole, or tensors that are missing, too many, of
-            another shape, or of a type that is no float; one line that names file and tensor.
+            another shape, or of a type that is not a float; one line that names file and tensor.
     """
     place = Path(folder)
     if place.exists() and not place.is_dir():

@@ -34,7 +34,7 @@ def fla_heads(
 ) -> tuple[tuple[LearnedHead, ...], str | None]:
     """All heads, `head LAYER.HEAD` counted from 1, equal ones once; and a note where their letters depend on the context.
 
-    `copies` counts heads through all layers. One layer without convolution has one transition a letter, found
+    `copies` counts heads through all layers. One layer without convolution has one transition per letter, found
     exactly, with its factors. Else `words` random words of `length` letters are read, drawn with `seed`, each letter at
     least once; `A` and `B` are means, and `spread` is the largest distance of an A from them.
     """
@@ -97,14 +97,14 @@ def random_words(letters: int, words: int, length: int, seed: int) -> list[Indic
 
 @dataclass(frozen=True, eq=False)
 class FlaHead:
-    """A head of a checkpoint, with the mean state under each answer of the model.
+    """A head of a checkpoint, with the mean state for each answer of the model.
 
     Attributes:
-        head: its letters.
+        head: the head, with its letters.
         codes: the mean states, `[answers, K, V]`.
-        letters: their texts.
-        answers: their texts.
-        heads: of a layer, at least 1.
+        letters: the texts of the letters.
+        answers: the texts of the answers.
+        heads: the number of heads of a layer, at least 1.
     """
 
     head: LearnedHead
@@ -128,7 +128,7 @@ class FlaHead:
 
         Args:
             layer: counted from 0.
-            number: of the head in the layer, counted from 0.
+            number: the number of the head in the layer, counted from 0.
 
         Returns:
             True where it does.
@@ -167,9 +167,9 @@ def import_heads(
         tokens: those that are letters, from 0; by default those of `task.json`, without one all.
         bos: the token read before each word; by default that of `task.json`, without one none.
         words: random words that are read, at least 1.
-        length: letters of each, at least 1.
-        seed: of the words, from 0.
-        max_entries: most entries of the letter matrices of all heads.
+        length: the number of letters of each word, at least 1.
+        seed: the seed of the random words, at least 0.
+        max_entries: the largest number of entries of the letter matrices of all heads.
 
     Returns:
         The heads, layer by layer.

@@ -29,12 +29,12 @@ ARITHMETIC = "fla:naive:"
 
 
 def load_fla_learned(folder: str, automaton: AutomatonLike, *, task: FlaTask | None = None) -> Learned:
-    """A checkpoint held against an automaton; it runs in float32.
+    """A checkpoint compared with an automaton; it runs in float32.
 
     Args:
         folder: the checkpoint.
-        automaton: with the letters of the task, in the same order; in any form that `as_automaton` takes.
-        task: what its tokens mean, by default its `task.json`.
+        automaton: an automaton with the letters of the task, in the same order, in any form that `as_automaton` accepts.
+        task: the meaning of its tokens, by default the one in its `task.json`.
 
     Returns:
         Its heads, its answers, and how it runs.
@@ -76,7 +76,7 @@ def prove_fla(
 
     Args:
         folder: the checkpoint, with a `task.json`.
-        automaton: what it must agree with on every word; in any form that `as_automaton` takes.
+        automaton: the automaton with which it must agree on every word, in any form that `as_automaton` accepts.
         arithmetic: `fla:naive:DTYPE`, by default `fla:naive:bf16`.
         **limits: as `prove` takes them.
 
@@ -107,8 +107,8 @@ def fla_spectrum(
         path: the checkpoint; its letters are those of `task.json`, without one all tokens.
         products: all distinct products of letters up to this length too, at least 0.
         max_dim: largest dimension of a matrix.
-        max_letters: most distinct letter matrices.
-        max_products: most distinct products.
+        max_letters: the largest number of distinct letter matrices.
+        max_products: the largest number of distinct products.
 
     Returns:
         The spectra of all heads.

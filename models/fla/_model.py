@@ -1,7 +1,7 @@
 """FLA's DeltaNet and GatedDeltaProduct language models read from a checkpoint and run token by token in numpy.
 
 Written from the layers of `flash-linear-attention` 0.6; it needs neither FLA nor a GPU. First the configuration is checked and
-filled up with FLA's defaults, and the tensors are held against the names and shapes that it asks for. `FlaModel` is a `Stepper`,
+filled up with FLA's defaults, and the tensors are compared with the names and shapes that it asks for. `FlaModel` is a `Stepper`,
 and says what each layer's heads do to their states: H ← A H + B, H `[K, V]`.
 """
 
@@ -252,8 +252,8 @@ class FlaModel:
     product do, so a proof steps one at a time.
 
     Args:
-        config: as `load_fla` has it.
-        tensors: as `load_fla` has them.
+        config: the configuration that `load_fla` returns.
+        tensors: the tensors that `load_fla` returns.
         dtype: fp64 or fp32, of all arithmetic; or bf16 or fp16, of weights and activations, with keys, queries and values
             rounded to it and the state in fp32, as FLA's naive functions have it (arithmetic `fla:naive:DTYPE`).
         bos: a token read before the first one, None for none.
@@ -297,7 +297,7 @@ class FlaModel:
         """Zero states, and BOS read where there is one.
 
         Args:
-            sequences: how many words go side by side, at least 1.
+            sequences: the number of words that are run side by side, at least 1.
 
         Returns:
             Arrays `[sequences, ...]`.
@@ -314,14 +314,14 @@ class FlaModel:
         return states if self.bos is None else self.forward(states, np.full(sequences, self.bos))[1]
 
     def step(self, states: list[Any], letters: Indices) -> list[Any]:
-        """One token for every sequence.
+        """Read one token in every sequence.
 
         Args:
-            states: as `initial` and `step` give them.
+            states: the states that `initial` or `step` returned.
             letters: int `[sequences]`, from 0.
 
         Returns:
-            The states after it.
+            The states after this token.
         """
         return self.forward(states, self.letters[letters])[1]
 
@@ -329,7 +329,7 @@ class FlaModel:
         """The label of the token with the largest logit.
 
         Args:
-            states: as `step` gives them.
+            states: the states that `step` returned.
             letters: int `[sequences]`, those just read; they are not looked at.
 
         Returns:
@@ -342,7 +342,7 @@ class FlaModel:
         """Read a token for every sequence.
 
         Args:
-            states: as `initial` and `step` give them.
+            states: the states that `initial` or `step` returned.
             tokens: int `[sequences]`, from 0 to the vocabulary's size - 1.
 
         Returns:
@@ -406,7 +406,7 @@ class FlaModel:
         """H of each layer.
 
         Args:
-            states: as `step` gives them.
+            states: the states that `step` returned.
 
         Returns:
             `[sequences, heads, K, V]` for each layer.

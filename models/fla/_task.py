@@ -37,7 +37,7 @@ class FlaTask:
     bos: int | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """What `task.json` holds.
+        """Return the contents of `task.json`.
 
         Returns:
             The entries, with the format.
@@ -53,7 +53,7 @@ class FlaTask:
         """For each token the number of the answer that it is.
 
         Args:
-            vocabulary: how many tokens there are.
+            vocabulary: the number of tokens.
 
         Returns:
             Int `[vocabulary]`; -1 for none.
@@ -70,14 +70,14 @@ class FlaTask:
         """How the answers are compared with the automaton: by states where these are the labels, else by outputs.
 
         Args:
-            automaton: with the task's letters, in the same order; in any form that `as_automaton` takes.
-            name: of the checkpoint, for errors.
+            automaton: an automaton with the task's letters, in the same order, in any form that `as_automaton` accepts.
+            name: the name of the checkpoint, for error messages.
 
         Returns:
-            What each answer means.
+            The meaning of each answer.
 
         Raises:
-            InputError: the letters are others, or no answer is one of the automaton's.
+            InputError: the letters differ, or no answer is one of the automaton's.
         """
         automaton = as_automaton(automaton)
         same_letters(automaton, list(self.letters), name)

@@ -166,7 +166,7 @@ class ReadOut(nn.Module):
 
     Args:
         config: `width`, `output_norm` and `output_gate`.
-        heads: of the mixer, at least 1.
+        heads: the number of heads of the mixer, at least 1.
         values: entries of a head's output, at least 1.
     """
 

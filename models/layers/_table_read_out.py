@@ -78,7 +78,7 @@ class TableReadOut(nn.Module):
         """Take the tables of a layer.
 
         Args:
-            layer: with `reads` and `next_letter`.
+            layer: a layer with `reads` and `next_letter`.
             places: for each head where its entries are in y, int `[entries]`.
             codes: for each head `[codes, entries]`.
         """

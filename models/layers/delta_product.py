@@ -1,4 +1,4 @@
-"""DeltaProduct layers: n_h generalized Householder factors a token; DeltaNet with one; gated or not."""
+"""DeltaProduct layers: n_h generalized Householder factors per token; DeltaNet with one; gated or not."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class DeltaProduct(nn.Module):
     """H ← gate·H, then H ← (I - β_j k_j k_jᵀ) H + β_j k_j v_jᵀ for j = 1, ..., n_h; o = qᵀ H.
 
     Args:
-        config: of the family `deltaproduct`.
+        config: a configuration of the family `deltaproduct`.
 
     Source: arXiv 2502.10297; with one factor arXiv 2406.06484, gated arXiv 2412.06464.
     """
@@ -62,11 +62,11 @@ class DeltaProduct(nn.Module):
         self.read_out = ReadOut(config, heads, V)
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """Read tokens.
+        """Apply the layer to tokens.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
-            state: that after the tokens before; None at the start of a word.
+            x: the inputs, `[replicas, batch, tokens, width]`.
+            state: the state after the previous tokens; None at the start of a word.
 
         Returns:
             Outputs of the shape of x, and the state after the tokens: `state["H"]` `[replicas, batch, heads, K, V]`.
@@ -92,12 +92,12 @@ class DeltaProduct(nn.Module):
     def controls(
         self, x: Tensor, state: State, after: State
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:
-        """What the recurrence is driven by.
+        """The inputs of the recurrence.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
-            state: that after the tokens before, for convolutions; empty at the start of a word.
-            after: takes the convolutions' state after the tokens.
+            x: the inputs, `[replicas, batch, tokens, width]`.
+            state: the state after the previous tokens, for convolutions; empty at the start of a word.
+            after: receives the state of the convolutions after the tokens.
 
         Returns:
             q `[R,B,T,H,K]`, k `[R,B,T,n_h,H,K]`, v `[R,B,T,n_h,H,V]`, β `[R,B,T,n_h,H]`, and the gate `[R,B,T,H]` or None.
@@ -115,11 +115,11 @@ class DeltaProduct(nn.Module):
         return q, k, v, beta, self._gate(x)
 
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
-        """A(x), each token's product of factors.
+        """The transition matrix A(x) of each token, which is the product of its factors.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
-            state: that after the tokens before; None at the start of a word.
+            x: the inputs, `[replicas, batch, tokens, width]`.
+            state: the state after the previous tokens; None at the start of a word.
 
         Returns:
             `[replicas, batch, tokens, heads, K, K]`, in float64.
@@ -140,10 +140,10 @@ class DeltaProduct(nn.Module):
         return A
 
     def queries(self, x: Tensor) -> Tensor:
-        """q of tokens that depend on no others (no convolution).
+        """The queries of tokens. They depend on no other tokens, so there must be no convolution.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
+            x: the inputs, `[replicas, batch, tokens, width]`.
 
         Returns:
             `[replicas, batch, tokens, heads, K]`.
@@ -151,11 +151,11 @@ class DeltaProduct(nn.Module):
         return self.controls(x, {}, {})[0]
 
     def factors(self, x: Tensor, state: State | None = None) -> tuple[Tensor, Tensor, Tensor]:
-        """What `transitions` multiplies.
+        """The factors whose products `transitions` returns.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
-            state: that after the tokens before; None at the start of a word.
+            x: the inputs, `[replicas, batch, tokens, width]`.
+            state: the state after the previous tokens; None at the start of a word.
 
         Returns:
             β `[R,B,T,n_h,H]`, keys `[R,B,T,n_h,H,K]`, gates `[R,B,T,H]`.

@@ -26,7 +26,7 @@ class FullMatrix(nn.Module):
     `direct`: A = M, whatever its norm.
 
     Args:
-        config: of the family `matrix`.
+        config: a configuration of the family `matrix`.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -41,11 +41,11 @@ class FullMatrix(nn.Module):
         self.read_out = ReadOut(config, heads, V)
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """Read tokens.
+        """Apply the layer to tokens.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
-            state: that after the tokens before; None at the start of a word.
+            x: the inputs, `[replicas, batch, tokens, width]`.
+            state: the state after the previous tokens; None at the start of a word.
 
         Returns:
             Outputs of the shape of x, and the state after the tokens: `state["H"]` `[replicas, batch, heads, K, V]`.
@@ -71,10 +71,10 @@ class FullMatrix(nn.Module):
         return y, after
 
     def queries(self, x: Tensor) -> Tensor:
-        """q of tokens that depend on no others (no convolution).
+        """The queries of tokens. They depend on no other tokens, so there must be no convolution.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
+            x: the inputs, `[replicas, batch, tokens, width]`.
 
         Returns:
             `[replicas, batch, tokens, heads, K]`.
@@ -82,11 +82,11 @@ class FullMatrix(nn.Module):
         return split_heads(self.query(x, {}, "query", {}), self.config.heads)
 
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
-        """A(x) of each token.
+        """The transition matrix A(x) of each token.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
-            state: not looked at, since a transition depends on its token alone.
+            x: the inputs, `[replicas, batch, tokens, width]`.
+            state: not used, since a transition depends on its token alone.
 
         Returns:
             `[replicas, batch, tokens, heads, K, K]`, in float64.

@@ -14,7 +14,7 @@ class LSTM(nn.Module):
     """`torch.nn.LSTM` of the model's width.
 
     Args:
-        config: of the family `lstm`; its `width` is read.
+        config: a configuration of the family `lstm`; its `width` is read.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -22,10 +22,10 @@ class LSTM(nn.Module):
         self.by_seed = nn.ModuleList([nn.LSTM(config.width, config.width, batch_first=True)])
 
     def begin(self, x: Tensor) -> State:
-        """The state before a first token: zeros.
+        """The state before the first token, which is zero.
 
         Args:
-            x: the tokens to come, `[replicas, batch, tokens, width]`.
+            x: the inputs that follow, `[replicas, batch, tokens, width]`.
 
         Returns:
             h and c, `[replicas, batch, 1, width]`.
@@ -34,11 +34,11 @@ class LSTM(nn.Module):
         return {"h": zeros, "c": zeros}
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """Read tokens.
+        """Apply the layer to tokens.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
-            state: that after the tokens before; None at the start of a word.
+            x: the inputs, `[replicas, batch, tokens, width]`.
+            state: the state after the previous tokens; None at the start of a word.
 
         Returns:
             Outputs of the shape of x, and the state after the tokens: h and c, `[replicas, batch, 1, width]`.

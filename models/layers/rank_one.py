@@ -37,7 +37,7 @@ class RankOne(nn.Module):
     - `complex_kda`: (I - β k kᵀ) diag(w): u = -β k, z = k ⊙ w, w and 1 - β in the range; β k vᵀ is written.
 
     Args:
-        config: of the family `gla`, `rwkv7` or `complex_kda`.
+        config: a configuration of the family `gla`, `rwkv7` or `complex_kda`.
 
     Source: arXiv 2312.06635 (GLA), arXiv 2503.14456 (RWKV-7).
     """
@@ -64,11 +64,11 @@ class RankOne(nn.Module):
         self.read_out = ReadOut(config, heads, V)
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """Read tokens.
+        """Apply the layer to tokens.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
-            state: that after the tokens before; None at the start of a word.
+            x: the inputs, `[replicas, batch, tokens, width]`.
+            state: the state after the previous tokens; None at the start of a word.
 
         Returns:
             Outputs of the shape of x, and the state after the tokens: `state["H"]` `[replicas, batch, heads, K, V]`.
@@ -93,12 +93,12 @@ class RankOne(nn.Module):
     def controls(
         self, x: Tensor, state: State, after: State
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None, Tensor | None]:
-        """What the recurrence is driven by, as `rank_one_scan` takes it.
+        """The inputs of the recurrence, as `rank_one_scan` takes it.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
-            state: that after the tokens before, for convolutions; empty at the start of a word.
-            after: takes the convolutions' state after the tokens.
+            x: the inputs, `[replicas, batch, tokens, width]`.
+            state: the state after the previous tokens, for convolutions; empty at the start of a word.
+            after: receives the state of the convolutions after the tokens.
 
         Returns:
             q, w, u, z, k `[R,B,T,H,K]` and v `[R,B,T,H,V]`; k and v may be None.
@@ -128,10 +128,10 @@ class RankOne(nn.Module):
         return q, w, -written, k * w, written, v
 
     def queries(self, x: Tensor) -> Tensor:
-        """q of tokens that depend on no others (no convolution).
+        """The queries of tokens. They depend on no other tokens, so there must be no convolution.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
+            x: the inputs, `[replicas, batch, tokens, width]`.
 
         Returns:
             `[replicas, batch, tokens, heads, K]`.
@@ -139,11 +139,11 @@ class RankOne(nn.Module):
         return self.controls(x, {}, {})[0]
 
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
-        """A(x) of each token.
+        """The transition matrix A(x) of each token.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
-            state: that after the tokens before; None at the start of a word.
+            x: the inputs, `[replicas, batch, tokens, width]`.
+            state: the state after the previous tokens; None at the start of a word.
 
         Returns:
             `[replicas, batch, tokens, heads, K, K]`, in float64.

@@ -22,7 +22,7 @@ class Selective(nn.Module):
     u: heads · head_dim channels; each has `value_dim` states.
 
     Args:
-        config: of the family `mamba`.
+        config: a configuration of the family `mamba`.
 
     Source: arXiv 2312.00752; the range (-1, 1) arXiv 2411.12537.
     """
@@ -47,11 +47,11 @@ class Selective(nn.Module):
         self.output = SeededLinear(channels, config.width)
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """Read tokens.
+        """Apply the layer to tokens.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
-            state: that after the tokens before; None at the start of a word.
+            x: the inputs, `[replicas, batch, tokens, width]`.
+            state: the state after the previous tokens; None at the start of a word.
 
         Returns:
             Outputs of the shape of x, and the state after the tokens: `state["H"]` `[replicas, batch, channels, states]`.
@@ -69,11 +69,11 @@ class Selective(nn.Module):
         return result, after
 
     def transitions(self, x: Tensor, state: State | None = None) -> Tensor:
-        """A(x): a diagonal matrix a channel.
+        """A(x): a diagonal matrix per channel.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
-            state: not looked at, since a transition depends on its token alone.
+            x: the inputs, `[replicas, batch, tokens, width]`.
+            state: not used, since a transition depends on its token alone.
 
         Returns:
             `[replicas, batch, tokens, channels, states, states]`, in float64.

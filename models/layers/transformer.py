@@ -17,7 +17,7 @@ class Attention(nn.Module):
     """Softmax attention over all tokens so far; its state is all keys and values so far.
 
     Args:
-        config: of the family `transformer`; `width` is a multiple of 2 · `heads`.
+        config: a configuration of the family `transformer`; `width` is a multiple of 2 · `heads`.
 
     Source: arXiv 1706.03762, with rotary positions (arXiv 2104.09864).
     """
@@ -29,11 +29,11 @@ class Attention(nn.Module):
         self.output = SeededLinear(config.width, config.width)
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """Read tokens.
+        """Apply the layer to tokens.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
-            state: that after the tokens before; None at the start of a word.
+            x: the inputs, `[replicas, batch, tokens, width]`.
+            state: the state after the previous tokens; None at the start of a word.
 
         Returns:
             Outputs of the shape of x, and all keys and values, `[replicas, batch, heads, tokens so far, width / heads]`.

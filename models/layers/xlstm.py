@@ -32,7 +32,7 @@ class SLSTM(nn.Module):
     compiled on the spot.
 
     Args:
-        config: of the family `slstm`.
+        config: a configuration of the family `slstm`.
 
     Raises:
         InputError: the package xlstm, an extra, is not installed.
@@ -54,10 +54,10 @@ class SLSTM(nn.Module):
         self.by_seed = nn.ModuleList([layer])
 
     def begin(self, x: Tensor) -> State:
-        """The state before a first token: zeros.
+        """The state before the first token, which is zero.
 
         Args:
-            x: the tokens to come, `[replicas, batch, tokens, width]`.
+            x: the inputs that follow, `[replicas, batch, tokens, width]`.
 
         Returns:
             `slstm` `[replicas, batch, 4, width]`, and `conv` where there is a convolution.
@@ -70,11 +70,11 @@ class SLSTM(nn.Module):
         return state
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """Read tokens.
+        """Apply the layer to tokens.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
-            state: that after the tokens before; None at the start of a word.
+            x: the inputs, `[replicas, batch, tokens, width]`.
+            state: the state after the previous tokens; None at the start of a word.
 
         Returns:
             Outputs of the shape of x, and the state after the tokens: `state["slstm"]` y, c, n, m, `[replicas, batch, 4, width]`.
@@ -136,7 +136,7 @@ class MLSTM(nn.Module):
     """`xlstm.mLSTMLayer`: its parallel form in training, its steps, which carry a state, otherwise.
 
     Args:
-        config: of the family `mlstm`.
+        config: a configuration of the family `mlstm`.
 
     Raises:
         InputError: the package xlstm, an extra, is not installed.
@@ -156,10 +156,10 @@ class MLSTM(nn.Module):
         self.by_seed = nn.ModuleList([layer])
 
     def begin(self, x: Tensor) -> State:
-        """The state before a first token: zeros.
+        """The state before the first token, which is zero.
 
         Args:
-            x: the tokens to come, `[replicas, batch, tokens, width]`.
+            x: the inputs that follow, `[replicas, batch, tokens, width]`.
 
         Returns:
             `c`, `n`, `m` and `conv`, each `[replicas, batch, ...]`.
@@ -174,11 +174,11 @@ class MLSTM(nn.Module):
         )  # fmt: skip
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        """Read tokens.
+        """Apply the layer to tokens.
 
         Args:
-            x: `[replicas, batch, tokens, width]`.
-            state: that after the tokens before; None at the start of a word.
+            x: the inputs, `[replicas, batch, tokens, width]`.
+            state: the state after the previous tokens; None at the start of a word.
 
         Returns:
             Outputs of the shape of x, and the state after the tokens; no state comes out of training.

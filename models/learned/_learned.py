@@ -47,15 +47,15 @@ class LearnedHead:
     """One head, H ← A(x) H + B(x), in float64.
 
     Attributes:
-        name: for errors and results.
+        name: a name for error messages and results.
         A: a transition for each letter, `[letters, n, n]`.
         B: what each letter adds, `[letters, n, d]`.
         H0: the state before the first letter, `[n, d]`.
-        factors: of each letter, where they are known.
-        exact: the matrices in exact numbers, where they are known.
+        factors: the factors of each letter, if they are known.
+        exact: the matrices in exact numbers, if they are known.
         spread: the largest spectral distance of a letter's transitions in two contexts from their mean, which `A` then is; 0
             where A is a function of the letter.
-        copies: which heads of the layer have just these numbers.
+        copies: the heads of the layer that have exactly these numbers.
     """
 
     name: str
@@ -69,17 +69,17 @@ class LearnedHead:
 
     @property
     def dim(self) -> int:
-        """n."""
+        """The dimension n of the state."""
         return int(self.A.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What is to be answered.
+    """The answers that a model should give.
 
     Attributes:
-        automaton: whose states are followed.
-        table: the number of the answer, int `[letters, states before]`; -1 where nothing is asked.
+        automaton: the automaton that the model should follow.
+        table: the number of the right answer, int `[letters, states before]`; -1 if there is no answer.
         names: the text of each answer.
     """
 
@@ -95,18 +95,18 @@ class Target:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """Anybody's layer or model.
+    """A learned layer or model from any source, with the answers that it should give.
 
     Attributes:
-        name: for errors and results.
-        letters: their texts.
-        heads: those that are known; empty where only answers are compared.
-        target: what is to be answered.
+        name: a name for error messages and results.
+        letters: the texts of the letters.
+        heads: the heads that are known; empty if only answers are compared.
+        target: the right answers.
         stepper: runs the model and answers in numbers of `target`.
         head_states: a function from the stepper's states to those of each head.
-        read: a function from heads' states and letters alone to answers, None where it cannot be had.
-        arithmetic: of the stepper, in words.
-        notes: what was read how.
+        read: a function from the states of the heads and the letters alone to answers; None if there is none.
+        arithmetic: the arithmetic of the stepper, in words.
+        notes: sentences about how the model was read.
     """
 
     name: str

@@ -116,14 +116,14 @@ CONTEXTS, CONTEXT_LENGTH = 64, 64
 
 
 def load_learned_model(folder: str, automaton: Automaton) -> Learned:
-    """A model folder, held against an automaton: its task says what letters and classes are.
+    """A model folder, compared with an automaton: its task says what letters and classes are.
 
     Args:
         folder: the model folder.
         automaton: with the task's letters, in the same order.
 
     Raises:
-        InputError: a file is wrong, the letters are others, or the task is no automaton's.
+        InputError: a file is wrong, the letters differ, or the task is not an automaton's.
     """
     model, task, trained, bos = automaton_model(folder, "compare")
     texts = tuple(label_text(x) for x in automaton.letters)
@@ -146,19 +146,19 @@ def learned_from_model(
     name: str = "model",
     seed: int = 0,
 ) -> Learned:
-    """One seed's model, held against an automaton.
+    """One seed's model, compared with an automaton.
 
-    One layer without convolution has one transition a letter, found exactly; else transitions are those met in `CONTEXTS` random
+    One layer without convolution has one transition per letter, found exactly; else transitions are those met in `CONTEXTS` random
     words, and their mean is compared.
 
     Args:
-        model: of one seed.
-        automaton: with as many letters as the model reads, without BOS; in any form that `as_automaton` takes.
-        target: what its classes answer; by default the automaton's states.
+        model: a model with one seed.
+        automaton: an automaton with as many letters as the model reads, BOS not counted, in any form that `as_automaton` accepts.
+        target: the right answers; by default the automaton's states.
         meaning: int array `[classes]`, the answer that each class stands for, -1 for none; by default the model's own.
         prefix: letters that are read before the first, as BOS.
-        name: for errors and results.
-        seed: of the random words.
+        name: a name for error messages and results.
+        seed: the seed of the random words.
 
     Returns:
         The model's heads, and how it runs.
@@ -204,7 +204,7 @@ def learned_from_model(
 
 
 def _task_target(task: AutomatonTask, automaton: Automaton, name: str) -> Target:
-    """What the classes of a trained model are, in terms of the automaton that it is held against."""
+    """What the classes of a trained model are, in terms of the automaton that it is compared with."""
     own = task.automaton
     texts = [label_text(c) for c in task.sampler.classes]
     if task.sampler.labels == "state":

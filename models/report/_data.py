@@ -22,17 +22,17 @@ SHARES = (-0.03, 1.03)
 
 @dataclass(frozen=True)
 class Series:
-    """Points of one name.
+    """A named series of points of a chart.
 
     Attributes:
-        name: as the legend shows it.
-        x: where the points are.
-        y: as many; None where nothing was measured, and a line breaks there.
+        name: the name that the legend shows.
+        x: the x coordinates of the points.
+        y: the y coordinates, as many as x; None if nothing was measured, in which case a line is interrupted.
         kind: points, a line, a line of steps, or bars.
-        role: fixes colour and symbol in all charts of a report: 0 constructed, 1 learned, 2 snapped, 3 a bound; groups count
-            on from 4.
-        hover: a text for each point, or none at all.
-        filters: what a reader can choose the series by, such as `(("head", "head 1"), ("letter", "(0 1)"))`.
+        role: determines colour and symbol in all charts of a report: 0 constructed, 1 learned, 2 snapped, 3 a bound; groups
+            have the numbers from 4 on.
+        hover: a text for each point, or empty.
+        filters: the properties by which a reader can select the series, such as `(("head", "head 1"), ("letter", "(0 1)"))`.
 
     Raises:
         ValueError: `x`, `y` and `hover` are of different lengths.
@@ -61,7 +61,7 @@ class Mark:
     Attributes:
         axis: `x` or `y`.
         at: the value on that axis.
-        label: as the chart shows it.
+        label: the text that the chart shows.
     """
 
     axis: Literal["x", "y"]
@@ -71,20 +71,20 @@ class Mark:
 
 @dataclass(frozen=True)
 class Chart:
-    """Series over two axes.
+    """A chart of some series over two axes.
 
     Attributes:
-        slug: names the chart's files and its place in a page.
+        slug: names the files of the chart and its anchor on the page.
         title: its heading.
-        description: says in a sentence or two what is to be seen, for those who cannot see it.
-        x_label: of the x axis.
-        y_label: of the y axis.
-        series: what is drawn.
+        description: a sentence or two that describe the chart to readers who cannot see it.
+        x_label: the label of the x axis.
+        y_label: the label of the y axis.
+        series: the series that are drawn.
         source: where the numbers come from (files, settings, seeds).
         marks: lines across the chart.
-        log_x: the x axis is logarithmic.
-        log_y: the y axis is logarithmic.
-        circle: the unit circle is drawn, and both axes have one scale.
+        log_x: whether the x axis is logarithmic.
+        log_y: whether the y axis is logarithmic.
+        circle: whether the unit circle is drawn, with the same scale on both axes.
         y_range: ends of the y axis; by default it follows the points.
     """
 
@@ -112,7 +112,7 @@ class Chart:
 
     @property
     def filters(self) -> dict[str, list[str]]:
-        """What its series can be chosen by, and the values of each, in the order of their first use."""
+        """The properties by which its series can be selected, with their values in the order of their first use."""
         found: dict[str, list[str]] = {}
         for key, value in dict.fromkeys(pair for series in self.series for pair in series.filters):
             found.setdefault(key, []).append(value)
@@ -140,9 +140,9 @@ class Picture:
     """A drawing that is ready, as the text of an SVG file.
 
     Attributes:
-        slug: names its file and its place in a page.
+        slug: names its file and its anchor on the page.
         title: its heading.
-        description: says what is to be seen, for those who cannot see it.
+        description: describes the picture to readers who cannot see it.
         svg: the text.
         source: what it was drawn from.
     """
@@ -159,11 +159,11 @@ class Table:
     """Rows of plain cells under named columns.
 
     Attributes:
-        slug: names its file and its place in a page.
+        slug: names its file and its anchor on the page.
         title: its heading.
         description: says what the rows are.
         columns: their headings.
-        rows: as many cells each as there are columns; None for what was not measured.
+        rows: rows with one cell per column; None for values that were not measured.
         source: where the cells come from.
     """
 
@@ -183,10 +183,10 @@ Item: TypeAlias = Chart | Picture | Table
 
 @dataclass(frozen=True)
 class Section:
-    """Items under one heading, with an introductory text.
+    """A section of the page: items under a heading, with an introductory text.
 
     Attributes:
-        slug: its place in a page.
+        slug: its anchor on the page.
         title: the heading.
         text: blank lines divide its paragraphs, backticks mark code.
         items: charts, pictures and tables.
@@ -284,32 +284,32 @@ def spread_indices(count: int, most: int) -> list[int]:
 
 @dataclass(frozen=True)
 class LearnedLimits:
-    """How much of a trained model is compared and shown. What a limit leaves out is said in the report.
+    """Limits on how much of a trained model is compared and shown. The report says what a limit leaves out.
 
     Attributes:
-        words: random words of the comparison, see `Sampling`; all counts here are at least 1.
-        length: letters of each.
-        fit: up to so many letters states make up the class means.
-        seed: of the words.
-        test_words: of the test of a model folder, which has no `result.json`.
-        test_length: letters of each of these.
-        letters: drawn in the spectra.
-        heads: drawn where none carries states.
-        points: drawn of the clusters.
-        states: of the automaton that are drawn of the clusters.
-        numbers: kept of all states of all heads; for larger states fewer words are taken.
-        entries: of a state, above which no automaton is made of clusters.
+        words: the number of random words of the comparison, see `Sampling`; all counts here are at least 1.
+        length: the number of letters of each word.
+        fit: only states after at most this many letters are averaged into class means.
+        seed: the seed of the random words.
+        test_words: the number of words on which a model folder is tested, since it has no `result.json`.
+        test_length: the number of letters of each of these words.
+        letters: the largest number of letters that the spectra show.
+        heads: the largest number of heads that are drawn if none carries states.
+        points: the largest number of points of clusters that are drawn.
+        states: the largest number of states of the automaton for which clusters are drawn.
+        numbers: the largest number of entries of states that are kept for all heads; if states are larger, fewer words are used.
+        entries: the largest number of entries of a state for which an automaton is made from clusters.
         max_letters: the largest alphabet that is compared.
-        max_group: most elements of a transition group that is compared.
-        max_dim: largest dimension of matrices that are compared.
-        arithmetic: of a certificate that the model must fail, `per_step:FORMAT`.
-        loops: the letters whose powers are searched for it; from 0.
-        steps: most letters of a power; the checker does them one by one in exact numbers.
-        work: most products of numbers for a letter.
-        dtype: of the rounding horizon.
+        max_group: the largest number of elements of a transition group that is compared.
+        max_dim: the largest dimension of matrices that are compared.
+        arithmetic: the arithmetic, `per_step:FORMAT`, of a certificate that the model must fail.
+        loops: the number of letters whose powers are searched for such a certificate, at least 0.
+        steps: the largest number of letters of a power; the checker does them one by one in exact numbers.
+        work: the largest number of products of numbers for a letter.
+        dtype: the float format of the horizon by rounding.
 
     Raises:
-        InputError: one that counts something is below 1.
+        InputError: a count is below 1.
     """
 
     words: int = 128
@@ -357,24 +357,26 @@ class LearnedLimits:
 
 @dataclass(frozen=True)
 class ShownLimits:
-    """How much of a construction is shown. What a limit leaves out is said in the report.
+    """Limits on how much of a construction is shown. The report says what a limit leaves out.
 
     Attributes:
-        letters: drawn, and with points of their own, of each head; all limits here are at least 1.
-        heads: with points of their own.
-        states: of a drawn automaton.
-        arrows: of a drawn automaton.
-        dimension: of a head drawn as wires.
-        rows: of a table.
-        spectra: different matrices of a head whose eigenvalues are enclosed.
-        matrices: different ones of all heads together, above which claims are asked about the automaton alone.
-        points: of a curve.
-        codes: of a head, above which no horizons are computed.
-        monoid: elements of the transition monoid that are listed.
-        head_steps: tokens of a word times heads that are run in each dtype.
+        letters: the largest number of letters of each head that are drawn and have their own points; all limits here are at
+            least 1.
+        heads: the largest number of heads that have their own points.
+        states: the largest number of states of an automaton that is drawn.
+        arrows: the largest number of arrows of an automaton that is drawn.
+        dimension: the largest dimension of a head that is drawn as wires.
+        rows: the largest number of rows of a table.
+        spectra: the largest number of different matrices of a head whose eigenvalues are enclosed.
+        matrices: the largest number of different matrices of all heads together to which claims are applied; if there are more,
+            claims are applied to the automaton only.
+        points: the largest number of points of a curve.
+        codes: the largest number of codes of a head for which horizons are computed.
+        monoid: the largest number of elements of the transition monoid that are listed.
+        head_steps: the largest product of tokens of a word and heads that is run in each dtype.
 
     Raises:
-        InputError: one is below 1.
+        InputError: a limit is below 1.
     """
 
     letters: int = 12
@@ -400,13 +402,13 @@ class RandomRuns:
     """Uniform random words on which constructions are run.
 
     Attributes:
-        words: how many, at least 1.
-        length: letters of each, at least 1.
-        seed: of the words, from 0.
+        words: the number of words, at least 1.
+        length: the number of letters of each word, at least 1.
+        seed: the seed of the random words, at least 0.
         dtypes: float formats, at least one, each of which runs all words.
 
     Raises:
-        InputError: for no word, no letter, a negative seed, no dtype, or an unknown one.
+        InputError: there are no words, letters or dtypes, the seed is negative, or a dtype is unknown.
 
     Example:
         >>> RandomRuns(words=2).text

@@ -32,12 +32,12 @@ _LOADS = "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; base-u
 
 
 def render_page(title: str, sections: Sequence[Section]) -> str:
-    """The whole page.
+    """Render the whole page as HTML.
 
-    The page may run two scripts, its own and plotly.js, allowed by their hashes, and load nothing.
+    The page may run only two scripts, its own and plotly.js, which are allowed by their hashes. It loads nothing else.
 
     Args:
-        title: its heading.
+        title: the heading of the page.
         sections: shown one after another. Slugs of sections, and of items, must differ: small letters, digits and
             hyphens, as `number_slugs` makes them.
 
@@ -45,8 +45,8 @@ def render_page(title: str, sections: Sequence[Section]) -> str:
         The text of the HTML file.
 
     Raises:
-        ValueError: for a wrong slug, and for a picture that is no SVG.
-        InputError: where jinja2 or plotly is not installed.
+        ValueError: a slug is wrong, or a picture is not an SVG.
+        InputError: jinja2 or plotly is not installed.
     """
     for slugs in ([s.slug for s in sections], [item.slug for s in sections for item in s.items]):
         if wrong := [slug for slug in slugs if not SLUG.fullmatch(slug)]:

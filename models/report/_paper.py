@@ -40,18 +40,18 @@ _CHARACTER = 0.062
 def draw_items(
     sections: Iterable[Section], kind: Format, width: float = COLUMN
 ) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each file: a chart's figure and CSV, a table's CSV, a picture's SVG.
+    """Yield the name and content of each file: figure and CSV of each chart, CSV of each table, SVG of each picture.
 
     Args:
-        sections: what is drawn.
+        sections: the sections whose items are drawn.
         kind: png, pdf or svg, for charts.
-        width: of a figure, in inches.
+        width: the width of a figure in inches.
 
     Yields:
         The name and the content of each file.
 
     Raises:
-        InputError: where `width` is not from 1.5 to 20.
+        InputError: `width` is not between 1.5 and 20.
     """
     if not NARROWEST <= width <= WIDEST:
         raise InputError(f"width {width}: {NARROWEST:g} to {WIDEST:g} inches are possible")
@@ -65,12 +65,12 @@ def draw_items(
 
 
 def draw_chart(chart: Chart, kind: Format, width: float = COLUMN) -> bytes:
-    """The figure of one chart; the same chart gives the same bytes.
+    """Draw the figure of a chart. The same chart gives the same bytes.
 
     Args:
-        chart: what is drawn.
+        chart: the chart that is drawn.
         kind: png, pdf or svg.
-        width: in inches, 1.5 to 20.
+        width: the width in inches, from 1.5 to 20.
 
     Returns:
         The content of the file.

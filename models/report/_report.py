@@ -36,16 +36,16 @@ MAX_BYTES = 5_000_000
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """What was written.
+    """The files that a report consists of.
 
     Attributes:
         page: the HTML file.
-        bytes: its size.
-        sections: their slugs, in order.
-        charts: how many there are.
-        pictures: how many there are.
-        tables: how many there are.
-        files: the figures and their data.
+        bytes: the size of the page in bytes.
+        sections: the slugs of the sections, in order.
+        charts: the number of charts.
+        pictures: the number of pictures.
+        tables: the number of tables.
+        files: the files with figures and their data.
     """
 
     page: Path
@@ -57,7 +57,7 @@ class Report:
     files: tuple[Path, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values.
+        """Return the result as plain values for JSON.
 
         Returns:
             The fields by name.
@@ -66,7 +66,7 @@ class Report:
         return {**vars(self), "page": str(self.page), **lists}
 
     def rows(self) -> list[tuple[str, str]]:
-        """What was written, for a table.
+        """Describe the written files as rows of a table.
 
         Returns:
             Labels and texts.
@@ -101,28 +101,28 @@ def write_report(
     max_bytes: int = MAX_BYTES,
     progress: Callable[[float], None] | None = None,
 ) -> Report:
-    """Write the page of a folder, and the figures of a paper. Nothing is written before everything is drawn.
+    """Write a page about a folder, and figures for a paper. Nothing is written before everything is drawn.
 
     Args:
-        folder: what `train` wrote, a model folder, or a folder with certificates.
-        output: the page, by default the folder's `report.html`.
+        folder: a folder that `train` wrote, a model folder, or a folder with certificates.
+        output: the file of the page, by default `report.html` in the folder.
         png: a folder for the figures as PNG, with their data as CSV; None for none.
         pdf: a folder for the figures as PDF, with their data as CSV; None for none.
-        width: of the figures, in inches, 1.5 to 20.
-        command: what is said to have made the page.
-        seed: whose model of a training is compared, by default the one that is right longest.
-        learned: how much of a model is compared and shown.
-        runs: random words on which constructions are run.
-        limits: how much of constructions is shown.
-        max_bytes: of the page.
-        progress: told the share of the work that is done, from 0 to 1.
+        width: the width of the figures in inches, from 1.5 to 20.
+        command: the command line that the page names as its origin.
+        seed: the seed of the trained model that is compared, by default the one that is accurate up to the greatest length.
+        learned: limits on how much of a model is compared and shown.
+        runs: the random words on which constructions are run.
+        limits: limits on how much of constructions is shown.
+        max_bytes: the largest size of the page in bytes.
+        progress: called with the fraction of the work that is done, from 0 to 1.
 
     Returns:
         What was written.
 
     Raises:
-        InputError: for a folder without any of these, for a file that is broken, and where the extra `report` is missing.
-        LimitError: for a page of more than `max_bytes`.
+        InputError: the folder contains none of these, a file is broken, or the extra `report` is not installed.
+        LimitError: the page would have more than `max_bytes`.
     """
     load_template()
     load_plotly()

@@ -54,13 +54,13 @@ class SweepFolder:
         """A finished cell's result.
 
         Args:
-            cell: of the sweep.
+            cell: a cell of the sweep.
 
         Returns:
             `{"status": "done" or "failed", ...}`; None for one that is not finished.
 
         Raises:
-            InputError: the file is no result, or one of other settings.
+            InputError: the file is not a result, or one of other settings.
         """
         path = self.path / "cells" / f"{cell.key}.json"
         if not path.exists():
@@ -78,7 +78,7 @@ class SweepFolder:
         """Take this process's lock of the cell.
 
         Args:
-            cell: of the sweep.
+            cell: a cell of the sweep.
 
         Returns:
             The lock, to be released; None where another process has it.
@@ -109,7 +109,7 @@ class SweepFolder:
         """Which machine and process has the cell, and since when.
 
         Args:
-            cell: of the sweep.
+            cell: a cell of the sweep.
 
         Returns:
             A text; None for none.
@@ -128,7 +128,7 @@ class SweepFolder:
         """Write the cell's result, whole or not at all.
 
         Args:
-            cell: of the sweep.
+            cell: a cell of the sweep.
             result: plain values, with `status`.
         """
         path = self.path / "cells" / f"{cell.key}.json"
@@ -140,16 +140,16 @@ class SweepFolder:
 def run_sweep(
     sweep: Sweep, place: SweepFolder, *, minutes: float | None = None, say: Say = lambda _: None
 ) -> bool:
-    """Train the cells that nobody has.
+    """Train the cells of a sweep that are neither finished nor held by another process.
 
     An error in a cell is its result, and what this machine lacks leaves it without one; the others go on. As long as there was
     something to train, it looks again at the cells that others had, since these may have stopped.
 
     Args:
         sweep: the cells.
-        place: the folder of results, which machines may share.
-        minutes: then the cell in hand is saved and given back, to go on later; None for no limit.
-        say: told each event in a line.
+        place: the folder of results, which several machines may share.
+        minutes: after this time, the current cell is saved and released, so that it can be continued later; None for no limit.
+        say: called with a line about each event.
 
     Returns:
         Whether all cells are finished now.

@@ -43,12 +43,12 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tru
 
 @dataclass(frozen=True)
 class SweepCell:
-    """A row's experiment for some of its seeds.
+    """A cell: the experiment of a row for some of its seeds.
 
     Attributes:
         key: names its files.
         row: the name of its row.
-        experiment: what is trained.
+        experiment: the experiment that is trained.
     """
 
     key: str
@@ -61,9 +61,9 @@ class SweepRow:
     """A line of the table.
 
     Attributes:
-        name: its first cell.
-        published: what the source prints for it, or "".
-        cells: of its seeds.
+        name: the name of the row, which its first table cell shows.
+        published: the value that the source publishes for it, or "".
+        cells: the cells of its seeds.
     """
 
     name: str
@@ -73,13 +73,13 @@ class SweepRow:
 
 @dataclass(frozen=True)
 class Sweep:
-    """All rows.
+    """A sweep: a table of experiments.
 
     Attributes:
-        name: of the table.
-        caption: what stands above it.
+        name: the name of the table.
+        caption: the text above it.
         measure: accuracy, scaled_accuracy, exact, longest_90 or bits.
-        good: from which value on a seed counts as converged; for bits, down to which.
+        good: the value from which on a seed counts as converged; for bits, the largest such value.
         rows: at least one.
     """
 

@@ -27,8 +27,8 @@ def sweep_table(sweep: Sweep, folder: SweepFolder) -> list[list[str]]:
     """The results as a table: for each test length the median over seeds, the best, and how many seeds are good.
 
     Args:
-        sweep: as `read_sweep` reads it.
-        folder: of the results, finished or not.
+        sweep: a sweep, as `read_sweep` returns it.
+        folder: the folder with the results, which may be incomplete.
 
     Returns:
         Headings, then rows.
@@ -164,8 +164,8 @@ def draw_sweep(sweep: Sweep, folder: SweepFolder, path: str | Path) -> bool:
     """Write the curves of all rows with results.
 
     Args:
-        sweep: as `read_sweep` reads it.
-        folder: of the results, finished or not.
+        sweep: a sweep, as `read_sweep` returns it.
+        folder: the folder with the results, which may be incomplete.
         path: a `.png`, `.pdf` or `.svg`.
 
     Returns:

@@ -32,7 +32,7 @@ class AutomatonTask:
 
     @cached_property
     def automaton(self) -> Automaton:
-        """What the SPEC names."""
+        """The automaton that the SPEC names."""
         s = self.settings
         return automaton_from_spec(
             s.spec, alphabet=s.alphabet, start=s.start, group=s.group, product=s.product
@@ -71,13 +71,13 @@ class AutomatonTask:
         return len(self.sampler.classes)
 
     def batches(self, seeds: Sequence[int], step: int, words: int, length: int) -> Batch:
-        """A step's training words, `words` of each seed's own.
+        """The training words of one step: `words` words for each seed, different for different seeds.
 
         Args:
-            seeds: a number for each model, from 0.
-            step: of the training, from 0; the words depend on seed and step alone.
-            words: of each seed, at least 1.
-            length: letters of each, without BOS.
+            seeds: the seed of each model, at least 0.
+            step: the training step, counted from 0; the words depend only on the seed and the step.
+            words: the number of words of each seed, at least 1.
+            length: the number of letters of each word, BOS not counted.
 
         Returns:
             Letters and labels `[seeds, words, tokens]`.
@@ -88,12 +88,12 @@ class AutomatonTask:
         return self.with_bos(letters, labels) if self.bos else Batch(letters, labels)
 
     def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
-        """Test words piece by piece, BOS before the first; labels of every prefix.
+        """The test words piece by piece, with BOS before the first letter and a label for every prefix.
 
         Args:
-            seed: of the words, from 0.
-            words: how many, at least 1.
-            length: letters of each, without BOS.
+            seed: the seed of the random words, at least 0.
+            words: the number of words, at least 1.
+            length: the number of letters of each word, BOS not counted.
 
         Yields:
             Letters and labels `[words, tokens]`.
@@ -102,14 +102,14 @@ class AutomatonTask:
             yield self.with_bos(*batch) if self.bos and number == 0 else batch
 
     def contract(self, train_lengths: Span, test_lengths: tuple[str, ...]) -> TaskContract:
-        """The task in words.
+        """Describe the task.
 
         Args:
             train_lengths: shortest and longest training word, in letters.
-            test_lengths: of the test words, as texts.
+            test_lengths: the lengths of the test words, as texts.
 
         Returns:
-            What a reader must know to compare two results.
+            The contract, which states what a reader must know to compare two results.
         """
         automaton, s = self.automaton, self.settings
         order = "words are read left to right"

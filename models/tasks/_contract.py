@@ -24,24 +24,24 @@ FORMAT = "mirrormata-task/1"
 
 @dataclass(frozen=True, repr=False)
 class TaskContract:
-    """A task in words and numbers.
+    """The contract of a task: what a reader must know to compare two results.
 
     Attributes:
-        task: its name.
+        task: the name of the task.
         alphabet: the letters' texts, BOS last if there is one.
-        classes: labels to choose from, at least 1.
+        classes: the number of labels, at least 1.
         order: how words are read.
-        labels: what is asked: `state`, `output`, or in words.
-        supervision: where it is asked: `per_prefix`, `last`, or in words.
-        bos: words begin with a letter of its own, which has no label.
-        words: how they are drawn.
+        labels: what the labels are: `state`, `output`, or a description.
+        supervision: where there are labels: `per_prefix`, `last`, or a description.
+        bos: whether words begin with an extra letter, which has no label.
+        words: how the words are drawn.
         held_out: pairs of letters, as texts, that training words do not have.
         train_lengths: shortest and longest training word, in letters, BOS not counted.
-        test_lengths: of the test words, in letters, as texts.
-        fidelity: `same`, `reconstruction` or `extension`: how true the task is to its source.
+        test_lengths: the lengths of the test words in letters, as texts.
+        fidelity: how closely the task follows its source: `same`, `reconstruction` or `extension`.
         source: where the task comes from; may be empty.
-        chance: accuracy of guessing, 1 / classes.
-        settings: what builds the task again (`task_from_settings`).
+        chance: the accuracy of guessing, 1 / classes.
+        settings: the settings from which the task can be built again (`task_from_settings`).
     """
 
     task: str
@@ -61,7 +61,7 @@ class TaskContract:
     settings: dict[str, Any]
 
     def rows(self) -> list[tuple[str, str]]:
-        """For a table: a line for each entry.
+        """Return the entries as rows of a table.
 
         Returns:
             Labels and texts.
@@ -88,7 +88,7 @@ class TaskContract:
         return html_table("Task", self.rows())
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values for `task.json`.
+        """Return the contract as plain values for `task.json`.
 
         Returns:
             The fields, with the format.
@@ -105,7 +105,7 @@ class TaskContract:
 
 
 def read_contract(path: str | Path) -> TaskContract:
-    """The inverse of `TaskContract.write`.
+    """Read the contract of a task from a `task.json`.
 
     Args:
         path: a `task.json`.
@@ -114,7 +114,7 @@ def read_contract(path: str | Path) -> TaskContract:
         The contract.
 
     Raises:
-        InputError: the file cannot be read, or is no contract; the line names the entry.
+        InputError: the file cannot be read, or is not a contract; the line names the entry.
     """
     data = read_json(path)
     if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
@@ -142,7 +142,7 @@ def _problems(contract: TaskContract) -> Iterator[str]:
 
 
 def scaled_accuracy(accuracy: float, chance: float) -> float:
-    """(accuracy - chance) / (1 - chance): 0 is guessing, 1 is perfect.
+    """Compute (accuracy - chance) / (1 - chance), which is 0 for guessing and 1 for perfect answers.
 
     Args:
         accuracy: a fraction from 0 to 1.
@@ -166,16 +166,16 @@ def _some(texts: tuple[str, ...], most: int = 12) -> str:
 
 @dataclass(frozen=True)
 class Protocol:
-    """Defaults of a task. Lengths are those of words, in letters.
+    """A protocol: the defaults of a task. Lengths are those of words, in letters.
 
     Attributes:
         train_lengths: shortest and longest training word.
-        test_lengths: each a length, or a span whose lengths count alike.
+        test_lengths: lengths, or spans over whose lengths figures are averaged.
         labels: `state` or `output`.
         words: `uniform`, `live` or `spaced`, see `Sampler`.
         supervision: `per_prefix`, or `last`: only the last label of a word is learned.
-        bos: words begin with a letter of its own.
-        fidelity: how true tasks of the protocol are to its source.
+        bos: whether words begin with an extra letter.
+        fidelity: how closely tasks of the protocol follow its source.
         source: a paper; may be empty.
     """
 
@@ -219,11 +219,11 @@ SCALED_ACCURACY = {
 
 
 def published_protocol(name: str | None, spec: str) -> Protocol:
-    """The protocol of that name for an automaton.
+    """Find a protocol for an automaton.
 
     Args:
-        name: of `PROTOCOLS`; None: states after every prefix, our own lengths.
-        spec: the automaton, which some protocols treat in another way.
+        name: a name in `PROTOCOLS`; None for labels after every prefix and the lengths of this project.
+        spec: the SPEC of the automaton, for which some protocols have other defaults.
 
     Returns:
         The defaults.

@@ -19,7 +19,7 @@ def task_from_settings(settings: TaskSettings | dict[str, Any] | AutomatonLike) 
     """The task that settings describe.
 
     Args:
-        settings: of `[task]`, or a contract's `settings`; or an automaton, in any form but a dict that `automaton_to_spec` takes,
+        settings: the entries of `[task]`, or the `settings` of a contract; or an automaton, in any form but a dict that `automaton_to_spec` takes,
             with all else left to the defaults.
 
     Returns:

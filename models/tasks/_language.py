@@ -38,11 +38,11 @@ class Corpus:
     """Letters in int16: bytes, and `BOUNDARY` after each file.
 
     Attributes:
-        name: of the file or folder.
+        name: the name of the file or folder.
         train: letters of the training text, `[n]`.
         test: letters of the test text, `[n]`.
-        train_files: how many files the training text has.
-        test_files: how many files the test text has.
+        train_files: the number of files of the training text.
+        test_files: the number of files of the test text.
         digest: SHA-256 of all names and contents.
     """
 
@@ -67,7 +67,7 @@ def standard_library(most: int = 1 << 28) -> Corpus:
     """The `.py` files of the running Python's standard library; the digest tells one version from another.
 
     Args:
-        most: bytes of all files together.
+        most: the largest number of bytes of all files together.
 
     Returns:
         The text, every tenth file for testing.
@@ -91,7 +91,7 @@ def read_corpus(place: str, most: int = 1 << 28) -> Corpus:
 
     Args:
         place: the file or folder.
-        most: bytes of all files together.
+        most: the largest number of bytes of all files together.
 
     Returns:
         The text, every tenth file for testing; of a single file, its last tenth.
@@ -164,10 +164,10 @@ class LanguageTask:
 
     Attributes:
         settings: its `spec` is `text`, for the standard library, or `text:PATH`, for a file or folder.
-        whole: test on all of the text.
+        whole: whether to test on the whole text.
 
     Raises:
-        InputError: an entry of `settings` means nothing for text.
+        InputError: an entry of `settings` has no meaning for text.
     """
 
     settings: TaskSettings
@@ -190,12 +190,12 @@ class LanguageTask:
 
     @property
     def protocol(self) -> Published:
-        """Our lengths."""
+        """The protocol for text, with the lengths of this project."""
         return LANGUAGE
 
     @cached_property
     def test_text(self) -> Array:
-        """Letters `[n]` of the test."""
+        """The letters of the test text, `[n]`."""
         corpus = self.corpus
         return np.concatenate([corpus.train, corpus.test]) if self.whole else corpus.test
 
@@ -207,13 +207,13 @@ class LanguageTask:
         return float(-(shares * np.log2(shares)).sum())
 
     def batches(self, seeds: Sequence[int], step: int, words: int, length: int) -> Batch:
-        """A step's windows of the training text, `words` of each seed's own.
+        """The windows of the training text for one step: `words` windows for each seed.
 
         Args:
-            seeds: a number for each model, from 0.
-            step: of the training, from 0; the windows depend on seed and step alone.
-            words: of each seed, at least 1.
-            length: letters of each.
+            seeds: the seed of each model, at least 0.
+            step: the training step, counted from 0; the windows depend only on the seed and the step.
+            words: the number of words of each seed, at least 1.
+            length: the number of letters of each word.
 
         Returns:
             Letters and labels `[seeds, words, tokens]`.
@@ -231,12 +231,12 @@ class LanguageTask:
         return _next_bytes(windows[np.stack(drawn)])
 
     def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
-        """Test words in pieces, from evenly spaced places of the test text, which ends at its start.
+        """Yield test words in pieces, from evenly spaced places of the test text, which is treated as a circle.
 
         Args:
-            seed: of the first place, from 0.
-            words: how many, at least 1.
-            length: letters of each.
+            seed: the seed that chooses the first place, at least 0.
+            words: the number of words, at least 1.
+            length: the number of letters of each word.
 
         Yields:
             Letters and labels `[words, tokens]`.
@@ -256,14 +256,14 @@ class LanguageTask:
             yield _next_bytes(np.take(text, starts + at + np.arange(tokens + 1), mode="wrap"))
 
     def contract(self, train_lengths: Span, test_lengths: tuple[str, ...]) -> TaskContract:
-        """The task in words; the text by its size and digest.
+        """Describe the task; the text is described by its size and digest.
 
         Args:
             train_lengths: shortest and longest training word, in letters.
-            test_lengths: of the test words, as texts.
+            test_lengths: the lengths of the test words, as texts.
 
         Returns:
-            What a reader must know to compare two results.
+            The contract, which states what a reader must know to compare two results.
         """
         s = self.settings
         return TaskContract(

@@ -43,13 +43,13 @@ class _Recall(ABC):
         return self.settings.values
 
     def batches(self, seeds: Sequence[int], step: int, words: int, length: int) -> Batch:
-        """A step's training words, `words` of each seed's own.
+        """The training words of one step: `words` words for each seed, different for different seeds.
 
         Args:
-            seeds: a number for each model, from 0.
-            step: of the training, from 0; the words depend on seed and step alone.
-            words: of each seed, at least 1.
-            length: letters of each.
+            seeds: the seed of each model, at least 0.
+            step: the training step, counted from 0; the words depend only on the seed and the step.
+            words: the number of words of each seed, at least 1.
+            length: the number of letters of each word.
 
         Returns:
             Letters and labels `[seeds, words, tokens]`.
@@ -61,9 +61,9 @@ class _Recall(ABC):
         """Test words in one piece; a prefix of associative recall has its pairs and fewer queries.
 
         Args:
-            seed: of the words, from 0.
-            words: how many, at least 1.
-            length: letters of each.
+            seed: the seed of the random words, at least 0.
+            words: the number of words, at least 1.
+            length: the number of letters of each word.
 
         Yields:
             Letters and labels `[words, tokens]`.
@@ -103,14 +103,14 @@ class AssociativeRecall(_Recall):
         return self.settings.keys + self.settings.values
 
     def contract(self, train_lengths: Span, test_lengths: tuple[str, ...]) -> TaskContract:
-        """The task in words.
+        """Describe the task.
 
         Args:
             train_lengths: shortest and longest training word, in letters.
-            test_lengths: of the test words, as texts.
+            test_lengths: the lengths of the test words, as texts.
 
         Returns:
-            What a reader must know to compare two results.
+            The contract, which states what a reader must know to compare two results.
         """
         s = self.settings
         return TaskContract(
@@ -150,7 +150,7 @@ class StateRecall(_Recall):
 
     @cached_property
     def automaton(self) -> Automaton:
-        """What moves the state: the SPEC after `state_recall:`."""
+        """The automaton whose state is tracked: that of the SPEC after `state_recall:`."""
         s = self.settings
         spec = s.spec.removeprefix("state_recall:")
         return automaton_from_spec(spec, alphabet=s.alphabet, start=s.start, group=s.group, product=s.product)
@@ -161,14 +161,14 @@ class StateRecall(_Recall):
         return len(self.automaton.letters) + self.settings.values + 1
 
     def contract(self, train_lengths: Span, test_lengths: tuple[str, ...]) -> TaskContract:
-        """The task in words.
+        """Describe the task.
 
         Args:
             train_lengths: shortest and longest training word, in letters.
-            test_lengths: of the test words, as texts.
+            test_lengths: the lengths of the test words, as texts.
 
         Returns:
-            What a reader must know to compare two results.
+            The contract, which states what a reader must know to compare two results.
         """
         s = self.settings
         actions = tuple(label_text(x) for x in self.automaton.letters)

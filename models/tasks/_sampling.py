@@ -31,7 +31,7 @@ class WordForm:
 
     Attributes:
         choices: letters, int `[contexts, most choices]`.
-        counts: how many of them there are, int `[contexts]`, at least 1.
+        counts: the number of choices, int `[contexts]`, at least 1.
         follow: the context after a letter, int `[letters, contexts]`.
         labelled: whether the letter read in a context has a label, bool `[contexts]`.
         start: the first context.
@@ -45,16 +45,16 @@ class WordForm:
 
 
 def live_words(automaton: AutomatonLike) -> WordForm:
-    """Words that never reach a state from which no output is defined any more (the sink of ill-formed words).
+    """Make the form of words from which some output always stays possible, that is, which avoid the sink of ill-formed words.
 
     Args:
-        automaton: with outputs of states; in any form that `as_automaton` takes.
+        automaton: an automaton with outputs of states, in any form that `as_automaton` accepts.
 
     Returns:
         The form; its contexts are the automaton's states.
 
     Raises:
-        InputError: outputs are those of transitions, or some words cannot go on.
+        InputError: outputs belong to transitions, or some words cannot be continued.
     """
     automaton = as_automaton(automaton)
     if automaton.is_mealy:
@@ -73,10 +73,10 @@ def live_words(automaton: AutomatonLike) -> WordForm:
 
 
 def words_without(automaton: AutomatonLike, held_out: Collection[Pair]) -> WordForm:
-    """Words in which no pair of `held_out` occurs; the context is the letter before (last: none).
+    """Make the form of words in which no held-out pair occurs; the context is the previous letter (the last context: none).
 
     Args:
-        automaton: whose letters are drawn; in any form that `as_automaton` takes.
+        automaton: the automaton whose letters are drawn, in any form that `as_automaton` accepts.
         held_out: ordered pairs of letter indices.
 
     Returns:
@@ -100,10 +100,10 @@ def words_without(automaton: AutomatonLike, held_out: Collection[Pair]) -> WordF
 
 
 def spaced_words(automaton: AutomatonLike) -> WordForm:
-    """The words of `G[in_k_tokens]`: an element, then k - 1 blanks; the label is valid at every k-th token.
+    """Make the form of the words of `G[in_k_tokens]`: an element, then k - 1 blanks, with a label at every k-th token.
 
     Args:
-        automaton: of that name; in any form that `as_automaton` takes.
+        automaton: an automaton with such a name, in any form that `as_automaton` accepts.
 
     Returns:
         The form; its contexts are the places in a group of k tokens.
@@ -150,7 +150,7 @@ class Batch(NamedTuple):
 
     Attributes:
         letters: int `[words, tokens]`, or `[seeds, words, tokens]`.
-        labels: int of the same shape; `IGNORED` where none is asked.
+        labels: int of the same shape; `IGNORED` where there is no label.
     """
 
     letters: Array
@@ -174,7 +174,7 @@ class Sampler:
     """Words of an automaton, and labels: the state after each letter, or the output there (None: no label).
 
     Attributes:
-        automaton: with at least one letter.
+        automaton: an automaton with at least one letter.
         labels: `state` or `output`.
         words: `uniform` letters; `live`: uniform among those after which an output can still come; `spaced`.
         held_out: ordered pairs of letters that no training word has, and every test word has at least one.
@@ -202,13 +202,13 @@ class Sampler:
         return tuple(dict.fromkeys(x for x in self.automaton.outputs.reshape(-1) if x is not None))
 
     def batches(self, seeds: Sequence[int], step: int, words: int, length: int) -> Batch:
-        """A step's training words, `words` of each seed's own.
+        """The training words of one step: `words` words for each seed, different for different seeds.
 
         Args:
-            seeds: a number for each model, from 0.
-            step: of the training, from 0; the words depend on seed and step alone.
-            words: of each seed, at least 1.
-            length: letters of each.
+            seeds: the seed of each model, at least 0.
+            step: the training step, counted from 0; the words depend only on the seed and the step.
+            words: the number of words of each seed, at least 1.
+            length: the number of letters of each word.
 
         Returns:
             Letters and labels `[seeds, words, tokens]`.
@@ -224,12 +224,12 @@ class Sampler:
         return Batch(np.stack([x.letters for x in drawn]), np.stack([x.labels for x in drawn]))
 
     def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
-        """Test words of any length in pieces of `PIECE` tokens; a longer test of the same seed begins with a shorter.
+        """Yield test words in pieces of `PIECE` tokens. With the same seed, a longer test begins with a shorter one.
 
         Args:
-            seed: of the words, from 0.
-            words: how many, at least 1.
-            length: letters of each.
+            seed: the seed of the random words, at least 0.
+            words: the number of words, at least 1.
+            length: the number of letters of each word.
 
         Yields:
             Letters and labels `[words, tokens]`.
@@ -243,10 +243,10 @@ class Sampler:
             yield batch
 
     def cursor(self, words: int) -> Cursor:
-        """At the start of all words; the context is that of training words.
+        """Return the cursor at the start of all words, with the context of training words.
 
         Args:
-            words: how many, at least 1.
+            words: the number of words, at least 1.
 
         Returns:
             States and contexts, `[words]` each.

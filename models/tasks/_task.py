@@ -20,26 +20,26 @@ Span = tuple[int, int]
 
 
 class TaskSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """Entries of `[task]`. What is None is the protocol's, or `AutomatonTask`'s default.
+    """The entries of the section `[task]`. None stands for the value of the protocol or the default of `AutomatonTask`.
 
     Attributes:
         spec: a SPEC of an automaton, `recall`, `state_recall:` and a SPEC, `text`, or `text:` and a file or folder. In Python
             also an object that stands for an automaton of the library, see `automaton_to_spec`.
-        protocol: of a paper, see `PROTOCOLS`.
+        protocol: the set-up of a paper, see `PROTOCOLS`.
         labels: `state` or `output`.
         supervision: `per_prefix`, or `last`: only the last label of a word is learned.
-        bos: a letter of its own in front.
+        bos: whether words begin with an extra letter.
         words: `uniform`, `live` or `spaced`.
-        held_out: how many ordered pairs of letters never occur in training, from 0, or these pairs as texts.
+        held_out: the number of ordered pairs of letters that never occur in training, or these pairs as texts.
         alphabet: the letters of a regular expression, as `automaton_from_spec` takes them.
         start: the text of the start state of a file's automaton.
         product: `left` or `right`: how a group's elements are multiplied.
-        group: of a word-problem file, where its name does not say it.
-        fidelity: how true the task is to its source.
-        source: where it comes from.
-        pairs: of recall, from 1 to `keys`.
-        keys: of recall, at least `pairs`.
-        values: of recall, at least 2.
+        group: the group of a word-problem file, if the file's name does not contain it.
+        fidelity: how closely the task follows its source: `same`, `reconstruction` or `extension`.
+        source: the source of the task.
+        pairs: for recall, the number of pairs of a word, from 1 to `keys`.
+        keys: for recall, the number of keys, at least `pairs`.
+        values: for recall, the number of values, at least 2.
     """
 
     spec: str
@@ -68,13 +68,13 @@ def automaton_to_spec(automaton: AutomatonLike) -> str:
     """The SPEC of an automaton: a task's folder has only a text, from which the automaton is made again.
 
     Args:
-        automaton: whatever `as_automaton` takes; a SPEC is returned as it is.
+        automaton: an automaton in any form that `as_automaton` accepts; a SPEC is returned as it is.
 
     Returns:
         The automaton's name, if that is a SPEC of just this automaton.
 
     Raises:
-        InputError: it is no automaton, or no SPEC is known that names it.
+        InputError: it is not an automaton, or no SPEC is known that names it.
     """
     if isinstance(automaton, str):
         return automaton
@@ -99,56 +99,56 @@ def automaton_to_spec(automaton: AutomatonLike) -> str:
 
 
 class Task(Protocol):
-    """What training and evaluation need of a task; lengths are those of words, without BOS."""
+    """The interface of a task for training and evaluation. Lengths are those of words, BOS not counted."""
 
     @property
     def letters(self) -> int:
-        """Tokens of the model's alphabet, BOS included."""
+        """The number of tokens of the alphabet, including BOS."""
 
     @property
     def classes(self) -> int:
-        """Labels to choose from."""
+        """The number of labels."""
 
     @property
     def bos(self) -> bool:
-        """Whether words begin with a letter of its own, which has no label."""
+        """Whether words begin with an extra letter, which has no label."""
 
     @property
     def protocol(self) -> Published:
-        """Lengths, where the settings give none."""
+        """The protocol, whose lengths apply if the settings give none."""
 
     def batches(self, seeds: Sequence[int], step: int, words: int, length: int) -> Batch:
-        """A step's training words, `words` of each seed's own.
+        """The training words of one step: `words` words for each seed, different for different seeds.
 
         Args:
-            seeds: a number for each model, from 0.
-            step: of the training, from 0; the words depend on seed and step alone.
-            words: of each seed, at least 1.
-            length: letters of each, without BOS.
+            seeds: the seed of each model, at least 0.
+            step: the training step, counted from 0; the words depend only on the seed and the step.
+            words: the number of words of each seed, at least 1.
+            length: the number of letters of each word, BOS not counted.
 
         Returns:
             Letters and labels `[seeds, words, tokens]`.
         """
 
     def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
-        """Test words piece by piece, BOS before the first; labels of every prefix.
+        """The test words piece by piece, with BOS before the first letter and a label for every prefix.
 
         Args:
-            seed: of the words, from 0.
-            words: how many, at least 1.
-            length: letters of each, without BOS.
+            seed: the seed of the random words, at least 0.
+            words: the number of words, at least 1.
+            length: the number of letters of each word, BOS not counted.
 
         Yields:
             Letters and labels `[words, tokens]`.
         """
 
     def contract(self, train_lengths: Span, test_lengths: tuple[str, ...]) -> TaskContract:
-        """The task in words.
+        """Describe the task.
 
         Args:
             train_lengths: shortest and longest training word, in letters.
-            test_lengths: of the test words, as texts.
+            test_lengths: the lengths of the test words, as texts.
 
         Returns:
-            What a reader must know to compare two results.
+            The contract, which states what a reader must know to compare two results.
         """

@@ -21,9 +21,9 @@ def write_word_problem(path: str | Path, task: AutomatonTask, *, seed: int, rows
     Args:
         path: the CSV file to write.
         task: its letters are its states, and its labels are states.
-        seed: of the words, from 0.
+        seed: the seed of the random words, at least 0.
         rows: words, at least 1.
-        length: letters of each, at least 1.
+        length: the number of letters of each word, at least 1.
 
     Raises:
         InputError: the task is another, or there are no rows or letters.
@@ -49,7 +49,7 @@ class WordProblemRows(AutomatonTask):
     """The rows of a file in place of random test words; training words are random as ever.
 
     Attributes:
-        settings: of the task.
+        settings: the settings of the task.
         rows: letters and labels, `[rows, tokens]`.
     """
 
@@ -60,8 +60,8 @@ class WordProblemRows(AutomatonTask):
 
         Args:
             seed: not looked at: no seed changes them.
-            words: how many rows.
-            length: letters of each, without BOS.
+            words: the number of rows.
+            length: the number of letters of each word, BOS not counted.
 
         Yields:
             Letters and labels `[words, tokens]`.
@@ -77,8 +77,8 @@ def read_word_problem_rows(
 
     Args:
         path: a word-problem CSV.
-        task: whose letters and states are all elements of the group.
-        group: of the file, where its name does not say it.
+        task: a task whose letters and states are all elements of the group.
+        group: the group of the file, if the file's name does not contain it.
 
     Returns:
         The task with these rows.

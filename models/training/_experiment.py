@@ -22,34 +22,35 @@ FROM_TASK = ("letters", "classes")
 
 
 class TrainSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """Entries of `[train]`.
+    """The entries of the section `[train]`.
 
     Attributes:
-        steps: of the optimizer, at least 1.
-        batch: words a step, of each seed, at least 1.
-        lengths: shortest and longest word, in letters; uniform, one length a batch; None: the protocol's.
+        steps: number of optimizer steps, at least 1.
+        batch: number of words per step for each seed, at least 1.
+        lengths: shortest and longest word, in letters. Each batch has one length, drawn uniformly. None for those of the protocol.
         curriculum: fraction of the steps in which the longest length grows, by the same factor each step; from 0 to 1.
-        curriculum_from: the longest length at first; 0: the shortest, or 2.
-        even_tokens: more words where they are shorter, so that steps have as many letters; `batch` is that of the longest.
-        seeds: different numbers from 0, one model each.
-        initializer_range: standard deviation of linear maps and embeddings at first; 0: the layers' own.
+        curriculum_from: the initial value of the longest length; 0 for the shortest length, or 2 if there is only one length.
+        even_tokens: whether to use more words if they are shorter, so that all steps have about as many letters; `batch` is then
+            the number of words of the longest length.
+        seeds: different numbers, at least 0; one model is trained for each.
+        initializer_range: standard deviation of the initial weights of linear maps and embeddings; 0 for the default of each layer.
         lr: the largest learning rate, at least 0.
         final_lr: the learning rate at the last step, at least 0.
         warmup: fraction of the steps in which the learning rate rises, from 0 to 1.
-        weight_decay: of linear maps only, at least 0.
-        label_smoothing: probability that is spread over all classes in what the loss asks for, so that training goes on where
-            all answers are right; from 0 to 1.
+        weight_decay: the weight decay of linear maps, at least 0; other parameters do not decay.
+        label_smoothing: probability that the target of the loss spreads over all classes, so that gradients do not vanish
+            when all answers are right; from 0 to 1.
         betas: Adam's, two numbers from 0, below 1.
-        clip: largest gradient norm of a seed, 0 for none.
+        clip: the largest norm of the gradient of a seed; 0 for no clipping.
         precision: fp32, or bf16 by autocast.
-        tf32: allow it in float32 products on a GPU.
-        graphs: record a step's kernels on one GPU for each length of words, and replay them.
-        deterministic: use torch's deterministic algorithms alone.
+        tf32: whether float32 products on a GPU may use TF32.
+        graphs: whether to record the kernels of a step on one GPU for each length of words, and replay them.
+        deterministic: whether to use only deterministic algorithms of torch.
         device: `auto` (the first GPU, else the CPU), `cpu`, `cuda`, `cuda:1`, ....
-        threads: of the CPU, 0 for as many as torch takes; small models are fastest with one.
-        log_every: steps from one line of the metrics to the next, at least 1.
-        eval_every: steps from one test to the next, 0 for the last alone.
-        checkpoint_every: steps from one checkpoint to the next, at least 1.
+        threads: number of CPU threads, 0 for the default of torch; small models are fastest with one.
+        log_every: number of steps between two lines of metrics, at least 1.
+        eval_every: number of steps between two tests; 0 to test only at the end.
+        checkpoint_every: number of steps between two checkpoints, at least 1.
     """
 
     steps: int = 1000
@@ -79,12 +80,12 @@ class TrainSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_
 
 
 class EvalSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """Entries of `[eval]`.
+    """The entries of the section `[eval]`.
 
     Attributes:
-        lengths: letters, or spans whose lengths count alike; None: the protocol's.
-        words: test words, at least 1.
-        seed: of the test words, from 0.
+        lengths: numbers of letters, or spans over whose lengths figures are averaged; None for those of the protocol.
+        words: number of test words, at least 1.
+        seed: the seed of the test words, at least 0.
     """
 
     lengths: list[int | tuple[int, int]] | None = None
@@ -93,13 +94,13 @@ class EvalSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_o
 
 
 class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """A training.
+    """The settings of a training run.
 
     Attributes:
-        task: entries of `[task]`.
-        model: entries of `ModelConfig` but letters and classes, which are the task's.
-        train: entries of `[train]`.
-        eval: entries of `[eval]`.
+        task: the entries of `[task]`.
+        model: the entries of `ModelConfig` except `letters` and `classes`, which the task determines.
+        train: the entries of `[train]`.
+        eval: the entries of `[eval]`.
     """
 
     task: TaskSettings
@@ -108,7 +109,7 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
     eval: EvalSettings = EvalSettings()
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, for files and comparison.
+        """Return the settings as plain values, for files and comparison.
 
         Returns:
             The sections with their entries.
@@ -117,7 +118,7 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         return plain
 
     def whole_settings(self, config: ModelConfig) -> dict[str, Any]:
-        """What `as_json` gives, with every entry of the model; those that were left out have the value that they stand for.
+        """Return the settings as `as_json` does, with every entry of the model, including those that were left out.
 
         Args:
             config: that of `config`. Its letters and classes are the task's, so this is an experiment again.
@@ -143,13 +144,13 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         """The model's configuration, with the task's letters and classes.
 
         Args:
-            task: the experiment's.
+            task: the task of the experiment.
 
         Returns:
             The configuration.
 
         Raises:
-            InputError: an entry of `model` is wrong, or is the task's to say.
+            InputError: an entry of `model` is wrong or is determined by the task.
         """
         for name in FROM_TASK:
             if name in self.model:
@@ -159,10 +160,10 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         )
 
     def train_lengths(self, task: Task) -> Span:
-        """Shortest and longest training word.
+        """Return the lengths of the shortest and longest training word.
 
         Args:
-            task: the experiment's, whose protocol says what the settings leave out.
+            task: the task of the experiment, whose protocol gives what the settings leave out.
 
         Returns:
             Two numbers of letters.
@@ -170,10 +171,10 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
         return self.train.lengths or task.protocol.train_lengths
 
     def test_lengths(self, task: Task) -> list[int | Span]:
-        """Lengths and spans of the test.
+        """Return the lengths and spans of the test.
 
         Args:
-            task: the experiment's, whose protocol says what the settings leave out.
+            task: the task of the experiment, whose protocol gives what the settings leave out.
 
         Returns:
             Numbers of letters, and pairs of them.
@@ -223,7 +224,7 @@ def experiment_from_dict(data: dict[str, Any], name: str) -> Experiment:
 
     Args:
         data: sections with their entries, as TOML or JSON have them.
-        name: of the file or the command, for errors.
+        name: the name of the file or command, for error messages.
 
     Returns:
         The experiment.

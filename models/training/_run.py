@@ -88,7 +88,7 @@ class TrainingRun:
     Args:
         experiment: the settings.
         task: where the words come from.
-        config: of the model, with the task's letters and classes.
+        config: the configuration of the model, with the letters and classes of the task.
         processes: where it is trained.
     """
 
@@ -109,7 +109,7 @@ class TrainingRun:
 
         Args:
             place: the folder of the training.
-            settings: of the training, which the checkpoint must have too.
+            settings: the settings of the training run, which the checkpoint must have too.
 
         Returns:
             The step to go on with: that of the checkpoint, or 0.
@@ -147,9 +147,9 @@ class TrainingRun:
         Args:
             place: the folder of the training.
             step: to begin with, from 0.
-            settings: of the training, for the checkpoint.
-            deadline: as `time.monotonic` counts, in seconds; None for none.
-            progress: told the share of the steps that is done, from 0 to 1; None for nobody.
+            settings: the settings of the training run, for the checkpoint.
+            deadline: the time at which to stop, on the clock of `time.monotonic`, in seconds; None for no deadline.
+            progress: called with the fraction of the steps that is done, from 0 to 1; None for nobody.
 
         Returns:
             The step that is reached.
@@ -252,10 +252,10 @@ class TrainingRun:
 
         Args:
             place: the folder of the training.
-            contract: of the task.
+            contract: the contract of the task.
 
         Returns:
-            What `result.json` holds.
+            The contents of `result.json`.
         """
         result = self._test().as_json(self.experiment.test_lengths(self.task))
         options = StateDictOptions(full_state_dict=True, cpu_offload=True)

@@ -90,14 +90,14 @@ def memory_of(device: torch.device) -> int:
 
 @dataclass(frozen=True, repr=False)
 class TrainingOutcome:
-    """Where a training stands.
+    """How far training has come.
 
     Attributes:
-        folder: where everything is written.
-        step: the one that is reached, from 0 to `steps`.
-        steps: of the whole training.
-        contract: of the task.
-        result: None until it is finished; then it is what `result.json` has.
+        folder: the folder to which everything is written.
+        step: the last step that was done, from 0 to `steps`.
+        steps: the total number of steps.
+        contract: the contract of the task.
+        result: None until training is finished; then the contents of `result.json`.
     """
 
     folder: Path
@@ -107,10 +107,10 @@ class TrainingOutcome:
     result: dict[str, Any] | None
 
     def rows(self) -> list[tuple[str, str]]:
-        """Where the training stands, for a table.
+        """How far training has come, as rows of a table.
 
         Returns:
-            Labels and texts; with a result the accuracies at each length, by seed.
+            Labels and texts; after training they include the accuracy at each length for each seed.
         """
         rows = [
             ("folder", str(self.folder)),
@@ -136,19 +136,19 @@ def train(
     minutes: float | None = None,
     progress: Progress | None = None,
 ) -> TrainingOutcome:
-    """Train to the last step, or for so many minutes; called again with the same settings it goes on.
+    """Train to the last step or for some minutes. Another call with the same settings continues.
 
     Args:
         experiment: the task, the model, the settings and the test (`read_experiment`, `experiment_from_dict`).
-        folder: where everything is written; a new one, or one that the same experiment began.
-        minutes: stop after about so many, saved; None: at the last step.
-        progress: told the share of the steps that is done.
+        folder: the folder to which everything is written; a new one, or one that the same experiment began.
+        minutes: save and stop after about this many minutes; None to train to the last step.
+        progress: called with the fraction of the steps that is done.
 
     Returns:
-        Where the training stands; its `result` is None until it is finished.
+        How far training has come; `result` is None until it is finished.
 
     Raises:
-        InputError: `experiment` is none, the folder holds another training, or a checkpoint that is cut short or foreign.
+        InputError: `experiment` is not an experiment, the folder belongs to another one, or the checkpoint is truncated.
         LimitError: tests (`check_size`), the model (`check_memory`) or batches (`check_batch`) are too large for memory; then
             nothing is written.
     """

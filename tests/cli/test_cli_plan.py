@@ -135,7 +135,10 @@ def test_printed_wiring_needs_levels(call: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [("--theorem", "G.T3"), ("--max-layers", "1"), ("--show",), ("--latex",)])
 def test_printed_wiring_takes_no_other_options(call: Any, options: tuple[str, ...]) -> None:
-    assert "it takes no option" in call("construct", "T3", "--wiring", "printed", *options).error
+    assert (
+        "it can be combined only with --coordinates"
+        in call("construct", "T3", "--wiring", "printed", *options).error
+    )
 
 
 def test_block_delay(call: Any, tmp_path: Path) -> None:

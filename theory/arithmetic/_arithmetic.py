@@ -30,7 +30,7 @@ Exacts: TypeAlias = NDArray[np.object_]
 
 @dataclass(frozen=True)
 class Exact:
-    """Rational numbers: arrays of dtype object; floats are taken for what they are."""
+    """Exact arithmetic with rational numbers, in arrays of dtype object. The exact values of floats are used."""
 
     name: ClassVar[str] = "exact"
 
@@ -55,7 +55,7 @@ class Exact:
 
 @dataclass(frozen=True)
 class Cast:
-    """The papers' model: `affine` is exact, `round` casts to the nearest of finitely many values, ties toward -∞.
+    """The arithmetic of the papers: `affine` is exact, and `round` casts to the nearest of finitely many values, ties toward -∞.
 
     Attributes:
         values: the finite set of values.
@@ -69,7 +69,7 @@ class Cast:
         return f"cast:{self.values.name}"
 
     def round(self, values: Any) -> Floats:
-        """The cast; saturating also where the format has infinities, since the set is finite.
+        """Cast numbers to the set; even if the format has infinities, the cast saturates, since the set is finite.
 
         Args:
             values: exact numbers, of any shape.
@@ -80,7 +80,7 @@ class Cast:
         return round_values(values, target, "tie_low")
 
     def affine(self, A: Any, h: Any, b: Any = None) -> Exacts:
-        """A h + b, exactly: nothing is cast before the whole sum of a state is known (`cast_model`).
+        """Compute A h + b exactly: only the whole sum of a state is cast (`cast_model`).
 
         Args:
             A: `[..., n, m]`.
@@ -92,12 +92,12 @@ class Cast:
 
 @dataclass(frozen=True)
 class PerStep:
-    """h ← Q(A h + b): the exact sum, rounded once. `A` and `b` may have any values, exact numbers included.
+    """One rounding per step: h ← Q(A h + b), the exact sum rounded once. `A` and `b` may have any values, including exact numbers.
 
     Attributes:
         values: the format, grid or set.
         mode: the rounding mode, one of `MODES` (`rne`, `tie_low`, `rz`, `ru`, `rd`).
-        suffix: the end of its name.
+        suffix: the last part of its name, `sat`, `inf` or empty.
     """
 
     values: ValueSet
@@ -110,7 +110,7 @@ class PerStep:
         return _name("per_step", self.values, "", self.mode, self.suffix)
 
     def round(self, values: Any) -> Floats:
-        """Each number rounded once.
+        """Round each number once.
 
         Args:
             values: numbers, of any shape.
@@ -144,13 +144,13 @@ class PerStep:
 
 @dataclass(frozen=True)
 class PerOp:
-    """Every multiplication and addition rounded. All operands must be values of the format (or grid, or set).
+    """One rounding per operation: every multiplication and addition is rounded. All operands must be values of the format (or grid, or set).
 
     Attributes:
         values: the format, grid or set.
         order: the order of sums, one of `ORDERS` (`left`, `bias`, `tree`, `fma`).
         mode: the rounding mode, one of `MODES` (`rne`, `tie_low`, `rz`, `ru`, `rd`).
-        suffix: the end of its name.
+        suffix: the last part of its name, `sat`, `inf` or empty.
     """
 
     values: ValueSet
@@ -166,7 +166,7 @@ class PerOp:
         )
 
     def round(self, values: Any) -> Floats:
-        """Each number rounded once.
+        """Round each number once.
 
         Args:
             values: numbers, of any shape.
@@ -243,9 +243,9 @@ class PerOp:
         return self._accumulate(pairs, extra)
 
     def delta_rule(self, h: Any, key: Any, beta: Any, value: Any) -> Floats:
-        """s = kᵀh; e = β(v - s); h_i ← h_i + k_i e (own.R4).
+        """Apply the delta rule: s = kᵀh; e = β(v - s); h_i ← h_i + k_i e (own.R4).
 
-        The product with β is left out where β = 1, which changes nothing. In the order `fma` the last line is one rounding.
+        The product with β is left out if β = 1, which changes nothing. In the order `fma` the last assignment is rounded once.
 
         Args:
             h: `[..., n, d]`.
@@ -295,12 +295,12 @@ class PerOp:
 
 @dataclass(frozen=True)
 class Kernel:
-    """What a kernel computes, bit by bit.
+    """The arithmetic of a kernel: exactly the bits that it computes.
 
     Attributes:
         mode: `recurrent` or `chunk`.
-        dtype: the dtype.
-        device: the device; None: the CPU.
+        dtype: the name of the dtype.
+        device: the device; None for the CPU.
     """
 
     mode: str
@@ -358,13 +358,13 @@ FORMS = "exact, cast:VALUES, per_step:VALUES[:MODE], per_op:VALUES[:ORDER][:MODE
 
 
 def parse_arithmetic(text: str) -> Arithmetic:
-    """The arithmetic that a name stands for.
+    """Return the arithmetic with a given name.
 
     Args:
         text: the name, such as `per_step:bf16` (the module's text lists them).
 
     Raises:
-        InputError: there is none of that name; the message says what to write.
+        InputError: there is no arithmetic with this name; the message says what to write.
     """
     head, _, rest = text.strip().partition(":")
     if head == "exact" and not rest:

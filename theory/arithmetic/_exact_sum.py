@@ -33,7 +33,7 @@ MAX_TOTAL = 2.0**1000
 
 
 def exact_dot(A: Any, h: Any, fmt: str | FloatFormat, b: Any = None) -> Floats:
-    """Σ_j a_ij h_jk (+ b_ik), each entry the exact sum rounded once to the format, nearest even.
+    """Compute A h (+ b), each entry as the exact sum rounded once to the format, to nearest even.
 
     A `[..., n, m]`, h `[..., m, d]`, b `[..., n, d]`, all with values of the format (else `InputError`); leading
     axes broadcast. Exact for all such values: the fast path covers factors up to 2^995, products that are zero or at
@@ -62,7 +62,7 @@ def exact_dot(A: Any, h: Any, fmt: str | FloatFormat, b: Any = None) -> Floats:
 def exact_product_sum(
     pairs: Sequence[tuple[Floats, Floats]], fmt: FloatFormat, extra: Floats | None = None
 ) -> Floats:
-    """Σ x·y (+ extra), exact, rounded once; values of the format, unchecked.
+    """Compute Σ x·y (+ extra) exactly and round once. The arguments must be values of the format, which is not checked.
 
     Args:
         pairs: pairs (x, y) of float64 arrays that broadcast.
@@ -91,9 +91,9 @@ def exact_product_sum(
 
 
 def exact_sum(terms: Sequence[Floats], fmt: FloatFormat) -> Floats:
-    """Σ terms, exact, rounded once to the format.
+    """Compute a sum exactly and round it once to the format.
 
-    Exact while no partial sum overflows float64; a new array.
+    This is exact as long as no partial sum overflows float64.
 
     Args:
         terms: float64 arrays that broadcast.

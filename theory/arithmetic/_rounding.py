@@ -41,9 +41,9 @@ class FloatFormat:
     Attributes:
         name: the dtype's name.
         precision: significant bits, the leading one included.
-        min_exponent: e where 2^e is the smallest normal.
+        min_exponent: the exponent e such that 2^e is the smallest normal number.
         max_finite: the largest finite value.
-        saturating: overflow gives ±max_finite in place of ±inf.
+        saturating: whether overflow gives ±max_finite instead of ±inf.
     """
 
     name: str
@@ -54,7 +54,7 @@ class FloatFormat:
 
     @property
     def overflow(self) -> float:
-        """What a positive number too large for the format becomes."""
+        """The value to which a positive number that is too large for the format is rounded."""
         return float(self.max_finite) if self.saturating else inf
 
     @property
@@ -128,7 +128,7 @@ ALIASES: dict[str, str] = {
 
 
 def float_format(dtype: str | FloatFormat) -> FloatFormat:
-    """The format of a dtype.
+    """Return the float format of a dtype.
 
     Args:
         dtype: a name or alias, such as `bf16` or `float32`.
@@ -148,7 +148,7 @@ def float_format(dtype: str | FloatFormat) -> FloatFormat:
 
 
 def round_fraction(x: Fraction | int, fmt: str | FloatFormat, mode: str = "rne") -> float:
-    """The value of the format that x is rounded to, once, subnormals included; the nearest, ties to even, by default.
+    """Round a rational number once to a format, including its subnormals; by default to nearest, ties to even.
 
     Zero gives +0.0; a number that underflows to zero keeps its sign; overflow as in the module's text.
 
@@ -216,9 +216,9 @@ def check_mode(mode: str) -> str:
 
 
 def round_number(x: Number, fmt: str | FloatFormat, mode: str = "rne") -> float:
-    """The value of the format that an exact number is rounded to, by default the nearest, ties to even.
+    """Round an exact number once to a format, by default to nearest, ties to even.
 
-    An irrational number is no value and no tie (these are rational), so its enclosure is refined until both ends round
+    An irrational number is neither a value of the format nor a tie, since these are rational. So its enclosure is refined until both ends round
     to the same value.
 
     Args:
@@ -246,7 +246,7 @@ def round_number(x: Number, fmt: str | FloatFormat, mode: str = "rne") -> float:
 
 
 def round_array(values: Any, fmt: str | FloatFormat, mode: str = "rne") -> Floats:
-    """Each float64 rounded once to the format, by default to nearest even; a new float64 array of the same shape.
+    """Round each float64 once to a format, by default to nearest, ties to even; the result is a new float64 array.
 
     Signs of zeros are kept, nan stays nan, ±inf overflows like any large number.
 

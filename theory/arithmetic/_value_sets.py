@@ -36,7 +36,7 @@ from ._rounding import (
 
 @dataclass(frozen=True)
 class Grid:
-    """The values k·quantum for the integers low ≤ k ≤ high, saturating; nearest even means even k.
+    """The values k·quantum for the integers low ≤ k ≤ high, which saturate; nearest even means even k.
 
     Attributes:
         name: the set's name.
@@ -52,7 +52,7 @@ class Grid:
     quantum: Fraction = Fraction(1)
 
     def round_exact(self, x: Fraction | int, mode: str = "rne") -> float:
-        """The value that an exact number is rounded to.
+        """Round an exact number.
 
         Args:
             x: an exact number.
@@ -63,7 +63,7 @@ class Grid:
         )
 
     def round_array(self, values: Any, mode: str = "rne") -> Floats:
-        """Each float64 rounded once; nan stays nan.
+        """Round each float64 once; nan stays nan.
 
         Args:
             values: float64 numbers, of any shape.
@@ -80,7 +80,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class FiniteSet:
-    """Any finite set of float64 values, ascending, saturating; it has no even members, so no mode `rne`.
+    """A finite set of float64 values, which saturates. It has no even members, so the mode `rne` does not apply.
 
     Attributes:
         name: the set's name.
@@ -101,7 +101,7 @@ class FiniteSet:
         return [Fraction(v) for v in self.members]
 
     def round_exact(self, x: Fraction | int, mode: str = "tie_low") -> float:
-        """The value that an exact number is rounded to.
+        """Round an exact number.
 
         Args:
             x: an exact number.
@@ -118,7 +118,7 @@ class FiniteSet:
         return self.members[above if up else above - 1]
 
     def round_array(self, values: Any, mode: str = "tie_low") -> Floats:
-        """Each float64 rounded once; nan stays nan.
+        """Round each float64 once; nan stays nan.
 
         Args:
             values: float64 numbers, of any shape.
@@ -156,7 +156,7 @@ def shorten_text(text: str, most: int) -> str:
 
 
 def value_set(text: str) -> ValueSet:
-    """The values that a name stands for.
+    """Return the set of values with a given name.
 
     Args:
         text: a format's name, `int:-4..4`, `fixed:BITS:FRACTION` or a list such as `-1,0,1/2,1`.
@@ -188,11 +188,11 @@ def value_set(text: str) -> ValueSet:
 
 
 def finite_set(numbers: Iterable[Any], name: str | None = None) -> FiniteSet:
-    """The set of the given numbers.
+    """Make the set of some numbers.
 
     Args:
         numbers: text, int, float or Fraction; each, and each midpoint, must be a float64.
-        name: the set's name; None: the numbers.
+        name: the set's name; None for the numbers.
 
     Examples:
         >>> from mirrormata.theory import finite_set

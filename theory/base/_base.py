@@ -21,9 +21,9 @@ from ...foundation._text import html_table
 
 @dataclass(frozen=True)
 class Part:
-    """One part of the base.
+    """One part of the base on which all claims rest.
 
-    Its `cases()` are `(name, what is wrong in that case or None)`, one after the other.
+    Its method `cases` yields pairs `(name, problem)`, where the problem is None if the case came out as it must.
 
     Attributes:
         id: its id, such as base.arithmetic.
@@ -52,10 +52,10 @@ class BaseOutcome:
 
     Attributes:
         part: the part.
-        sound: all cases came out as they must.
-        cases: how many were tried.
-        reason: the first case that did not, and what came out; None where all did.
-        seconds: time taken.
+        sound: whether all cases came out as they must.
+        cases: the number of cases that were tried.
+        reason: the first case that did not, and its result; None if all did.
+        seconds: the time that the check took.
     """
 
     part: Part
@@ -65,7 +65,7 @@ class BaseOutcome:
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return the result as plain values for JSON."""
         return {
             "base": self.part.id,
             "title": self.part.title,
@@ -76,7 +76,7 @@ class BaseOutcome:
         }
 
     def rows(self) -> list[tuple[str, str]]:
-        """`(label, text)` pairs of a readable table."""
+        """The rows of a readable table, as `(label, text)` pairs."""
         found = "sound" if self.sound else f"not sound: {self.reason}"
         return [("part", self.part.title), ("finding", found), ("cases", f"{self.cases:,}")]
 
@@ -108,12 +108,12 @@ def check_base(
     fail_fast: bool = False,
     done: Callable[[BaseOutcome], None] = lambda _: None,
 ) -> list[BaseOutcome]:
-    """The outcome of each part, in the order of `parts`.
+    """Check the parts of the base, and return their outcomes in the order of `parts`.
 
     Args:
         parts: the parts to check.
-        jobs: processes, default one a core; 1: in this process.
-        fail_fast: the parts behind the first that is not sound are left out.
+        jobs: number of processes, by default one per core; with 1 the check runs in this process.
+        fail_fast: whether to leave out the parts after the first one that is not sound.
         done: called with each outcome as it comes in.
     """
     jobs = min(jobs or cpu_count() or 1, len(parts))

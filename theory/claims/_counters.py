@@ -34,15 +34,15 @@ Point: TypeAlias = tuple[Fraction, ...]
 
 @dataclass(frozen=True)
 class Witness:
-    """A recurrence of one letter, the states on 1^k as far as they are listed, and the period at their end.
+    """A recurrence on the powers of one letter, its first states, and the period that they finally have.
 
     Attributes:
         claim: the ID of the claim that it refutes or limits.
         arithmetic: the arithmetic's name.
         stepper: the recurrence.
-        states: the states on 1^k, k = 0, 1, ...
-        period: the period at their end.
-        facts: what is special about it, each checked where it is tested.
+        states: the states after 1^k for k = 0, 1, ...
+        period: the period of the states from the last listed one on.
+        facts: what is special about the recurrence; tests check each of these facts.
     """
 
     claim: str
@@ -53,7 +53,7 @@ class Witness:
     facts: str
 
     def replay(self) -> Orbit:
-        """The orbit, after the listed states were met one by one; `AssertionError` where they are not."""
+        """Compute the orbit and compare it with the listed states; `AssertionError` if they differ."""
         states = self.stepper.initial(1)
         for expected in self.states:
             got = tuple(Fraction(x) for x in np.asarray(states[0][0, :, 0]).tolist())
@@ -66,7 +66,7 @@ class Witness:
         return found
 
     def verdict(self) -> Verdict:
-        """The claim read in this arithmetic is refuted by the replayed witness."""
+        """The verdict that the replayed witness refutes the claim if it is read in this arithmetic."""
         found = self.replay()
         witness = {"states": [[str(x) for x in p] for p in self.states], "period": found.period}
         return Verdict(
@@ -176,7 +176,7 @@ def integer_rounding() -> Witness:
 
 
 def witnesses() -> tuple[Witness, ...]:
-    """All of them."""
+    """All witnesses against claims in arithmetic with rounding."""
     return (
         integer_rounding(),
         long_key(),

@@ -34,7 +34,7 @@ MAX_INDEX = 3_000
 
 
 def cast_states(A: Any, B: Any, start: Any, arithmetic: Cast) -> Iterator[Floats]:
-    """H_0, H_1, ... on the powers of one letter.
+    """Yield the states H_0, H_1, ... on the powers of one letter.
 
     Args:
         A: the letter's matrix `[n, n]`, exact numbers or float64.

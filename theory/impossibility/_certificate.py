@@ -122,15 +122,16 @@ def certify_impossibility(
     *,
     max_steps: int = MAX_STEPS,
 ) -> dict[str, Any] | None:
-    """The certificate that the model does not follow the automaton, from its orbit on u v^k; None if there is none.
+    """Prove, from its orbit on the words u v^k, that a model does not follow an automaton.
 
-    None: the words of this form with equal states are not separated by the automaton, so other words must be tried.
+    The result is a certificate; or None if the automaton does not separate the words of this form that lead to equal states. Then other
+    words must be tried.
 
     Args:
         model: the model; its arithmetic is `per_step`.
         automaton: the automaton.
-        loop, prefix: v and u, letter indices.
-        max_steps: the most letters.
+        loop, prefix: the words v and u, as letter indices.
+        max_steps: the largest number of letters.
 
     Raises:
         LimitError: no state repeats within `max_steps` letters.
@@ -162,15 +163,15 @@ def certify_cast_impossibility(
     name: str = "model",
     max_length: int = 1000,
 ) -> dict[str, Any] | None:
-    """The certificate of impossibility in the model `cast`, on the powers of one letter; None if no two words are confused.
+    """Prove impossibility in the arithmetic `cast`, on the powers of one letter; None if no two words are confused.
 
     Args:
         heads: the model's heads.
-        arithmetic: the model `cast`.
+        arithmetic: the arithmetic `cast`.
         automaton: the automaton.
         letter: index of the letter.
         name: the model's name in the certificate.
-        max_length: the largest power that is looked at.
+        max_length: the largest power that is tried.
     """
     automaton = as_automaton(automaton)
     _same_letters(len(heads[0].A), automaton)
@@ -202,7 +203,7 @@ def certify_cast_impossibility(
 
 
 def positive_delta_layer() -> AffineModel:
-    """A DeltaNet[0,1] layer in bf16: parity's two letters, β‖k‖² ≤ 1 for the stored numbers.
+    """Make a DeltaNet layer in bf16 for the two letters of parity, with eigenvalues in [0, 1] (β‖k‖² ≤ 1 as stored).
 
     Letter 0 has β = 0; letter 1 has k = (77/128, 3/4), β = 31/32, v = 5; A = I - β k kᵀ and B = β k v, exact, H_0 = 0.
     """
@@ -217,7 +218,7 @@ def positive_delta_layer() -> AffineModel:
 
 
 def certify_parity_impossibility() -> dict[str, Any]:
-    """The certificate that a DeltaNet layer with eigenvalues in [0, 1] does not follow parity in bf16.
+    """Prove that a DeltaNet layer with eigenvalues in [0, 1] does not follow parity in bf16; return the certificate.
 
     Its states on 1^k settle (PT.R1), so 1^i and 1^(i+1) reach the same state, bit for bit.
     """

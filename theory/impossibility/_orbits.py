@@ -31,12 +31,12 @@ MAX_STEPS = 1_000_000
 
 @dataclass(frozen=True)
 class Orbit:
-    """The states after u v^preperiod, u v^(preperiod + period) are the first two that are equal.
+    """The preperiod and period of the states after u v^k: those for k = preperiod and preperiod + period are the first equal ones.
 
     Attributes:
         preperiod: tokens of the loop before the first state that comes again.
-        period: the least one.
-        keys: exact bit patterns of the states after u v^0, ..., up to before the repetition.
+        period: the smallest period.
+        keys: the exact bit patterns of the states after u v^0, u v^1, ..., before the first repetition.
     """
 
     preperiod: int
@@ -46,7 +46,7 @@ class Orbit:
 
 @dataclass(frozen=True, eq=False)
 class AffineHead:
-    """H ← A(x) H + B(x), in float64 or exact numbers (object arrays).
+    """A head H ← A(x) H + B(x), in float64 or exact numbers (object arrays).
 
     Attributes:
         A: `[letters, n, n]`.
@@ -60,7 +60,7 @@ class AffineHead:
 
 
 class AffineModel:
-    """Heads side by side in an arithmetic; states are lists of `[sequences, n, d]`.
+    """Heads side by side that run in an arithmetic; its states are lists of arrays `[sequences, n, d]`.
 
     Args:
         heads: the heads.
@@ -97,12 +97,12 @@ class AffineModel:
 
     @classmethod
     def of_lrnn(cls, lrnn: LRNN, arithmetic: str | Arithmetic, start: int | None = None) -> AffineModel:
-        """A constructed LRNN of one layer: matrices, additive terms and H_0 rounded once, to the format if it is one.
+        """Make a model from an LRNN of one layer: matrices, additive terms and H_0 are rounded once to the format, if there is one.
 
         Args:
             lrnn: a realisation of one layer.
             arithmetic: as for the class.
-            start: index of a state of the automaton; None: its start.
+            start: index of the automaton's state in which the run starts; None for its start state.
         """
         from ..running._weights import Rounding, head_weights
 
@@ -124,7 +124,7 @@ class AffineModel:
         return cls(heads, model, lrnn.construction)
 
     def initial(self, sequences: int) -> list[Any]:
-        """The start of each head.
+        """Return the initial state of each head.
 
         Args:
             sequences: the number of words side by side, at least 1.
@@ -138,10 +138,10 @@ class AffineModel:
         return [np.repeat(start[None], sequences, axis=0) for start in starts]
 
     def step(self, states: Sequence[Any], letters: Indices) -> list[Any]:
-        """One token.
+        """Read one token.
 
         Args:
-            states: states as `initial` or `step` gave them; they stay as they are.
+            states: the states that `initial` or `step` returned; they are not changed.
             letters: indices of the letters just read, int array `[sequences]`.
         """
         x = np.asarray(letters)
@@ -151,10 +151,10 @@ class AffineModel:
         ]
 
     def decode(self, states: Sequence[Any], letters: Indices) -> Indices:
-        """-1: the model has no read-out of its own.
+        """Return -1, since the model has no read-out.
 
         Args:
-            states: states as `initial` or `step` gave them; they stay as they are.
+            states: the states that `initial` or `step` returned; they are not changed.
             letters: indices of the letters just read, int array `[sequences]`.
         """
         return np.full(len(letters), -1, dtype=np.int64)
@@ -163,16 +163,16 @@ class AffineModel:
 def orbit(
     stepper: Stepper, loop: Sequence[int], prefix: Sequence[int] = (), *, max_steps: int = MAX_STEPS
 ) -> Orbit:
-    """Preperiod and period of the states after u v^k, u the prefix and v the loop.
+    """Find the preperiod and period of the states after u v^k, where u is the prefix and v the loop.
 
     Args:
         stepper: the stepper; a step must be a function of the state's bits.
         loop: v, letter indices.
         prefix: u, letter indices.
-        max_steps: the most letters.
+        max_steps: the largest number of letters.
 
     Raises:
-        LimitError: nothing repeats within `max_steps` letters.
+        LimitError: no state recurs within `max_steps` letters.
     """
     if not len(loop):
         raise InputError("orbit: the loop is empty: give at least one letter")

@@ -35,19 +35,19 @@ _WIDEST_PIXELS = 6_000
 
 
 def draw_automaton(automaton: AutomatonLike, path: str | Path, *, max_drawn: int = MAX_DRAWN_STATES) -> None:
-    """Write a picture to an `.svg` or `.png` file; the same automaton gives the same bytes.
+    """Draw the graph of an automaton to an `.svg` or `.png` file. The same automaton gives the same bytes.
 
-    Accepting states have two rings, the start an arrow from nowhere, Moore outputs stand under the names,
-    Mealy labels read `letter/output`, parallel edges share a list of letters.
+    Accepting states have two rings, and the start state has an incoming arrow without a source. Moore outputs are below the names,
+    Mealy labels have the form `letter/output`, and parallel edges share a list of letters.
 
     Args:
-        automaton: whatever `as_automaton` takes.
+        automaton: an automaton in any form that `as_automaton` accepts.
         path: an `.svg` or `.png` file.
-        max_drawn: the most states that are drawn.
+        max_drawn: the largest number of states that are drawn.
 
     Raises:
-        InputError: another file type, more than `max_drawn` states or `MAX_DRAWN_ARROWS` arrows, or a file
-            that cannot be written.
+        InputError: the extension is another one, there are more than `max_drawn` states or `MAX_DRAWN_ARROWS` arrows, or the
+            file cannot be written.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in {".svg", ".png"}:
@@ -58,11 +58,11 @@ def draw_automaton(automaton: AutomatonLike, path: str | Path, *, max_drawn: int
 
 
 def svg_text(automaton: AutomatonLike, *, max_drawn: int = MAX_DRAWN_STATES) -> str:
-    """The picture as SVG text (for notebooks); see `draw_automaton`.
+    """Draw the graph of an automaton as SVG text, for notebooks; see `draw_automaton`.
 
     Args:
-        automaton: whatever `as_automaton` takes.
-        max_drawn: the most states that are drawn.
+        automaton: an automaton in any form that `as_automaton` accepts.
+        max_drawn: the largest number of states that are drawn.
     """
     return _render_automaton(as_automaton(automaton), "svg", max_drawn).decode("utf-8")
 

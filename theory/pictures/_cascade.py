@@ -98,11 +98,11 @@ def draw_cascade(lrnn: LRNN, path: str | Path, *, max_heads: int = 6, max_layers
     Args:
         lrnn: a realisation of several layers.
         path: an `.svg` or `.png` file.
-        max_heads: the most boxes in a row; further heads are left out, which the picture says.
-        max_layers: the most rows; layers in the middle are left out, which the picture says.
+        max_heads: the largest number of boxes in a row; further heads are left out, and the picture says so.
+        max_layers: the largest number of rows; layers in the middle are left out, and the picture says so.
 
     Raises:
-        InputError: an LRNN of one layer, another extension, or a limit below 2.
+        InputError: the LRNN has one layer, the extension is another one, or a limit is below 2.
     """
     if not lrnn.is_layered:
         raise InputError(f"{path}: this LRNN has one layer; its picture is that of `draw_mirrors`")

@@ -21,15 +21,15 @@ def draw_construction(
     """Draw a realisation to an `.svg` or `.png` file, whole or not at all.
 
     Args:
-        found: what `construct` returned.
+        found: a realisation, as `construct` returns it.
         path: the file.
-        max_letters: most letters drawn of a head, 1 or more; an overview draws no letters.
-        max_dim: widest head drawn as wires.
+        max_letters: the largest number of letters drawn of a head, 1 or more; an overview draws no letters.
+        max_dim: the largest dimension of a head that is drawn as wires.
         options: what the caller's own user calls `max_letters` and `max_dim`, in words before a number.
 
     Raises:
-        InputError: another extension, `max_letters` below 1, or a kind of realisation that is not drawn.
-        LimitError: a head is wider than `max_dim`, or there are too many panels.
+        InputError: the extension is another one, `max_letters` is below 1, or this kind of realisation cannot be drawn.
+        LimitError: a head has a larger dimension than `max_dim`, or there are too many panels.
     """
     draw = kind_of(found).draw
     if draw is None:

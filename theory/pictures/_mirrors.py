@@ -323,17 +323,17 @@ def draw_mirrors(
     """Draw the construction to an `.svg` or `.png` file, whole or not at all.
 
     Args:
-        lrnn: a table-based realisation, as `construct` gives it.
+        lrnn: a realisation given by a table, as `construct` returns it.
         path: an `.svg` or `.png` file.
-        max_letters: with more letters (of several layers: with more transitions in a head) than this, one of
-            each kind is drawn (see `kinds_of_letters`), and the picture says so.
-        max_dim: widest head drawn as wires.
-        max_points: most states drawn as points.
+        max_letters: if there are more letters than this (with several layers: more transitions in a head), one of each
+            kind is drawn (see `kinds_of_letters`), and the picture says so.
+        max_dim: the largest dimension of a head that is drawn as wires.
+        max_points: the largest number of states drawn as points.
         options: what the caller's own user calls `max_letters` and `max_dim`, in words before a number.
 
     Raises:
-        InputError: another extension or `max_letters` below 1.
-        LimitError: a head too wide or more than 400 panels.
+        InputError: the extension is another one, or `max_letters` is below 1.
+        LimitError: a head is too wide, or there are more than 400 panels.
     """
     check_max_letters(max_letters)
     kind = picture_format(path)

@@ -28,19 +28,19 @@ def draw_run(
     *,
     title: str = "A run: the margin of decoding over time",
 ) -> None:
-    """Draw a run's margins to an `.svg` or `.png` file; the same run gives the same bytes.
+    """Draw the margins of a run to an `.svg` or `.png` file. The same run gives the same bytes.
 
     Args:
-        series: by dtype the positions (≥ 1, increasing) and the margin at each, the distance from the nearest
-            wrong decoding minus that from the right one; it is an error where it is not positive.
-        horizons: by dtype the certified horizon, drawn as a dashed line; None or absent for none.
-        first_errors: by dtype the position of the first error, drawn as a cross; None or absent where there
-            was none.
+        series: for each dtype, the positions (≥ 1, increasing) and the margin at each of them: the distance from the
+            nearest wrong decoding minus that from the right one. A margin that is not positive is an error.
+        horizons: for each dtype the certified horizon, drawn as a dashed line; None or absent for none.
+        first_errors: for each dtype the position of the first error, drawn as a cross; None or absent if there was
+            none.
         path: an `.svg` or `.png` file.
         title: the title above.
 
     Raises:
-        InputError: another extension, or a wrong series; the message has everything that is wrong.
+        InputError: another extension, or a wrong series; the message names everything that is wrong.
     """
     kind = picture_format(path)
     runs = _check_series(series, horizons, first_errors, path)

@@ -38,9 +38,9 @@ Cycle = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Bound:
-    """`figure` is `at_least` so much in every RNN that meets the `hypotheses` and follows the automaton.
+    """A lower bound: `figure` is at least `at_least` in every RNN that meets the `hypotheses` and follows the automaton.
 
-    Figures: `householders` (factors a token in one layer), `beta` (the largest β‖v‖²), `state_size` (numbers in the
+    The figures are `householders` (factors per token in one layer), `beta` (the largest β‖v‖²), `state_size` (numbers in the
     state), `triangular_layers` and `single_factor_layers` (layers, if all are of this form), and
     `layers_beyond_nonnegative`, `layers_beyond_real` (layers with eigenvalues, over products that the hypotheses
     name, outside [0, ∞) or the reals).
@@ -51,10 +51,10 @@ class Bound:
         reason: the theorem's id.
         kind: `proved` (the proof is in the checker's text), or `cited` (a published theorem whose hypotheses
             on the automaton are checked).
-        hypotheses: the RNNs that it speaks of.
+        hypotheses: the class of RNNs to which the bound applies.
         why: the evidence in words.
         text: one readable line with the hypotheses.
-        data: the evidence, letters and states as indices.
+        data: the evidence, with letters and states as indices.
         automaton: the automaton.
     """
 
@@ -81,16 +81,16 @@ class Bound:
 
 
 def bounds(automaton: AutomatonLike) -> tuple[Bound, ...]:
-    """All bounds known for an automaton, in a fixed order, each found by the stand-alone checker too; empty if there is none.
+    """Find all known lower bounds for an automaton, in a fixed order; the stand-alone checker finds each one too.
 
-    Unreachable states do not count, unless they were kept as points. Words are searched to a fixed extent
-    (`checker.bound.SEARCH`), so that a bound may be missed on large monoids; none is ever wrong.
+    Unreachable states do not count, unless they were kept as points. The search of words is limited
+    (`checker.bound.SEARCH`), so a bound may be missed on large monoids, but none is wrong.
 
     Args:
-        automaton: whatever `as_automaton` takes.
+        automaton: an automaton in any form that `as_automaton` accepts.
 
     Raises:
-        DisagreementError: the checker does not find the same.
+        DisagreementError: the checker finds other bounds.
 
     Examples:
         >>> from mirrormata.theory import bounds
@@ -330,7 +330,7 @@ BESIDE_ONE_LAYER = FINITE.removeprefix("one layer, ")
 
 @dataclass(frozen=True)
 class ReachedBound:
-    """A bound whose hypotheses a construction meets, and the construction's own figure.
+    """A lower bound whose hypotheses a construction meets, and the figure of the construction.
 
     Attributes:
         figure, at_least, reason, kind, hypotheses: as in `Bound`; the figure may also be `layers`.
@@ -348,7 +348,7 @@ class ReachedBound:
 
     @property
     def optimal(self) -> bool:
-        """Does no linear RNN that meets the hypotheses have a smaller figure?"""
+        """Whether the figure is the smallest possible for a linear RNN that meets the hypotheses."""
         return self.reached == self.at_least
 
     @property
@@ -363,7 +363,7 @@ class ReachedBound:
         return f"{self.figure} ≥ {self.at_least}, {here} ({self.reason}) among RNNs with {self.hypotheses}"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return the result as plain values for JSON."""
         return {
             "figure": self.figure,
             "at_least": self.at_least,
@@ -378,10 +378,10 @@ class ReachedBound:
 
 
 def reached_bounds(found: Realisation, lower: Iterable[Bound] | None = None) -> tuple[ReachedBound, ...]:
-    """The bounds whose hypotheses the construction meets, the strongest for each figure, in the order of `bounds`.
+    """Find the bounds whose hypotheses a construction meets, the strongest for each figure, in the order of `bounds`.
 
-    Bounds in model `cast` (G.T1, G.T2) are not among them: a construction is a statement in exact numbers. Where it has
-    several layers and fewer factors than one layer needs by H.rank or CK.S5, that is a bound on its layers.
+    Bounds in the arithmetic `cast` (G.T1, G.T2) are not among them, because a construction is a statement in exact numbers. If the
+    construction has several layers, and fewer factors than one layer needs by H.rank or CK.S5, the bound is on its layers.
 
     Args:
         found: a realisation.

@@ -26,20 +26,20 @@ PLANNED_HORIZON_CODES = 500
 
 @dataclass(frozen=True, eq=False)
 class Offer:
-    """One realisation of a plan.
+    """A realisation in a plan.
 
     Attributes:
         found: the realisation.
-        pareto: none of the others is at least as good in layers, factors, dimension, exactness and norm, and
-            better in one.
+        pareto: whether no other realisation is at least as good in layers, factors, dimension, exactness and norm
+            and better in one of them.
         letter_factors: for one layer the most factors of each letter in a head, else None.
-        layer_factors: the most factors of a letter in each layer, None where letters are no products of
+        layer_factors: the largest number of factors of a letter in each layer, None where letters are not products of
             factors.
-        parameters: numbers that write all letters down, β and key of each factor and the added entries; None
-            where it was not counted.
-        horizons: for each dtype the certified length, None for no limit; absent where none is certified or it
-            was not computed.
-        bounds: the lower bounds whose hypotheses the realisation meets, with what it reaches.
+        parameters: the number of parameters that describe all letters (β and key of each factor, and added
+            entries); None if it was not counted.
+        horizons: for each dtype the certified length, None for no limit; the dtype is absent if no length is
+            certified or it was not computed.
+        bounds: the lower bounds whose hypotheses the realisation meets, with its own figures.
     """
 
     found: Realisation
@@ -51,7 +51,7 @@ class Offer:
     bounds: tuple[ReachedBound, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return the result as plain values for JSON."""
         return {
             "pareto": self.pareto,
             "theorem": self.found.theorem,
@@ -68,13 +68,13 @@ class Offer:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
-    """All realisations of an automaton within a request.
+    """All known realisations of an automaton that meet a request.
 
     Attributes:
         automaton: the automaton.
-        offers: the realisations, cheapest first.
-        bounds: lower bounds.
-        left_out: constructions that are beyond a limit, and why.
+        offers: the realisations, the cheapest first.
+        bounds: the lower bounds that are known for the automaton.
+        left_out: the constructions that were left out because of a limit, with reasons.
     """
 
     automaton: Automaton
@@ -83,7 +83,7 @@ class Plan:
     left_out: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return the result as plain values for JSON."""
         return {
             "automaton": self.automaton.name,
             "states": len(self.automaton.states),
@@ -94,7 +94,7 @@ class Plan:
         }
 
     def rows(self) -> list[tuple[str, ...]]:
-        """A table, its headings first: a line for each realisation."""
+        """The rows of a table: the headings, then one row for each realisation."""
         rows: list[tuple[str, ...]] = [("theorem", "layers", "factors", "heads", "dimension", "numbers")]
         for offer in self.offers:
             found = offer.found
@@ -115,18 +115,19 @@ class Plan:
 
 
 def plan(automaton: AutomatonLike, request: Request | None = None, limits: Limits | None = None) -> Plan:
-    """All realisations within a request, cheapest first (layers, factors, integer, dimension).
+    """List all known realisations of an automaton that meet a request, the cheapest first.
 
-    Without a `theorem` in the request also those whose norm exceeds 1, last; for group automata not the cascade and
-    own.LMI, which are one layer of permutations of the states then.
+    The order is by layers, then factors, then integer numbers before others, then dimension. Unless the request names a `theorem`,
+    realisations whose norm exceeds 1 are listed too, at the end. For group automata the cascade and own.LMI are left out, since
+    they are then one layer of permutations of the states.
 
     Args:
-        automaton: whatever `as_automaton` takes.
-        request: what is asked for (`Request`); None: nothing in particular.
-        limits: the limits of the search (`Limits`); None: the usual ones.
+        automaton: an automaton in any form that `as_automaton` accepts.
+        request: the conditions on the construction (`Request`); None for no condition.
+        limits: the limits of the search (`Limits`); None for the default limits.
 
     Raises:
-        NotRealisableError: none is within the bounds of the request.
+        NotRealisableError: no known realisation meets the request.
     """
     request = request or Request()
     automaton = trim_automaton(as_automaton(automaton))

@@ -17,14 +17,14 @@ from ...foundation._errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What the numbers that a model decodes to mean.
+    """The meaning of the numbers to which a model decodes.
 
     Answers are compared as numbers: indices of the automaton's states or of its outputs (`number_outputs`).
 
     Attributes:
         kind: `states` or `outputs`.
         automaton: the automaton.
-        meaning: what each of the model's own answers means, int array.
+        meaning: int array, the state or output that each answer of the model stands for.
     """
 
     kind: Literal["states", "outputs"]
@@ -38,11 +38,11 @@ class Answers:
 
     @property
     def by_letter(self) -> bool:
-        """True where the right answer is not a function of the automaton's state after the letter."""
+        """Whether the right answer depends on more than the automaton's state after the letter."""
         return self.kind == "outputs" and self.automaton.is_mealy
 
     def right(self, letters: Indices, before: Indices, after: Indices) -> Indices:
-        """The right answers after letters, from the automaton's states before and after.
+        """Return the right answers after letters, from the automaton's states before and after.
 
         Args:
             letters: indices of letters, int array.

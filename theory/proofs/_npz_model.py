@@ -91,9 +91,9 @@ LABELS = ("letter_labels", "output_labels")
 
 @dataclass(frozen=True, eq=False)
 class NpzModel:
-    """A model of one head by its matrices, as an `.npz` holds it.
+    """A model of one head given by its matrices, as in an `.npz` file.
 
-    Without `outputs` output i is the i-th of `number_outputs` of the automaton that the model is held against.
+    Without `outputs` output i is the i-th of `number_outputs` of the automaton that the model is compared with.
 
     Attributes:
         A: float64 `[letters, n, n]`.
@@ -101,9 +101,9 @@ class NpzModel:
         H0: float64 `[n, d]`, the initial state.
         codes: float64 `[codes, n, d]`.
         decode: int array `[codes, letters]`, the output when a code is reached by a letter.
-        letters, outputs: their texts if they are known.
+        letters, outputs: the texts of the letters and outputs, if they are known.
         name: the model's name.
-        factors: the arrays of the factors, as far as they are given.
+        factors: the arrays of the factors, if they are given.
     """
 
     A: Floats
@@ -122,10 +122,10 @@ class NpzModel:
             raise InputError(f"{self.name}: " + "; ".join(problems))
 
     def answers(self, automaton: Automaton) -> Answers:
-        """How it is held against an automaton.
+        """Determine how its answers are compared with an automaton.
 
         Args:
-            automaton: the automaton that it is held against.
+            automaton: the automaton that it is compared with.
 
         Raises:
             InputError: the automaton has other letters.
@@ -142,7 +142,7 @@ class NpzModel:
         """The nearest code, with the answers that it stands for.
 
         Args:
-            answers: how its outputs are compared.
+            answers: how its outputs are compared with those of the automaton.
         """
         codes = self.codes.reshape(len(self.codes), -1)
         table = answers.of_states(self._name_outputs(answers))
@@ -154,7 +154,7 @@ class NpzModel:
         """The nearest code, with the index of the model's own output; -1 for one that has no name.
 
         Args:
-            answers: how its outputs are compared.
+            answers: how its outputs are compared with those of the automaton.
         """
         return CodeReader(self.codes.reshape(len(self.codes), -1), self._name_outputs(answers))
 
@@ -185,19 +185,19 @@ class NpzModel:
 
         Args:
             arithmetic: `per_step` or `per_op`.
-            answers: how its outputs are compared.
+            answers: how its outputs are compared with those of the automaton.
         """
         return LinearMachine([self.head(arithmetic)], arithmetic, self.reader(answers), answers)
 
 
 def load_npz_model(path: str | Path) -> NpzModel:
-    """The model in an `.npz`.
+    """Read the model in an `.npz` file.
 
     Args:
         path: the `.npz` file.
 
     Raises:
-        InputError: the file holds no model; the message has everything that is wrong.
+        InputError: the file holds no model; the message names everything that is wrong.
     """
     refused = InputError(f"{path}: not an .npz of plain arrays (nothing is unpickled)")
     arrays = read_npz(path, (*KEYS, *LABELS, *FACTOR_KEYS, "mask", "format"), refused)
@@ -227,10 +227,10 @@ def load_npz_matrices(path: str | Path) -> NpzModel | dict[str, Floats]:
 
 
 def npz_model(arrays: Mapping[str, Any], name: str = "model") -> NpzModel:
-    """The model of some arrays.
+    """Make a model from arrays.
 
     Args:
-        arrays: the arrays by name, see the module's text.
+        arrays: the arrays by name, see the text of the module.
         name: the model's name.
     """
     numbers: dict[str, Any] = {}

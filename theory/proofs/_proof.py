@@ -35,29 +35,29 @@ CHECKS: dict[Checked | None, str] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Proof:
-    """`verdict` in an arithmetic, with how it was found.
+    """The verdict of `prove` in an arithmetic, and how it was found.
 
     Attributes:
         verdict: `equivalent`, `counterexample` or `unknown`.
         automaton: the automaton.
         arithmetic: the arithmetic's name.
         method: `codes`, `regions`, `states`, `table` or `delay`.
-        states_explored: pairs (state of the model, of the automaton), or regions, or joint codes.
-        steps: (pair, letter) followed.
-        compares: `states` or `outputs`.
+        states_explored: the number of pairs (model state, automaton state), of regions, or of joint codes.
+        steps: the number of steps (pair, letter) that were followed.
+        compares: whether `states` or `outputs` are compared.
         reason: the verdict in one line.
-        correct_up_to: all words up to this length are answered rightly, None for all words of any length.
+        correct_up_to: the length up to which all words are answered rightly; None for any length.
         word: letter indices of a shortest word after which the answer is wrong, else None.
-        answered, right: the answers after it, as text.
-        seconds: time taken.
-        certify: makes the certificate, of kind `equivalent`, in exact numbers the construction's own, or says
-            why there is none.
-        derive_again: the second program, which raises where it finds something else.
-        checked: what a second program has done with the verdict. `certificate`: the stand-alone checker has
+        answered, right: the wrong and the right answer after this word, as text.
+        seconds: the time that the search took.
+        certify: a function that makes the certificate (of kind `equivalent`, or in exact numbers that of the construction),
+            or returns the reason why there is none.
+        derive_again: a function that runs the second program and raises an error if its result differs.
+        checked: how the verdict was confirmed. `certificate`: the stand-alone checker has
             accepted the certificate. `re-stepped`: another program has derived the verdict again, from the
             states' bits. `replayed`: a wrong word was run from the start. None: nothing is claimed for all
             words.
-        identify: gives a digest of all that decides the verdict, None where a stepper does not tell its own.
+        identify: a function that returns a digest of everything that determines the verdict, or None if a stepper has none.
     """
 
     verdict: Literal["equivalent", "counterexample", "unknown"]
@@ -91,12 +91,12 @@ class Proof:
 
     @property
     def certificate(self) -> dict[str, Any] | None:
-        """Written out when it is asked for; None where there is none."""
+        """The certificate, made when it is first used; None if there is none."""
         return self._certified if isinstance(self._certified, dict) else None
 
     @property
     def uncertified(self) -> str | None:
-        """Why there is no certificate; None where there is one."""
+        """The reason why there is no certificate; None if there is one."""
         return self._certified if isinstance(self._certified, str) else None
 
     def to_json(self) -> dict[str, Any]:
@@ -120,7 +120,7 @@ class Proof:
         }
 
     def rows(self) -> list[tuple[str, str]]:
-        """`(label, text)` pairs of a readable table."""
+        """The rows of a readable table, as `(label, text)` pairs."""
         facts = self.to_json()
         rows = [("verdict", f"{self.verdict} in {self.arithmetic}"), ("proved by", self.reason)]
         if self.verdict != "equivalent":

@@ -45,7 +45,7 @@ OWN = "the stepper's own"
 
 
 class ProofLimits(TypedDict, total=False):
-    """Of the search, as `prove` takes them: for functions in front of it, which hand them on."""
+    """The limits of the search that `prove` accepts, for functions that pass them on."""
 
     max_states: int
     max_seconds: float | None
@@ -76,12 +76,12 @@ def prove(
         model: a constructed LRNN of any layers, a block delay, an `NpzModel` or the path of an `.npz`, or any
             `Stepper` that decodes to the automaton's states by their indices, or to numbers that `answers`
             gives a meaning; then `arithmetic` is only its name.
-        automaton: whatever `as_automaton` takes, such as a SPEC.
+        automaton: an automaton in any form that `as_automaton` accepts, such as a SPEC.
         arithmetic: by default `per_step:bf16`; `exact`, `per_step:...`, `per_op:...` or
             `kernel:recurrent:...` (`parse_arithmetic`); several layers run in `per_step` formats or on the
             kernel, block delays in `per_step` formats. On the kernel an `.npz` needs its factors.
-        max_states: the most pairs of a state of the model and one of the automaton.
-        max_seconds: the most seconds; None: no limit.
+        max_states: the largest number of pairs of a state of the model and one of the automaton.
+        max_seconds: the largest number of seconds; None for no limit.
         resume: a file to go on from if it exists, written every `save_every` seconds, on Ctrl-C and at a
             limit; a stepper needs a text `identity` for it.
         save_every: seconds between two writings of `resume`.

@@ -131,7 +131,7 @@ class DelayStepper:
             self.element_swaps = self._by_rule(form.elements)
 
     def initial(self, sequences: int) -> DelayState:
-        """H_0 of all layers.
+        """Return the initial states of all layers.
 
         Args:
             sequences: the number of words side by side, at least 1.
@@ -140,7 +140,7 @@ class DelayStepper:
         return self.after_block(tokens, np.zeros(sequences, dtype=np.int64))
 
     def after_block(self, tokens: Indices, code: Indices) -> DelayState:
-        """The exact states at phase 0.
+        """Return the exact states at phase 0.
 
         Args:
             tokens: the tokens by slot, int array `[sequences, 2m]`, -1 for none.
@@ -159,10 +159,10 @@ class DelayStepper:
         return DelayState(counters, buffer, last, phase, tokens[:, self.slots_now[0]], nothing)
 
     def step(self, states: DelayState, letters: ArrayLike) -> DelayState:
-        """One token through all layers.
+        """Read one token, through all layers.
 
         Args:
-            states: states as `initial` or `step` gave them; they stay as they are.
+            states: the states that `initial` or `step` returned; they are not changed.
             letters: indices of the letters just read, int array `[sequences]`.
         """
         x = np.asarray(letters, dtype=np.int64)
@@ -208,9 +208,9 @@ class DelayStepper:
         return swap_table(images, m * budget).reshape(2, len(images), m, budget)
 
     def code(self, states: DelayState) -> Indices:
-        """The row of `BlockDelay.codes` that the states stand for, `[sequences]`; -1 for none.
+        """Return the row of `BlockDelay.codes` that the states stand for, `[sequences]`; -1 for none.
 
-        The swaps still to come, then the tokens of the block so far.
+        The remaining swaps are applied to the state, and then the tokens of the current block so far.
 
         Args:
             states: states of the stepper.
@@ -235,10 +235,10 @@ class DelayStepper:
         return np.array(rows, dtype=np.int64).reshape(-1, len(self.codes))
 
     def decode(self, states: DelayState, letters: ArrayLike | None = None) -> Indices:
-        """The automaton's states; -1 where the last layer's state can be none.
+        """Return the states of the automaton; -1 if the state of the last layer stands for none.
 
         Args:
-            states: states as `initial` or `step` gave them; they stay as they are.
+            states: the states that `initial` or `step` returned; they are not changed.
             letters: indices of the letters just read, int array `[sequences]`.
         """
         code = self.code(states)

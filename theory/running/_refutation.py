@@ -29,10 +29,10 @@ class Refutation:
 
     Attributes:
         lrnn: the realisation.
-        word: letter indices after which it names a wrong state; None where none was found.
-        named: the state after it by the LRNN; None: none.
-        right: the state after it by the automaton.
-        search: what was tried.
+        word: letter indices of a word after which the LRNN gives a wrong state; None if none was found.
+        named: the state that the LRNN gives after the word; None if it gives none.
+        right: the state of the automaton after the word.
+        search: a description of the search.
     """
 
     lrnn: LRNN
@@ -42,7 +42,7 @@ class Refutation:
     search: str
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON, labels as text."""
+        """Return the result as plain values for JSON, with labels as text."""
         states, letters = self.lrnn.automaton.states, self.lrnn.automaton.letters
         return {
             "verdict": "refuted" if self.word is not None else "not refuted",
@@ -55,7 +55,7 @@ class Refutation:
         }
 
     def rows(self) -> list[tuple[str, str]]:
-        """`(label, text)` pairs of a readable table."""
+        """The rows of a readable table, as `(label, text)` pairs."""
         facts = self.to_json()
         rows = [
             ("verdict", facts["verdict"]),
@@ -81,15 +81,15 @@ class Refutation:
 def refute_printed(
     automaton: AutomatonLike, request: Request | None = None, limits: Limits | None = None
 ) -> Refutation:
-    """The cascade of G.T4 wired as printed, and a word that refutes it.
+    """Build the cascade of G.T4 with the printed wiring, and search for a word on which it is wrong.
 
     Args:
-        automaton: whatever `as_automaton` takes.
-        request: what is asked for (`Request`); None: nothing in particular.
-        limits: the limits of the search (`Limits`); None: the usual ones.
+        automaton: an automaton in any form that `as_automaton` accepts.
+        request: the conditions on the construction (`Request`); None for no condition.
+        limits: the limits of the search (`Limits`); None for the default limits.
 
     Raises:
-        NotRealisableError: the cascade has fewer than two levels, since the wiring is between levels.
+        NotRealisableError: the cascade has fewer than two levels, so there is no wiring between levels.
     """
     automaton = trim_automaton(as_automaton(automaton))
     problem = (request or Request()).problem(automaton, limits)
@@ -102,15 +102,15 @@ def refute_printed(
 
 
 def refute(lrnn: LRNN, *, max_joint: int = MAX_JOINT, seed: int = 0) -> Refutation:
-    """A word on which an LRNN of several layers names a wrong state: shortest if the search by breadth finds it.
+    """Search for a word on which an LRNN of several layers gives a wrong state.
 
-    The joint states are followed by the code tables; the word is then replayed factor by factor in exact numbers,
-    and reported only if that goes wrong at the same place.
+    The search follows joint states by tables of codes, first breadth first, which finds a shortest word, and then on random words. A
+    word is replayed factor by factor in exact numbers and reported only if the replay is wrong at the same place.
 
     Args:
         lrnn: a realisation of several layers.
-        max_joint: the most joint states that are followed.
-        seed: the seed of the random words beyond that.
+        max_joint: the largest number of joint states that are followed.
+        seed: the seed of the random words that are tried beyond that.
     """
     word, complete, seen = _breadth_first(lrnn, max_joint)
     if word is not None:

@@ -13,24 +13,24 @@ from ...foundation._text import count_noun, html_table
 
 @dataclass(frozen=True)
 class RunReport:
-    """Outcome of `run`.
+    """The outcome of a run.
 
     Attributes:
-        tokens: of all sequences together.
+        tokens: number of tokens of all sequences together.
         sequences: number of words.
-        errors: tokens after which the state is wrong; an integer LRNN in a format that holds its integers is
-            wrong where its state differs bit for bit from the code that belongs there, any other where the
-            nearest code decodes to another state than the automaton's.
-        first_error: 1-based position of the earliest wrong token in any sequence; None where there is none.
+        errors: number of tokens after which the state is wrong. For an integer LRNN in a format that contains its integers,
+            a state is wrong if it differs in any bit from the right code; for any other, if the nearest code decodes to
+            a state other than the automaton's.
+        first_error: 1-based position of the earliest wrong token in any sequence; None if there is none.
         first_error_sequence: the sequence of that token.
-        dtype: the dtype.
-        order: the order of the arithmetic.
-        backend: what computed it.
-        seconds: time taken.
-        norm_range: least and largest Frobenius norm of a state, all heads together.
-        margin: least over the run of half of (distance to the nearest code of a wrong state - distance to the
-            nearest code of the right one); None where there is but one state, or it was too costly. The
-            initial state does not count.
+        dtype: the name of the dtype.
+        order: the order in which the tokens were processed.
+        backend: the library that computed it.
+        seconds: the time that the run took.
+        norm_range: the smallest and largest Frobenius norm of a state, over all heads together.
+        margin: the smallest value during the run of half of (distance to the nearest code of a wrong state - distance to the
+            nearest code of the right one); None if there is only one state or it was too costly to compute. The initial
+            state does not count.
     """
 
     tokens: int
@@ -47,7 +47,7 @@ class RunReport:
 
     @property
     def tokens_per_second(self) -> float:
-        """Tokens of all sequences together by wall-clock time, the making of random words included."""
+        """The number of tokens of all sequences per second of wall-clock time, including the time to make random words."""
         return self.tokens / self.seconds if self.seconds > 0 else 0.0
 
     def to_json(self) -> dict[str, object]:
@@ -69,7 +69,7 @@ class RunReport:
         }
 
     def rows(self) -> list[tuple[str, str]]:
-        """`(label, text)` pairs of a readable table."""
+        """The rows of a readable table, as `(label, text)` pairs."""
         rows = [
             ("tokens", f"{self.tokens:,} in {count_noun(self.sequences, 'sequence')}"),
             ("errors", f"{self.errors:,}"),

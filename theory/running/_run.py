@@ -181,27 +181,27 @@ def run(
     sequential: bool = False,
     progress: Progress | None = None,
 ) -> RunReport:
-    """Runs a realisation over words and counts the tokens after which its state is wrong.
+    """Run a realisation on words and count the tokens after which its state is wrong.
 
-    An integer realisation in a format that holds its integers is run in blocks, or in pieces of words, side by side,
-    which gives the states of the token by token run. All other runs go token by token, the sequences side by side.
+    An integer realisation, in a format that contains its integers, is run in blocks or in pieces of words side by side, which gives
+    the same states as a run token by token. All other runs go token by token, with the sequences side by side.
 
     Args:
-        model: what `construct` returned, its certificate, or the path of a certificate, which is checked first.
-        words: int array `[sequences, T]` or `[T]` of letter indices; what `random_stream` gives; one word as a string or a
+        model: a realisation as `construct` returns it, its certificate, or the path of a certificate, which is checked first.
+        words: int array `[sequences, T]` or `[T]` of letter indices; the result of `random_stream`; one word as a string or a
             sequence of letters; or a list of equally long words. See `words_of`.
-        dtype: a float format, in the arithmetic of `LRNNStepper` and `DelayStepper`; of a table also `exact`.
-        start: of a table the index of the automaton's state to begin with; None for its start.
-        block: of a table the tokens of a block; None for a length that suits the memory.
-        sequential: run one token after another.
-        progress: called with the finished fraction once the run has lasted a second.
+        dtype: a float format, used in the arithmetic of `LRNNStepper` and `DelayStepper`; for an `LRNN` also `exact`.
+        start: for an `LRNN`, the index of the automaton's state in which the run starts; None for its start state.
+        block: for an `LRNN`, the number of tokens of a block; None to choose it by the available memory.
+        sequential: whether to run token by token in any case.
+        progress: called with the fraction of the work that is done, once the run has lasted a second.
 
     Returns:
-        Counts of errors, the first of them, norms and margins: a `RunReport`.
+        The number of errors, the first error, norms and margins.
 
     Raises:
-        InputError: `model` is no realisation and no valid certificate of one; a wrong dtype, letter or start, or one that
-            this kind of realisation has not.
+        InputError: `model` is neither a realisation nor a valid certificate of one, or a dtype, letter or start is wrong or not
+            available for this kind of realisation.
     """
     found = realisation_of(model)
     read = words_of(words, found.automaton)
@@ -249,7 +249,7 @@ def _several_layers(
 ) -> RunReport:
     """Bit by bit, layer after layer, where the format holds the integers; else token by token.
 
-    In such a format a state that is no code, bit for bit, names no state.
+    In such a format a state that is not a code, bit for bit, names no state.
     """
     if any(layer.next_letter is None for layer in lrnn.layers):
         raise InputError(
@@ -288,17 +288,17 @@ def track(
     start: int | None = None,
     progress: Progress | None = None,
 ) -> RunReport:
-    """Runs any `Stepper` token by token and counts the tokens after which it decodes to a wrong state.
+    """Run any `Stepper` token by token and count the tokens after which it decodes to a wrong state.
 
-    Norms and margins are not observed.
+    The report contains no norms and margins.
 
     Args:
-        stepper: the stepper.
-        automaton: the automaton.
-        words: words as for `run`, or a `Words`.
-        dtype: only reported.
-        start: index of a state of the automaton; None: its start.
-        progress: called with how far the run is.
+        stepper: the model to run.
+        automaton: the automaton that gives the right states.
+        words: words in any form that `run` accepts, or a `Words`.
+        dtype: a name for the report; it has no other effect.
+        start: index of the automaton's state in which the run starts; None for its start state.
+        progress: called with the fraction of the work that is done.
     """
     automaton = as_automaton(automaton)
     words = words_of(words, automaton)

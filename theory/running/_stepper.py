@@ -106,10 +106,10 @@ class ExactHead:
 
 
 class Stepper(Protocol):
-    """Anything that tracks states token by token, several sequences side by side."""
+    """The interface of a model that tracks states token by token, for several sequences side by side."""
 
     def initial(self, sequences: int) -> Any:
-        """States before the first token.
+        """Return the states before the first token.
 
         Args:
             sequences: the number of words side by side, at least 1.
@@ -117,16 +117,16 @@ class Stepper(Protocol):
         ...
 
     def step(self, states: Any, letters: Indices) -> Any:
-        """States after one more token.
+        """Return the states after one more token.
 
         Args:
-            states: states of the stepper; they stay as they are.
+            states: states of the stepper; they are not changed.
             letters: letter indices, int array `[sequences]`.
         """
         ...
 
     def decode(self, states: Any, letters: Indices) -> Indices:
-        """Automaton states `[sequences]`, -1 for none.
+        """Return the states of the automaton that the states stand for, `[sequences]`; -1 for none.
 
         Args:
             states: states of the stepper.
@@ -136,14 +136,14 @@ class Stepper(Protocol):
 
 
 class LRNNStepper:
-    """A one-layer LRNN in a float format; states are a list of float64 arrays `[sequences, dim, value_dim]`, one a head.
+    """A one-layer LRNN in a float format; states are a list of float64 arrays `[sequences, dim, value_dim]`, one per head.
 
-    The arithmetic is `per_step`, see the module's text; decoding is by the nearest code.
+    The arithmetic is `per_step`, see the text of the module. States are decoded by the nearest code.
 
     Args:
         lrnn: a realisation of one layer.
         dtype: a dtype, such as `bf16`, or a `FloatFormat`.
-        start: index of a state of the automaton; None: its start.
+        start: index of the automaton's state in which the run starts; None for its start state.
     """
 
     def __init__(self, lrnn: LRNN, dtype: str | FloatFormat, start: int | None = None) -> None:
@@ -165,34 +165,34 @@ class LRNNStepper:
         return [engine.initial(code, sequences) for engine, code in zip(self.engines, codes, strict=True)]
 
     def step(self, states: Sequence[Floats], letters: ArrayLike) -> list[Floats]:
-        """One token: the exact product-sums, rounded once.
+        """Read one token; each exact sum of products is rounded once.
 
         Args:
-            states: states as `initial` or `step` gave them; they stay as they are.
+            states: the states that `initial` or `step` returned; they are not changed.
             letters: indices of the letters just read, int array `[sequences]`.
         """
         x = np.asarray(letters, dtype=np.int64)
         return [engine.step(H, x) for engine, H in zip(self.engines, states, strict=True)]
 
     def decode(self, states: Sequence[Floats], letters: ArrayLike | None = None) -> Indices:
-        """States of the nearest joint codes; -1 where a state is not finite.
+        """Decode to the states of the nearest joint codes; -1 if a state is not finite.
 
         Args:
-            states: states as `initial` or `step` gave them; they stay as they are.
+            states: the states that `initial` or `step` returned; they are not changed.
             letters: indices of the letters just read, int array `[sequences]`.
         """
         return self.readout.decode(states)
 
 
 class ExactStepper:
-    """A one-layer LRNN in exact numbers: the factors are applied, exactly, to the state itself.
+    """A one-layer LRNN in exact numbers; the factors are applied to the state itself.
 
-    States are those of `ExactHead`, one a head; equality is that of exact numbers. Decoding looks the matrices up
+    States are those of `ExactHead`, one per head; equality is that of exact numbers. Decoding looks the matrices up
     among the codes; -1 where one is none of them, or where they do not go together.
 
     Args:
         lrnn: a realisation of one layer.
-        start: index of a state of the automaton; None: its start.
+        start: index of the automaton's state in which the run starts; None for its start state.
     """
 
     numbers_states = True
@@ -223,20 +223,20 @@ class ExactStepper:
         return [engine.initial(code, sequences) for engine, code in zip(self.engines, codes, strict=True)]
 
     def step(self, states: Sequence[Indices], letters: ArrayLike) -> list[Indices]:
-        """One token, exactly.
+        """Read one token, exactly.
 
         Args:
-            states: states as `initial` or `step` gave them; they stay as they are.
+            states: the states that `initial` or `step` returned; they are not changed.
             letters: indices of the letters just read, int array `[sequences]`.
         """
         x = np.asarray(letters, dtype=np.int64)
         return [engine.step(numbers, x) for engine, numbers in zip(self.engines, states, strict=True)]
 
     def decode(self, states: Sequence[Indices], letters: ArrayLike | None = None) -> Indices:
-        """Exact look-up of the codes.
+        """Look the states up among the codes, exactly.
 
         Args:
-            states: states as `initial` or `step` gave them; they stay as they are.
+            states: the states that `initial` or `step` returned; they are not changed.
             letters: indices of the letters just read, int array `[sequences]`.
         """
         codes = [engine.codes(numbers) for engine, numbers in zip(self.engines, states, strict=True)]
@@ -283,14 +283,14 @@ class _Float(FloatHead):
 
 
 class LayeredStepper:
-    """An LRNN of several layers; states are a list with one array a head, the layers one after the other.
+    """An LRNN of several layers; states are a list with one array per head, the layers one after the other.
 
     Args:
         lrnn: a realisation of one or more layers.
         dtype: a float format (states `[sequences, dim, value_dim]`), or `exact`.
-        start_row: row of `LRNN.decode` at which it begins.
-        strict: a head is read by the code that it equals bit for bit, else by its nearest code. A read-out
-            that the codes do not tell is -1, and the sequence then decodes to -1 as long as that lasts.
+        start_row: row of `LRNN.decode` at which the run begins.
+        strict: whether a head is decoded by the code that it equals bit for bit, or by its nearest code. If the codes do not
+            determine a read-out, it is -1, and the sequence decodes to -1 as long as this lasts.
     """
 
     numbers_states = False
@@ -321,10 +321,10 @@ class LayeredStepper:
         return [engine.initial(code, sequences) for engine, code in zip(self.engines, codes, strict=True)]
 
     def step(self, states: Sequence[Any], letters: ArrayLike) -> list[Any]:
-        """One token through all layers.
+        """Read one token, through all layers.
 
         Args:
-            states: states as `initial` or `step` gave them; they stay as they are.
+            states: the states that `initial` or `step` returned; they are not changed.
             letters: indices of the letters just read, int array `[sequences]`.
         """
         x = np.asarray(letters, dtype=np.int64)
@@ -338,10 +338,10 @@ class LayeredStepper:
         return after
 
     def decode(self, states: Sequence[Any], letters: ArrayLike) -> Indices:
-        """The automaton's states that the last layer names after the letters just read; -1 for none.
+        """Return the automaton's states that the last layer gives after the letters just read; -1 for none.
 
         Args:
-            states: states as `initial` or `step` gave them; they stay as they are.
+            states: the states that `initial` or `step` returned; they are not changed.
             letters: indices of the letters just read, int array `[sequences]`.
         """
         x = np.asarray(letters, dtype=np.int64)
@@ -361,15 +361,15 @@ def table_stepper(lrnn: LRNN, dtype: str | FloatFormat, start: int | None = None
 
 
 def stepper_of(found: Realisation, dtype: str, start: int | None = None) -> Stepper:
-    """What runs a realisation one token after another.
+    """Make the stepper that runs a realisation token by token.
 
     Args:
-        found: what `construct` returned.
+        found: a realisation, as `construct` returns it.
         dtype: a float format, or `exact`.
-        start: index of the automaton's state to begin with; None for its start.
+        start: index of the automaton's state in which the run starts; None for its start state.
 
     Raises:
-        InputError: the kind of realisation has no such arithmetic or start.
+        InputError: this kind of realisation does not support the arithmetic or the start.
     """
     require_run(found, dtype, start)
     stepper: Stepper = kind_of(found).stepper(found, dtype, start)

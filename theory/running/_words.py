@@ -25,18 +25,18 @@ NEEDED = "an int array [sequences, T] of letter indices, a string, or lists of l
 
 
 class Words(Protocol):
-    """A rectangle of letter indices that can be read in parts."""
+    """An array `[sequences, length]` of letter indices that can be read in parts."""
 
     @property
     def sequences(self) -> int: ...
     @property
     def length(self) -> int: ...
     def part(self, start: int, stop: int) -> NDArray[Any]:
-        """Letter indices `[sequences, stop - start]`.
+        """Return the letter indices of a range of positions, `[sequences, stop - start]`.
 
         Args:
             start: first position.
-            stop: the position behind the last.
+            stop: the position after the last one.
         """
         ...
 
@@ -45,13 +45,12 @@ class Words(Protocol):
 class RandomWords:
     """Uniform random words: numpy's PCG64, seeded with (seed, number of the piece).
 
-    Any part can be made at any time, and a longer word of the same seed and number of sequences begins with the
-    shorter one.
+    Any part can be computed at any time. With the same seed and number of sequences, a longer word begins with the shorter one.
 
     Attributes:
         letters: number of letters of the alphabet.
         sequences: number of words.
-        length: number of tokens of each.
+        length: number of tokens of each word.
         seed: the seed, at least 0.
     """
 
@@ -61,11 +60,11 @@ class RandomWords:
     seed: int
 
     def part(self, start: int, stop: int) -> NDArray[Any]:
-        """Letter indices `[sequences, stop - start]`.
+        """Return the letter indices of a range of positions, `[sequences, stop - start]`.
 
         Args:
             start: first position.
-            stop: the position behind the last.
+            stop: the position after the last one.
         """
         pieces = []
         for number in range(start // PIECE, -(-stop // PIECE)):
@@ -83,7 +82,7 @@ class RandomWords:
 
 @dataclass(frozen=True, eq=False)
 class ArrayWords:
-    """Words that lie in memory.
+    """Words that are held in memory.
 
     Attributes:
         letters: int array `[sequences, length]`.
@@ -93,26 +92,26 @@ class ArrayWords:
 
     @property
     def sequences(self) -> int:
-        """Rows."""
+        """The number of words."""
         return int(self.letters.shape[0])
 
     @property
     def length(self) -> int:
-        """Columns."""
+        """The number of letters of each word."""
         return int(self.letters.shape[1])
 
     def part(self, start: int, stop: int) -> NDArray[Any]:
-        """Letter indices `[sequences, stop - start]`.
+        """Return the letter indices of a range of positions, `[sequences, stop - start]`.
 
         Args:
             start: first position.
-            stop: the position behind the last.
+            stop: the position after the last one.
         """
         return self.letters[:, start:stop]
 
 
 def words_of(words: Any, automaton: AutomatonLike) -> Words:
-    """Words to run, in any form that `run` takes, checked against the alphabet.
+    """Convert words from any form that `run` accepts, and check them against the alphabet.
 
     Args:
         words: an int array `[sequences, T]` or `[T]` of letter indices, or lists of such; a `RandomWords` or `ArrayWords`,
@@ -120,13 +119,13 @@ def words_of(words: Any, automaton: AutomatonLike) -> Words:
             letters in a row separated by blanks; a sequence of letters, one word; or a list of words, each a string or a
             sequence of letters, of the same length. Integers are always indices: `Automaton.word` gives those of letters that
             are integers themselves.
-        automaton: whose letters they are.
+        automaton: the automaton whose letters they are.
 
     Returns:
-        A rectangle of letter indices.
+        The words, as an array of letter indices that can be read in parts.
 
     Raises:
-        InputError: something else, a letter that is none, or words of different lengths.
+        InputError: `words` has another form, contains something that is not a letter, or has words of different lengths.
     """
     automaton = as_automaton(automaton)
     if isinstance(words, RandomWords) and words.letters > len(automaton.letters):
@@ -194,20 +193,20 @@ def _is_number(item: Any) -> bool:
 
 
 def random_stream(source: AutomatonLike, sequences: int, length: int, seed: int) -> RandomWords:
-    """Uniform random words that are never in memory as a whole; `run` takes them as words.
+    """Make uniform random words that are never held in memory as a whole, for `run`.
 
     Args:
-        source: whose letters: a realisation, or an automaton in any form that `as_automaton` takes.
-        sequences: how many words side by side, 0 to `MAX_SEQUENCES`.
-        length: letters of each word, 0 or more.
-        seed: of the generator, 0 or more.
+        source: the realisation or automaton whose letters are drawn, in any form that `as_automaton` accepts.
+        sequences: the number of words side by side, 0 to `MAX_SEQUENCES`.
+        length: the number of letters of each word, 0 or more.
+        seed: the seed of the generator, 0 or more.
 
     Returns:
-        The words: the same source and numbers give the same ones.
+        The words. The same source and numbers give the same words.
 
     Raises:
-        InputError: negative numbers, or `source` is no automaton.
-        LimitError: beyond `MAX_SEQUENCES` words or `MAX_TOKENS` letters in all.
+        InputError: a number is negative, or `source` is not an automaton.
+        LimitError: there are more than `MAX_SEQUENCES` words or `MAX_TOKENS` letters in total.
     """
     automaton = as_automaton(source, argument="source")
     if not automaton.letters:
@@ -230,20 +229,20 @@ def random_stream(source: AutomatonLike, sequences: int, length: int, seed: int)
 
 
 def random_words(source: AutomatonLike, sequences: int, length: int, seed: int) -> Indices:
-    """Uniform random letter indices, the same as those of `random_stream`.
+    """Make uniform random words as an array of letter indices, the same words as those of `random_stream`.
 
     Args:
-        source: whose letters: a realisation, or an automaton in any form that `as_automaton` takes.
-        sequences: how many words.
-        length: letters of each word.
-        seed: of the generator, 0 or more.
+        source: the realisation or automaton whose letters are drawn, in any form that `as_automaton` accepts.
+        sequences: the number of words.
+        length: the number of letters of each word.
+        seed: the seed of the generator, 0 or more.
 
     Returns:
         An int64 array `[sequences, length]`.
 
     Raises:
-        InputError: negative numbers, or `source` is no automaton.
-        LimitError: too many words or letters, see `random_stream`.
+        InputError: a number is negative, or `source` is not an automaton.
+        LimitError: there are too many words or letters, see `random_stream`.
     """
     return random_stream(source, sequences, length, seed).part(0, length).astype(np.int64)
 

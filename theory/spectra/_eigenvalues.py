@@ -25,9 +25,9 @@ MAX_BITS = 1 << 14
 
 @dataclass(frozen=True)
 class Spectrum:
-    """The distinct eigenvalues of an n × n matrix: real ones first, from the largest down, then the others.
+    """The distinct eigenvalues of an n × n matrix: the real ones from the largest down, then the others.
 
-    Properties that are None are undecided at the precision that was allowed.
+    A property is None if it is undecided at the allowed precision.
 
     Attributes:
         n: the dimension.
@@ -39,32 +39,32 @@ class Spectrum:
 
     @property
     def is_real(self) -> bool | None:
-        """All eigenvalues are real."""
+        """Whether all eigenvalues are real."""
         return all_of(_kind_is_real(e) for e in self.eigenvalues)
 
     @property
     def has_negative(self) -> bool | None:
-        """Some eigenvalue is real and negative."""
+        """Whether some eigenvalue is real and negative."""
         return none_of(_is_not_negative(e) for e in self.eigenvalues)
 
     @property
     def within_disc(self) -> bool | None:
-        """Spectral radius ≤ 1."""
+        """Whether the spectral radius is at most 1."""
         return all_of(None if e.circle == "unknown" else e.circle != "outside" for e in self.eigenvalues)
 
     @property
     def in_zero_one(self) -> bool | None:
-        """All eigenvalues in [0, 1]."""
+        """Whether all eigenvalues are in [0, 1]."""
         return all_of((self.in_minus_one_one, all_of(_is_not_negative(e) for e in self.eigenvalues)))
 
     @property
     def in_minus_one_one(self) -> bool | None:
-        """All eigenvalues in [-1, 1]."""
+        """Whether all eigenvalues are in [-1, 1]."""
         return all_of((self.is_real, self.within_disc))
 
     @property
     def semisimple_on_circle(self) -> bool | None:
-        """No eigenvalue on the unit circle has a Jordan block larger than 1."""
+        """Whether no eigenvalue on the unit circle has a Jordan block larger than 1."""
         return all_of(
             True if e.block == 1 else None if e.circle == "unknown" else e.circle != "on"
             for e in self.eigenvalues
@@ -72,12 +72,12 @@ class Spectrum:
 
     @property
     def is_stable(self) -> bool | None:
-        """The powers of the matrix stay bounded."""
+        """Whether the powers of the matrix stay bounded."""
         return all_of((self.within_disc, self.semisimple_on_circle))
 
     @cached_property
     def multiplicity_on_circle(self) -> int | None:
-        """How many eigenvalues lie on the unit circle, with their multiplicities."""
+        """The number of eigenvalues on the unit circle, counted with multiplicity."""
         if any(e.circle == "unknown" for e in self.eigenvalues):
             return None
         return sum(e.multiplicity for e in self.eigenvalues if e.circle == "on")
@@ -89,7 +89,7 @@ class Spectrum:
 
     @property
     def is_decided(self) -> bool:
-        """Nothing is unknown."""
+        """Whether nothing is unknown."""
         return not any("unknown" in (e.kind, e.sign, e.circle) for e in self.eigenvalues)
 
     def to_json(self) -> dict[str, Any]:
@@ -109,22 +109,23 @@ class Spectrum:
 def eigenvalue_report(
     A: Any, *, max_dim: int = MAX_DIM, max_bits: int = MAX_BITS, bits: int = 64, name: str = "the matrix"
 ) -> Spectrum:
-    """The eigenvalues of a square matrix with rigorous enclosures, and what is decided of each.
+    """Enclose the eigenvalues of a square matrix rigorously, and classify each of them exactly.
 
-    Decided exactly: multiplicities and Jordan blocks, real or not, sign, inside, on or outside the unit circle (see
+    The multiplicities and Jordan blocks, whether an eigenvalue is real, its sign, and whether it lies inside, on or outside the unit
+    circle are decided exactly (see
     `spectra_polynomials` and `spectra_roots`).
 
     Args:
         A: a square matrix, rows of `int`, `Fraction`, `Algebraic` or floats, which are taken as the rationals
             they are.
         max_dim: the largest dimension, at least 1.
-        max_bits: the most bits with which a decision is tried; beyond it the answer is `unknown`.
-        bits: about the bits of the enclosures.
-        name: what errors call it.
+        max_bits: the largest number of bits with which a decision is tried; beyond it the answer is `unknown`.
+        bits: about the number of bits of the enclosures.
+        name: the name to use in error messages.
 
     Raises:
         InputError: the matrix is not square or not finite.
-        LimitError: beyond `max_dim`; a rational matrix with at most one entry in a row and column, as a
+        LimitError: the dimension is above `max_dim`. A rational matrix with at most one entry in each row and column, such as a
             permutation, may have any size.
 
     Examples:

@@ -27,7 +27,7 @@ MAX_NAMED = 3
 
 @dataclass(frozen=True)
 class ExactMatrix:
-    """A matrix of exact numbers by its non-zero entries.
+    """A matrix of exact numbers, stored by its non-zero entries.
 
     Attributes:
         rows: for each row its non-zero entries `(column, value)` by column.
@@ -129,16 +129,16 @@ def from_flint(A: Any) -> ExactMatrix:
 
 
 def exact_matrix(A: Any, name: str = "the matrix", *, square: bool = True) -> ExactMatrix:
-    """The matrix with exact entries: `int`, `Fraction`, `Algebraic`, `Decimal`, and floats of any format, as they are.
+    """Make a matrix of exact entries from `int`, `Fraction`, `Algebraic`, `Decimal`, or floats, whose exact values are used.
 
     Args:
         A: rows of numbers (nested sequences, a numpy array, a tensor) or an `ExactMatrix`.
-        name: what errors call it.
-        square: only square matrices are taken.
+        name: the name to use in error messages.
+        square: whether the matrix must be square.
 
     Raises:
-        InputError: rows are ragged or (with `square`) not square, or entries are not finite real numbers;
-            with their places.
+        InputError: rows have different lengths, the matrix is not square although it must be, or entries are not finite real
+            numbers; the message names their places.
     """
     if isinstance(A, ExactMatrix):
         return A

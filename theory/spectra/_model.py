@@ -50,17 +50,17 @@ class Products:
     """The distinct products A(x_t)···A(x_1) of 1 ≤ t ≤ `length` letters.
 
     Attributes:
-        asked: the length asked for.
-        length: the one to which every product was seen; less than `asked` where `max_products` stopped it, or
-            where `seen_all`.
-        seen_all: no longer word has a new product.
-        count: distinct products seen.
-        spectral_radius: bounds of the largest one among them.
+        asked: the requested length.
+        length: the length up to which every product was seen; it is less than `asked` if `max_products` stopped the
+            search or `seen_all` is true.
+        seen_all: whether no longer word has a new product.
+        count: the number of distinct products that were seen.
+        spectral_radius: bounds of the largest spectral radius among them.
         largest: a shortest word that attains the lower bound of `spectral_radius`.
-        first: for each key of `FIRSTS` a shortest word (the first in the letters' order) whose product has
+        first: for each property in `FIRSTS`, a shortest word (the first in the order of the letters) whose product has
             it, or None.
-        undecided: for each key the first word of which it is unknown, or None.
-        eigenvalues: the distinct ones, as enclosed, in the order met.
+        undecided: for each property, the first word for which it is undecided, or None.
+        eigenvalues: the distinct eigenvalues, as enclosed, in the order in which they were met.
     """
 
     asked: int
@@ -75,12 +75,12 @@ class Products:
 
     @property
     def is_complete(self) -> bool:
-        """Everything that was asked for was seen."""
+        """Whether all requested products were seen."""
         return self.seen_all or self.length >= self.asked
 
     @property
     def reach(self) -> str:
-        """Up to where this holds, in words."""
+        """The length up to which the results hold, in words."""
         if self.seen_all:
             return f"all words: {self.count:,} distinct products"
         short = "" if self.is_complete else f" (asked: {self.asked}; stopped by `max_products`)"
@@ -256,10 +256,10 @@ MAX_LETTERS = 2_000
 
 @dataclass(frozen=True)
 class LetterSpectrum:
-    """One matrix of a head.
+    """The spectrum of a matrix of a head.
 
     Attributes:
-        labels: the letters that have it.
+        labels: the letters that have this matrix.
         matrix: the matrix.
         spectrum: its eigenvalues.
         reflection_rank: rank(A - I), see H.rank.
@@ -278,7 +278,7 @@ class LetterSpectrum:
         return self.labels[0] + (f" (+{len(self.labels) - 1})" if len(self.labels) > 1 else "")
 
     def to_json(self) -> dict[str, Any]:
-        """A plain object."""
+        """Return the result as plain values for JSON."""
         return {
             "letters": list(self.labels),
             **self.spectrum.to_json(),
@@ -296,7 +296,7 @@ class HeadSpectrum:
         name: the head's name.
         dim: its key dimension.
         letters: the spectra of its different matrices.
-        products: what is known of products; None where they were not asked for.
+        products: the results for products; None if they were not requested.
     """
 
     name: str
@@ -311,7 +311,7 @@ class ModelSpectrum:
 
     Attributes:
         name: the model's name.
-        heads: one entry a head.
+        heads: one entry per head.
     """
 
     name: str
@@ -324,14 +324,14 @@ class ModelSpectrum:
 
     @property
     def is_decided(self) -> bool:
-        """Nothing is unknown, and all products that were asked for were seen."""
+        """Whether nothing is unknown and all requested products were seen."""
         products = [head.products for head in self.heads if head.products is not None]
         return all(letter.spectrum.is_decided for letter in self.letters) and all(
             p.is_complete and not any(p.undecided.values()) for p in products
         )
 
     def summary(self) -> dict[str, Any]:
-        """What all letters together are: `true`, `false`, or `unknown`."""
+        """The properties of all letters together: `true`, `false` or `unknown`."""
         spectra = [letter.spectrum for letter in self.letters]
         return {
             "real": value_or_unknown(all_of(s.is_real for s in spectra)),
@@ -360,10 +360,10 @@ class ModelSpectrum:
         }
 
     def rows(self, max_values: int = 6) -> list[list[str]]:
-        """A table for the terminal, its headings first.
+        """Return the rows of a table for the terminal, the headings first.
 
         Args:
-            max_values: the most eigenvalues that are written out, at least 1.
+            max_values: the largest number of eigenvalues that are written out, at least 1.
         """
         table = [["head", "letter", "eigenvalues", "range", "rank(A-I)", "‖A‖ ≤ 1", "stable"]]
         table += [
@@ -391,7 +391,7 @@ class ModelSpectrum:
         return html_table(f"Spectra of {self.name}", rows, headings)
 
     def product_lines(self) -> list[str]:
-        """What is known of the products, in plain lines; empty where none were asked for."""
+        """The results for products as lines of text; empty if none were requested."""
         lines = []
         for head in self.heads:
             if (products := head.products) is not None:
@@ -415,24 +415,24 @@ def model_spectrum(
     max_products: int = MAX_PRODUCTS,
     max_letters: int = MAX_LETTERS,
 ) -> ModelSpectrum:
-    """The spectrum of every letter of a model, and of all products of at most `products` letters of each head.
+    """Compute the spectrum of every letter of a model, and of all products of at most `products` letters of each head.
 
-    Floats are taken as the rationals they are.
+    The exact values of floats are used.
 
     Args:
         model: an `LRNN`; an `NpzModel`; an array `[letters, n, n]`, a sequence of matrices, or a mapping from
             labels to them.
-        products: the largest length of products, 0 for none.
+        products: the largest number of letters in a product; 0 for no products.
         labels: names of the letters of an array.
-        name: the model's name; None: its own.
+        name: the model's name; None for its own.
         max_dim: the largest dimension, at least 1.
-        max_bits: the most bits with which a decision is tried.
-        max_products: the most distinct products; beyond it the products stop, and the result says so.
-        max_letters: the most different matrices of a head.
+        max_bits: the largest number of bits with which a decision is tried.
+        max_products: the largest number of distinct products; beyond it the products stop, and the result says so.
+        max_letters: the largest number of different matrices of a head.
 
     Raises:
-        InputError: a matrix is wrong; the message has everything that is wrong.
-        LimitError: beyond `max_letters` different matrices in a head or `max_dim` dimensions.
+        InputError: a matrix is wrong; the message names everything that is wrong.
+        LimitError: there are more than `max_letters` different matrices in a head, or a dimension is above `max_dim`.
     """
     if products < 0:
         raise InputError(f"`products` {products}: it is 0 or the length of the longest product")

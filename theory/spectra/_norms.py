@@ -27,7 +27,7 @@ class NormVerdict:
     """Whether ‖A‖₂ ≤ 1, and why.
 
     Attributes:
-        holds: ‖A‖₂ ≤ 1.
+        holds: whether ‖A‖₂ ≤ 1.
         pivots: where it holds, the entries of D, all ≥ 0, with I - AᵀA = L·diag(D)·Lᵀ.
         lower: where it holds, the rows of L.
         witness: where it does not, a vector x with ‖Ax‖ > ‖x‖.
@@ -42,11 +42,11 @@ class NormVerdict:
 
     @property
     def is_isometry(self) -> bool:
-        """‖Ax‖ = ‖x‖ for all x: every pivot is 0."""
+        """Whether ‖Ax‖ = ‖x‖ for all x, that is, whether every pivot is 0."""
         return self.pivots is not None and not any(self.pivots)
 
     def replay(self, A: Any) -> bool:
-        """Does the certificate prove the verdict for A? By multiplication alone, nothing is eliminated again.
+        """Check by multiplication alone that the certificate proves the verdict for A.
 
         Args:
             A: the matrix.
@@ -64,20 +64,16 @@ class NormVerdict:
 
 
 def norm_at_most_one(A: Any, *, max_dim: int = MAX_DIM, name: str = "the matrix") -> NormVerdict:
-    """Decide ‖A‖₂ ≤ 1 for a matrix.
+    """Decide exactly whether ‖A‖₂ ≤ 1.
 
     Args:
-        A: exact numbers or floats, which are taken as the rationals they are.
-        max_dim: the most columns of a block of AᵀA that depend on each other (a permutation of any size has
+        A: a matrix of exact numbers or of floats, whose exact values are used.
+        max_dim: the largest number of columns of a block of AᵀA that depend on each other (a permutation of any size has
             none).
-        name: what errors call it.
+        name: the name to use in error messages.
 
     Raises:
-        InputError: it is no finite matrix.
-        LimitError: a block is larger than `max_dim`.
-        InputError: it is no finite matrix.
-        LimitError: a block is larger than `max_dim`.
-        InputError: it is no finite matrix.
+        InputError: it is not a finite matrix.
         LimitError: a block is larger than `max_dim`.
 
     Examples:

@@ -44,13 +44,13 @@ class Group:
 def draw_spectrum(
     spectrum: ModelSpectrum, path: str | Path, *, max_heads: int = 12, max_colours: int = 8
 ) -> None:
-    """Draw to an `.svg` or `.png` file, whole or not at all.
+    """Draw the spectra of a model to an `.svg` or `.png` file, which is written whole or not at all.
 
     Args:
         spectrum: the model's spectrum.
         path: an `.svg` or `.png` file.
-        max_heads: the most panels; what is left out is said in the picture.
-        max_colours: the most spectra of a head with a colour of their own, the others are grey. Eigenvalues
+        max_heads: the largest number of panels; the picture says what is left out.
+        max_colours: the largest number of spectra of a head that have their own colour; the others are grey. Eigenvalues
             of products, where there are any, are small grey dots.
 
     Raises:

@@ -191,20 +191,20 @@ START_BITS = 64
 
 @dataclass(frozen=True)
 class Eigenvalue:
-    """One eigenvalue: where it is, and what is decided of it.
+    """An eigenvalue: its enclosure, and its exactly decided properties.
 
     Attributes:
         real, imaginary, modulus: rational bounds of its parts and of |λ|.
-        multiplicity: algebraic.
-        block: size of its largest Jordan block, 1 where it is semisimple.
-        kind: real or not, where that is decided.
-        sign: `none` for a non-real one.
-        circle: inside, on or outside the unit circle, where that is decided.
-        exact: its value where it is rational, and where it was found in the entries' field.
+        multiplicity: the algebraic multiplicity.
+        block: size of its largest Jordan block; 1 if it is semisimple.
+        kind: whether it is real, if that is decided.
+        sign: its sign; `none` if it is not real.
+        circle: whether it lies inside, on or outside the unit circle, if that is decided.
+        exact: its value, if it is rational or was found in the field of the entries; otherwise None.
         turn: k/m in lowest terms where λ = e^(2πik/m), else None (over Q(2cos 2π/N) only m that divide 2N are
             looked for).
-        polynomial: one with real exact coefficients, constant first, of which it is a simple root; over Q the
-            minimal one.
+        polynomial: a polynomial with exact real coefficients, constant first, of which it is a simple root; over Q the
+            minimal polynomial.
     """
 
     real: Interval
@@ -233,7 +233,7 @@ class Eigenvalue:
         return self.text()
 
     def text(self, digits: int = 9) -> str:
-        """Exactly where that is short, as a rational or a root of unity, else rounded to some digits.
+        """Write it exactly if it is a short rational number or a root of unity, and otherwise rounded to some digits.
 
         Args:
             digits: decimal digits, at least 1.

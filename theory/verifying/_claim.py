@@ -25,21 +25,21 @@ ID = re.compile(r"[A-Za-z][A-Za-z0-9]*([.-][A-Za-z0-9]+)*")
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of the literature, of ours, or of a user.
+    """A statement from the literature, of this project, or of a user.
 
     Attributes:
-        id: such as G.T4; the source stands before the first point, and `.printed` behind a statement as it
-            was printed.
-        title: a few words.
-        expected: the status of its verdict.
-        uses: the claims it builds on.
+        id: its identifier, such as G.T4. The source is the part before the first dot, and `.printed` at the end marks a
+            statement as it was printed.
+        title: a title of a few words.
+        expected: the status that its verdict should have.
+        uses: the claims on which it builds.
         arithmetic: the model in which it is stated (`parse_arithmetic`'s names, or several with commas).
-        repair: of a printed claim, what is true in its place, in one sentence.
-        models: does its check train or load torch models?
-        seconds: about what its check takes with full effort; within a budget short checks are first.
+        repair: for a printed claim, a sentence that says what is true instead.
+        models: whether its check trains or loads torch models.
+        seconds: about the time that its check takes with full effort; within a budget, short checks run first.
 
     Raises:
-        ValueError: the status and the other fields do not fit together.
+        ValueError: the status and the other fields are inconsistent.
     """
 
     id: str
@@ -64,12 +64,12 @@ class Claim:
 
     @property
     def source(self) -> str:
-        """What stands before the first point: G, DP, own."""
+        """The part of the identifier before the first dot: G, DP, own."""
         return self.id.partition(".")[0]
 
     @property
     def printed(self) -> bool:
-        """Is it a statement as it was printed, with an error in it?"""
+        """Whether it is a statement as it was printed, with an error."""
         return self.id.endswith(".printed")
 
     @property
@@ -80,10 +80,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work a check may do, and the seed of its random numbers.
+    """The amount of work that a check may do, and the seed of its random numbers.
 
     Attributes:
-        level: `quick`: about a second; `full`: up to some minutes.
+        level: `quick`, which takes about a second, or `full`, up to some minutes.
         seed: the seed, at least 0.
     """
 
@@ -91,11 +91,11 @@ class Effort:
     seed: int = 0
 
     def pick(self, quick: T, full: T) -> T:
-        """The first at quick effort, the second at full.
+        """Return the first argument with quick effort, and the second with full effort.
 
         Args:
-            quick: what is taken at quick effort.
-            full: what is taken at full effort.
+            quick: the value for quick effort.
+            full: the value for full effort.
         """
         return quick if self.level == "quick" else full
 
@@ -121,7 +121,7 @@ def file_stem(claim: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What a file holds: an automaton, and where it is a model with a list of letters one of `lrnn`, `npz`.
+    """The contents of a file: an automaton and, if the file is a model with a list of letters, the model.
 
     An `.npz` has no automaton of its own, and a block delay has no list of letters.
 
@@ -139,7 +139,7 @@ class Subject:
 
 
 def subject_of_file(path: str) -> Subject:
-    """What a file, or a SPEC, holds for the claims to speak of.
+    """Read the model or automaton in a file or SPEC, to which claims can be applied.
 
     Args:
         path: a certificate (checked first), an `.npz` of matrices, or the SPEC of an automaton.

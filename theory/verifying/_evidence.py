@@ -34,7 +34,7 @@ def decide_values(
     assumptions: tuple[str, ...] = (),
     arithmetic: str | None = None,
 ) -> Verdict:
-    """Exact in all cases: proved where `computed relation claimed`, else refuted.
+    """Compare two exact values: the verdict is `proved` if the relation holds, otherwise `refuted`.
 
     Args:
         claim: the claim that the verdict is about.
@@ -42,7 +42,7 @@ def decide_values(
         claimed: the value that the statement gives.
         relation: how the two must compare.
         evidence: plain values that support the verdict.
-        witness: what refutes it then; without one the two values do.
+        witness: what refutes the claim; None if the two values do.
         assumptions: the hypotheses used.
         arithmetic: the name of the arithmetic, None for the claim's own.
     """
@@ -68,14 +68,14 @@ def check_all_cases(
     assumptions: tuple[str, ...] = (),
     arithmetic: str | None = None,
 ) -> Verdict:
-    """All cases of a finite set: true in every one, or refuted by the first violation.
+    """Check all cases of a finite set; the first violation refutes the claim.
 
     Args:
         claim: the claim that the verdict is about.
         cases: the cases.
-        check: gives what is wrong in a case, None where nothing is.
-        of: the set's name.
-        broken: cases with the hypothesis broken, whose rate of violations is reported.
+        check: a function that returns what is wrong in a case, or None.
+        of: the name of the set.
+        broken: cases that break the hypothesis, whose rate of violations is reported.
         evidence: plain values that support the verdict.
         assumptions: the hypotheses used.
         arithmetic: the name of the arithmetic, None for the claim's own.
@@ -101,18 +101,18 @@ def check_random_cases(
     assumptions: tuple[str, ...] = (),
     arithmetic: str | None = None,
 ) -> Verdict:
-    """Random cases: supported where none violates the claim, else refuted by the first that does.
+    """Check random cases: the verdict is `supported` if none violates the claim; otherwise the first violation refutes it.
 
     Args:
         claim: the claim that the verdict is about.
         effort: the effort, whose seed is used.
-        count: how many cases.
-        draw: makes a case from random numbers.
-        broken: makes a case with the hypothesis broken.
-        check: gives what is wrong in a case, None where nothing is.
-        tight: does a case meet the hypothesis with nothing to spare? How many did is reported; None where the
-            hypothesis leaves no room to spare.
-        broken_count: how many broken cases, whose rate of violations is reported; None: `count`.
+        count: the number of cases.
+        draw: a function that makes a case from random numbers.
+        broken: a function that makes a case that breaks the hypothesis.
+        check: a function that returns what is wrong in a case, or None.
+        tight: a function that says whether a case meets the hypothesis with equality; their number is reported. None if this
+            has no meaning for the hypothesis.
+        broken_count: the number of cases that break the hypothesis; None for `count`.
         evidence: plain values that support the verdict.
         assumptions: the hypotheses used.
         arithmetic: the name of the arithmetic, None for the claim's own.
@@ -139,14 +139,14 @@ def refute_by_witness(
     assumptions: tuple[str, ...] = (),
     arithmetic: str | None = None,
 ) -> Verdict:
-    """What was printed is refuted by a witness, which `replay` confirms first.
+    """Refute a printed statement by a witness, which `replay` confirms first.
 
-    `unknown` where the witness is None or `replay` is false.
+    The verdict is `unknown` if the witness is None or `replay` returns False.
 
     Args:
         claim: the claim that the verdict is about.
-        witness: what refutes the printed statement; None where none was found.
-        replay: confirms the witness anew.
+        witness: what refutes the printed statement; None if none was found.
+        replay: a function that confirms the witness.
         computed: the value found.
         claimed: the value that was printed.
         evidence: plain values that support the verdict.
@@ -165,12 +165,12 @@ def refute_by_witness(
 def cite_source(
     claim: Claim, source: str, *, checked: str, evidence: Mapping[str, Any] | None = None
 ) -> Verdict:
-    """A published statement, of which nothing here is a proof.
+    """Cite a published statement that is not proved here.
 
     Args:
         claim: the claim that the verdict is about.
         source: who proves it.
-        checked: what of it was checked here, if anything.
+        checked: the part of it that was checked here, if any.
         evidence: plain values that support the verdict.
     """
     facts = {"source": source, **(evidence or {})}

@@ -30,13 +30,13 @@ DIRECTIONS = ("necessary", "sufficient", "tight", "bound")
 
 @dataclass(frozen=True)
 class ClaimText:
-    """What a claim's file says of it, each part as running text.
+    """The description in the file of a claim, in parts.
 
     Attributes:
         summary: the first sentence.
         statement: the statement.
-        direction: what is claimed: an upper or a lower bound, an equality, an impossibility.
-        hypotheses: what it presupposes.
+        direction: the kind of statement: an upper or a lower bound, an equality, an impossibility.
+        hypotheses: the assumptions of the statement.
         arithmetic: the arithmetic in which it is stated.
         source: where it is printed.
         method: how it is checked here.
@@ -130,7 +130,7 @@ class Entry:
 
     @property
     def applies(self) -> Callable[[Subject], Verdict | None] | None:
-        """What it says about a user's model or automaton, where it says anything."""
+        """The function that applies it to a user's model or automaton; None if there is none."""
         return getattr(self.module, "applies", None)
 
     @cached_property
@@ -203,14 +203,14 @@ class Registry:
 
 
 def load_claims(paths: Sequence[str | Path] = ()) -> Registry:
-    """The package's claims and those of the `.py` files in some folders; files that begin with `_` are passed over.
+    """Load the claims of the package, and those of the `.py` files in further folders; files that begin with `_` are skipped.
 
     Args:
         paths: further folders.
 
     Raises:
-        InputError: a file is no claim, an ID stands twice, or a `uses` leads nowhere or in a circle; one line
-            with all that is wrong.
+        InputError: a file is not a claim, an ID occurs twice, or `uses` names an unknown claim or is circular; the
+            message is one line that names everything that is wrong.
     """
     entries: list[Entry] = []
     problems: list[str] = []

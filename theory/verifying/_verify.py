@@ -30,14 +30,14 @@ class BudgetSpent(Exception):  # noqa: N818 - no error: the check was told to st
 
 @dataclass(frozen=True, repr=False)
 class ClaimOutcome:
-    """One claim's verdict.
+    """The outcome of checking a claim.
 
     Attributes:
         claim: the claim.
         verdict: its verdict.
-        seconds: time taken.
+        seconds: the time that the check took.
         expected: the status that the claim's record states, None where nothing is expected (a user's model).
-        error: an exception in place of a verdict (the status is `unknown` then).
+        error: the text of an exception that ended the check; the status is then `unknown`.
     """
 
     claim: Claim
@@ -48,7 +48,7 @@ class ClaimOutcome:
 
     @property
     def as_expected(self) -> bool:
-        """Is the status the one that the record states? Of a user's model: was the statement found true of it?"""
+        """Whether the status is the recorded one or, for a user's model, whether the statement is true of the model."""
         if self.error is not None:
             return False
         if self.expected is None:
@@ -56,7 +56,7 @@ class ClaimOutcome:
         return self.verdict.status == self.expected
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return the result as plain values for JSON."""
         return {
             **self.verdict.to_json(),
             "expected": self.expected,
@@ -66,7 +66,7 @@ class ClaimOutcome:
         }
 
     def rows(self) -> list[tuple[str, str]]:
-        """`(label, text)` pairs of a readable table."""
+        """The rows of a readable table, as `(label, text)` pairs."""
         expected = [] if self.expected is None else [("expected", self.expected)]
         error = [] if self.error is None else [("error", self.error)]
         return [*self.verdict.rows(), *expected, *error, ("seconds", f"{self.seconds:.3g}")]
@@ -88,18 +88,17 @@ def verify_claims(
     fail_fast: bool = False,
     done: Callable[[ClaimOutcome], None] = lambda _: None,
 ) -> list[ClaimOutcome]:
-    """Each claim's outcome, in the order of `entries`.
+    """Check claims, and return their outcomes in the order of `entries`.
 
-    An exception in a check is its outcome, not this function's.
+    An exception in a check is recorded in the outcome of the claim and not raised.
 
     Args:
         entries: the claims.
         effort: quick or full, with its seed.
-        budget: seconds for all together; short checks are begun first (`Claim.seconds`), and a claim that is
-            not through by then is `unknown`. Where the system has no interval timer, a claim that has begun
-            is finished.
-        jobs: processes, default one a core; 1: in this process.
-        fail_fast: what is not through when the first outcome is not as expected is left out.
+        budget: total time in seconds. Short checks are started first (`Claim.seconds`), and a claim that is not finished by then
+            is `unknown`. If the system has no interval timer, a check that has begun is finished.
+        jobs: number of processes, by default one per core; with 1 the checks run in this process.
+        fail_fast: whether to stop at the first outcome that is not as expected; unfinished claims are left out.
         done: called with each outcome as it comes in.
     """
     deadline = None if budget is None else time.time() + budget
@@ -164,7 +163,7 @@ def verify_one(entry: Entry, effort: Effort, deadline: float | None = None) -> C
 
 
 def verify_model(subject: Subject, entries: Sequence[Entry]) -> list[ClaimOutcome]:
-    """What the claims say about a user's model or automaton; claims that say nothing of it are left out.
+    """Apply the claims to a user's model or automaton; claims that say nothing about it are left out.
 
     Args:
         subject: the user's model or automaton.

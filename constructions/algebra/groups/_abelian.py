@@ -16,10 +16,10 @@ from ._permutations import orbits
 
 @dataclass(frozen=True, eq=False)
 class CyclicFactor:
-    """A homomorphism onto Z_m: its value at each point and for each letter.
+    """A homomorphism onto Z_m, given by its values at points and letters.
 
     Attributes:
-        order: m.
+        order: the order m of the image.
         points: the value of each point, int array `[points]`, in 0..m-1.
         letters: the value of each letter, int array `[letters]`, in 0..m-1.
     """
@@ -29,7 +29,7 @@ class CyclicFactor:
     letters: Indices
 
     def part(self, order: int) -> CyclicFactor:
-        """The quotient Z_order, order dividing m.
+        """Return the homomorphism onto the quotient Z_order.
 
         Args:
             order: a divisor of m.
@@ -74,9 +74,9 @@ def _generating_letters(action: TransitiveAction) -> list[int]:
 
 
 def cyclic_factors(letters: Indices) -> list[CyclicFactor]:
-    """Invariant factors of a regular abelian action, each a homomorphism.
+    """Compute the invariant factors of a regular abelian action, each as a homomorphism.
 
-    Jointly they tell all elements apart.
+    Together they distinguish all elements.
 
     Args:
         letters: a regular action, int array `[letters, points]`, whose point 0 is the identity.

@@ -26,9 +26,9 @@ class TransitiveAction:
     """A transitive action of the transition group.
 
     Attributes:
-        letters: int array `[letters, points]`.
-        states: the automaton's state at each point, `[points]`; point 0 lies over the start state.
-        regular: the points are the group's elements.
+        letters: int array `[letters, points]`, the permutation of each letter.
+        states: the automaton's state at each point, `[points]`; point 0 belongs to the start state.
+        regular: whether the points are the elements of the group.
     """
 
     letters: Indices
@@ -46,7 +46,7 @@ class TransitiveAction:
         return spanning_levels(self.letters)
 
     def quotient(self, classes: Indices) -> Indices:
-        """The letters on classes of points that they respect, `[letters, classes]`, in order of appearance.
+        """Compute the action of the letters on classes of points that they respect, `[letters, classes]`.
 
         Args:
             classes: class of each point, int array `[points]`.
@@ -58,11 +58,11 @@ class TransitiveAction:
         return np.asarray(rank[inverse.reshape(-1)[self.letters[:, first[order]]]], dtype=np.int64)
 
     def follow(self, table: Indices, start: int = 0) -> Indices:
-        """Where each point's word leads from `start`, `[points]`.
+        """Compute where the word that leads to each point leads from `start`, `[points]`.
 
         Args:
             table: int array `[letters, anything]`; `table[x, i]` is where letter x takes i.
-            start: the place from which all words begin.
+            start: the index at which all words begin.
         """
         result = np.empty(self.size, dtype=np.int64)
         result[0] = start
@@ -109,14 +109,14 @@ def spanning_levels(letters: Indices) -> list[tuple[Indices, Indices, Indices]]:
 
 
 def transitive_action(automaton: Automaton, max_group: int = 5_000) -> TransitiveAction:
-    """The action of the transition group of a group automaton whose states are all reachable.
+    """Choose a transitive action of the transition group of a group automaton.
 
-    Regular where the automaton already is a word problem, or where the group has at most `max_group` elements
-    and fits; else the action on the states.
+    The action is regular if the automaton already is a word problem, or if the group has at most `max_group` elements and its
+    table fits into memory. Otherwise it is the action on the states.
 
     Args:
         automaton: a group automaton whose states are all reachable.
-        max_group: the largest group whose elements are listed.
+        max_group: the largest order of a group whose elements are listed.
     """
     order = np.array(breadth_first(automaton.transitions, automaton.start), dtype=np.int64)
     position = np.empty(len(automaton.states), dtype=np.int64)
@@ -181,11 +181,11 @@ MAX_SAMPLED_BLOCKS = 2_000
 class BlockSystem:
     """A partition of the points that every letter respects.
 
-    `members`: for a regular action the subgroup, the points of block 0.
+    `members` is, for a regular action, the subgroup whose elements are the points of block 0.
 
     Attributes:
         action: the action whose points it divides.
-        labels: block of each point, `[points]`, numbered by first appearance (block 0 holds point 0).
+        labels: the block of each point, `[points]`, numbered by first appearance (block 0 holds point 0).
     """
 
     action: TransitiveAction
@@ -208,7 +208,7 @@ class BlockSystem:
 
     @cached_property
     def cost(self) -> int:
-        """Most swaps that a letter needs on the blocks: n - #cycles."""
+        """Largest number of swaps that a letter needs on the blocks: n - #cycles."""
         return int((self.count - cycle_counts(self.letters)).max(initial=0))
 
     @cached_property
@@ -224,7 +224,7 @@ class BlockSystem:
         return np.unique(self.images, axis=0, return_inverse=True)[1].reshape(-1)
 
     def mark(self, block: int) -> Indices:
-        """Where each element carries the given block: block of x·(representative), `[points]`.
+        """Compute the block to which each element carries a given block, `[points]`.
 
         Args:
             block: number of a block.
@@ -235,7 +235,7 @@ class BlockSystem:
 
 
 def block_systems(action: TransitiveAction) -> list[BlockSystem]:
-    """Block systems, fewest blocks first, one for each permutation character; the points themselves included.
+    """List the block systems of an action, including the points themselves, one for each permutation character, fewest blocks first.
 
     Args:
         action: a transitive action.

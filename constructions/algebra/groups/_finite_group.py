@@ -23,21 +23,20 @@ Law = Callable[[Indices, Indices], Indices]
 
 @dataclass(frozen=True, eq=False)
 class FiniteGroup:
-    """A group with all its elements listed; the multiplication table is computed only where it is asked for.
+    """A finite group given by its elements. The multiplication table is computed only when it is used.
 
-    Raises `InputError` where a table is not a Latin square with an identity or a function has no identity.
-    Associativity is not checked.
+    `InputError` is raised if a table is not a Latin square with an identity or a function has no identity. Associativity is not
+    checked.
 
     Attributes:
-        name: as in the table of names.
+        name: the name of the group, as in the library.
         elements: distinct labels; for a permutation group the image tuples `(g(0), ..., g(n-1))` in
             lexicographic order.
-        law: the multiplication table, int array `[elements, elements]`, or a vectorised function: index
-            arrays g, h of one shape to the indices of the products g·h.
-        generators: indices of elements that generate the group, where they are known (the library states
-            which).
+        law: the multiplication table, int array `[elements, elements]`, or a vectorised function that
+            takes index arrays g and h of one shape to the indices of the products g·h.
+        generators: indices of elements that generate the group, if they are known.
         images: for a permutation group the int array `[elements, points]`, `images[g, i]` = g(i); else None.
-        max_table: the most elements for which `table` is computed.
+        max_table: the largest number of elements for which `table` is computed.
     """
 
     name: str
@@ -58,7 +57,7 @@ class FiniteGroup:
             raise InputError(f"{self.name}: not the multiplication table of a group")
 
     def multiply(self, g: ArrayLike, h: ArrayLike) -> Indices:
-        """Indices of the products g·h for index arrays that broadcast together.
+        """Compute the indices of the products g·h.
 
         Args:
             g: indices of elements.
@@ -125,16 +124,16 @@ class FiniteGroup:
     def word_problem(
         self, letters: Sequence[int] | None = None, product: Product = "left", name: str | None = None
     ) -> Automaton:
-        """The automaton whose state is the running product, over the given elements (indices; default all).
+        """Make the automaton whose state is the running product of elements.
 
-        `left`: the state y becomes x·y on letter x (the papers' convention); `right`: it becomes y·x (that of the
-        public word-problem generators). States are the elements, their own outputs; letters are elements too.
-        States that the letters do not reach are dropped. One row per letter is computed, never the whole table.
+        With `left` the state y becomes x·y on letter x (the convention of the papers), with `right` it becomes y·x (the convention of
+        the public word-problem generators). States and letters are elements of the group, and each state is its own output.
+        Unreachable states are dropped. Only the rows of the letters are computed, never the whole table.
 
         Args:
-            letters: indices of the elements that are letters; None: all.
+            letters: indices of the elements that are letters; None for all.
             product: `left` or `right`, the side on which a letter is multiplied.
-            name: name of the automaton; None: the group's.
+            name: name of the automaton; None for the group's.
         """
         everything = np.arange(len(self.elements))
         chosen = everything if letters is None else np.asarray(letters, dtype=np.int64)

@@ -12,7 +12,7 @@ _GIANT_WORDS = 400
 
 
 def cycle_lengths(permutation: Indices) -> list[int]:
-    """Lengths of all cycles, fixed points included, in the order of their smallest points.
+    """Compute the lengths of all cycles, including fixed points, in the order of their smallest points.
 
     Args:
         permutation: a permutation i ↦ `permutation[i]`, int array `[points]`.

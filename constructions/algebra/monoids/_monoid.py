@@ -172,14 +172,14 @@ MAX_MONOID_BYTES = 1 << 31
 
 @dataclass(frozen=True, eq=False)
 class TransitionMonoid:
-    """The transition monoid of an automaton, identity included, in the order of shortest words.
+    """The transition monoid of an automaton, including the identity, with elements in the order of shortest words.
 
-    Element 0 is the identity (the empty word); shorter words come first, then the letters' order decides. The
+    Element 0 is the identity (the empty word); shorter words come first, and the order of the letters decides among words of equal length. The
     product of i and j is "i, then j", as words are read left to right.
 
     Attributes:
         automaton: the automaton.
-        generated: the maps, and how words reach them.
+        generated: the maps, and the words that lead to them.
     """
 
     automaton: Automaton
@@ -189,12 +189,12 @@ class TransitionMonoid:
     def of(
         cls, automaton: Automaton, *, max_size: int = MAX_MONOID, max_bytes: int = MAX_MONOID_BYTES
     ) -> TransitionMonoid:
-        """List the monoid.
+        """List the elements of the transition monoid.
 
         Args:
             automaton: the automaton.
-            max_size: the most elements.
-            max_bytes: the most memory for their table, in bytes.
+            max_size: the largest number of elements.
+            max_bytes: the largest amount of memory for their table, in bytes.
 
         Raises:
             LimitError: the monoid is larger than one of the limits; the message has the figure.
@@ -226,7 +226,7 @@ class TransitionMonoid:
 
     @property
     def size(self) -> int:
-        """Number of elements, with the identity."""
+        """The number of elements, including the identity."""
         return self.generated.size
 
     @property
@@ -252,10 +252,10 @@ class TransitionMonoid:
         return tuple(word[::-1])
 
     def element(self, word: str | tuple[Label, ...] | list[Label]) -> int:
-        """The element that a word induces.
+        """Find the element that a word induces.
 
         Args:
-            word: letters by their labels; a string is read as one-character letters.
+            word: labels of letters; a string is read as letters of one character each.
         """
         current = 0
         for x in self.automaton.word(word):
@@ -263,7 +263,7 @@ class TransitionMonoid:
         return current
 
     def find(self, maps: NDArray[np.integer]) -> Indices:
-        """Index of each map `[..., states]`, -1 where it is not an element.
+        """Find the index of each map; -1 if it is not an element.
 
         Args:
             maps: maps of the states, int array `[..., states]`.
@@ -330,11 +330,11 @@ class TransitionMonoid:
 
 
 def letters_commute(automaton: Automaton, base: Indices | None = None) -> bool:
-    """True where xy = yx for all letters: then the monoid is commutative. The monoid itself is not needed.
+    """Decide whether xy = yx for all letters x and y, that is, whether the monoid is commutative, without listing it.
 
     Args:
         automaton: the automaton.
-        base: indices of states from which agreement suffices, such as those that generate the rest; None: all
+        base: indices of states on which it suffices to compare xy and yx, such as states that generate the rest; None for all
             states.
     """
     maps = automaton.transitions

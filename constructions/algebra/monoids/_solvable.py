@@ -306,7 +306,7 @@ _LISTING_BYTES = 1 << 28
 
 
 def permutation_group(automaton: Automaton) -> PermutationGroup:
-    """The transition group as a sympy `PermutationGroup` on the state indices, one generator per letter.
+    """Return the transition group as a sympy `PermutationGroup` on the indices of states, with one generator per letter.
 
     Args:
         automaton: a group automaton.
@@ -329,16 +329,16 @@ def group_order(
     max_order: int = MAX_LISTED_ORDER,
     max_points: int = MAX_SCHREIER_SIMS_POINTS,
 ) -> int | None:
-    """Exact order of the transition group, or None where the limits leave it unknown.
+    """Compute the order of the transition group; None if the limits leave it unknown.
 
-    By the first that applies: one generator (the lcm of its cycle lengths); one point determines an element (the
-    size of its orbit); the alternating group is inside (`alternating_kind`); Schreier–Sims up to `max_points`
-    points (sympy: seconds at the limit, growing with the fourth power); listing up to `max_order` elements.
+    The first method that applies is used: a single generator (the least common multiple of its cycle lengths); one point that
+    determines an element (the size of its orbit); a group that contains the alternating group (`alternating_kind`); Schreier–Sims
+    with at most `max_points` points (which takes seconds at this limit and grows with its fourth power); listing at most `max_order` elements.
 
     Args:
         automaton: a group automaton.
-        max_order: the most elements that are listed.
-        max_points: the most points for Schreier–Sims.
+        max_order: the largest number of elements that are listed.
+        max_points: the largest number of points for Schreier–Sims.
 
     Examples:
         >>> from mirrormata import automaton_from_spec
@@ -366,11 +366,11 @@ def group_order(
 
 
 def is_solvable(automaton: Automaton, *, max_order: int = MAX_LISTED_ORDER) -> bool | None:
-    """Whether the transition group is solvable; None where the limits leave it open (`generates_solvable`).
+    """Decide whether the transition group is solvable; None if the limits leave this open (`generates_solvable`).
 
     Args:
         automaton: a group automaton.
-        max_order: the most elements that are listed.
+        max_order: the largest number of elements that are listed.
 
     Examples:
         >>> from mirrormata import automaton_from_spec
