@@ -72,7 +72,7 @@ def test_the_command_begins_with_the_base(call: Call, monkeypatch: pytest.Monkey
     assert "claims" not in found.out.replace("no claim below", "")
     found = call("verify", "--base", "G.T4")
     assert found.status == 2
-    assert "--base is the base alone" in found.err
+    assert "--base checks only the base" in found.err
 
 
 @pytest.mark.parametrize(
