@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperCommand
 
 from ..foundation._errors import MirrormataError, MirrormataWarning
+from ..foundation._files import shown_path
 from . import automata, certificates, claims, comparing, constructing, exporting, models, proofs, reporting
 from .options import theorem_help
 from .output import fail, name_options_of, say
@@ -66,6 +67,10 @@ class _Command(TyperCommand):
                 return super().invoke(ctx)
             except MirrormataError as error:
                 fail(str(error))
+            except OSError as error:  # of a path that no function named in its own error
+                if error.filename is None:
+                    raise
+                fail(f"{shown_path(error.filename)}: {error.strerror}")
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         for parameter in self.params:

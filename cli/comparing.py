@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ..foundation._errors import InputError
+from ..foundation._files import refuse_input_as_output
 from .options import (
     SPEC_FORMS,
     Alphabet,
@@ -137,6 +138,7 @@ def compare(
         raise InputError(
             f"--arithmetic {arithmetic}: it applies to the certificate that -o FILE writes; give -o as well, or leave it out"
         )
+    refuse_input_as_output(output, learned, constructed)
     lrnn, automaton = _target(constructed, alphabet, track, start, group, product)
     with show_work("comparing") as progress:
         found = compare_learned(

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ..foundation._errors import InputError
+from ..foundation._files import refuse_input_as_output
 from .options import (
     Alphabet,
     CoordinatesOption,
@@ -120,6 +121,8 @@ def construct(
 
     if as_json and (show or latex):
         raise InputError("construct: --json prints one object only; leave --show and --latex out")
+    for written in (output, picture):
+        refuse_input_as_output(written, spec)
     automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
     request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates)
     limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
@@ -227,6 +230,7 @@ def plan(
     from ..constructions.theorems._construction import Limits
     from ..theory.planning._plan import plan as make
 
+    refuse_input_as_output(bounds, spec)
     automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
     request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates)
     limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ..foundation._files import refuse_input_as_output
 from .options import Alphabet, Json, MaxEntries, ProductOption, Start, one_of
 from .output import print_json, say_written
 
@@ -102,6 +103,7 @@ def export_model(
     from ..models.tasks._task import TaskSettings
     from ..theory._realisations import lrnn_of
 
+    refuse_input_as_output(output, certificate, spec, around=True)
     side = one_of(product, "--product", "left", "right")
     settings = TaskSettings(
         spec=spec, bos=False, labels="state", start=start, alphabet=alphabet, product=side
@@ -118,6 +120,7 @@ def _export(
 ) -> None:
     from ..theory._realisations import lrnn_of
 
+    refuse_input_as_output(output, certificate)
     write(lrnn_of(certificate), output, max_entries=max_entries)
     if as_json:
         print_json({"certificate": certificate, "written": output})
@@ -145,6 +148,7 @@ def export_fla(
     from ..models.fla._folder import save_fla
     from ..theory._realisations import lrnn_of
 
+    refuse_input_as_output(output, certificate, around=True)
     checkpoint = fla_checkpoint(lrnn_of(certificate), max_entries=max_entries)
     save_fla(output, checkpoint)
     if as_json:
@@ -206,14 +210,14 @@ def import_fla(
       mirrormata import fla checkpoint --layer 0 --head 2 -o head.npz
     """
     from ..foundation._errors import InputError
-    from ..foundation._files import whole_folder
-    from ..models.fla._importing import import_heads
+    from ..models.fla._importing import import_heads, write_heads
 
     if tokens is not None and not re.fullmatch("[0-9]{1,9}( *, *[0-9]{1,9})*", tokens.strip()):
         raise InputError(f"--tokens {tokens}: write numbers separated by commas, such as 0,1,5")
     chosen = None if tokens is None else [int(t) for t in tokens.split(",")]
     if words < 1 or length < 1:
         raise InputError(f"--words {words} --length {length}: both must be at least 1")
+    refuse_input_as_output(output, folder, around=True)
     found = import_heads(
         folder, tokens=chosen, bos=bos, words=words, length=length, seed=seed, max_entries=max_entries
     )
@@ -224,9 +228,7 @@ def import_fla(
         here[0].write(output)
         found = (here[0],)
     else:
-        with whole_folder(output, "heads") as place:
-            for h in found:
-                h.write(place / f"layer{h.layer}-head{h.number}.npz")
+        write_heads(found, output)
     if as_json:
         print_json({
             "checkpoint": folder, "written": output, "letters": list(found[0].letters),

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NoReturn
 
+from ..foundation._files import shown_path
 from ..foundation._text import console, printable
 
 _CONTEXT: ContextVar[Any] = ContextVar("context", default=None)
@@ -128,7 +129,7 @@ def say_written(*paths: str | None) -> None:
     """Which files were written, on standard error; None for one that was not asked for."""
     for path in paths:
         if path is not None:
-            say(f"written: {path}", error=True)
+            say(f"written: {shown_path(path)}", error=True)
 
 
 @contextmanager

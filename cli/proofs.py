@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ..foundation._errors import InputError
+from ..foundation._files import refuse_input_as_output
 from .options import Alphabet, Group, Json, ProductOption, Spec, Start, TrackOption, automaton_of
 from .output import print_columns, print_json, print_table, say, say_written, show_work
 
@@ -88,6 +89,8 @@ def prove(
         raise InputError(f"--max-seconds {max_seconds:g}: give a number of seconds above 0")
     if arithmetic == "":
         raise InputError("--arithmetic '': name one, such as per_step:bf16, or leave the option out")
+    for written in (output, resume):
+        refuse_input_as_output(written, model, spec)
     automaton = automaton_of(spec, alphabet, track, start, group, product, 100_000, 10_000_000)
     with show_work("proving"):
         proof = prove_on_all_words(
@@ -153,6 +156,7 @@ def spectrum(
     """
     from ..models._sources import spectrum_of_model
 
+    refuse_input_as_output(picture, model)
     with show_work("computing eigenvalues"):
         found = spectrum_of_model(
             model, products=products, max_dim=max_dim, max_letters=max_letters, max_products=max_products

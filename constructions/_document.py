@@ -4,30 +4,57 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, Protocol, TypeGuard
 
 from ..foundation._errors import InputError
-from ..foundation._files import parse_json, read_text, write_text
+from ..foundation._files import is_file, parse_json, read_text, write_text
 
 FORMAT = "mirrormata-certificate/1"
 
 
-def write_certificate(document: Mapping[str, Any], path: str | Path) -> None:
+class Certified(Protocol):
+    """What has a certificate: a `Realisation`, which is defined above this file."""
+
+    def certificate(self) -> dict[str, Any]: ...
+
+
+def write_certificate(document: Mapping[str, Any] | Certified, path: str | PathLike[str]) -> None:
     """Write a certificate to a file, with one line for each letter, code and state, so that it can be read and compared.
 
     Args:
-        document: the certificate as a JSON object, such as `full_certificate` returns.
+        document: the certificate as a JSON object, such as `full_certificate` returns; or a construction, whose
+            `certificate()` is written.
         path: the file to write; it is written whole or not at all.
 
     Raises:
-        InputError: `document` is not a JSON object, or the file cannot be written.
+        InputError: `document` is neither, it does not have the format and a kind of a certificate, or the file cannot be
+            written.
     """
+    if not isinstance(document, Mapping) and callable(getattr(document, "certificate", None)):
+        document = document.certificate()
     if not isinstance(document, Mapping):
         raise InputError(
             f"`document` is of the type {type(document).__name__}: give a certificate, such as `full_certificate` returns"
         )
-    write_text(path, certificate_text(document))
+    if not is_certificate(document) or not isinstance(document.get("kind"), str):
+        raise InputError(
+            f'`document` is no certificate (its "format" must be "{FORMAT}", and it has a "kind"): give one, such as '
+            "`full_certificate` returns"
+        )
+    write_text(path, certificate_text(as_plain(document)))
+
+
+def as_plain(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document with a dictionary for each mapping and a list for each tuple in it, as JSON has them."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: plain(entry) for key, entry in value.items()}
+        return [plain(entry) for entry in value] if isinstance(value, list | tuple) else value
+
+    return {key: plain(entry) for key, entry in document.items()}
 
 
 def certificate_text(document: Mapping[str, Any]) -> str:
@@ -57,7 +84,7 @@ def read_document(path: str | Path) -> dict[str, Any]:
     Raises:
         InputError: the file is not a certificate of this package.
     """
-    if Path(path).suffix == ".safetensors" and Path(path).is_file():
+    if Path(path).suffix == ".safetensors" and is_file(path):
         raise InputError(f"{path}: weights alone; give the folder that they lie in, with its config.json")
     text = read_text(path)
     try:
@@ -78,7 +105,7 @@ def find_document(path: str | Path) -> dict[str, Any] | None:
     Raises:
         InputError: a `.json` file that cannot be read, or holds no JSON.
     """
-    if Path(path).suffix != ".json" or not Path(path).is_file():
+    if Path(path).suffix != ".json" or not is_file(path):
         return None
     document = parse_json(read_text(path), str(path))
     return dict(document) if is_certificate(document) else None

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from ..foundation._errors import InputError
+from ..foundation._files import is_file, is_folder, shown_path, system_errors
 from .algebra.groups._finite_group import Product
 from .automata._acceptor import MAX_STATES, with_start_text
 from .automata._automaton import Automaton, Track, minimise
@@ -55,7 +56,7 @@ def automaton_from_spec(
         (0, 1, 2)
     """
     if "\0" in spec:
-        raise InputError(f"{spec!r}: a NUL character is in no file's name; remove it")
+        raise InputError(f"{shown_path(spec)}: a NUL character is in no file's name; remove it")
     found = _format_of(spec)
     given: dict[str, object] = {"alphabet": alphabet, "group": group}
     for option in ("alphabet", "group"):
@@ -73,10 +74,8 @@ def automaton_from_spec(
     options = {
         option: value for option, value in given.items() if option in found.options and value is not None
     }
-    try:
+    with system_errors(spec):
         read: Automaton = found.read(spec, **options)
-    except OSError as error:
-        raise InputError(f"{spec}: cannot be read ({error.strerror})") from None
     # what the format's own reader did not take is done here
     rest_start = None if "start" in found.options else start
     rest_track: Track = "state" if "track" in found.options or track is None else track
@@ -94,13 +93,9 @@ def _format_of(spec: str) -> Format | None:
     found = format_by_extension(suffix) if suffix else None
     if found is not None:
         return found
-    if ("/" in spec or spec in (".", "..")) and path.is_dir():
+    if ("/" in spec or spec in (".", "..")) and is_folder(path):
         raise InputError(f"{spec}: is a folder, a file is needed")
-    try:
-        is_file = path.is_file()
-    except OSError:
-        is_file = False
-    if _EXTENSION.fullmatch(suffix) or (is_file and "/" in spec):
+    if _EXTENSION.fullmatch(suffix) or ("/" in spec and is_file(path)):
         raise InputError(f"{spec}: the kind of file {suffix!r} is not known; known are {list_extensions()}")
     return None
 

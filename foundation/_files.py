@@ -8,33 +8,111 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 from ._errors import InputError
+from ._text import CONTROLS
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s\[\]{},:"]+')
 """A string of a JSON text, or what stands between its signs."""
+_CONTROL_OR_LINE = re.compile(rf"{CONTROLS.pattern}|[\n\t]")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def path_of(path: object, argument: str = "path") -> Path:
+    """The path that somebody gave, in Python or on the command line.
+
+    Args:
+        path: a text or a `PathLike` of text.
+        argument: its name in the function that was called, for errors.
+
+    Raises:
+        InputError: it is neither, empty, or has a NUL character, which is in no file's name.
+    """
+    text = fspath(path) if isinstance(path, PathLike) else path
+    if not isinstance(text, str):
+        raise InputError(
+            f"`{argument}` is of the type {type(text).__name__}: give a path, as a text or a `Path`"
+        )
+    if not text:
+        raise InputError("'': the path of a file or folder is needed, and this text is empty")
+    if "\0" in text:
+        raise InputError(f"{shown_path(text)}: a NUL character is in no file's name; remove it")
+    return Path(text)
+
+
+def shown_path(path: object, most: int = 200) -> str:
+    """The path as a message shows it: without control characters, on one line, cut in the middle beyond `most` characters."""
+    text = _CONTROL_OR_LINE.sub(lambda found: repr(found[0])[1:-1], str(path))
+    return text if len(text) <= most else f"{text[: most // 2]}...{text[-most // 2 :]}"
+
+
+def is_file(path: str | Path) -> bool:
+    """Whether a file is there, or a link to one; False for what no file system can have, where `Path.is_file` raises."""
+    return os.path.isfile(path)
+
+
+def is_folder(path: str | Path) -> bool:
+    """Whether a folder is there, or a link to one; False for what no file system can have."""
+    return os.path.isdir(path)
+
+
+def is_there(path: str | Path) -> bool:
+    """Whether a file, a folder or a device is there; False for a broken link and for what no file system can have."""
+    return os.path.exists(path)
+
+
+@contextmanager
+def system_errors(path: object, what: str = "cannot be read") -> Iterator[None]:
+    """What the system refuses to do with a path becomes an `InputError` of one line that has the path and the reason.
+
+    Args:
+        path: the one that somebody named.
+        what: what was tried, such as `cannot be written`.
+    """
+    try:
+        yield
+    except (InputError, BrokenPipeError):  # nobody reads on: the command line ends quietly
+        raise
+    except FileNotFoundError:
+        missing = "no such file" if what == "cannot be read" else f"{what} (No such file or directory)"
+        raise InputError(f"{shown_path(path)}: {missing}") from None
+    except IsADirectoryError:
+        raise InputError(f"{shown_path(path)}: is a folder, a file is needed") from None
+    except PermissionError:
+        raise InputError(f"{shown_path(path)}: {what} (no permission)") from None
+    except OSError as error:
+        raise InputError(f"{shown_path(path)}: {what} ({error.strerror or error})") from None
+    except UnicodeEncodeError:
+        raise InputError(f"{shown_path(path)}: {what} (no file's name has such a character)") from None
+    except RuntimeError as error:  # so `Path.resolve` says it in Python up to 3.12
+        if "Symlink loop" not in str(error):
+            raise
+        raise InputError(f"{shown_path(path)}: {what} (its links lead in a circle)") from None
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """All bytes of a file; `InputError` where it cannot be read."""
+    file = path_of(path)
+    with system_errors(path):
+        return file.read_bytes()
 
 
 def read_text(path: str | Path) -> str:
     """The text of a UTF-8 file; `InputError` for what is missing, not text, or a Git-LFS pointer."""
-    file = Path(path)
+    data = read_bytes(path)
     try:
-        text = file.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a folder, a file is needed") from None
-    except PermissionError:
-        raise InputError(f"{path}: no permission to read it") from None
+        text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from None
+        raise InputError(f"{shown_path(path)}: not a text file (byte {error.start} is not UTF-8)") from None
     if text.startswith("version https://git-lfs.github.com/spec/"):
-        raise InputError(f"{path}: a Git-LFS pointer, not the data; fetch the file with `git lfs pull` first")
+        raise InputError(
+            f"{shown_path(path)}: a Git-LFS pointer, not the data; fetch the file with `git lfs pull` first"
+        )
     return text
 
 
@@ -44,12 +122,12 @@ class MemoryFile(str):
     content: bytes = b""
 
 
-def write_text(path: str | Path, text: str) -> None:
+def write_text(path: str | PathLike[str], text: str) -> None:
     """Write a text file whole: through a temporary file in the same folder, then one rename."""
     write_bytes(path, text.encode("utf-8"))
 
 
-def write_bytes(path: str | Path, data: bytes) -> None:
+def write_bytes(path: str | PathLike[str], data: bytes) -> None:
     """Write a file whole: through a temporary file in the same folder, then one rename.
 
     Links are followed; what exists and is no regular file (a device, a pipe) is written to, never replaced.
@@ -57,31 +135,29 @@ def write_bytes(path: str | Path, data: bytes) -> None:
     if isinstance(path, MemoryFile):
         path.content = data
         return
-    if not str(path):
-        raise InputError("the name of the file to write is empty")
-    file = Path(path).resolve()
-    if file.is_dir():
-        raise InputError(f"{path}: is a folder, the name of a file is needed")
-    if file.exists() and not file.is_file():
-        file.write_bytes(data)
-        return
-    try:
-        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, file)
-    except OSError as error:
-        os.unlink(temporary)
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with system_errors(path, "cannot be written"):
+        file = path_of(path).resolve()
+        if file.is_dir():
+            raise InputError(f"{shown_path(path)}: is a folder, the name of a file is needed")
+        if file.exists() and not file.is_file():
+            file.write_bytes(data)
+            return
+        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=_beside(file))
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)
+            os.replace(temporary, file)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+
+
+def _beside(path: Path) -> str:
+    """How the name of a temporary file or folder begins; short, so that no name is too long that was not so before."""
+    return f".{path.name[:40]}."
 
 
 def read_json(path: str | Path) -> Any:
@@ -143,33 +219,62 @@ def _line_of(text: str, literal: str) -> int:
 
 def make_folder(folder: str | Path) -> None:
     """Make a folder and those above it where they are missing; `InputError` where the place does not allow it."""
+    place = path_of(folder, "folder")
+    if os.path.lexists(place) and not is_folder(place):
+        raise InputError(f"{shown_path(folder)}: is no folder, and a folder is needed; choose another place")
     try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise InputError(f"{folder}: the folder cannot be made ({reason}); choose another place") from None
+        with system_errors(folder, "the folder cannot be made"):
+            place.mkdir(parents=True, exist_ok=True)
+    except InputError as error:
+        raise InputError(f"{error}; choose another place") from None
 
 
 @contextmanager
-def whole_folder(folder: str | Path, kind: str) -> Iterator[Path]:
+def whole_folder(folder: str | Path, kind: str, is_one: Callable[[Path], bool]) -> Iterator[Path]:
     """A temporary folder to write into, which takes the place of `folder` once all is written.
 
-    One that is there is replaced if it has a `config.json`; `InputError`, naming the kind of folder, where the place is
-    taken by something else.
+    Args:
+        folder: the folder to write.
+        kind: the kind of folder that is written, for errors.
+        is_one: whether a folder is of this very kind; only then it is replaced.
+
+    Raises:
+        InputError: the place is taken by something else, or cannot be written.
     """
-    target = Path(folder)
-    if target.exists() and not (target / "config.json").is_file():
-        raise InputError(f"{folder}: is there already and is no {kind} folder: choose another name")
+    target = path_of(folder, "folder")
+    if os.path.lexists(target) and not (is_folder(target) and is_one(target)):
+        raise InputError(
+            f"{shown_path(folder)}: is there already and is no {kind} folder: choose another name"
+        )
     make_folder(target.parent)
+    with system_errors(folder, "cannot be written"):
+        target = target.resolve()  # a link stays, and what it leads to is replaced
+        temporary = Path(tempfile.mkdtemp(prefix=_beside(target), dir=target.parent))
     try:
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be written ({error.strerror})") from None
-    try:
-        yield temporary
-        os.chmod(temporary, 0o755)
-        if target.exists():
-            shutil.rmtree(target)
-        os.replace(temporary, target)
+        with system_errors(folder, "cannot be written"):
+            yield temporary
+            os.chmod(temporary, 0o755)
+            if target.exists():
+                shutil.rmtree(target)
+            os.replace(temporary, target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def refuse_input_as_output(output: str | Path | None, *inputs: str | Path, around: bool = False) -> None:
+    """`InputError` where writing `output` would replace one of the files or folders that are read.
+
+    Args:
+        output: the file or folder to write; None for none.
+        inputs: what is read; a text that names no file is passed over.
+        around: whether `output` is a folder, with which all that lies in it would be replaced.
+    """
+    if output is None or not is_there(output):
+        return
+    for given in filter(is_there, inputs):
+        with system_errors(output, "cannot be written"):
+            read, written = Path(given).resolve(), Path(output).resolve()
+        if written == read or (around and written in read.parents):
+            raise InputError(
+                f"{shown_path(output)}: writing it would replace what is read, {shown_path(given)}: choose another name"
+            )

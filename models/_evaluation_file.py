@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from ..foundation._errors import InputError
+from ..foundation._files import is_file, is_folder, is_there, path_of, shown_path
 from ..foundation._text import html_table, one_line
 from ._evaluation import Evaluation, evaluate, length_text, longest_of
 from ._model import Block, Model
@@ -180,10 +181,11 @@ def evaluate_folder(
         InputError: there is no model, a file is wrong, or an argument does not fit the task.
         LimitError: the words are too many or too long for memory.
     """
-    place, folder = Path(folder), str(folder)
-    if not place.is_dir():
-        raise InputError(f"{folder}: no such folder; give a model folder, or what `train` wrote")
-    folders = [place] if (place / "config.json").is_file() else sorted(place.glob("seed-*"), key=_number)
+    place, folder = path_of(folder, "folder"), str(folder)
+    if not is_folder(place):
+        what = "is a file, and a folder is needed" if is_there(place) else "no such folder"
+        raise InputError(f"{shown_path(folder)}: {what}; give a model folder, or what `train` wrote")
+    folders = [place] if is_file(place / "config.json") else sorted(place.glob("seed-*"), key=_number)
     if not folders:
         raise InputError(
             f"{folder}: holds no model (config.json) and no seeds (seed-0, ...); train to the end first"

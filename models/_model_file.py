@@ -14,11 +14,11 @@ import msgspec
 import torch
 from msgspec import Meta
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from ..foundation._errors import InputError
-from ..foundation._files import read_json, whole_folder
+from ..foundation._files import is_file, read_json, whole_folder, write_bytes, write_text
 from ._config import ModelConfig
 from ._model import Model
 from ._records import record_of
@@ -65,12 +65,19 @@ def save_model(folder: str | Path, model: Model, task: Mapping[str, Any]) -> Non
     """
     if len(model.seeds) != 1:
         raise InputError(f"{folder}: the model has {len(model.seeds)} seeds: choose one with `select`")
-    with whole_folder(folder, "model") as place:
+    with whole_folder(folder, "model", is_model_folder) as place:
         document = {"format": FORMAT, "seed": model.seeds[0], "model": model.config.as_json()}
-        (place / "config.json").write_text(json.dumps(document, indent=2) + "\n")
-        (place / "task.json").write_text(json.dumps(dict(task), indent=2, ensure_ascii=False) + "\n")
+        write_text(place / "config.json", json.dumps(document, indent=2) + "\n")
+        write_text(place / "task.json", json.dumps(dict(task), indent=2, ensure_ascii=False) + "\n")
         tensors = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
-        save_file(tensors, place / "model.safetensors", metadata={"format": FORMAT})
+        write_bytes(place / "model.safetensors", save(tensors, metadata={"format": FORMAT}))
+
+
+def is_model_folder(folder: Path) -> bool:
+    """Whether the `config.json` of a folder says that it is a model of this package, of whatever version."""
+    path = folder / "config.json"
+    config = read_json(path) if is_file(path) else None
+    return isinstance(config, dict) and str(config.get("format")).startswith("mirrormata-model/")
 
 
 def load_model(folder: str | Path) -> tuple[Model, dict[str, Any]]:
@@ -122,7 +129,7 @@ def _shapes_of(config: ModelConfig, tensors: int, path: Path) -> dict[str, tuple
 
 
 def _read_tensors(path: Path) -> dict[str, Tensor]:
-    if not path.is_file():
+    if not is_file(path):
         raise InputError(
             f"{path}: no such file; a model folder has config.json, task.json and model.safetensors"
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -18,6 +19,7 @@ from ..constructions._document import is_certificate
 from ..constructions._realisation import Realisation
 from ..constructions.automata._labels import label_text
 from ..foundation._errors import InputError
+from ..foundation._files import is_folder, path_of
 from ..theory._realisations import realisation_of, require_table, require_there
 from ..theory.arithmetic._arithmetic import Arithmetic, Kernel, parse_arithmetic
 from ..theory.proofs._answers import Answers, answers_of, output_answers, same_letters
@@ -39,7 +41,9 @@ DTYPES = {"fp64": "float64", "fp32": "float32", "fp16": "float16", "bf16": "bflo
 """torch's names of the dtypes."""
 
 Kind = Literal["folder", "fla", "npz", "realisation", "model", "stepper", "learned"]
-ModelSource: TypeAlias = "str | Path | Mapping[str, Any] | Model | Realisation | NpzModel | Stepper | Learned"
+ModelSource: TypeAlias = (
+    "str | PathLike[str] | Mapping[str, Any] | Model | Realisation | NpzModel | Stepper | Learned"
+)
 """All that a public function takes wherever a model is wanted."""
 TAKEN = (
     "a model folder, an FLA checkpoint, an .npz or a certificate (by its path), a Model, a construction, a certificate, an "
@@ -77,8 +81,8 @@ def open_source(model: Any, argument: str = "model") -> Source:
     Raises:
         InputError: it is none of these, there is no such file, or the certificate is invalid or constructs nothing.
     """
-    if isinstance(model, str | Path):
-        return _open_path(str(model), argument)
+    if isinstance(model, str | PathLike):
+        return _open_path(str(path_of(model, argument)), argument)
     if isinstance(model, Learned):
         return Source("learned", model, model.name)
     if _is_model(model):
@@ -106,7 +110,7 @@ def _open_path(path: str, argument: str) -> Source:
     place = Path(path)
     if is_fla(place):
         return Source("fla", path, path)
-    if place.is_dir():
+    if is_folder(place):
         return Source("folder", path, path)
     if place.suffix == ".npz":
         return Source("npz", path, path)

@@ -22,12 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from ..constructions._conversions import AutomatonLike, as_automaton
-from ..constructions._document import write_certificate
+from ..constructions._document import as_plain, write_certificate
 from ..constructions._lrnn import LRNN
 from ..constructions._realisation import Realisation
 from ..constructions.automata._automaton import Automaton
 from ..constructions.automata._labels import distinct_texts, label_text, output_texts
 from ..foundation._errors import DisagreementError, InputError
+from ..foundation._files import is_file, path_of, shown_path, system_errors
 from ..foundation._registry import entry_names
 from ..foundation._text import html_table
 from . import checker
@@ -232,7 +233,7 @@ class CheckResult:
 
 
 def check(
-    certificate: str | Path | Mapping[str, Any] | Realisation, automaton: AutomatonLike | None = None
+    certificate: str | PathLike[str] | Mapping[str, Any] | Realisation, automaton: AutomatonLike | None = None
 ) -> CheckResult:
     """Check a certificate with the stand-alone checker of its kind.
 
@@ -266,26 +267,28 @@ def check(
     return CheckResult("other", result.kind, reason, automaton.name, found.word)
 
 
-def _check_document(certificate: str | Path | Mapping[str, Any] | Realisation) -> tuple[Any, CheckResult]:
+def _check_document(
+    certificate: str | PathLike[str] | Mapping[str, Any] | Realisation,
+) -> tuple[Any, CheckResult]:
     """The certificate's document, and the verdict of its kind's checker."""
     if isinstance(certificate, Realisation):
         certificate = full_certificate(certificate)
     try:
-        if isinstance(certificate, str | Path):
-            if Path(certificate).is_file() and Path(certificate).stat().st_size == 0:
-                return None, CheckResult("invalid", None, f"{certificate} is empty")
-            document = load(str(certificate))
+        if isinstance(certificate, Mapping):
+            document = parse(json.dumps(as_plain(certificate)))
         else:
-            document = parse(json.dumps(certificate))
-    except OSError as error:
-        raise InputError(f"{certificate}: cannot be read ({error.strerror})") from None
+            path = str(path_of(certificate, "certificate"))
+            with system_errors(path):
+                if is_file(path) and not Path(path).stat().st_size:
+                    return None, CheckResult("invalid", None, f"{shown_path(path)} is empty")
+                document = load(path)
     except UnicodeDecodeError:
-        raise InputError(f"{certificate}: not a text file, so no certificate") from None
+        raise InputError(f"{shown_path(certificate)}: not a text file, so no certificate") from None
     except Invalid as reason:
         return None, CheckResult("invalid", None, str(reason))
+    except InputError:
+        raise
     except (TypeError, ValueError, RecursionError) as error:
-        if isinstance(certificate, str | Path):
-            raise InputError(f"{str(certificate)!r}: cannot be read ({error})") from None
         return None, CheckResult("invalid", None, f"not JSON: {error}")
     kind = document.get("kind") if isinstance(document, dict) else None
     proves = all_checkers().get(kind) if isinstance(kind, str) else None

@@ -7,7 +7,7 @@ its own types in a file `_pictures.py`, which is loaded when an object of that p
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import singledispatch
 from importlib import import_module
@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, overload
 
 from ..constructions._conversions import ACCEPTED, as_automaton, is_automaton_like
-from ..constructions._document import FORMAT
+from ..constructions._document import find_document, is_certificate
 from ..constructions._realisation import Realisation, all_kinds
 from ..foundation._errors import InputError
-from ..foundation._files import MemoryFile, read_json
+from ..foundation._files import MemoryFile
 from ._horizon import full_certificate
 from ._kinds import kind_of, require_run
 from ._realisations import realisation_of
@@ -124,7 +124,7 @@ def _picture_of(x: object) -> Draw:
         return _draw_certificate
     if isinstance(x, str | PathLike) and Path(x).suffix == ".npz":
         return _draw_npz
-    if isinstance(x, Mapping) and x.get("format") == FORMAT:
+    if is_certificate(x):
         return _draw_certificate
     return found
 
@@ -140,11 +140,7 @@ def _load_pictures_beside(kind: type) -> None:
 
 
 def _is_certificate(path: str) -> bool:
-    file = Path(path)
-    if file.suffix != ".json" or not file.is_file():
-        return False
-    document = read_json(file)
-    return isinstance(document, dict) and document.get("format") == FORMAT
+    return find_document(path) is not None
 
 
 def _draw_certificate(

@@ -6,15 +6,16 @@ A certificate is checked by the stand-alone checker of its kind before anything 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ..constructions._document import FORMAT, is_certificate, read_document
+from ..constructions._document import FORMAT, as_plain, is_certificate, read_document
 from ..constructions._lrnn import LRNN, as_table
 from ..constructions._realisation import Realisation, realisation_from_certificate
 from ..constructions.automata._automaton import Automaton
 from ..foundation._errors import InputError
+from ..foundation._files import is_there, path_of, shown_path
 from ._check import check
 
 RealisationLike: TypeAlias = "Realisation | Mapping[str, Any] | str | PathLike[str]"
@@ -60,7 +61,8 @@ def realisation_of(model: RealisationLike, argument: str = "model") -> Realisati
     if isinstance(model, Realisation):
         return model
     if isinstance(model, str | PathLike):
-        return realisation_in(_read(fspath(model)), fspath(model))
+        path = str(path_of(model, argument))
+        return realisation_in(_read(path), path)
     if isinstance(model, Mapping):
         if not is_certificate(model):
             raise InputError(
@@ -84,7 +86,7 @@ def valid_document(path: str) -> Mapping[str, Any]:
 
 
 def _require_valid(certificate: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The certificate itself. `InputError` unless it is valid and holds a construction; the kind is looked at first."""
+    """The certificate, in plain objects. `InputError` unless it is valid and holds a construction; the kind is looked at first."""
     kind = certificate.get("kind")
     if kind in HOLDS and "layers" not in certificate:
         instead = "the model itself" if kind == "equivalent" else "one of kind table, horizon or delay"
@@ -95,10 +97,11 @@ def _require_valid(certificate: Mapping[str, Any], name: str) -> Mapping[str, An
         raise InputError(
             f"{name}: the certificate is invalid ({result.reason}): `construct` makes valid ones"
         )
-    return certificate
+    return as_plain(certificate)
 
 
 def _read(path: str) -> dict[str, Any]:
+    path_of(path)
     require_there(path)
     if Path(path).suffix == ".npz":
         raise InputError(
@@ -114,7 +117,8 @@ def require_there(path: str, tried: str = "") -> None:
         path: what was given.
         tried: what else it might have been, such as ` and no model folder`.
     """
-    if not Path(path).exists() and not Path(path).suffix:
+    if not is_there(path) and not Path(path).suffix:
         raise InputError(
-            f"{path}: no such file{tried}; for an automaton of this name give the certificate of `construct({path!r})`"
+            f"{shown_path(path)}: no such file{tried}; for an automaton of this name give the result of "
+            f"`construct({shown_path(path)!r})`"
         )

@@ -11,14 +11,14 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...foundation._errors import InputError
+from ...foundation._files import path_of
 from ...foundation._text import count_noun
 from ._completing import complete, label_problems, object_array, type_and_value
 
@@ -373,9 +373,9 @@ class Automaton:
         """
         from ._format import format_to_write
 
-        write = format_to_write(fspath(path)).write
+        write = format_to_write(path).write
         assert write is not None
-        write(self, path if isinstance(path, Path) else fspath(path))
+        write(self, path_of(path))
 
     def _repr_html_(self) -> str:
         """The transition table, for notebooks."""

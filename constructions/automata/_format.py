@@ -9,10 +9,12 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from ...foundation._errors import InputError
+from ...foundation._files import path_of
 from ...foundation._registry import find_records
 
 
@@ -77,9 +79,9 @@ def list_extensions() -> str:
     return ", ".join(f"{extension} ({f.name})" for f in all_formats() for extension in f.extensions)
 
 
-def format_to_write(path: str | Path) -> Format:
+def format_to_write(path: str | PathLike[str]) -> Format:
     """The format that a file's extension names; `InputError` where there is none, or where it is only read."""
-    found = format_by_extension(Path(path).suffix)
+    found = format_by_extension(path_of(path).suffix)
     if found is None or found.write is None:
         written = [extension for f in all_formats() if f.write is not None for extension in f.extensions]
         raise InputError(

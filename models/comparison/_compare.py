@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from os import PathLike, fspath
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,7 +30,7 @@ from ._sources import learned_from_lrnn, learned_of
 from ._spectra import LetterFacts, letter_facts
 from ._states import ClassGeometry, Sampling, Trace, class_geometry, follow_words
 
-Beside: TypeAlias = Realisation | AutomatonLike | Mapping[str, Any] | Path | None
+Beside: TypeAlias = Realisation | AutomatonLike | Mapping[str, Any] | PathLike[str] | None
 """What a model may be compared with: a construction, a certificate, or anything that is an automaton."""
 FOLLOWED, FOUND = 0.4, 0.75
 """Shares of the time, about, at which the model has run on all words, and the causal check begins."""
@@ -143,14 +143,15 @@ def _target(given: Beside) -> tuple[Realisation | None, Automaton | None]:
     """The construction that was given, if one was, and the automaton."""
     if given is None:
         return None, None
-    document = find_document(given) if isinstance(given, str | Path) else None
+    given = fspath(given) if isinstance(given, PathLike) else given
+    document = find_document(given) if isinstance(given, str) else None
     if document is not None:
         found = realisation_in(document, str(given))
         return found, found.automaton
     if isinstance(given, Realisation) or is_certificate(given):
         found = realisation_of(given, "constructed")
         return found, found.automaton
-    return None, as_automaton(str(given) if isinstance(given, Path) else given, argument="constructed")
+    return None, as_automaton(given, argument="constructed")
 
 
 def _construct_beside(learned: Learned, given: Realisation | None, notes: list[str]) -> Learned | None:

@@ -9,34 +9,53 @@ from typing import Any
 import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from ...foundation._errors import InputError
-from ...foundation._files import read_json, whole_folder
+from ...foundation._files import (
+    is_file,
+    is_folder,
+    is_there,
+    read_json,
+    whole_folder,
+    write_bytes,
+    write_text,
+)
 from ...theory.arithmetic._rounding import Floats
 from ._export import FlaCheckpoint
 from ._model import DEFAULTS, check_tensors, check_tied, complete_config
 
 _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+_METADATA = {"format": "pt", "mirrormata": "mirrormata-fla/1"}
+"""Of the weights that `save_fla` writes; transformers reads the first entry."""
 _PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "model.pth")
 
 
 def save_fla(folder: str | Path, checkpoint: FlaCheckpoint) -> None:
-    """Write the checkpoint, through a folder beside it; one that is there is replaced.
+    """Write the checkpoint, through a folder beside it; one that this function wrote is replaced.
 
     Args:
         folder: the folder to write.
         checkpoint: a checkpoint, as `fla_checkpoint` makes it.
 
     Raises:
-        InputError: the place is taken by something that is not a checkpoint.
+        InputError: the place is taken by anything else, another checkpoint included.
     """
-    with whole_folder(folder, "checkpoint") as place:
-        (place / "config.json").write_text(json.dumps(checkpoint.config, indent=2) + "\n")
-        (place / "task.json").write_text(
-            json.dumps(checkpoint.task.as_json(), indent=1, ensure_ascii=False) + "\n"
+    with whole_folder(folder, "exported checkpoint", _is_exported) as place:
+        write_text(place / "config.json", json.dumps(checkpoint.config, indent=2) + "\n")
+        write_text(
+            place / "task.json", json.dumps(checkpoint.task.as_json(), indent=1, ensure_ascii=False) + "\n"
         )
-        save_file(checkpoint.tensors, place / "model.safetensors", metadata={"format": "pt"})
+        write_bytes(place / "model.safetensors", save(checkpoint.tensors, metadata=_METADATA))
+
+
+def _is_exported(folder: Path) -> bool:
+    """Whether `save_fla` wrote the weights; a training of FLA that saves there again writes no such mark."""
+    try:
+        with safe_open(folder / "model.safetensors", framework="pt") as file:
+            return (file.metadata() or {}) == _METADATA
+    except (SafetensorError, OSError):
+        return False
 
 
 def load_fla(folder: str | Path) -> tuple[dict[str, Any], dict[str, Floats]]:
@@ -53,7 +72,7 @@ def load_fla(folder: str | Path) -> tuple[dict[str, Any], dict[str, Floats]]:
             another shape, or of a type that is not a float; one line that names file and tensor.
     """
     place = Path(folder)
-    if place.exists() and not place.is_dir():
+    if is_there(place) and not is_folder(place):
         raise InputError(f"{folder}: is a file, the checkpoint's folder is needed")
     config = read_json(place / "config.json")
     kind = config.get("model_type") if isinstance(config, dict) else None
@@ -88,20 +107,20 @@ def load_fla(folder: str | Path) -> tuple[dict[str, Any], dict[str, Floats]]:
 
 def _weight_files(place: Path) -> list[Path]:
     """`model.safetensors`, or the files that `model.safetensors.index.json` names."""
-    if (place / "model.safetensors").is_file():
+    if is_file(place / "model.safetensors"):
         return [place / "model.safetensors"]
     index = place / "model.safetensors.index.json"
-    if index.is_file():
+    if is_file(index):
         try:
             names = sorted(set(read_json(index)["weight_map"].values()), key=str)
         except (KeyError, TypeError, AttributeError):
             raise InputError(f'{index}: has no "weight_map" of files') from None
         if any(not isinstance(name, str) or Path(name).name != name for name in names):
             raise InputError(f"{index}: names a file outside its folder")
-        if missing := [name for name in names if not (place / name).is_file()]:
+        if missing := [name for name in names if not is_file(place / name)]:
             raise InputError(f"{index}: names {missing[0]}, which is not in its folder; fetch it too")
         return [place / name for name in names]
-    if pickled := next((name for name in _PICKLED if (place / name).exists()), None):
+    if pickled := next((name for name in _PICKLED if is_there(place / name)), None):
         raise InputError(
             f"{place / pickled}: pickled weights can run any code and are not read; save the model as safetensors "
             "(save_pretrained does)"

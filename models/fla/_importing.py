@@ -6,6 +6,7 @@ The letters' transitions are exact in one layer without convolution; else they a
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -15,9 +16,9 @@ import numpy as np
 
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError, LimitError
-from ...foundation._files import write_bytes
+from ...foundation._files import is_file, whole_folder, write_bytes
 from ...foundation._text import count_noun
-from ...theory._npz_file import NPZ_FORMAT
+from ...theory._npz_file import NPZ_FORMAT, read_npz
 from ...theory.arithmetic._rounding import Floats
 from ..learned._learned import Factors, LearnedHead
 from ..learned._model import merge_equal_heads
@@ -150,6 +151,36 @@ class FlaHead:
         write_bytes(path, stream.getvalue())
 
 
+def write_heads(heads: Sequence[FlaHead], folder: str | Path) -> None:
+    """Write all heads into one folder, `layer0-head0.npz` and so on; a folder that this function wrote is replaced.
+
+    Args:
+        heads: as `import_heads` gives them.
+        folder: the folder to write.
+
+    Raises:
+        InputError: the place is taken by something else, or cannot be written.
+    """
+    with whole_folder(folder, "heads", _is_heads_folder) as place:
+        for head in heads:
+            head.write(place / f"layer{head.layer}-head{head.number}.npz")
+
+
+def _is_heads_folder(folder: Path) -> bool:
+    """Whether the folder holds what `write_heads` writes, and nothing else."""
+    files = sorted(folder.iterdir())
+    return bool(files) and all(
+        re.fullmatch(r"layer[0-9]+-head[0-9]+\.npz", file.name) and _is_head(file) for file in files
+    )
+
+
+def _is_head(file: Path) -> bool:
+    try:
+        return str(read_npz(file, ("format",), InputError(f"{file}: no head")).get("format")) == NPZ_FORMAT
+    except InputError:
+        return False
+
+
 def import_heads(
     folder: str | Path,
     *,
@@ -181,7 +212,7 @@ def import_heads(
     config, tensors = load_fla(folder)
     size = config["vocab_size"]
     labels = given = [str(t) for t in range(size)]
-    if (Path(folder) / "task.json").is_file():
+    if is_file(Path(folder) / "task.json"):
         task = read_task(folder, size)
         tokens, bos = tokens or list(task.letters.values()), task.bos if bos is None else bos
         named = {token: text for text, token in task.letters.items()}

@@ -12,6 +12,7 @@ import numpy as np
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.automata._automaton import Automaton, Indices
 from ...foundation._errors import InputError
+from ...foundation._files import is_file
 from ...theory.arithmetic._rounding import Floats
 from ...theory.proofs._answers import Answers
 from ...theory.proofs._proof import Proof
@@ -125,7 +126,7 @@ def fla_spectrum(
             "`import fla` writes their means, which `spectrum` reads"
         )
     labels, tokens = [str(x) for x in range(config["vocab_size"])], None
-    if (Path(path) / "task.json").is_file():
+    if is_file(Path(path) / "task.json"):
         task = read_task(path, config["vocab_size"])
         labels, tokens = list(task.letters), list(task.letters.values())
     heads, _ = fla_heads(FlaModel(config, tensors, letters=tokens))

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError
-from ...foundation._files import read_json
+from ...foundation._files import is_file, read_json
 from ...theory.arithmetic._rounding import Floats, float_format, round_array
 from ...theory.proofs._proof import Part, digest_of
 
@@ -58,7 +58,7 @@ _READ = {
 def is_fla(folder: str | Path) -> bool:
     """Whether a folder has a Hugging Face `config.json`, which no model folder of ours has."""
     place = Path(folder) / "config.json"
-    if not place.is_file():
+    if not is_file(place):
         return False
     config = read_json(place)
     return isinstance(config, dict) and "model_type" in config

@@ -12,7 +12,7 @@ import numpy as np
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError
-from ...foundation._files import read_json
+from ...foundation._files import is_file, read_json
 from ...theory.proofs._answers import Answers, output_answers, same_letters
 
 FORMAT = "mirrormata-fla/1"
@@ -96,7 +96,7 @@ class FlaTask:
 def read_task(folder: str | Path, vocabulary: int) -> FlaTask:
     """The task of a checkpoint with so many tokens; `InputError`, with an example, where there is none or it is wrong."""
     path = Path(folder) / "task.json"
-    if not path.is_file():
+    if not is_file(path):
         raise InputError(
             f"{path}: no such file, so nothing says which tokens are letters; write one like {_EXAMPLE}"
         )

@@ -17,7 +17,7 @@ from ...constructions._realisation import Realisation, realisation_from_certific
 from ...constructions.automata._automaton import Automaton
 from ...constructions.texts._show import label_text
 from ...foundation._errors import InputError, MirrormataError
-from ...foundation._files import read_json
+from ...foundation._files import is_file, is_folder, is_there, path_of, read_json, shown_path
 from ...foundation._text import count_noun
 from ..fla._model import is_fla
 from ..tasks._contract import TaskContract, read_contract
@@ -111,21 +111,21 @@ class ReportFolder:
         if self.kind == "training":
             seeds = sorted(self.path.glob("seed-*"), key=lambda p: (len(p.name), p.name))
             found += [seed / name for seed in seeds for name in MODEL]
-        return [path for path in (*found, *(c.path for c in self.certificates)) if path.is_file()]
+        return [path for path in (*found, *(c.path for c in self.certificates)) if is_file(path)]
 
 
 def open_folder(folder: str | Path) -> ReportFolder:
     """What the folder holds; `InputError` where that is nothing to report, and naming a file that is not JSON."""
     from ...theory._check import check
 
-    place = Path(folder)
-    if not place.is_dir():
-        reason = "is a file, its folder is needed" if place.exists() else "no such folder"
-        raise InputError(f"{folder}: {reason}")
+    place = path_of(folder, "folder")
+    if not is_folder(place):
+        reason = "is a file, its folder is needed" if is_there(place) else "no such folder"
+        raise InputError(f"{shown_path(folder)}: {reason}")
     kind = "certificates"
-    if (place / "settings.json").is_file() and (place / "task.json").is_file():
+    if is_file(place / "settings.json") and is_file(place / "task.json"):
         kind = "training"
-    elif (place / "config.json").is_file() and (place / "model.safetensors").is_file() and not is_fla(place):
+    elif is_file(place / "config.json") and is_file(place / "model.safetensors") and not is_fla(place):
         kind = "model"
     certificates = []
     for path in sorted(place.glob("*.json")):
@@ -277,7 +277,7 @@ def open_trained(folder: ReportFolder, limits: LearnedLimits, seed: int | None =
     if folder.kind == "model":
         return _open_model(folder, contract, limits, seed)
     settings = read_settings(path / "settings.json")
-    metrics = read_metrics(path / "metrics.jsonl") if (path / "metrics.jsonl").is_file() else []
+    metrics = read_metrics(path / "metrics.jsonl") if is_file(path / "metrics.jsonl") else []
     result = read_result(path)
     own = settings.get("train") if isinstance(settings, dict) else None
     _expect_keys(path / "settings.json", "the settings of a training", own, ("seeds", "steps", "batch"))
@@ -301,7 +301,7 @@ def open_trained(folder: ReportFolder, limits: LearnedLimits, seed: int | None =
     if chosen is not None and chosen not in seeds:
         raise InputError(f"{path}: it has no seed {chosen}; its seeds are {', '.join(map(str, seeds))}")
     model = path / f"seed-{chosen}"
-    there = result is not None and (model / "config.json").is_file()
+    there = result is not None and is_file(model / "config.json")
     return Trained(
         folder, contract, settings, metrics, result, "result.json", seeds, chosen if there else None,
         model if there else None, experiment.whole_settings(shape)["model"],

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ...foundation._errors import InputError, LimitError
-from ...foundation._files import write_bytes
+from ...foundation._errors import LimitError
+from ...foundation._files import make_folder, write_bytes
 from ...foundation._text import html_table, one_line
 from ._data import (
     Chart,
@@ -145,11 +145,8 @@ def write_report(
         for name, data in draw_items(sections, kind, width)
     ]
     for where in (png, pdf):
-        try:
-            if where is not None:
-                Path(where).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{where}: cannot be a folder ({error.strerror})") from None
+        if where is not None:
+            make_folder(where)
     for path, data in (*files, (target, written)):
         write_bytes(path, data)
     kinds = [type(item) for section in sections for item in section.items]

@@ -19,7 +19,7 @@ from typing import IO, Any
 import torch
 
 from ...foundation._errors import InputError, MirrormataError
-from ...foundation._files import make_folder, read_json, write_text
+from ...foundation._files import is_there, make_folder, read_json, system_errors, write_text
 from .._records import without_format
 from ..training._experiment import settings_difference
 from ..training._train import check_minutes, train
@@ -63,7 +63,7 @@ class SweepFolder:
             InputError: the file is not a result, or one of other settings.
         """
         path = self.path / "cells" / f"{cell.key}.json"
-        if not path.exists():
+        if not is_there(path):
             return None
         try:
             found: dict[str, Any] = without_format(read_json(path), CELL_FORMAT, str(path))
@@ -88,7 +88,8 @@ class SweepFolder:
         """
         path = self.path / "locks" / cell.key
         make_folder(path.parent)
-        file = path.open("a+")
+        with system_errors(path, "cannot be written"):
+            file = path.open("a+")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 
 from ...foundation._errors import InputError, LimitError
+from ...foundation._files import is_file, is_folder
 from ...foundation._text import count_noun
 from ._contract import LANGUAGE, TaskContract
 from ._contract import Protocol as Published
@@ -101,14 +102,14 @@ def read_corpus(place: str, most: int = 1 << 28) -> Corpus:
         LimitError: there are more than `most` bytes.
     """
     root = Path(place)
-    if root.is_file():
+    if is_file(root):
         return _corpus(root.name, root.parent, [root], most)
-    if not root.is_dir():
+    if not is_folder(root):
         raise InputError(f"{place}: no such file or folder of text")
     files = [
         path
         for path in _files(root, lambda folder: not folder.startswith("."))
-        if path.is_file() and not path.name.startswith(".")
+        if is_file(path) and not path.name.startswith(".")
     ]
     return _corpus(root.resolve().name, root, files, most)
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_dict, set_state_dict
 
 from ...foundation._errors import InputError
-from ...foundation._files import write_text
+from ...foundation._files import is_there, read_text, system_errors, write_text
 from .._records import without_format
 from ._experiment import settings_difference
 
@@ -48,10 +48,13 @@ def save_checkpoint(
     metadata = {"format": FORMAT, "step": str(step), "settings": json.dumps(settings, sort_keys=True)}
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        save_file(tensors, temporary, metadata=metadata)
-        with temporary.open("rb") as stream:
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
+        with system_errors(path, "cannot be written"):
+            save_file(tensors, temporary, metadata=metadata)
+            with temporary.open("rb") as stream:
+                os.fsync(stream.fileno())
+            os.replace(temporary, path)
+    except SafetensorError as error:  # its name for what the system refuses
+        raise InputError(f"{path}: cannot be written ({error})") from None
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -127,9 +130,10 @@ class Metrics:
         self._file: TextIO | None = None
         if path is None:
             return
-        kept = [line for line in read_metrics(path) if line["step"] <= step] if path.exists() else []
+        kept = [line for line in read_metrics(path) if line["step"] <= step] if is_there(path) else []
         write_text(path, "".join(_metrics_text(line) for line in kept))
-        self._file = path.open("a", encoding="utf-8")
+        with system_errors(path, "cannot be written"):
+            self._file = path.open("a", encoding="utf-8")
 
     def write(self, line: dict[str, Any]) -> None:
         """One line, at once on the disk's side of the process."""
@@ -163,7 +167,7 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
         InputError: the file has another format, or a line without a whole number as its step.
     """
     lines: list[dict[str, Any]] = []
-    for text in path.read_text(encoding="utf-8").splitlines():
+    for text in read_text(path).splitlines():
         try:
             line = json.loads(text)
         except json.JSONDecodeError:

@@ -19,7 +19,7 @@ from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_
 from torch.nn import functional as F
 
 from ...foundation._errors import MirrormataWarning
-from ...foundation._files import write_text
+from ...foundation._files import is_there, write_text
 from .._config import ModelConfig
 from .._evaluation import Evaluation, evaluate, length_text, longest_of
 from .._model import Model
@@ -118,7 +118,7 @@ class TrainingRun:
             InputError: the checkpoint is cut short or of another training.
         """
         path = place / CHECKPOINT
-        if not path.exists():
+        if not is_there(path):
             return 0
         rates = [group["lr"] for group in self.optimizer.param_groups]
         step = load_checkpoint(path, self.trained, self.optimizer, settings)

@@ -20,7 +20,7 @@ import msgspec
 import torch
 
 from ...foundation._errors import InputError, LimitError
-from ...foundation._files import make_folder, read_json, write_text
+from ...foundation._files import is_folder, is_there, make_folder, path_of, read_json, shown_path, write_text
 from ...foundation._text import html_table, one_line
 from .._config import ModelConfig
 from .._evaluation import check_size, length_text, longest_of
@@ -159,7 +159,7 @@ def train(
             "returns"
         )
     check_minutes(minutes)
-    place = Path(folder)
+    place = path_of(folder, "folder")
     task = experiment.build_task()
     lengths, tests = experiment.train_lengths(task), experiment.test_lengths(task)
     contract = task.contract(lengths, tuple(length_text(x) for x in tests))
@@ -196,7 +196,7 @@ def check_minutes(minutes: float | None) -> None:
 def read_result(folder: Path) -> dict[str, Any] | None:
     """What a finished training found; None where it is not finished."""
     path = folder / "result.json"
-    if not path.exists():
+    if not is_there(path):
         return None
     result: dict[str, Any] = without_format(read_json(path), RESULT_FORMAT, str(path))
     missing = [k for k in ("seeds", "accuracy", "exact") if not isinstance(result, dict) or k not in result]
@@ -217,18 +217,20 @@ class _Result(msgspec.Struct):
 def _claim(place: Path, settings: dict[str, Any], contract: TaskContract) -> None:
     """The folder is this training's: new, or begun with the same settings."""
     path = place / "settings.json"
-    if path.exists():
+    if is_there(path):
         if different := settings_difference(read_settings(path), settings):
             raise InputError(
                 f"{place}: holds another training: {different}; choose another folder, or the same settings"
             )
         task = place / "task.json"
-        if task.exists() and (before := read_contract(task)) != contract:  # the same settings, another text
+        if is_there(task) and (before := read_contract(task)) != contract:  # the same settings, another text
             different = first_difference(asdict(before), asdict(contract))
             raise InputError(f"{place}: its task is another now: {different}; choose another folder")
-    elif place.exists() and any(place.iterdir()):
+    elif is_there(place) and not is_folder(place):
+        raise InputError(f"{shown_path(place)}: is a file, and a folder is needed; choose another name")
+    elif is_there(place) and any(place.iterdir()):
         raise InputError(f"{place}: is not empty and holds no training; choose another folder")
-    if not path.exists():
+    if not is_there(path):
         make_folder(place)
         write_text(path, settings_as_json(settings))
         contract.write(place / "task.json")

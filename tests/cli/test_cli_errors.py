@@ -68,7 +68,7 @@ ERRORS = [
     (("construct", "S5", "--nonsense"), ("--nonsense", "--help")),
     (("nonsense",), ("nonsense", "--help")),
     (("inspect",), ("SPEC", "--library")),
-    (("check", "missing.json"), ("missing.json", "No such file")),
+    (("check", "missing.json"), ("missing.json", "no such file")),
     (("run", "missing.json", "--word", "a"), ("missing.json", "no such file")),
     (("export", "npz", "missing.json", "-o", "x.npz"), ("missing.json",)),
     (("export", "npz", "missing.json"), ("--output",)),

@@ -264,7 +264,7 @@ def test_wrong_npz(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nothing is unpickled"):
         load_npz_model(path)
     np.savez(path, **{**arrays, "B": np.zeros((1, 2, 1)), "H0": np.full((2, 1), np.nan)})
-    with pytest.raises(InputError, match=r"B has the shape .*; H0 has entries that are not finite"):
+    with pytest.raises(InputError, match=r"B has the shape \(1, 2, 1\), not \(3, 2, 1\)"):
         load_npz_model(path)
     with pytest.raises(InputError, match="has 3 letters, parity has 2"):
         prove(model, automaton_from_spec("parity"))

@@ -22,7 +22,7 @@ from ...constructions._realisation import Sparse, Transition
 from ...constructions.algebra._householder import GHFactor
 from ...constructions.automata._automaton import Automaton, Indices
 from ...foundation._errors import InputError
-from .._npz_file import check_npz_format, read_npz
+from .._npz_file import ArrayHeader, check_npz_format, is_text, read_npz
 from ..arithmetic._arithmetic import Rounded
 from ..arithmetic._rounding import Floats
 from ..running._weights import HeadWeights
@@ -200,24 +200,40 @@ def load_npz_model(path: str | Path) -> NpzModel:
         InputError: the file holds no model; the message names everything that is wrong.
     """
     refused = InputError(f"{path}: not an .npz of plain arrays (nothing is unpickled)")
-    arrays = read_npz(path, (*KEYS, *LABELS, *FACTOR_KEYS, "mask", "format"), refused)
+
+    def check(headers: Mapping[str, ArrayHeader]) -> None:
+        _check_types(headers, str(path))
+        missing = [key for key in KEYS if key not in headers]
+        if missing:
+            raise InputError(
+                f"{path}: no array {', '.join(missing)}; one layer with one head has {', '.join(KEYS)}"
+            )
+        if problems := _shape_problems({key: headers[key].shape for key in KEYS}):
+            raise InputError(f"{path}: " + "; ".join(problems))
+
+    keys = (*KEYS, *LABELS, *FACTOR_KEYS, "mask", "format")
+    arrays = read_npz(path, keys, refused, check_headers=check)
     check_npz_format(arrays, path)
-    missing = [key for key in KEYS if key not in arrays]
-    if missing:
-        raise InputError(
-            f"{path}: no array {', '.join(missing)}; one layer with one head has {', '.join(KEYS)}"
-        )
     return npz_model(arrays, str(path))
 
 
 def load_npz_matrices(path: str | Path) -> NpzModel | dict[str, Floats]:
     """The model in an `.npz`; or, where the file has `A` and none of the other arrays, the matrices by the letters' texts."""
     refused = InputError(f"{path}: not an .npz of plain arrays (nothing is unpickled)")
-    arrays = read_npz(path, (*KEYS, LABELS[0]), refused)
+
+    def check(headers: Mapping[str, ArrayHeader]) -> None:
+        if set(headers) & set(KEYS) != {"A"}:  # read as a model, with its own check
+            return
+        _check_types(headers, str(path))
+        shape = headers["A"].shape
+        if len(shape) != 3 or shape[1] != shape[2]:
+            raise InputError(f"{path}: A has the shape {shape}; finite numbers [letters, n, n] are needed")
+
+    arrays = read_npz(path, (*KEYS, LABELS[0]), refused, check_headers=check)
     if "A" not in arrays or set(arrays) & set(KEYS[1:]):
         return load_npz_model(path)
     A = _numbers(arrays["A"], "A", str(path))
-    if A.ndim != 3 or A.shape[1] != A.shape[2] or not np.isfinite(A).all():
+    if not np.isfinite(A).all():
         raise InputError(f"{path}: A has the shape {A.shape}; finite numbers [letters, n, n] are needed")
     given = _texts(arrays[LABELS[0]], LABELS[0], str(path)) if LABELS[0] in arrays else None
     labels = [str(x) for x in range(len(A))] if given is None else list(given)
@@ -241,13 +257,29 @@ def npz_model(arrays: Mapping[str, Any], name: str = "model") -> NpzModel:
     return NpzModel(**numbers, letters=texts[0], outputs=texts[1], name=name, factors=factors)
 
 
+def _check_types(headers: Mapping[str, ArrayHeader], name: str) -> None:
+    """`InputError` for an array that does not have the type that its name asks for."""
+    for key, header in headers.items():
+        if key in LABELS and not is_text(header):
+            raise InputError(f"{name}: {key} is not the text of a JSON array of strings")
+        if key == "format" and not is_text(header):
+            raise InputError(f"{name}: format is no text: write it again with numpy.savez")
+        if key in KEYS:
+            _check_type(header.dtype, key, name)
+
+
+def _check_type(dtype: np.dtype[Any], key: str, name: str) -> None:
+    whole = key == "decode"
+    if dtype.kind not in ("iu" if whole else "iufb"):
+        raise InputError(
+            f"{name}: {key} has the type {dtype}; {'integers' if whole else 'numbers'} are needed"
+        )
+
+
 def _numbers(array: NDArray[Any], key: str, name: str) -> NDArray[Any]:
     """The array as float64, `decode` as int64; `InputError` where that changes a number."""
     whole = key == "decode"
-    if array.dtype.kind not in ("iu" if whole else "iufb"):
-        raise InputError(
-            f"{name}: {key} has the type {array.dtype}; {'integers' if whole else 'numbers'} are needed"
-        )
+    _check_type(array.dtype, key, name)
     converted = array.astype(np.int64 if whole else np.float64)
     if not _keeps_numbers(array, converted):
         raise InputError(
@@ -274,19 +306,24 @@ def _texts(value: Any, key: str, name: str) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _problems(model: NpzModel) -> list[str]:
-    shape = {key: getattr(model, key).shape for key in KEYS}
+def _shape_problems(shape: Mapping[str, tuple[int, ...]]) -> list[str]:
+    """What does not fit together in the shapes of the arrays `KEYS`."""
     if len(shape["A"]) != 3 or shape["A"][1] != shape["A"][2]:
         return [f"A has the shape {shape['A']}; [letters, n, n] is needed (one layer, one head)"]
     if len(shape["H0"]) != 2:
         return [f"H0 has the shape {shape['H0']}; [n, d] is needed"]
-    letters, n, d, codes = shape["A"][0], shape["A"][1], shape["H0"][1], len(model.codes)
+    letters, n, d, codes = shape["A"][0], shape["A"][1], shape["H0"][1], (*shape["codes"], 0)[0]
     wanted = {"B": (letters, n, d), "H0": (n, d), "codes": (codes, n, d), "decode": (codes, letters)}
     problems = [
         f"{key} has the shape {shape[key]}, not {size}" for key, size in wanted.items() if shape[key] != size
     ]
     if not codes or not n or not d:
         problems.append("there are no codes or no entries")
+    return problems
+
+
+def _problems(model: NpzModel) -> list[str]:
+    problems = _shape_problems({key: getattr(model, key).shape for key in KEYS})
     problems += [
         f"{key} has entries that are not finite" for key in KEYS if not np.isfinite(getattr(model, key)).all()
     ]

@@ -23,6 +23,7 @@ import numpy as np
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._realisation import Realisation
 from ...foundation._errors import DisagreementError, InputError
+from ...foundation._files import is_there
 from .._check import check
 from ..arithmetic._arithmetic import Arithmetic, PerOp, PerStep, parse_arithmetic
 from ..running._stepper import Stepper
@@ -140,7 +141,7 @@ def prove(
                 f"`resume` {resume}: this model has no digest, so its search cannot be told from another's: give the stepper "
                 "a text `identity` that names its weights, or leave `resume` out"
             )
-        if Path(resume).exists():
+        if is_there(resume):
             resume_search(search, resume, digest)
 
         def save(search: StateSearch) -> None:

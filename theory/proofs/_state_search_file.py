@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ...foundation._errors import InputError
 from ...foundation._files import write_bytes
-from .._npz_file import read_npz
+from .._npz_file import ArrayHeader, is_text, read_npz
 from ._proof import digest_of
 from ._state_search import CANDIDATES, Place, StateSearch, Words
 
@@ -26,6 +26,11 @@ FORMAT = "mirrormata-search/2"
 OLDER = "mirrormata-search/1"
 """Searches that did not look at the answer in the first state."""
 KEYS = ("format", "search", "place", "start_is_read", "words", "parents", "letters")
+
+_ARRAYS = {
+    "place": np.int64, "start_is_read": np.bool_, "words": np.uint64, "parents": np.int32, "letters": np.int32,
+}  # fmt: skip
+"""The types of the arrays that are no texts."""
 
 
 def save_search(search: StateSearch, path: str | Path, digest: str) -> None:
@@ -54,7 +59,19 @@ def _content_digest(content: Mapping[str, NDArray[Any]]) -> str:
 def resume_search(search: StateSearch, path: str | Path, digest: str) -> None:
     """Bring a fresh search to the place in a file; `InputError` for a file of another search or of no search."""
     none = InputError(f"{path}: not a saved search; leave `resume` out or name another file")
-    content = read_npz(path, (*KEYS, "content"), none)
+
+    def check(headers: Mapping[str, ArrayHeader]) -> None:
+        if not all(is_text(headers[key]) for key in ("format", "search", "content") if key in headers):
+            raise none
+        if not set(_ARRAYS) <= set(headers):  # of another version, which is told from its format
+            return
+        count, width = headers["parents"].shape[:1], headers["words"].shape[1:2]
+        sizes = {"words": (*count, *width), "parents": count, "letters": count, "place": (5,)}
+        wanted = {key: ArrayHeader(sizes.get(key, ()), np.dtype(kind)) for key, kind in _ARRAYS.items()}
+        if not count or not width or any(headers[key] != header for key, header in wanted.items()):
+            raise none
+
+    content = read_npz(path, (*KEYS, "content"), none, check_headers=check)
     form = str(content.get("format"))
     if form == OLDER:
         raise InputError(
@@ -68,13 +85,8 @@ def resume_search(search: StateSearch, path: str | Path, digest: str) -> None:
     if str(content["search"]) != digest:
         raise InputError(f"{path}: the search of another model, automaton or arithmetic; name another file")
     words, parents, letters = content["words"], content["parents"], content["letters"]
-    place = content["place"]
-    if place.shape != (5,) or place.dtype != np.int64 or content["start_is_read"].shape != ():
-        raise none
-    count, done, level_end, depth, steps = place.tolist()
-    if words.dtype != np.uint64 or words.shape != (count, search.form.width) or count < 1:
-        raise none
-    if any(a.dtype != np.int32 or a.shape != (count,) for a in (parents, letters)):
+    count, done, level_end, depth, steps = content["place"].tolist()
+    if words.shape != (count, search.form.width) or count < 1:
         raise none
     inside = 0 <= done <= level_end <= count and depth >= 0 and steps >= 0
     earlier = (parents[1:] >= 0) & (parents[1:] < np.arange(1, count)) & (letters[1:] >= 0)
