@@ -103,7 +103,10 @@ def run(
     ],
     word: Annotated[
         str | None,
-        typer.Option(help="Run this word, such as 11101. Separate letters of several characters by spaces."),
+        typer.Option(
+            help="Run this word, such as 11101: letters of one character in a row, or letters separated by spaces, or a JSON "
+            "list of letters."
+        ),
     ] = None,
     random: Annotated[
         int | None, typer.Option(metavar="N", help="Run N random words whose letters are drawn uniformly.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 class MirrormataError(Exception):
     """Base class of all errors that the package raises; the command line prints the one-line message and exits with status 2.
 
-    A line break in what it names, such as a name of a file, is shown as `\\n`.
+    A line break in what it names, such as the name of a file, is shown as `\\n`.
     """
 
     def __init__(self, message: str = "") -> None:

@@ -24,7 +24,7 @@ from .running._block_run import follow
 from .running._report import RunReport
 from .running._run import run
 from .running._stepper import LRNNStepper
-from .running._words import random_stream, split_word, words_of
+from .running._words import random_stream, words_of
 
 
 @dataclass(frozen=True)
@@ -117,14 +117,14 @@ def run_file(
     letters = (
         random_stream(automaton, random, 1_000 if length is None else length, seed or 0)
         if random is not None
-        else automaton.word(split_word(automaton, word or ""))[None, :]
+        else automaton.word(word or "")[None, :]
     )
     report = run(found, letters, dtype=dtype, start=first, sequential=sequential, progress=progress)
     lengths = document.get("horizon", {}).get("lengths", {})
     certified = first in (None, automaton.start)  # the proof counts the rounding of that initial state
     outcome = Outcome(automaton.name, report, lengths.get(dtype) if certified else None)
     if word is not None:
-        state, output = _end(automaton, automaton.word(split_word(automaton, word)).tolist(), first)
+        state, output = _end(automaton, automaton.word(word).tolist(), first)
         outcome = replace(outcome, state=state, output=output)
     if picture is not None and (margins := kind_of(found).margins) is not None:
         from .pictures._run import draw_run

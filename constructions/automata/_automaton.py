@@ -21,6 +21,7 @@ from ...foundation._errors import InputError
 from ...foundation._files import path_of
 from ...foundation._text import count_noun
 from ._completing import complete, label_problems, object_array, type_and_value
+from ._written_word import read_word
 
 Label = Hashable
 """The name of a state or a letter: any hashable value that equals itself."""
@@ -204,8 +205,8 @@ class Automaton:
         """Convert a word to letter indices.
 
         Args:
-            word: a sequence of T letters; or a string, which is read character by character if all letters are single
-                characters, and otherwise split at white space.
+            word: a sequence of T letters; or a string of the letters' texts: single characters in a row, or letters
+                separated by blanks, or a JSON list, as described on the page about conventions.
 
         Returns:
             An int array `[T]` of indices into `letters`.
@@ -213,16 +214,10 @@ class Automaton:
         Raises:
             InputError: something in the word is not a letter.
         """
-        if isinstance(word, str) and not all(isinstance(x, str) and len(x) == 1 for x in self.letters):
-            by_text = {str(letter): letter for letter in self.letters}
-            tokens = word.split()
-            unknown = [t for t in tokens if t not in by_text]
-            if unknown or len(by_text) < len(self.letters):
-                raise InputError(
-                    f"{self.name}: the string {word!r} is not a word over letters of several characters: "
-                    f"separate the letters by blanks or pass a list of letters (unknown: {unknown[:3]})"
-                )
-            word = [by_text[t] for t in tokens]
+        if isinstance(word, str):
+            return np.array(
+                read_word(word, [str(letter) for letter in self.letters], self.name), dtype=np.int64
+            )
         return np.array([self.letter_index(x) for x in word], dtype=np.int64)
 
     def trace(self, letters: ArrayLike, start: int | None = None) -> Indices:

@@ -115,8 +115,7 @@ def words_of(words: Any, automaton: AutomatonLike) -> Words:
 
     Args:
         words: an int array `[sequences, T]` or `[T]` of letter indices, or lists of such; a `RandomWords` or `ArrayWords`,
-            which is returned as it is; a string, one word as `Automaton.word` reads it, or, where letters contain blanks, the
-            letters in a row separated by blanks; a sequence of letters, one word; or a list of words, each a string or a
+            which is returned as it is; a string, one word as `Automaton.word` reads it; a sequence of letters, one word; or a list of words, each a string or a
             sequence of letters, of the same length. Integers are always indices: `Automaton.word` gives those of letters that
             are integers themselves.
         automaton: the automaton whose letters they are.
@@ -135,7 +134,7 @@ def words_of(words: Any, automaton: AutomatonLike) -> Words:
     if isinstance(words, RandomWords | ArrayWords):
         return words
     if isinstance(words, str):
-        return ArrayWords(automaton.word(split_word(automaton, words))[None, :])
+        return ArrayWords(automaton.word(words)[None, :])
     if isinstance(words, list | tuple) and (spelt := _spelt_words(words, automaton)) is not None:
         return ArrayWords(spelt)
     try:
@@ -175,7 +174,7 @@ def _spelt_words(words: list[Any] | tuple[Any, ...], automaton: Automaton) -> In
             raise InputError(
                 f"`words`: item {i}, {item!r}, is neither a letter of {automaton.name} nor a word; {NEEDED}"
             )
-        rows.append(automaton.word(split_word(automaton, item) if isinstance(item, str) else list(item)))
+        rows.append(automaton.word(item if isinstance(item, str) else list(item)))
         if len(rows[i]) != len(rows[0]):
             raise InputError(
                 f"`words`: word {i} has {len(rows[i])} letters, word 0 has {len(rows[0])}; words of one run are equally long"
@@ -245,22 +244,3 @@ def random_words(source: AutomatonLike, sequences: int, length: int, seed: int) 
         LimitError: there are too many words or letters, see `random_stream`.
     """
     return random_stream(source, sequences, length, seed).part(0, length).astype(np.int64)
-
-
-def split_word(automaton: Automaton, word: str) -> str | list[Any]:
-    """A word as it is, or, where letters contain blanks, as the list of the letters found from its left."""
-    letters = {str(x): x for x in automaton.letters}
-    texts = sorted(letters, key=len, reverse=True)
-    if not any(" " in text for text in texts):
-        return word
-    found, rest = [], word.strip()
-    while rest:
-        text = next((text for text in texts if rest == text or rest.startswith(f"{text} ")), None)
-        if text is None:
-            raise InputError(
-                f"{automaton.name}: no letter stands at {rest[:40]!r} in the word; the letters, to be separated by "
-                f"blanks, are {', '.join(texts[:8])}{', ...' * (len(texts) > 8)}"
-            )
-        found.append(letters[text])
-        rest = rest[len(text) :].lstrip()
-    return found
