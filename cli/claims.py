@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..foundation._errors import InputError
+from ..foundation._files import shown_path
 from .options import Json
 from .output import print_json, print_table, say_written
 
@@ -130,6 +131,12 @@ def verify(
 
         outcomes = verify_model(subject_of_file(model), entries)
         found = []
+        if not outcomes:
+            asked = ", ".join(entry.claim.id for entry in entries[:8]) + ", ..." * (len(entries) > 8)
+            speak = ", ".join(entry.claim.id for entry in registry if entry.applies is not None)
+            raise InputError(
+                f"--model {shown_path(model)}: {asked} cannot be applied to it; claims about given models are {speak}"
+            )
     else:
         if all_claims and (quick or ids):
             raise InputError(

@@ -56,12 +56,12 @@ class Request:
         if self.coordinates not in ("few", "one_hot"):
             raise InputError(f"`coordinates` {self.coordinates}: it is few or one_hot")
         if self.theorem is not None:
-            construction_of(self.theorem)
+            object.__setattr__(self, "theorem", construction_of(self.theorem).source)
         for name, bound in self.bounds().items():
             least = 0 if name == "max_householders" else 1
             if bound is not None and bound < least:
-                wanted = "a positive number" if least else "a number, 0 or more"
-                raise InputError(f"`{name}` {bound}: it is {wanted}")
+                wanted = "1 or more" if least else "0 or more"
+                raise InputError(f"`{name}` {bound}: it must be {wanted}")
 
     def bounds(self) -> dict[str, int | None]:
         """The upper bounds on layers, factors and dimension, by the names of the arguments."""

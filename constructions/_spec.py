@@ -12,6 +12,7 @@ from .automata._acceptor import MAX_STATES, with_start_text
 from .automata._automaton import Automaton, Track, minimise
 from .automata._format import Format, all_formats, format_by_extension, list_extensions
 
+_WANTED = "give a name of the library, such as parity, or the file of an automaton"
 MAX_TRANSITIONS = 10_000_000
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]*")
 
@@ -66,9 +67,18 @@ def automaton_from_spec(
     if found is None:
         from .library._names import automaton_by_name
 
-        automaton = automaton_by_name(
-            spec, product=product, max_states=max_states, max_transitions=max_transitions
-        )
+        try:
+            automaton = automaton_by_name(
+                spec, product=product, max_states=max_states, max_transitions=max_transitions
+            )
+        except InputError:
+            if is_folder(spec):
+                raise InputError(f"{spec}: is a folder, and an automaton is wanted: {_WANTED}") from None
+            if is_file(spec):
+                raise InputError(
+                    f"{spec}: a file without an extension: name it after its format, {list_extensions()}"
+                ) from None
+            raise
         return _restart_and_minimise(automaton, start, track or "state", automaton.name)
     given |= {"track": track, "start": start, "max_states": max_states}
     options = {

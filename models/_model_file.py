@@ -18,7 +18,17 @@ from safetensors.torch import load_file, save
 from torch import Tensor
 
 from ..foundation._errors import InputError
-from ..foundation._files import is_file, read_json, whole_folder, write_bytes, write_text
+from ..foundation._files import (
+    is_file,
+    is_folder,
+    is_there,
+    path_of,
+    read_json,
+    shown_path,
+    whole_folder,
+    write_bytes,
+    write_text,
+)
 from ._config import ModelConfig
 from ._model import Model
 from ._records import record_of
@@ -92,7 +102,8 @@ def load_model(folder: str | Path) -> tuple[Model, dict[str, Any]]:
     Raises:
         InputError: a file is missing or wrong; the message names the file and the entry or tensor.
     """
-    place = Path(folder)
+    place = path_of(folder, "folder")
+    _require_model_folder(place)
     config = read_model_config(place / "config.json")
     weights = place / "model.safetensors"
     tensors = _read_tensors(weights)
@@ -100,6 +111,26 @@ def load_model(folder: str | Path) -> tuple[Model, dict[str, Any]]:
     model = Model(config.model, [config.seed])
     _fill(model, tensors, weights)
     return model, _json(place / "task.json")
+
+
+def _require_model_folder(place: Path) -> None:
+    """`InputError` for a place that is no model folder, with the one that may be meant."""
+    if is_file(place / "config.json"):
+        return
+    seeds = (
+        sorted(place.glob("seed-*/config.json"), key=lambda path: (len(path.parent.name), path))
+        if is_folder(place)
+        else []
+    )
+    if seeds:
+        why = f"holds the models of a training; give that of one seed, such as {seeds[0].parent}"
+    elif is_file(place / "settings.json"):
+        why = "holds a training that is not finished, so there is no model yet: train to the end first"
+    elif is_folder(place):
+        why = "has no config.json; a model folder has config.json, task.json and model.safetensors"
+    else:
+        why = "is a file, and a model folder is needed" if is_there(place) else "no such folder"
+    raise InputError(f"{shown_path(place)}: {why}")
 
 
 def load_weights(model: Model, path: Path) -> None:

@@ -93,7 +93,7 @@ def exactness_report(
     if mode not in KERNEL_MODES:
         raise InputError(f"mode {mode!r}: it is one of {', '.join(KERNEL_MODES)}")
     if chunk < 1:
-        raise InputError(f"chunk {chunk}: it is a positive number")
+        raise InputError(f"chunk {chunk}: it must be 1 or more")
     name = float_format(dtype).name
     conditions = [_all(lrnn, "products of factors", _no_products), _all(lrnn, "integers", _not_integer)]
     if all(c.holds for c in conditions):

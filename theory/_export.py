@@ -27,7 +27,7 @@ from ..constructions.automata._automaton import Automaton, Indices
 from ..constructions.automata._labels import label_text
 from ..constructions.certificates._parts import number_outputs
 from ..foundation._errors import InputError, LimitError
-from ..foundation._files import write_bytes
+from ..foundation._files import path_of, shown_path, write_bytes
 from ..foundation._text import count_noun
 from ._npz_file import NPZ_FORMAT
 from .arithmetic._rounding import Floats, float_format
@@ -53,9 +53,10 @@ def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) 
         max_entries: the largest number of entries that are written.
 
     Raises:
-        InputError: the realisation has several layers or heads.
+        InputError: the realisation has several layers or heads, or the file has another extension.
         LimitError: an array has more than `max_entries` entries.
     """
+    _require_suffix(path, ".npz")
     name = lrnn.automaton.name
     if lrnn.is_layered or lrnn.heads != 1:
         heads = f"up to {count_noun(lrnn.heads, 'head')}"
@@ -90,6 +91,12 @@ def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) 
     write_bytes(path, stream.getvalue())
 
 
+def _require_suffix(path: str | Path, suffix: str) -> None:
+    """`InputError` for a file that would not be read again, since its extension is another."""
+    if path_of(path).suffix != suffix:
+        raise InputError(f"{shown_path(path)}: the arrays are written to a {suffix} file; rename it")
+
+
 def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) -> None:
     """Write all layers and heads of an LRNN as a `.safetensors` file.
 
@@ -115,10 +122,12 @@ def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_E
         max_entries: the largest number of entries that are written.
 
     Raises:
+        InputError: the file has another extension.
         LimitError: an array has more than `max_entries` entries.
     """
     from safetensors.numpy import save
 
+    _require_suffix(path, ".safetensors")
     automaton = lrnn.automaton
     tensors: dict[str, NDArray[Any]] = {}
     several = lrnn.is_layered

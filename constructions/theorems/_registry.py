@@ -5,6 +5,7 @@ Apart from `_construction.py`, which all those files import.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from functools import cache
 
 from ...foundation._errors import InputError
@@ -28,12 +29,15 @@ def construction_of(source: str) -> Construction:
     """Find the construction of a theorem.
 
     Args:
-        source: the id of a theorem, such as `G.T3`.
+        source: the id of a theorem, such as `G.T3`; upper and lower case are one.
 
     Raises:
         InputError: there is no construction for this theorem.
     """
     known = all_constructions()
-    if source not in known:
-        raise InputError(f"`theorem` {source}: not a construction; there are {', '.join(known)}")
-    return known[source]
+    by_lower = {name.lower(): construction for name, construction in known.items()}
+    if source.lower() not in by_lower:
+        near = get_close_matches(source.lower(), list(by_lower), 1)
+        meant = f"; did you mean {by_lower[near[0]].source}?" if near else ""
+        raise InputError(f"`theorem` {source}: not a construction{meant or ';'} there are {', '.join(known)}")
+    return by_lower[source.lower()]

@@ -155,5 +155,6 @@ def device_of(name: str) -> torch.device:
         device = torch.device(name)
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise InputError(f"device {name}: {str(error).splitlines()[0]}; choose cpu, cuda or auto") from None
+        there = "cpu, cuda or auto" if torch.cuda.is_available() else "cpu or auto: torch finds no GPU here"
+        raise InputError(f"device {name}: {str(error).splitlines()[0].rstrip('.')}; choose {there}") from None
     return device

@@ -251,7 +251,7 @@ def test_the_npz_refusal_names_the_layers(tmp_path: Path) -> None:
     ):
         export_npz(built("tomita:3"), tmp_path / "x.npz")
     with pytest.raises(LimitError, match="`max_entries`"):
-        export_safetensors(built("mod_arith:3"), tmp_path / "x", max_entries=20)
+        export_safetensors(built("mod_arith:3"), tmp_path / "x.safetensors", max_entries=20)
     assert not list(tmp_path.iterdir())
 
 

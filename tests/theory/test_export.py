@@ -81,9 +81,9 @@ def test_more_heads_are_refused(tmp_path: Path) -> None:
 
 def test_limits(tmp_path: Path) -> None:
     lrnn = construct(automaton_by_name("S5"))
-    for export in (export_npz, export_safetensors):
+    for export, name in ((export_npz, "x.npz"), (export_safetensors, "x.safetensors")):
         with pytest.raises(LimitError, match="3,000 entries, more than 2,999: raise `max_entries`"):
-            export(lrnn, tmp_path / "x", max_entries=2_999)
+            export(lrnn, tmp_path / name, max_entries=2_999)
     assert not list(tmp_path.iterdir())
 
 

@@ -1,13 +1,26 @@
-"""The labels of a certificate: texts for people, which prove nothing, but whose numbers are checked.
+"""The kind of a certificate, and its labels: texts for people, which prove nothing, but whose numbers are checked.
 
 A file of its own, apart from those on which a proof rests.
 """
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-from ._exact import array, need, record, show_value
+from ._exact import Invalid, array, need, record, show_value
+
+
+def require_kind(document: Any, kind: str) -> None:
+    """`Invalid` for what is no certificate of this kind; it says which kind it is, and which file beside this one checks it."""
+    said = document.get("kind") if type(document) is dict else None
+    if said is None:
+        raise Invalid("no certificate: an object with a kind is needed")
+    if said != kind:
+        folder = os.path.dirname(os.path.abspath(__file__))
+        known = type(said) is str and said.isalpha() and os.path.isfile(os.path.join(folder, f"{said}.py"))
+        instead = f", which {said}.py checks" if known else ""
+        raise Invalid(f"not a certificate of kind {kind}: its kind is {show_value(said)}{instead}")
 
 
 def read_labels(data: Any, texts: set[str], lists: set[str]) -> dict[str, Any]:

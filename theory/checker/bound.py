@@ -37,7 +37,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     __package__ = "checker"
 
 from ._exact import array, integer, need, record, run_alone, same, show_value
-from ._labels import read_labels
+from ._labels import read_labels, require_kind
 
 Map: TypeAlias = tuple[int, ...]
 Word: TypeAlias = tuple[int, ...]
@@ -253,7 +253,7 @@ def bounds(delta: list[list[int]], n: int) -> list[dict[str, Any]]:
 
 def check(document: Any) -> str:
     """A line of facts if the certificate is right; else `Invalid` with the reason."""
-    need(type(document) is dict and document.get("kind") == "bound", "not a certificate of kind bound")
+    require_kind(document, "bound")
     record(document, {"format", "kind", "labels", "automaton", "bounds"}, "certificate")
     need(document["format"] == "mirrormata-certificate/1", "unknown format")
     labels = read_labels(document["labels"], {"automaton"}, {"states", "letters"})

@@ -39,6 +39,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
 
 from ._exact import Invalid, array, integer, need, record, run_alone, same, show_value
 from ._head import Head
+from ._labels import require_kind
 from .table import FORMATS, Machine, read_machine
 
 KEYS = {
@@ -223,7 +224,7 @@ def check_initial(data: Any, images: list[tuple[int, ...]], states: list[int], n
 
 def check(document: Any) -> str:
     """A line of facts if the certificate is right; else `Invalid` with the reason."""
-    need(type(document) is dict and document.get("kind") == "delay", "not a certificate of kind delay")
+    require_kind(document, "delay")
     record(document, KEYS, "certificate")
     machine = read_machine(document)
     count, k = document["automaton"]["states"], len(machine.delta)

@@ -38,6 +38,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
 from ._arithmetic import Arithmetic
 from ._exact import array, integer, need, record, run_alone, same
 from ._head import Head
+from ._labels import require_kind
 from ._regions import regions
 from ._stored import Model, Vector, right, value
 from .horizon import FLOATS
@@ -133,10 +134,7 @@ def integer_dtypes(heads: list[Head]) -> list[str]:
 
 def check(document: Any) -> str:
     """A line of facts if the certificate is right; else `Invalid` with the reason."""
-    need(
-        type(document) is dict and document.get("kind") == "equivalent",
-        "not a certificate of kind equivalent",
-    )
+    require_kind(document, "equivalent")
     said = document.get("equivalence")
     if "layers" in document:
         heads, _, facts = check_table(document, "equivalence")

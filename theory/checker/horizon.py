@@ -55,6 +55,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
 
 from ._exact import Number, bounds, integer, need, record, run_alone
 from ._head import Head, Sparse
+from ._labels import require_kind
 from .table import FORMATS, check_table
 
 # precision in bits, exponent of the least normal number, largest finite number
@@ -205,7 +206,7 @@ def horizons(heads: list[Head], images: list[list[list[int]]], starts: list[int]
 
 def check(document: Any) -> str:
     """A line of facts if the certificate is right; else `Invalid` with the reason."""
-    need(type(document) is dict and document.get("kind") == "horizon", "not a certificate of kind horizon")
+    require_kind(document, "horizon")
     heads, images, facts = check_table(document, "horizon")
     said = record(document["horizon"], {"arithmetic", "lengths"}, "horizon")
     need(said["arithmetic"] == ARITHMETIC, f"horizon.arithmetic: it must be {ARITHMETIC!r}")

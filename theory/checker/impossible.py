@@ -31,7 +31,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
 from ._arithmetic import Arithmetic, Round, rounding
 from ._exact import Field, array, integer, need, number, record, run_alone, same, show_value
 from ._impossible_words import Language, State, first_cast_pair, first_pair
-from ._labels import read_labels
+from ._labels import read_labels, require_kind
 
 Rows: TypeAlias = list[tuple[int, int, Fraction]]
 
@@ -123,10 +123,7 @@ def entries(data: Any, where: str) -> Rows:
 
 def check(document: Any) -> str:
     """A line of facts if the certificate is right; else `Invalid` with the reason."""
-    need(
-        type(document) is dict and document.get("kind") == "impossible",
-        "not a certificate of kind impossible",
-    )
+    require_kind(document, "impossible")
     keys = {"format", "kind", "labels", "arithmetic", "automaton", "heads", "words", "evidence"}
     record(document, keys, "certificate")
     need(document["format"] == "mirrormata-certificate/1", "unknown format")

@@ -22,7 +22,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
 from ._covering import check_covering
 from ._exact import array, integer, need, record, run_alone, same, show_value, sign
 from ._head import Head, canonical, decode_rows
-from ._labels import read_labels
+from ._labels import read_labels, require_kind
 from ._layers import Wired, check_joint
 
 FORMATS = {"fp64": 2**53, "fp32": 2**24, "fp16": 2**11, "bf16": 2**8, "fp8_e4m3": 2**4, "fp8_e5m2": 2**3}
@@ -205,7 +205,7 @@ def check_decode(
 
 def check(document: Any) -> str:
     """A line of facts if the certificate is right; else `Invalid` with the reason."""
-    need(type(document) is dict and document.get("kind") == "table", "not a certificate of kind table")
+    require_kind(document, "table")
     return check_table(document)[2]
 
 

@@ -13,6 +13,8 @@ from ...constructions._document import find_document
 from ...constructions._lrnn import LRNN, as_table
 from ...constructions._spec import automaton_from_spec
 from ...constructions.automata._automaton import Automaton
+from ...foundation._errors import InputError
+from ...foundation._files import is_folder, shown_path
 from .._realisations import realisation_in
 from .._verdict import STATUSES, Status
 from ..proofs._npz_model import NpzModel, load_npz_model
@@ -147,6 +149,11 @@ def subject_of_file(path: str) -> Subject:
     Raises:
         InputError: it is none of these.
     """
+    if is_folder(path):
+        raise InputError(
+            f"{shown_path(path)}: is a folder, and claims are applied to a certificate, an .npz of matrices or the SPEC of an "
+            "automaton; `prove` and `compare` take a model folder, and `import fla` writes a checkpoint's heads as .npz"
+        )
     if Path(path).suffix == ".npz":
         return Subject(path, npz=load_npz_model(path))
     if (document := find_document(path)) is not None:

@@ -11,6 +11,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from hashlib import sha256
@@ -19,6 +20,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from ...foundation._errors import InputError
+from ...foundation._files import shown_path
 from ...foundation._registry import entry_names
 from ...foundation._text import html_table
 from .. import claims as package
@@ -161,7 +163,12 @@ class Registry:
         if found is None and (new := RENAMED.get(claim.lower())) is not None:
             raise InputError(f"claim {claim!r}: {new.old} is now {new.id} ({new.reason}); write {new.id}")
         if found is None:
-            raise InputError(f"claim {claim!r}: there is none of this name; `mirrormata claims` lists them")
+            near = get_close_matches(claim.lower(), [key.lower() for key in self.entries], 1)
+            meant = [key for key in self.entries if key.lower() in near]
+            hint = f"did you mean {meant[0]}? " if meant else ""
+            raise InputError(
+                f"claim {shown_path(claim)!r}: there is none of this name; {hint}`mirrormata claims` lists them"
+            )
         return found
 
     def of_source(self, source: str) -> list[Entry]:
