@@ -12,7 +12,7 @@ import shlex
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NoReturn
@@ -132,29 +132,52 @@ def say_written(*paths: str | None) -> None:
             say(f"written: {shown_path(path)}", error=True)
 
 
+class Work:
+    """How far some work is: called with the share that is done, or told a text."""
+
+    def __init__(self) -> None:
+        self.done = ""
+
+    def __call__(self, share: float) -> None:
+        """So much of it is done, from 0 to 1."""
+        self.done = f" {share:4.0%}" if share else ""
+
+    def tell(self, text: str) -> None:
+        """What is done, where no share of it is known."""
+        self.done = f" {text},"
+
+
+REDIRECTED = 30.0
+"""Seconds between two lines about the work where standard error is no terminal."""
+
+
 @contextmanager
-def show_work(what: str) -> Iterator[Callable[[float], None]]:
-    """On a terminal, once the work takes more than a second: what is done, for how long, and how much of it."""
-    begun, done = time.monotonic(), [0.0]
+def show_work(what: str) -> Iterator[Work]:
+    """What is done, for how long, and how much of it: on a terminal in one line, once it takes more than a second.
+
+    Where standard error goes elsewhere, a line every `REDIRECTED` seconds.
+    """
+    begun, work, on_terminal = time.monotonic(), Work(), sys.stderr.isatty()
     finished = threading.Event()
 
     def tell() -> None:
-        pause = 1.0
+        pause = 1.0 if on_terminal else REDIRECTED
         while not finished.wait(pause):
-            share = f" {done[0]:4.0%}" if done[0] else ""
-            print(f"\r{what}:{share} {time.monotonic() - begun:.0f} s", end="", file=sys.stderr, flush=True)
-            pause = 0.5
+            line = f"{what}:{work.done} {time.monotonic() - begun:.0f} s"
+            if on_terminal:
+                print(f"\r{line}\x1b[K", end="", file=sys.stderr, flush=True)
+                pause = 0.5
+            else:
+                print(line, file=sys.stderr, flush=True)
 
     teller = threading.Thread(target=tell, daemon=True)
-    if sys.stderr.isatty():
-        teller.start()
+    teller.start()
     try:
-        yield lambda share: done.__setitem__(0, share)
+        yield work
     finally:
         finished.set()
-        if teller.is_alive():
-            teller.join()
-        if sys.stderr.isatty() and time.monotonic() - begun > 1:
+        teller.join()
+        if on_terminal and time.monotonic() - begun > 1:
             print(file=sys.stderr)
 
 

@@ -92,10 +92,11 @@ def prove(
     for written in (output, resume):
         refuse_input_as_output(written, model, spec)
     automaton = automaton_of(spec, alphabet, track, start, group, product, 100_000, 10_000_000)
-    with show_work("proving"):
+    with show_work("proving") as work:
         proof = prove_on_all_words(
-            model, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume
-        )
+            model, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume,
+            progress=lambda states, _: work.tell(f"{states:,} states"),
+        )  # fmt: skip
     written = None
     if output is not None and proof.certificate is not None:
         from ..constructions._document import write_certificate

@@ -46,7 +46,8 @@ def test_a_checker_names_the_one_of_another_kind(certificates: Path) -> None:
             )
     from mirrormata.theory.checker.table import check
 
-    for wrong in ([], {}, {"kind": "_exact"}, {"kind": ["table"]}, {"kind": "../table"}):
+    documents: list[Any] = [[], {}, {"kind": "_exact"}, {"kind": ["table"]}, {"kind": "../table"}]
+    for wrong in documents:
         with pytest.raises(
             Exception, match=r"^(no certificate|not a certificate of kind table: its kind is [^,]*$)"
         ):
@@ -56,8 +57,8 @@ def test_a_checker_names_the_one_of_another_kind(certificates: Path) -> None:
 def test_the_folder_of_a_training(call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert call("train", "parity", "-o", "runs", *TRAINING).status == 0
-    for arguments in (("compare", "runs", "parity"), ("prove", "runs", "parity")):
-        assert call(*arguments).error.endswith("give that of one seed, such as runs/seed-0")
+    for command in ("compare", "prove"):
+        assert call(command, "runs", "parity").error.endswith("give that of one seed, such as runs/seed-0")
     with pytest.raises(InputError, match="give that of one seed, such as runs/seed-0"):
         load_model("runs")
     for arguments in (("spectrum", "runs/seed-0"), ("verify", "--model", "runs/seed-0")):

@@ -58,6 +58,8 @@ class Proof:
             states' bits. `replayed`: a wrong word was run from the start. None: nothing is claimed for all
             words.
         identify: a function that returns a digest of everything that determines the verdict, or None if a stepper has none.
+        resumed: whether the search went on from a file. In that case the verdict `unknown`, and that no word shorter than
+            `word` is wrong, rest on what the file says of the pairs that were followed before. `equivalent` rests on no file.
     """
 
     verdict: Literal["equivalent", "counterexample", "unknown"]
@@ -77,6 +79,7 @@ class Proof:
     derive_again: Callable[[], None] | None = field(default=None, repr=False)
     checked: Checked | None = None
     identify: Callable[[], str | None] | None = field(default=None, repr=False)
+    resumed: bool = False
 
     @cached_property
     def _certified(self) -> dict[str, Any] | str:
@@ -99,6 +102,11 @@ class Proof:
         """The reason why there is no certificate; None if there is one."""
         return self._certified if isinstance(self._certified, str) else None
 
+    @property
+    def _by_file(self) -> str:
+        """What is added to a statement that rests on a saved search."""
+        return ", as the resume file says" if self.resumed and self.verdict != "equivalent" else ""
+
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON, labels as text; without the certificate."""
         letters = self.automaton.letters
@@ -113,8 +121,9 @@ class Proof:
             "answered": self.answered,
             "right": self.right,
             "correct_up_to": self.correct_up_to,
-            "reason": self.reason,
+            "reason": self.reason + self._by_file,
             "checked": self.checked,
+            "resumed": self.resumed,
             "identity": None if self.identify is None else self.identify(),
             "seconds": self.seconds,
         }
@@ -124,7 +133,7 @@ class Proof:
         facts = self.to_json()
         rows = [("verdict", f"{self.verdict} in {self.arithmetic}"), ("proved by", self.reason)]
         if self.verdict != "equivalent":
-            rows[1] = ("search", self.reason)
+            rows[1] = ("search", self.reason + self._by_file)
         if self.checked is not None:
             rows.append(("checked", CHECKS[self.checked]))
         rows.append(("states explored", f"{self.states_explored:,}"))
@@ -136,7 +145,8 @@ class Proof:
                 ("the automaton says", facts["right"] or ""),
             ]
         if self.verdict == "unknown":
-            rows.append(("searched", f"all words up to length {self.correct_up_to:,} were answered rightly"))
+            searched = f"all words up to length {self.correct_up_to:,} were answered rightly"
+            rows.append(("searched", searched + self._by_file))
         return rows
 
     def __repr__(self) -> str:

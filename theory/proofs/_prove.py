@@ -35,8 +35,8 @@ from ._machine import answers_to, machine_of
 from ._npz_model import NpzModel, load_npz_model
 from ._proof import Proof, proof_digest
 from ._quick import quick_proof
-from ._second_derivation import OutOfTimeError, derive_again, replay_word
-from ._state_search import INTERRUPTED, Outcome, Progress, StateSearch
+from ._second_derivation import derive_again, replay_word
+from ._state_search import INTERRUPTED, Outcome, OutOfTimeError, Progress, StateSearch
 from ._state_search_file import resume_search, save_search
 from ._stepper_machine import StepperMachine
 
@@ -134,6 +134,7 @@ def prove(
     machine: Any = machine_of(model, automaton, parsed, answers)
     search = StateSearch(machine, automaton)
     save: Callable[[StateSearch], None] | None = None
+    resumed = False
     if resume is not None:
         digest = proof_digest(model, automaton, name, machine.answers)
         if digest is None:
@@ -142,15 +143,32 @@ def prove(
                 "a text `identity` that names its weights, or leave `resume` out"
             )
         if is_there(resume):
-            resume_search(search, resume, digest)
+            try:
+                resume_search(search, resume, digest, deadline)
+            except OutOfTimeError as late:
+                why = f"`max_seconds` {max_seconds:g} reached, {late.done:,} of {late.count:,} saved states stepped again"
+                return finished(
+                    Proof("unknown", automaton, name, "states", 0, 0, machine.answers.kind, why, 0)
+                )
+            except KeyboardInterrupt:
+                why = f"{INTERRUPTED} while the saved states were being stepped again"
+                return finished(
+                    Proof("unknown", automaton, name, "states", 0, 0, machine.answers.kind, why, 0)
+                )
+            resumed = search.place.done > 0
 
         def save(search: StateSearch) -> None:
             save_search(search, resume, digest)
 
     outcome = search.run(
-        max_states=max_states, max_seconds=max_seconds, progress=progress, save=save, save_every=save_every
+        max_states=max_states,
+        max_seconds=max_seconds,
+        progress=progress,
+        save=save,
+        save_every=save_every,
+        began=began,
     )
-    proof = _proof(outcome, search, machine, name)
+    proof = replace(_proof(outcome, search, machine, name), resumed=resumed)
     if proof.verdict != "equivalent":
         return finished(proof)
     place = outcome.place
@@ -159,7 +177,7 @@ def prove(
         facts = (automaton, name, "states", place.count, place.steps, proof.compares)
         if save is not None:
             save(search)
-        return Proof("unknown", *facts, why, place.depth)
+        return Proof("unknown", *facts, why, place.depth, resumed=resumed)
 
     again = replace(
         proof, derive_again=lambda: derive_again(search, machine, deadline=deadline, progress=progress)

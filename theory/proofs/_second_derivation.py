@@ -33,7 +33,7 @@ from ..running._weights import dense_codes
 from ._answers import Answers
 from ._kernel_step import KernelHead
 from ._linear import LinearMachine
-from ._state_search import Rows, StateSearch
+from ._state_search import OutOfTimeError, Rows, StateSearch
 from ._stepper_machine import StepperMachine
 
 ENTRIES = 4_000_000
@@ -44,14 +44,6 @@ STRAIGHT, STRAIGHT_WORDS, LONGEST = 64, 8, 4096
 """Letters of a random word that is run straight through, how many such words, and the most letters of the longest word."""
 SHOWN = 20
 """Letters of a word that an error shows from either end."""
-
-
-class OutOfTimeError(Exception):
-    """The time for a verdict is over; `done` of `count` pairs were stepped again."""
-
-    def __init__(self, done: int, count: int) -> None:
-        super().__init__(done, count)
-        self.done, self.count = done, count
 
 
 class Alone(Protocol):
@@ -165,14 +157,14 @@ def derive_again(
         raise DisagreementError("the initial state is not among the states that the search has found")
     told = time.monotonic()
     for first in range(0, len(rows), alone.size):
-        now = time.monotonic()
-        if deadline is not None and now > deadline:
-            raise OutOfTimeError(first, len(rows))
-        if progress is not None and now - told > 1:
-            progress(first, len(rows))
-            told = now
         part, before = rows[first : first + alone.size], states[first : first + alone.size]
         for x, image in enumerate(automaton.transitions):
+            now = time.monotonic()
+            if deadline is not None and now > deadline:
+                raise OutOfTimeError(first, len(rows))
+            if progress is not None and now - told > 1:
+                progress(first, len(rows))
+                told = now
             after, said = alone.step(part, x)
             moved = image[before]
             right = answers.right(np.full(len(part), x), before, moved)
@@ -189,16 +181,20 @@ def derive_again(
                     f"yet the search called all right: {_reason(machine)}"
                 )
     if isinstance(machine, StepperMachine):
-        _run_straight(search, machine, known)
+        _run_straight(search, machine, known, deadline)
 
 
-def _run_straight(search: StateSearch, machine: StepperMachine, known: NDArray[np.void]) -> None:
+def _run_straight(
+    search: StateSearch, machine: StepperMachine, known: NDArray[np.void], deadline: float | None
+) -> None:
     """Random words, and the longest by which a pair was found, from the start with the stepper's own states."""
     automaton, draw = search.automaton, np.random.default_rng(0)
     words = [draw.integers(0, len(automaton.letters), STRAIGHT) for _ in range(STRAIGHT_WORDS)]
     for word in (np.array(search.store.word(search.place.count - 1), dtype=np.int64)[:LONGEST], *words):
         states, q = machine.stepper.initial(1), automaton.start
         for t, x in enumerate(word.tolist()):
+            if deadline is not None and time.monotonic() > deadline:
+                raise OutOfTimeError(search.place.count, search.place.count)
             letters = np.array([x], dtype=np.int64)
             states = machine.stepper.step(states, letters)
             before, q = q, int(automaton.transitions[x, q])

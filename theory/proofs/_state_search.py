@@ -263,7 +263,17 @@ Progress = Callable[[int, int], None]
 INTERRUPTED = "interrupted"
 """Why a search ended that Ctrl-C has stopped."""
 CANDIDATES = 1 << 17
-"""Successors computed at once."""
+"""Successors computed at once, where a machine does not say `at_once`."""
+PIECE = 1 << 12
+"""Of them so many between two looks at the clock."""
+
+
+class OutOfTimeError(Exception):
+    """The time for a verdict is over; `done` of `count` pairs were stepped again."""
+
+    def __init__(self, done: int = 0, count: int = 0) -> None:
+        super().__init__(done, count)
+        self.done, self.count = done, count
 
 
 class Machine(Protocol):
@@ -342,6 +352,8 @@ class StateSearch:
         """Whether a word has led back to the first pair, so that its answer was looked at."""
         self._chain = chain_letter(machine, automaton.transitions)
         self.ahead = 64
+        self.at_once: int = getattr(machine, "at_once", CANDIDATES)
+        self._deadline: float | None = None
 
     def run(
         self,
@@ -351,29 +363,51 @@ class StateSearch:
         progress: Progress | None = None,
         save: Callable[[StateSearch], None] | None = None,
         save_every: float = 60.0,
+        began: float | None = None,
     ) -> Outcome:
-        """Until closed, refuted, or stopped: by a limit or by Ctrl-C, then `unknown` and saved if it can be."""
-        began = told = saved = time.monotonic()
+        """Until closed, refuted, or stopped: by a limit or by Ctrl-C, then `unknown` and saved if it can be.
+
+        `began`: the time, of `time.monotonic`, from which `max_seconds` count; None: now.
+        """
+        told, read = time.monotonic(), self.start_is_read
+        saved = told
+        self._deadline = None if max_seconds is None else (told if began is None else began) + max_seconds
         try:
             while self.place.done < self.place.count:
                 if self.place.count >= max_states:
                     return self._stop(f"`max_states` {max_states:,} reached", save)
+                self._look_at_clock()
                 now = time.monotonic()
-                if max_seconds is not None and now - began > max_seconds:
-                    return self._stop(f"`max_seconds` {max_seconds:g} reached", save)
                 if progress is not None and now - told > 1:
                     progress(self.place.count, self.place.depth)
                     told = now
                 if save is not None and now - saved > save_every:
                     save(self)
                     saved = time.monotonic()
+                read = self.start_is_read
                 word = self._advance(max_states)
                 if word is not None:
                     self.place = replace(self.place, count=self.store.count)
                     return Outcome("counterexample", self.place, word)
+        except OutOfTimeError:
+            self.start_is_read = read  # what a piece that does not count has looked at does not count
+            return self._stop(f"`max_seconds` {max_seconds:g} reached", save)
         except KeyboardInterrupt:
+            self.start_is_read = read
             return self._stop(INTERRUPTED, save)
         return Outcome("equivalent", self.place)
+
+    def _look_at_clock(self) -> None:
+        """`OutOfTimeError` once the time is over; what was begun since the last place does not count then."""
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise OutOfTimeError
+
+    def _step(self, rows: Rows, letter: int) -> Rows:
+        parts = []
+        for first in range(0, len(rows), PIECE):
+            self._look_at_clock()
+            parts.append(self.machine.step(rows[first : first + PIECE], letter))
+        return np.concatenate(parts) if len(parts) != 1 else parts[0]
 
     def _stop(self, why: str, save: Callable[[StateSearch], None] | None) -> Outcome:
         if save is not None:
@@ -392,7 +426,7 @@ class StateSearch:
             if could:
                 return word
             self._chain = None
-        most = min(CANDIDATES, max_states - place.count)
+        most = min(self.at_once, max_states - place.count)
         stop = min(place.level_end, place.done + max(most // max(letters, 1), 1))
         nodes = self.store.words[place.done : stop]
         states, rows = self.form.states(nodes), self.form.rows(nodes)
@@ -408,7 +442,7 @@ class StateSearch:
                 parts.append(self.form.pack(rows[moved], after[moved]))
                 sources.append(parents[moved])
                 continue
-            parts.append(self.form.pack(self.machine.step(rows, x), after))
+            parts.append(self.form.pack(self._step(rows, x), after))
             sources.append(parents)
         words, source = _join_parts(parts, self.form.width), np.concatenate([parents[:0], *sources])
         letter = np.repeat(np.arange(letters, dtype=np.int32), [len(s) for s in sources])
@@ -449,10 +483,14 @@ class StateSearch:
         )  # fmt: skip
 
     def _wrong(self, words: Words, letters: NDArray[np.int32], before: Indices) -> int:
-        if not len(words):
-            return -1
-        rows, after = self.form.rows(words), self.form.states(words)
-        return self.machine.first_wrong(rows, letters.astype(np.int64), before, after)
+        rows, after, read = self.form.rows(words), self.form.states(words), letters.astype(np.int64)
+        for first in range(0, len(words), PIECE):
+            self._look_at_clock()
+            here = slice(first, first + PIECE)
+            wrong = self.machine.first_wrong(rows[here], read[here], before[here], after[here])
+            if wrong >= 0:
+                return first + wrong
+        return -1
 
     def _move_place(self, done: int, steps: int) -> Place:
         place = replace(self.place, count=self.store.count, done=done, steps=self.place.steps + steps)

@@ -3,11 +3,13 @@
 The file bears the digest of the proof that it belongs to (`identity`), so the search of another model, automaton or
 arithmetic is refused, and one of its own content, so that damage is noticed. Each pair is computed again from the one that it
 was found from, its answer is looked at again, and lengths are those of the words. What the file says of letters that were
-followed without a new pair is believed for `unknown` and for how short a wrong word is; `equivalent` is checked like any other.
+followed without a new pair is believed for `unknown` and for how short a wrong word is, and the proof says so
+(`Proof.resumed`); to check it would be the whole search again. `equivalent` is checked like any other.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -20,7 +22,7 @@ from ...foundation._errors import InputError
 from ...foundation._files import write_bytes
 from .._npz_file import ArrayHeader, is_text, read_npz
 from ._proof import digest_of
-from ._state_search import CANDIDATES, Place, StateSearch, Words
+from ._state_search import PIECE, OutOfTimeError, Place, StateSearch, Words
 
 FORMAT = "mirrormata-search/2"
 OLDER = "mirrormata-search/1"
@@ -56,8 +58,11 @@ def _content_digest(content: Mapping[str, NDArray[Any]]) -> str:
     return digest_of(content[key] for key in KEYS)
 
 
-def resume_search(search: StateSearch, path: str | Path, digest: str) -> None:
-    """Bring a fresh search to the place in a file; `InputError` for a file of another search or of no search."""
+def resume_search(search: StateSearch, path: str | Path, digest: str, deadline: float | None = None) -> None:
+    """Bring a fresh search to the place in a file; `InputError` for a file of another search or of no search.
+
+    `deadline`: in seconds of `time.monotonic`; `OutOfTimeError` beyond it, and then the search has not been touched.
+    """
     none = InputError(f"{path}: not a saved search; leave `resume` out or name another file")
 
     def check(headers: Mapping[str, ArrayHeader]) -> None:
@@ -92,7 +97,7 @@ def resume_search(search: StateSearch, path: str | Path, digest: str) -> None:
     earlier = (parents[1:] >= 0) & (parents[1:] < np.arange(1, count)) & (letters[1:] >= 0)
     if not inside or not earlier.all() or (letters >= len(search.automaton.letters)).any():
         raise damaged
-    words = _step_again(search, words, parents, letters, damaged)
+    words = _step_again(search, words, parents, letters, damaged, deadline)
     lengths = np.zeros(count, dtype=np.int64)
     for i, parent in enumerate(parents.tolist()[1:], 1):
         lengths[i] = lengths[parent] + 1
@@ -114,6 +119,7 @@ def _step_again(
     parents: NDArray[np.int32],
     letters: NDArray[np.int32],
     damaged: InputError,
+    deadline: float | None,
 ) -> Words:
     """The pairs, each computed again from the one that it was found from, with its answer; `damaged` where they are others.
 
@@ -121,6 +127,7 @@ def _step_again(
     """
     form, delta = search.form, search.automaton.transitions
     numbered = bool(getattr(search.machine, "numbers_states", False))
+    size = min(PIECE, max(search.at_once // 16, 1))  # between two looks at the clock
     words = words.copy()
     words[0] = search.store.words[0]
     first = 1
@@ -128,8 +135,10 @@ def _step_again(
         stop = len(words)
         if numbered:  # the new numbers of all parents must be known
             stop = first + int(np.argmax(np.append(parents[first:] >= first, True)))
-        for start in range(first, stop, CANDIDATES):
-            part = slice(start, min(start + CANDIDATES, stop))
+        for start in range(first, stop, size):
+            if deadline is not None and time.monotonic() > deadline:
+                raise OutOfTimeError(start, len(words))
+            part = slice(start, min(start + size, stop))
             before = words[parents[part]]
             again = np.empty_like(before)
             for x in np.unique(letters[part]).tolist():

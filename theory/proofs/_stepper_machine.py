@@ -17,7 +17,10 @@ from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError
 from ..running._stepper import Stepper
 from ._answers import Answers
-from ._state_search import NodeForm, Rows
+from ._state_search import CANDIDATES, NodeForm, Rows
+
+ONE_BY_ONE = 1 << 10
+"""Successors computed at once of a stepper that is called for each alone, which saves no time: a second of work or so."""
 
 
 class StepperMachine:
@@ -34,6 +37,7 @@ class StepperMachine:
         self.numbers_states = bool(getattr(stepper, "numbers_states", False))
         """Whether a state's bits are its number in this run, and mean nothing to another."""
         self._one_by_one = bool(getattr(stepper, "one_by_one", False))
+        self.at_once = ONE_BY_ONE if self._one_by_one else CANDIDATES
         self.reads_letters = True
         self.idle = (False,) * len(answers.automaton.letters)
         self._like = stepper.initial(1)
