@@ -62,7 +62,7 @@ def test_the_limit_is_kept(tmp_path: Path) -> None:
 
 
 def test_the_limit_is_kept_while_states_are_stepped_again() -> None:
-    closed = SlowTree(0.0, bits=11)
+    closed = SlowTree(0.0, bits=9)
     assert prove(closed, PARITY).verdict == "equivalent"
     closed.seconds = 0.0005
     slow = prove(closed, PARITY, max_seconds=60)
@@ -105,7 +105,8 @@ def test_the_start_is_not_called_read_by_a_piece_that_does_not_count(monkeypatch
 
     mod4 = automaton_from_spec("mod:4")
     machine: Any = machine_of(turns(4, [0, 1, 2, 3]), mod4, parse_arithmetic("per_op:bf16"))
-    plain, looked = type(machine).first_wrong, []
+    plain = type(machine).first_wrong
+    looked: list[int] = []
 
     def interrupted(self: Any, rows: Any, *read: Any) -> int:
         if search.start_is_read:
