@@ -39,5 +39,5 @@ def construction_of(source: str) -> Construction:
     if source.lower() not in by_lower:
         near = get_close_matches(source.lower(), list(by_lower), 1)
         meant = f"; did you mean {by_lower[near[0]].source}?" if near else ""
-        raise InputError(f"`theorem` {source}: not a construction{meant or ';'} there are {', '.join(known)}")
+        raise InputError(f"`theorem` {source}: not a construction; there are {', '.join(known)}{meant}")
     return by_lower[source.lower()]
