@@ -9,7 +9,8 @@ from __future__ import annotations
 class MirrormataError(Exception):
     """Base class of all errors that the package raises; the command line prints the one-line message and exits with status 2.
 
-    A line break in what it names, such as the name of a file, is shown as `\\n`.
+    Args:
+        message: one line. A line break in it, which can only be that of a file's name or a label, is shown as `\\n`.
     """
 
     def __init__(self, message: str = "") -> None:

@@ -43,7 +43,7 @@ def read_word(text: str, letters: Sequence[str], name: str) -> list[int]:
         wrong = next((character for character in text if character not in places), None)
         if wrong is None:
             return [places[character] for character in text]
-        tried.append(f"as characters in a row, {wrong!r} is no letter")
+        tried.append(f"as characters in a row, {wrong!r} is not a letter")
     found, rest = _split_at_blanks(text, places)
     if found and not rest:
         return [places[letter] for letter in found]
@@ -54,11 +54,11 @@ def read_word(text: str, letters: Sequence[str], name: str) -> list[int]:
         if listed is not None and wrong is None:
             return [places[letter] for letter in listed]
         tried.append(
-            "it is no JSON list of texts" if listed is None else f"as a list, {wrong!r} is no letter"
+            "it is no JSON list of texts" if listed is None else f"as a list, {wrong!r} is not a letter"
         )
     shown = ", ".join(repr(letter) for letter in list(places)[:8]) + ", ..." * (len(places) > 8)
     raise InputError(
-        f"{name}: {text[:60]!r} is no word over its letters {shown}: {'; '.join(tried)}. Separate the letters by blanks, or "
+        f"{name}: {text[:60]!r} is not a word over its letters {shown}: {'; '.join(tried)}. Separate the letters by blanks, or "
         'give them as a list, as in ["a", "b"]'
     )
 

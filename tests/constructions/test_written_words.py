@@ -55,11 +55,11 @@ def test_a_text_is_read_by_one_rule(letters: tuple[Any, ...], text: str, indices
         (
             ("0", "1"),
             "11x",
-            ("as characters in a row, 'x' is no letter", "no letter stands at '11x'", '["a", "b"]'),
+            ("as characters in a row, 'x' is not a letter", "no letter stands at '11x'", '["a", "b"]'),
         ),
         (("0", "1"), "11 1", ("no letter stands at '11 1'",)),
         (("0", "1"), "  ", ("it has blanks alone",)),
-        (("0", "1"), '["2"]', ("as a list, '2' is no letter",)),
+        (("0", "1"), '["2"]', ("as a list, '2' is not a letter",)),
         (("0", "1"), "[1]", ("it is no JSON list of texts",)),
         (("aa", "b"), "aa c b", ("no letter stands at 'c b'",)),
         (("", "a"), "", ("the empty word or the letter ''", 'write [] for the word, [""] for the letter')),
