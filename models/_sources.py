@@ -282,8 +282,8 @@ def spectrum_of_model(
         )
     if source.kind not in ("npz", "realisation"):
         raise InputError(
-            f"{source.name}: it gives no exact matrices of its letters; give a certificate, an .npz of matrices or an FLA "
-            "checkpoint of one layer; `compare` shows the eigenvalues of the heads of a model folder"
+            f"{source.name}: it gives no exact matrices of its letters; `compare` shows the eigenvalues of its heads; what is "
+            "needed here is a certificate, an .npz of matrices or an FLA checkpoint of one layer"
         )
     held = load_npz_matrices(source.value) if isinstance(source.value, str) else source.value
     if source.kind == "realisation":

@@ -158,7 +158,7 @@ def test_refusals_name_the_place_and_write_nothing(call: Call, tmp_path: Path, c
         in call("report", str(certificates), "--pdf", str(tmp_path / "f"), "--width", "0").error
     )
     assert (
-        "cannot be a folder"
+        "is no folder, and a folder is needed"
         in call("report", str(certificates), "--png", str(certificates / "mod3.json")).error
     )
     assert "--max-bytes" in call("report", str(certificates), "--max-bytes", "1000").error
