@@ -169,7 +169,7 @@ def test_eval_and_train_on_the_command_line(
     assert (
         "write section.entry=value" in call("train", "S3", "-o", str(tmp_path / "c"), "--set", "conv=4").error
     )
-    assert "lengths are from 1" in call("eval", str(trained), "--lengths", "9-3").error
+    assert "lengths are at least 1" in call("eval", str(trained), "--lengths", "9-3").error
     assert "no such folder" in call("eval", str(tmp_path / "z")).error
     assert "train to the end first" in call("eval", str(tmp_path / "b")).error
 
