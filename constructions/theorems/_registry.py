@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from ...foundation._arguments import show_value
 from ...foundation._errors import InputError
 from ...foundation._registry import find_records
 from ._construction import Construction
@@ -34,6 +35,7 @@ def construction_of(source: str) -> Construction:
         InputError: there is no construction for this theorem.
     """
     known = all_constructions()
-    if source not in known:
-        raise InputError(f"`theorem` {source}: not a construction; there are {', '.join(known)}")
+    if not isinstance(source, str) or source not in known:
+        shown = source if isinstance(source, str) else show_value(source)
+        raise InputError(f"`theorem` {shown}: not a construction; there are {', '.join(known)}")
     return known[source]
