@@ -33,6 +33,29 @@ def show_value(value: object) -> str:
     return printable(text[:SHOWN]).replace("\n", "\\n").replace("\t", "\\t")
 
 
+def show_typed(value: object) -> str:
+    """A value with its type: `5 is of the type int`.
+
+    Args:
+        value: anything.
+    """
+    shown = show_value(value)
+    return f"is {shown}" if shown.startswith("of the type") else f"{shown} is of the type {type(value).__name__}"
+
+
+def show_error(error: BaseException) -> str:
+    """An exception of somebody else's code, in one line: `ZeroDivisionError (division by zero)`.
+
+    Args:
+        error: the exception.
+    """
+    try:
+        text = " ".join(printable(str(error)).split())
+    except Exception:
+        text = ""
+    return f"{type(error).__name__} ({text[:160]})" if text else type(error).__name__
+
+
 def require_count(name: str, value: Any, least: int = 0, most: int | None = None) -> int:
     """A whole number: an `int` or an integer of numpy, no bool.
 
@@ -211,22 +234,20 @@ def require_callback(name: str, value: Any, wanted: str) -> Callable[..., Any] |
     return value  # type: ignore[no-any-return]
 
 
-def require_instance(name: str, value: Any, kind: type[T], wanted: str) -> T:
+def require_instance(name: str, value: Any, kind: type[T] | tuple[type[T], ...], wanted: str) -> T:
     """An object of one type.
 
     Args:
         name: the argument.
         value: what was given.
-        kind: the type.
+        kind: the type, or the types.
         wanted: what to give, such as `a realisation that construct returned`.
 
     Raises:
         InputError: it has another type.
     """
     if not isinstance(value, kind):
-        what = show_value(value)
-        shown = what if what.startswith("of the type") else f"{what} is of the type {type(value).__name__}"
-        raise InputError(f"`{name}` {shown}: give {wanted}")
+        raise InputError(f"`{name}` {show_typed(value)}: give {wanted}")
     return value
 
 

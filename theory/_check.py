@@ -27,6 +27,7 @@ from ..constructions._lrnn import LRNN
 from ..constructions._realisation import Realisation
 from ..constructions.automata._automaton import Automaton
 from ..constructions.automata._labels import distinct_texts, label_text, output_texts
+from ..foundation._arguments import require_path
 from ..foundation._errors import DisagreementError, InputError
 from ..foundation._registry import entry_names
 from ..foundation._text import html_table
@@ -253,6 +254,8 @@ def check(
         raise InputError(
             f"`certificate` is of the type {type(certificate).__name__}: give a certificate, the path of one, or a construction"
         )
+    if isinstance(certificate, str | PathLike):
+        certificate = require_path("certificate", certificate, "a certificate, the path of one, or a construction")
     automaton = None if automaton is None else as_automaton(automaton)
     document, result = _check_document(certificate)
     if automaton is None:

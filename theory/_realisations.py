@@ -6,7 +6,7 @@ A certificate is checked by the stand-alone checker of its kind before anything 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,6 +14,7 @@ from ..constructions._document import FORMAT, is_certificate, read_document
 from ..constructions._lrnn import LRNN, as_table
 from ..constructions._realisation import Realisation, realisation_from_certificate
 from ..constructions.automata._automaton import Automaton
+from ..foundation._arguments import require_path
 from ..foundation._errors import InputError
 from ._check import check
 
@@ -60,7 +61,8 @@ def realisation_of(model: RealisationLike, argument: str = "model") -> Realisati
     if isinstance(model, Realisation):
         return model
     if isinstance(model, str | PathLike):
-        return realisation_in(_read(fspath(model)), fspath(model))
+        path = require_path(argument, model, TAKEN)
+        return realisation_in(_read(path), path)
     if isinstance(model, Mapping):
         if not is_certificate(model):
             raise InputError(

@@ -86,3 +86,11 @@ def format_to_write(path: str | Path) -> Format:
             f"{path}: automata are written as {', '.join(written[:-1])} or {written[-1]}; rename the file"
         )
     return found
+
+
+def refuse_certificate(name: str) -> InputError:
+    """The error where a certificate is given in place of an automaton; `name` is what it is called there."""
+    return InputError(
+        f"{name}: is a certificate, and an automaton is wanted: give a name, such as parity, or the file of an automaton; in "
+        "Python realisation_from_certificate(certificate).automaton is the one that a certificate is about"
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,12 +17,21 @@ from ...constructions._lrnn import table_of
 from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._labels import label_text
+from ...foundation._arguments import (
+    require_callback,
+    require_choice,
+    require_instance,
+    require_list,
+    require_path,
+)
 from ...foundation._errors import InputError, LimitError, MirrormataError
 from ...theory._realisations import realisation_in, realisation_of
+from ...theory.arithmetic._arithmetic import parse_arithmetic
+from ...theory.arithmetic._rounding import float_format
 from .._sources import ModelSource
 from ..learned._learned import Learned, LearnedHead
 from ._causes import Failure, causal_check, eigenvalues_in_zero_one, horizon_of, why_it_fails
-from ._extraction import Extracted, Method, extract_clusters, extract_exact, extract_learning
+from ._extraction import METHODS, Extracted, Method, extract_clusters, extract_exact, extract_learning
 from ._procrustes import align_letters, disparity
 from ._representations import CharacterTable, TransitionGroup, character_table, representation_of
 from ._result import Comparison, HeadComparison, Tolerances, restrict_to_subspace
@@ -66,6 +76,17 @@ def compare(
     Raises:
         InputError: `learned` is not a model, `constructed` is not a construction or automaton, or their automata differ.
     """
+    if sampling is not None:
+        require_instance("sampling", sampling, Sampling, "a Sampling")
+    if tolerances is not None:
+        require_instance("tolerances", tolerances, Tolerances, "a Tolerances")
+    float_format(dtype)
+    if arithmetic is not None:
+        parse_arithmetic(arithmetic)
+    extract = require_list("extract", extract, f"a list of ways, of {', '.join(METHODS)}")
+    for way in extract:
+        require_choice("extract", way, METHODS)
+    require_callback("progress", progress, "a function of the share that is done")
     given, automaton = _target(constructed)
     learned = learned_of(learned, automaton)
     if automaton is not None and given is None and not _same_table(automaton, learned.target.automaton):
@@ -143,14 +164,16 @@ def _target(given: Beside) -> tuple[Realisation | None, Automaton | None]:
     """The construction that was given, if one was, and the automaton."""
     if given is None:
         return None, None
-    document = find_document(given) if isinstance(given, str | Path) else None
+    if isinstance(given, str | PathLike):
+        given = require_path("constructed", given, "a construction, a certificate or an automaton")
+    document = find_document(given) if isinstance(given, str) else None
     if document is not None:
         found = realisation_in(document, str(given))
         return found, found.automaton
     if isinstance(given, Realisation) or is_certificate(given):
         found = realisation_of(given, "constructed")
         return found, found.automaton
-    return None, as_automaton(str(given) if isinstance(given, Path) else given, argument="constructed")
+    return None, as_automaton(given, argument="constructed")
 
 
 def _construct_beside(learned: Learned, given: Realisation | None, notes: list[str]) -> Learned | None:
