@@ -392,7 +392,9 @@ def from_callable(
                 r = function(q, x)
             except Exception as error:
                 place_of = f"state {show_value(q)} by letter {show_value(x)}"
-                raise InputError(f"{name}: from {place_of} the function raises {show_error(error)}") from error
+                raise InputError(
+                    f"{name}: from {place_of} the function raises {show_error(error)}"
+                ) from error
             problems = label_problems([r], "state")
             if not problems and r in place and _types(states[place[r]]) != _types(r):
                 problems = label_problems([states[place[r]], r], "state")
@@ -417,7 +419,9 @@ def _output_of(outputs: Callable[[Any], Any], state: Label, name: str) -> Any:
     try:
         return outputs(state)
     except Exception as error:
-        raise InputError(f"{name}: `outputs` of state {show_value(state)} raises {show_error(error)}") from error
+        raise InputError(
+            f"{name}: `outputs` of state {show_value(state)} raises {show_error(error)}"
+        ) from error
 
 
 def _types(label: Any) -> Any:

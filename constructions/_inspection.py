@@ -280,7 +280,10 @@ def inspect_automaton(
         (24, True, 4)
     """
     automaton = as_automaton(automaton)
-    max_monoid, max_bytes = require_count("max_monoid", max_monoid, 1), require_count("max_bytes", max_bytes, 1)
+    max_monoid, max_bytes = (
+        require_count("max_monoid", max_monoid, 1),
+        require_count("max_bytes", max_bytes, 1),
+    )
     require_callback("degree", degree, "a function of an automaton")
     if degree is None:
         from .theorems._small_degree import small_degree

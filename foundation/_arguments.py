@@ -40,7 +40,9 @@ def show_typed(value: object) -> str:
         value: anything.
     """
     shown = show_value(value)
-    return f"is {shown}" if shown.startswith("of the type") else f"{shown} is of the type {type(value).__name__}"
+    return (
+        f"is {shown}" if shown.startswith("of the type") else f"{shown} is of the type {type(value).__name__}"
+    )
 
 
 def show_error(error: BaseException) -> str:

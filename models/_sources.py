@@ -187,7 +187,7 @@ def prove(
     if source.kind in ("npz", "realisation", "stepper"):
         held = load_npz_model(source.value) if isinstance(source.value, str) else source.value
         if source.kind == "stepper":
-            held = GuardedStepper(held, automaton, None if answers is None else len(answers.meaning))
+            held = GuardedStepper(source.value, automaton, None if answers is None else len(answers.meaning))
         return prove_stepper(held, automaton, arithmetic, answers=answers, **options)
     if source.kind == "learned":
         meant = answers_of(automaton, source.value.target.automaton, source.name)

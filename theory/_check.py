@@ -195,7 +195,7 @@ def all_checkers() -> dict[str, Callable[[Any], str]]:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The outcome of `check`.
+    """The outcome of `check`; true where the verdict is `valid`, so that `assert check(certificate)` means what it says.
 
     Attributes:
         verdict: `valid`; `invalid`; or, where an automaton was given, `other`: the certificate is valid, but
@@ -211,6 +211,10 @@ class CheckResult:
     reason: str
     automaton: str | None = field(default=None, repr=False)
     word: tuple[str, ...] | None = field(default=None, repr=False)
+
+    def __bool__(self) -> bool:
+        """Is it valid and, where an automaton was given, about that one?"""
+        return self.verdict == "valid"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON; `automaton` and `word` only where an automaton was given."""
@@ -255,7 +259,9 @@ def check(
             f"`certificate` is of the type {type(certificate).__name__}: give a certificate, the path of one, or a construction"
         )
     if isinstance(certificate, str | PathLike):
-        certificate = require_path("certificate", certificate, "a certificate, the path of one, or a construction")
+        certificate = require_path(
+            "certificate", certificate, "a certificate, the path of one, or a construction"
+        )
     automaton = None if automaton is None else as_automaton(automaton)
     document, result = _check_document(certificate)
     if automaton is None:

@@ -57,7 +57,9 @@ def index_table(given: Any, name: str) -> NDArray[np.int64]:
         if not array.size or array.dtype.kind not in "fcmMSUV":
             return np.array(given, dtype=np.int64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name}: transitions are no table of indices of states, [letters, states]") from None
+        raise InputError(
+            f"{name}: transitions are no table of indices of states, [letters, states]"
+        ) from None
     raise InputError(f"{name}: transitions are of the type {array.dtype}; indices of states are needed")
 
 

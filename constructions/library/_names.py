@@ -130,7 +130,9 @@ def automaton_by_name(
         LimitError: the automaton would be larger than `max_states` or `max_transitions`.
     """
     require_text("name", name, "a name of the library, such as S5")
-    limits = Limits(require_count("max_states", max_states, 1), require_count("max_transitions", max_transitions, 1))
+    limits = Limits(
+        require_count("max_states", max_states, 1), require_count("max_transitions", max_transitions, 1)
+    )
     if product not in ("left", "right"):
         raise InputError(f"{name}: the product must be 'left' or 'right', not {product!r}")
     maps = _TRANSFORMATIONS.fullmatch(name)

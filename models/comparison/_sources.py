@@ -19,8 +19,8 @@ from ...foundation._errors import InputError
 from ...theory.arithmetic._rounding import Floats, round_number
 from ...theory.proofs._answers import answers_of
 from ...theory.proofs._npz_model import NpzModel, load_npz_model
-from ...theory.running._readout import Readout
 from ...theory.running._guarded import GuardedStepper
+from ...theory.running._readout import Readout
 from ...theory.running._stepper import Stepper
 from ...theory.running._weights import dense_codes, head_weights, letter_rows
 from ...theory.spectra._model import lrnn_heads

@@ -62,7 +62,9 @@ class GuardedStepper:
         try:
             said = np.asarray(given)
         except Exception:
-            raise InputError(f"the stepper's decode gives {show_value(given)}: an int array is needed") from None
+            raise InputError(
+                f"the stepper's decode gives {show_value(given)}: an int array is needed"
+            ) from None
         if said.dtype.kind not in "iub" or said.shape != letters.shape:
             raise InputError(
                 f"the stepper's decode gives an array of type {said.dtype} and shape {said.shape} for {len(letters)} "
@@ -90,7 +92,6 @@ class GuardedStepper:
         return f"on the letter{'s' * (len(names) > 1)} {', '.join(names)}{more}"
 
 
-
 def require_stepper(stepper: Any, argument: str = "stepper") -> Any:
     """The stepper; `InputError` where it is a class, or has not the three methods.
 
@@ -104,5 +105,7 @@ def require_stepper(stepper: Any, argument: str = "stepper") -> Any:
         )
     missing = [name for name in ("initial", "step", "decode") if not callable(read_attribute(stepper, name))]
     if missing:
-        raise InputError(f"`{argument}` {show_typed(stepper)} and no Stepper: it has no {' and no '.join(missing)}")
+        raise InputError(
+            f"`{argument}` {show_typed(stepper)} and no Stepper: it has no {' and no '.join(missing)}"
+        )
     return stepper

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ...constructions._lrnn import LRNN
 from ...constructions.theorems._construction import Limits
 from ...constructions.theorems.g_t4 import wire_cascade_as_printed
 from ...foundation._errors import NotRealisableError
-from ...foundation._text import html_table, one_line
+from ...foundation._text import html_table, one_line, refuse_truth
 from ._block_run import follow
 from ._stepper import LayeredStepper
 
@@ -40,6 +40,9 @@ class Refutation:
     named: int | None
     right: int | None
     search: str
+
+    def __bool__(self) -> NoReturn:
+        refuse_truth(self, "word")
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain values for JSON, with labels as text."""

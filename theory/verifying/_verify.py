@@ -25,7 +25,7 @@ from ...foundation._arguments import (
     show_value,
 )
 from ...foundation._errors import InputError
-from ...foundation._text import html_table, one_line
+from ...foundation._text import html_table, one_line, refuse_truth
 from .._verdict import Verdict, plain
 from ._claim import QUICK, Claim, Effort, Subject
 from ._registry import Entry, entry_of_file, load_claims
@@ -54,6 +54,9 @@ class ClaimOutcome:
     seconds: float
     expected: str | None = None
     error: str | None = None
+
+    def __bool__(self) -> NoReturn:
+        refuse_truth(self, "as_expected")
 
     @property
     def as_expected(self) -> bool:
