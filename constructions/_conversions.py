@@ -169,7 +169,7 @@ def _from_mapping(
     if start is not None:
         keywords["start"] = start
     if letters is not None:
-        keywords["letters"] = require_list("letters", letters, "a list of letters")
+        keywords["letters"] = require_list("letters", letters, "a list of letters", texts=True)
     return build(rows, **({"start": next(iter(rows))} | keywords))
 
 
@@ -378,7 +378,7 @@ def from_callable(
     require_choice("track", track, TRACKS)
     require_count("max_states", max_states, 1)
     require_callback("outputs", outputs, "a function of a state")
-    alphabet = require_list("letters", letters, "a list of letters")
+    alphabet = require_list("letters", letters, "a list of letters", texts=True)
     problems = label_problems(alphabet, "letter") + label_problems([start], "state")
     if problems:
         raise InputError(f"{name}: " + "; ".join(problems))
@@ -455,6 +455,7 @@ def from_networkx(
         InputError: the graph is not directed or not deterministic, or attributes are missing; the message names the edges.
     """
     require_name("name", name)
+    require_choice("track", track, TRACKS)
     if "networkx" not in _libraries_of(graph) or not graph.is_directed():
         raise InputError(f"{name}: a directed graph is needed (networkx.MultiDiGraph)")
     if start is None:
@@ -521,11 +522,13 @@ def from_permutation_group(
     """
     from sympy.combinatorics import PermutationGroup
 
+    require_name("name", name)
+
     if not isinstance(group, PermutationGroup):
         raise InputError(f"{name}: a sympy PermutationGroup is needed, not a {type(group).__name__}")
     images = [tuple(int(i) for i in g.array_form) for g in group.generators]
     names: Sequence[Label] = (
-        images if letters is None else require_list("letters", letters, "a list of letters")
+        images if letters is None else require_list("letters", letters, "a list of letters", texts=True)
     )
     degree = int(group.degree)
     if len(names) != len(images):

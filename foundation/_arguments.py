@@ -71,7 +71,7 @@ def require_count(name: str, value: Any, least: int = 0, most: int | None = None
         InputError: it is no whole number, or out of range.
     """
     try:
-        number = None if isinstance(value, bool) or type(value).__name__ == "bool_" else index(value)
+        number = None if _is_bool(value) else index(value)
     except Exception:
         number = None
     if number is None or number < least or (most is not None and number > most):
@@ -88,6 +88,12 @@ def _range(least: int, most: int | None) -> str:
     if most is not None:
         return f"a whole number from {least} to {most}"
     return "a positive whole number" if least == 1 else f"a whole number, {least} or more"
+
+
+def _is_bool(value: object) -> bool:
+    """One of Python's or of numpy's."""
+    kind = type(value)
+    return kind is bool or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_"))
 
 
 def require_seconds(name: str, value: Any) -> float:
@@ -116,7 +122,7 @@ def require_number(name: str, value: Any, wanted: str = "a number, 0 or more", l
         InputError: it is something else.
     """
     try:
-        wrong = isinstance(value, bool | str | bytes | bytearray)
+        wrong = _is_bool(value) or isinstance(value, str | bytes | bytearray)
         number = float("nan") if wrong else float(value)
     except Exception:
         number = float("nan")
@@ -189,7 +195,7 @@ def require_flag(name: str, value: Any) -> bool:
     Raises:
         InputError: it is something else.
     """
-    if not isinstance(value, bool) and type(value).__name__ != "bool_":
+    if not _is_bool(value):
         raise InputError(f"`{name}` {show_value(value)}: it is True or False")
     return bool(value)
 
@@ -269,18 +275,19 @@ def require_mapping(name: str, value: Any, wanted: str) -> Mapping[Any, Any]:
     return value
 
 
-def require_list(name: str, value: Any, wanted: str) -> list[Any]:
-    """The members of a collection that is no text: of a list, tuple, set, array or other iterable.
+def require_list(name: str, value: Any, wanted: str, *, texts: bool = False) -> list[Any]:
+    """The members of a collection: of a list, tuple, array or other iterable.
 
     Args:
         name: the argument.
         value: what was given.
         wanted: what it must be, such as `a list of letters`.
+        texts: a text is taken too, as the list of its characters.
 
     Raises:
         InputError: it is a text, or cannot be walked through.
     """
-    if isinstance(value, str | bytes | bytearray):
+    if isinstance(value, bytes | bytearray) or (isinstance(value, str) and not texts):
         raise InputError(f"`{name}` {show_value(value)}: it is {wanted}")
     try:
         return list(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from ._errors import InputError
 
@@ -105,14 +105,14 @@ def one_line(result: object, text: str) -> str:
     return f"<{type(result).__name__}: {cut}>"
 
 
-def refuse_truth(result: object, attribute: str) -> NoReturn:
-    """A result that is neither true nor false refuses to be asked: `TypeError`, which names what to look at.
+def refuse_truth(result: object, attribute: str) -> TypeError:
+    """The error where a result that is neither true nor false is asked which it is; it names what to look at.
 
     Args:
         result: whose type is named.
         attribute: of the result, such as `errors`.
     """
-    raise TypeError(f"a {type(result).__name__} is neither true nor false: look at its `{attribute}`")
+    return TypeError(f"a {type(result).__name__} is neither true nor false: look at its `{attribute}`")
 
 
 def console() -> Console:

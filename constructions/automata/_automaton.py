@@ -69,15 +69,15 @@ class Automaton:
     def __post_init__(self) -> None:
         require_name("name", self.name)
         keeps_points = require_flag("keeps_points", self.keeps_points)
-        states = tuple(require_list("states", self.states, "a list of states"))
-        letters = tuple(require_list("letters", self.letters, "a list of letters"))
+        states = tuple(require_list("states", self.states, "a list of states", texts=True))
+        letters = tuple(require_list("letters", self.letters, "a list of letters", texts=True))
         problems = label_problems(states, "state") + label_problems(letters, "letter")
         n, k = len(states), len(letters)
         if n == 0:
             problems.append("there are no states")
         table = index_table(self.transitions, self.name)
         start = require_count("start", self.start, 0)
-        if k == 0:
+        if k == 0 and table.size == 0:
             table = table.reshape(0, n)
         if isinstance(self.outputs, np.ndarray):
             outputs = self.outputs.astype(object)

@@ -56,7 +56,7 @@ def index_table(given: Any, name: str) -> NDArray[np.int64]:
         array = np.asarray(given)
         if not array.size or array.dtype.kind not in "fcmMSUV":
             return np.array(given, dtype=np.int64)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:
         raise InputError(
             f"{name}: transitions are no table of indices of states, [letters, states]"
         ) from None
@@ -102,7 +102,9 @@ def complete(
 ) -> Tables:
     """The complete tables of `{state: {letter: next state}}`, all states kept; `build` has the arguments and errors."""
     _require_forms(transitions, outputs, mealy)
-    accepting_list = None if accepting is None else require_list("accepting", accepting, "a list of states")
+    accepting_list = (
+        None if accepting is None else require_list("accepting", accepting, "a list of states", texts=True)
+    )
     wrong_targets = [
         f"letter {x!r} sends state {q!r} to {show_value(target)}, which is not hashable"
         for q, row in transitions.items()
@@ -116,11 +118,11 @@ def complete(
         targets = (target for row in transitions.values() for target in row.values())
         states = list(dict.fromkeys([*sources, *targets]))
     else:
-        states = require_list("states", states, "a list of states")
+        states = require_list("states", states, "a list of states", texts=True)
     if letters is None:
         letters = list(dict.fromkeys(letter for row in transitions.values() for letter in row))
     else:
-        letters = require_list("letters", letters, "a list of letters")
+        letters = require_list("letters", letters, "a list of letters", texts=True)
     problems = label_problems(states, "state") + label_problems(letters, "letter")
     problems += [
         f"{kind} state {show_value(q)} is not hashable"
@@ -138,11 +140,13 @@ def complete(
     letter_position = {x: i for i, x in enumerate(letters)}
 
     if start not in position:
-        problems.append(f"start state {start!r} does not exist")
+        problems.append(f"start state {show_value(start)} does not exist")
     strays = [q for q in accepting_list or [] if q not in position]
-    problems += [f"accepting state {q!r} does not exist" for q in strays]
+    problems += [f"accepting state {show_value(q)} does not exist" for q in strays]
     problems += [
-        f"output given for state {q!r}, which does not exist" for q in outputs or {} if q not in position
+        f"output given for state {show_value(q)}, which does not exist"
+        for q in outputs or {}
+        if q not in position
     ]
 
     table = np.full((len(letters), len(states)), -1, dtype=np.int64)
@@ -154,7 +158,9 @@ def complete(
             if x not in letter_position:
                 problems.append(f"state {q!r} has a transition by {x!r}, which is not a letter")
             elif target not in position:
-                problems.append(f"letter {x!r} sends state {q!r} to {target!r}, which does not exist")
+                problems.append(
+                    f"letter {x!r} sends state {q!r} to {show_value(target)}, which does not exist"
+                )
             else:
                 table[letter_position[x], position[q]] = position[target]
     if problems:

@@ -65,7 +65,7 @@ class EmulationCheck:
     failure: EmulationFailure | None
 
     def __bool__(self) -> NoReturn:
-        refuse_truth(self, "failure")
+        raise refuse_truth(self, "failure")
 
 
 def emulate(cascade: Cascade, word: ArrayLike, start: int = 0) -> Indices:

@@ -42,7 +42,7 @@ class Refutation:
     search: str
 
     def __bool__(self) -> NoReturn:
-        refuse_truth(self, "word")
+        raise refuse_truth(self, "word")
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain values for JSON, with labels as text."""

@@ -47,7 +47,7 @@ class RunReport:
     margin: float | None
 
     def __bool__(self) -> NoReturn:
-        refuse_truth(self, "errors")
+        raise refuse_truth(self, "errors")
 
     @property
     def tokens_per_second(self) -> float:

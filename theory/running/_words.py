@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._completing import is_hashable
-from ...foundation._arguments import require_count, show_value
+from ...foundation._arguments import require_count, show_typed, show_value
 from ...foundation._errors import InputError, LimitError
 from ...foundation._text import count_noun
 
@@ -145,6 +145,8 @@ def words_of(words: Any, automaton: AutomatonLike) -> Words:
         array = np.asarray(words)
     except ValueError:
         raise InputError(f"`words`: lists of different lengths; {NEEDED}") from None
+    except Exception:
+        raise InputError(f"`words` {show_typed(words)}; {NEEDED}") from None
     if array.ndim == 1:
         array = array[None, :]
     if array.ndim != 2 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):

@@ -56,7 +56,7 @@ class ClaimOutcome:
     error: str | None = None
 
     def __bool__(self) -> NoReturn:
-        refuse_truth(self, "as_expected")
+        raise refuse_truth(self, "as_expected")
 
     @property
     def as_expected(self) -> bool:
