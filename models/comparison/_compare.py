@@ -83,8 +83,8 @@ def compare(
     float_format(dtype)
     if arithmetic is not None:
         parse_arithmetic(arithmetic)
-    extract = require_list("extract", extract, f"a list of ways, of {', '.join(METHODS)}")
-    for way in extract:
+    ways = require_list("extract", extract, f"a list of ways, of {', '.join(METHODS)}")
+    for way in ways:
         require_choice("extract", way, METHODS)
     require_callback("progress", progress, "a function of the share that is done")
     given, automaton = _target(constructed)
@@ -145,7 +145,7 @@ def compare(
         else why_it_fails(learned, below, arithmetic, max_steps=tolerances.max_steps)
     )
     causal = causal_check(learned, snapped.heads, sampling, _share_progress(progress, FOUND, 1))
-    extracted = [_extract(learned, m, snapped, tolerances, sampling.seed, notes) for m in extract]
+    extracted = [_extract(learned, m, snapped, tolerances, sampling.seed, notes) for m in ways]
     return Comparison(
         learned, beside, other_facts, trace, heads, snapped, horizon,
         tuple(causal), failure,

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import mirrormata
+import mirrormata.theory
 from mirrormata import (
     Automaton,
     InputError,
     MirrormataError,
     automaton_from_spec,
     check,
-    compare,
     construct,
     full_certificate,
     inspect_automaton,
@@ -75,6 +75,10 @@ class NoAttributes:
     def __getattr__(self, name: str) -> Any:
         raise RuntimeError("no attributes")
 
+
+M: Any = mirrormata
+T: Any = mirrormata.theory
+"""Without their types, as a caller has them who gives what is wrong."""
 
 STRANGE: list[Any] = [
     None, 5, -1, 1.5, True, float("nan"), b"x", "", "zz", [], [[]], {}, {"a": 3}, object(), NoText(), NoAttributes(), NoText,
@@ -159,27 +163,27 @@ def test_no_argument_leaks_an_exception(
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: construct("S3", max_layers="2"), "`max_layers` '2': it is a positive whole number"),
-        (lambda: construct("S3", max_degree=-1), "`max_degree` -1: it is a positive whole number"),
-        (lambda: construct("S3", max_householders=1.5), "`max_householders` 1.5: it is a whole number, 0 or more"),
-        (lambda: construct("S3", theorem=["G.T3"]), "`theorem` ['G.T3']: not a construction"),
-        (lambda: automaton_from_spec("S3", track="foo"), "`track` foo: it is state or output"),
-        (lambda: automaton_from_spec(None), "`spec` None: it is a SPEC"),
-        (lambda: run(LRNN, [0], start="1"), "Automaton.state_index gives"),
-        (lambda: run(LRNN, [0], block=0), "`block` 0: it is a positive whole number"),
-        (lambda: prove(LRNN, "mod:3", max_states=1.5), "`max_states` 1.5: it is a positive whole number"),
-        (lambda: prove(LRNN, "mod:3", progress=5), "`progress` 5: it is a function"),
-        (lambda: prove(LRNN, "mod:3", save_every="q"), "`save_every` 'q': it is a number of seconds"),
-        (lambda: plot("S3", max_drawn="5"), "`max_drawn` '5': it is a positive whole number"),
-        (lambda: plot("S3", 5), "`path` 5: it is the path of an .svg or .png file, or None"),
-        (lambda: random_words("parity", True, 5, 0), "`sequences` True: it is a whole number"),
-        (lambda: random_words("parity", 2, 5, None), "`seed` None: it is a whole number"),
-        (lambda: compare(LRNN, extract="exact"), "`extract` 'exact': it is a list of ways"),
-        (lambda: compare(LRNN, extract=("foo",)), "`extract` foo: it is exact, kv, lstar or clusters"),
-        (lambda: compare(LRNN, dtype="foo"), "dtype 'foo': not a format"),
-        (lambda: compare(LRNN, sampling={"words": 3}), "`sampling` {'words': 3} is of the type dict"),
-        (lambda: verify_claims("G.T3"), "`entries` 'G.T3': it is a list of claims"),
-        (lambda: verify_claims(["G.T33"]), "claim 'G.T33': there is none of this name"),
+        (lambda: M.construct("S3", max_layers="2"), "`max_layers` '2': it is a positive whole number"),
+        (lambda: M.construct("S3", max_degree=-1), "`max_degree` -1: it is a positive whole number"),
+        (lambda: M.construct("S3", max_householders=1.5), "`max_householders` 1.5: it is a whole number, 0 or more"),
+        (lambda: M.construct("S3", theorem=["G.T3"]), "`theorem` ['G.T3']: not a construction"),
+        (lambda: M.automaton_from_spec("S3", track="foo"), "`track` foo: it is state or output"),
+        (lambda: M.automaton_from_spec(None), "`spec` None: it is a SPEC"),
+        (lambda: M.run(LRNN, [0], start="1"), "Automaton.state_index gives"),
+        (lambda: M.run(LRNN, [0], block=0), "`block` 0: it is a positive whole number"),
+        (lambda: M.prove(LRNN, "mod:3", max_states=1.5), "`max_states` 1.5: it is a positive whole number"),
+        (lambda: M.prove(LRNN, "mod:3", progress=5), "`progress` 5: it is a function"),
+        (lambda: M.prove(LRNN, "mod:3", save_every="q"), "`save_every` 'q': it is a number of seconds"),
+        (lambda: M.plot("S3", max_drawn="5"), "`max_drawn` '5': it is a positive whole number"),
+        (lambda: M.plot("S3", 5), "`path` 5: it is the path of an .svg or .png file, or None"),
+        (lambda: M.random_words("parity", True, 5, 0), "`sequences` True: it is a whole number"),
+        (lambda: M.random_words("parity", 2, 5, None), "`seed` None: it is a whole number"),
+        (lambda: M.compare(LRNN, extract="exact"), "`extract` 'exact': it is a list of ways"),
+        (lambda: M.compare(LRNN, extract=("foo",)), "`extract` foo: it is exact, kv, lstar or clusters"),
+        (lambda: M.compare(LRNN, dtype="foo"), "dtype 'foo': not a format"),
+        (lambda: M.compare(LRNN, sampling={"words": 3}), "`sampling` {'words': 3} is of the type dict"),
+        (lambda: T.verify_claims("G.T3"), "`entries` 'G.T3': it is a list of claims"),
+        (lambda: T.verify_claims(["G.T33"]), "claim 'G.T33': there is none of this name"),
         (lambda: as_automaton({"a": {"x": ["l"]}}), "letter 'x' sends state 'a' to ['l'], which is not hashable"),
         (lambda: as_automaton({"transitions": ROWS, "start": ["a"]}), "start state ['a'] is not hashable"),
         (lambda: as_automaton({"transitions": ROWS, "accepting": [["a"]]}), "accepting state ['a'] is not hashable"),
@@ -187,10 +191,10 @@ def test_no_argument_leaks_an_exception(
         (lambda: as_automaton({"transitions": ROWS, "name": 7}), "`name` 7: it is a text on one line"),
         (lambda: as_automaton({"transitions": ROWS, "name": "a\nb"}), "it is a text on one line"),
         (lambda: as_automaton({"transitions": ROWS, "keep_points": "no"}), "`keep_points` 'no': it is True or False"),
-        (lambda: Automaton.from_transitions([1, 2], start="a"), "`transitions` [1, 2]: it is a dict"),
+        (lambda: M.Automaton.from_transitions([1, 2], start="a"), "`transitions` [1, 2]: it is a dict"),
         (lambda: from_callable(lambda q, x: 1 // 0, "s", "a"), "from state 's' by letter 'a' the function raises ZeroDivision"),
-        (lambda: construct(networkx.DiGraph([(0, 1)])), "set graph.graph['start'], or give from_networkx(graph, start)"),
-        (lambda: construct(BadPath(5)), "gives no path (TypeError)"),
+        (lambda: M.construct(networkx.DiGraph([(0, 1)])), "set graph.graph['start'], or give from_networkx(graph, start)"),
+        (lambda: M.construct(BadPath(5)), "gives no path (TypeError)"),
     ],
 )  # fmt: skip
 def test_the_error_names_the_argument_and_what_it_must_be(call: Callable[[], Any], text: str) -> None:
@@ -208,7 +212,7 @@ def test_the_cause_of_a_failure_in_the_callers_code_is_kept() -> None:
 def test_what_is_right_is_taken(tmp_path: Path) -> None:
     as_automaton(ROWS).save(tmp_path / "a.json")
     assert automaton_from_spec(tmp_path / "a.json").states == ("a",)
-    assert random_words("parity", np.int64(2), np.int32(3), np.uint8(1)).shape == (2, 3)
+    assert M.random_words("parity", np.int64(2), np.int32(3), np.uint8(1)).shape == (2, 3)
     assert from_networkx(networkx.DiGraph([(0, 0, {"letter": "x"})]), 0).letters == ("x",)
     assert [outcome.claim.id for outcome in verify_claims(["G.P1.1"], jobs=1)] == ["G.P1.1"]
 

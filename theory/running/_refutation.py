@@ -12,7 +12,8 @@ from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._lrnn import LRNN
 from ...constructions.theorems._construction import Limits
 from ...constructions.theorems.g_t4 import wire_cascade_as_printed
-from ...foundation._errors import NotRealisableError
+from ...foundation._arguments import require_count, require_instance
+from ...foundation._errors import InputError, NotRealisableError
 from ...foundation._text import html_table, one_line, refuse_truth
 from ._block_run import follow
 from ._stepper import LayeredStepper
@@ -114,7 +115,17 @@ def refute(lrnn: LRNN, *, max_joint: int = MAX_JOINT, seed: int = 0) -> Refutati
         lrnn: a realisation of several layers.
         max_joint: the largest number of joint states that are followed.
         seed: the seed of the random words that are tried beyond that.
+
+    Raises:
+        InputError: `lrnn` is no `LRNN` of several layers, or a number is out of range.
     """
+    require_instance("lrnn", lrnn, LRNN, "an LRNN of several layers")
+    require_count("max_joint", max_joint, 1)
+    require_count("seed", seed)
+    if not lrnn.is_layered:
+        raise InputError(
+            f"`lrnn` {lrnn.construction} has one layer, and what is refuted is the wiring of several"
+        )
     word, complete, seen = _breadth_first(lrnn, max_joint)
     if word is not None:
         search = f"breadth first, joint states seen: {seen:,}; no shorter word does"
