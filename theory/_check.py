@@ -33,7 +33,8 @@ from ..foundation._registry import entry_names
 from ..foundation._text import html_table
 from . import checker
 from ._horizon import full_certificate
-from .checker._exact import Invalid, load, parse, show_value
+from .checker._exact import Invalid, show_value
+from .checker._program import load, parse
 
 MAX_PAIRS = 1_000_000
 """Pairs of states followed in search of a word that two different automata answer differently."""

@@ -36,7 +36,8 @@ from mirrormata.tests.constructions.random_automata import (
 from mirrormata.tests.theory.corruption import corrupted, leaves, replaced, structural, value_at
 from mirrormata.theory import checker
 from mirrormata.theory.checker import bound as bound_checker
-from mirrormata.theory.checker._exact import Invalid, parse
+from mirrormata.theory.checker._exact import Invalid
+from mirrormata.theory.checker._program import parse
 from mirrormata.theory.planning._bounds import Bound, bound_certificate, bounds, proper_cycles
 
 FOLDER = Path(checker.__file__).parent
