@@ -315,8 +315,8 @@ class Kernel:
 
 
 Arithmetic: TypeAlias = Exact | Cast | PerStep | PerOp | Kernel
-ARITHMETICS: tuple[type, ...] = (Exact, Cast, PerStep, PerOp, Kernel)
 """In what numbers a model is run, and when they are rounded."""
+ARITHMETICS: tuple[type, ...] = (Exact, Cast, PerStep, PerOp, Kernel)
 Rounded: TypeAlias = PerStep | PerOp
 
 

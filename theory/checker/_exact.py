@@ -172,7 +172,7 @@ class Element:
         field = self.field
         if not isinstance(other, Element):
             other = Fraction(other)
-            field.spend(field.degree, self.bits + size(other))
+            field.spend(field.degree, self.bits + bits_of(other))
             return field.element(
                 self.denominator * other.denominator, [c * other.numerator for c in self.coefficients]
             )
@@ -210,7 +210,7 @@ class Element:
 Number: TypeAlias = int | Fraction | Element
 
 
-def size(x: Number) -> int:
+def bits_of(x: Number) -> int:
     """The bits of a number: of its denominator and its largest coefficient."""
     if isinstance(x, Element):
         return x.bits

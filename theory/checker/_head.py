@@ -7,7 +7,7 @@ from math import gcd
 from typing import Any, TypeAlias
 
 from ._budget import Budget
-from ._exact import MAX_CONDUCTOR, Number, array, integer, need, number, record, sign, size
+from ._exact import MAX_CONDUCTOR, Number, array, bits_of, integer, need, number, record, sign
 
 BIG = 2**62
 PRODUCT = 10  # units of work for a product of two numbers that is added to a third
@@ -82,7 +82,7 @@ class Head:
         """A number, remembered."""
         result = number(x, self.field, where)
         self.numbers.append(result)
-        self.bits = max(self.bits, size(result))
+        self.bits = max(self.bits, bits_of(result))
         return result
 
     def entries(self, data: Any, columns: int, where: str) -> Sparse:
@@ -150,12 +150,12 @@ class Head:
                 any(not isinstance(x, int | Fraction) for _, _, x in v),
                 f"{where}: write this vector with integers",
             )
-        square: Number = 0
+        size: Number = 0
         for _, _, x in v:
-            square = square + x * x
-            self.budget.spend(PRODUCT, size(square))
-        square = beta * square
-        need(sign(square) > 0 and sign(2 - square) >= 0, f"{where}: beta |v|^2 is not in (0, 2]")
+            size = size + x * x
+            self.budget.spend(PRODUCT, bits_of(size))
+        size = beta * size
+        need(sign(size) > 0 and sign(2 - size) >= 0, f"{where}: beta |v|^2 is not in (0, 2]")
         return beta, v, v
 
     def images(self) -> list[list[int]]:
@@ -240,7 +240,7 @@ class Head:
         if self.integer and values:
             self.bound = max(self.bound, abs(scale) * max(max(values), -min(values)))
         elif values:
-            self.bits = max(self.bits, max(map(size, values)))
+            self.bits = max(self.bits, max(map(bits_of, values)))
 
     def total(self, terms: list[tuple[Number, dict[int, Number]]]) -> dict[int, Number]:
         """Σ weight·row by columns, zeros left out; the bound counts the partial sums of any subset of terms."""
