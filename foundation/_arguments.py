@@ -255,7 +255,7 @@ def require_instance(name: str, value: Any, kind: type[T] | tuple[type[T], ...],
         InputError: it has another type.
     """
     if not isinstance(value, kind):
-        raise InputError(f"`{name}` {show_typed(value)}: give {wanted}")
+        raise InputError(f"`{name}` is of the type {type(value).__name__}: give {wanted}")
     return value
 
 

@@ -178,12 +178,12 @@ def prove(
     require_limits(options)
     if arithmetic is not None and not isinstance(arithmetic, str):
         require_instance("arithmetic", arithmetic, ARITHMETICS, "its name, such as per_step:bf16")
-    if answers is not None:
-        require_instance("answers", answers, Answers, "an Answers, which says what a Stepper's answers mean")
     if answers is not None and source.kind not in ("stepper", "npz", "realisation"):
         raise InputError(
             f"`answers` is of a Stepper, and {source.name} says what its answers mean: leave it out"
         )
+    if answers is not None:
+        require_instance("answers", answers, Answers, "an Answers, which says what a Stepper's answers mean")
     if source.kind in ("npz", "realisation", "stepper"):
         held = load_npz_model(source.value) if isinstance(source.value, str) else source.value
         if source.kind == "stepper":

@@ -181,7 +181,7 @@ def test_no_argument_leaks_an_exception(
         (lambda: M.compare(LRNN, extract="exact"), "`extract` 'exact': it is a list of ways"),
         (lambda: M.compare(LRNN, extract=("foo",)), "`extract` foo: it is exact, kv, lstar or clusters"),
         (lambda: M.compare(LRNN, dtype="foo"), "dtype 'foo': not a format"),
-        (lambda: M.compare(LRNN, sampling={"words": 3}), "`sampling` {'words': 3} is of the type dict"),
+        (lambda: M.compare(LRNN, sampling={"words": 3}), "`sampling` is of the type dict: give a Sampling"),
         (lambda: T.verify_claims("G.T3"), "`entries` 'G.T3': it is a list of claims"),
         (lambda: T.verify_claims(["G.T33"]), "claim 'G.T33': there is none of this name"),
         (lambda: as_automaton({"a": {"x": ["l"]}}), "letter 'x' sends state 'a' to ['l'], which is not hashable"),
