@@ -91,6 +91,6 @@ def format_to_write(path: str | Path) -> Format:
 def refuse_certificate(name: str) -> InputError:
     """The error where a certificate is given in place of an automaton; `name` is what it is called there."""
     return InputError(
-        f"{name}: is a certificate, and an automaton is wanted: give a name, such as parity, or the file of an automaton; in "
-        "Python realisation_from_certificate(certificate).automaton is the one that a certificate is about"
+        f"{name}: is a certificate, and an automaton is wanted: give a name, an automaton's file, or "
+        "realisation_from_certificate(document).automaton"
     )
