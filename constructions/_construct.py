@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, overload
 
-from ..foundation._errors import InputError, LimitError, NotRealisableError
+from ..foundation._arguments import require_choice, require_optional_count
+from ..foundation._errors import LimitError, NotRealisableError
 from ..foundation._text import count_noun
 from ._conversions import AutomatonLike, as_automaton
 from ._lrnn import LRNN
@@ -51,17 +52,12 @@ class Request:
     coordinates: CoordinateKind | str = "few"
 
     def __post_init__(self) -> None:
-        if self.exactness not in ("any", "integer"):
-            raise InputError(f"`exactness` {self.exactness}: it is any or integer")
-        if self.coordinates not in ("few", "one_hot"):
-            raise InputError(f"`coordinates` {self.coordinates}: it is few or one_hot")
+        require_choice("exactness", self.exactness, ("any", "integer"))
+        require_choice("coordinates", self.coordinates, ("few", "one_hot"))
         if self.theorem is not None:
             object.__setattr__(self, "theorem", construction_of(self.theorem).source)
         for name, bound in self.bounds().items():
-            least = 0 if name == "max_householders" else 1
-            if bound is not None and bound < least:
-                wanted = "1 or more" if least else "0 or more"
-                raise InputError(f"`{name}` {bound}: it must be {wanted}")
+            require_optional_count(name, bound, 0 if name == "max_householders" else 1)
 
     def bounds(self) -> dict[str, int | None]:
         """The upper bounds on layers, factors and dimension, by the names of the arguments."""

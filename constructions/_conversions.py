@@ -8,16 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..foundation._arguments import (
+    read_attribute,
+    require_callback,
+    require_choice,
+    require_count,
+    require_list,
+    require_name,
+    require_path,
+    show_error,
+    show_typed,
+    show_value,
+)
 from ..foundation._errors import InputError, LimitError
+from ._document import is_certificate
 from ._spec import automaton_from_spec
 from .automata._acceptor import EPSILON, MAX_STATES, Acceptor
-from .automata._automaton import Automaton, Label, Track, build, minimise
+from .automata._automaton import TRACKS, Automaton, Label, Track, build, minimise
 from .automata._completing import label_problems, object_array
+from .automata._format import refuse_certificate
 from .automata._labels import label_text
 
 if TYPE_CHECKING:
@@ -77,11 +91,14 @@ def as_automaton(
     if isinstance(value, Automaton):
         return value if start is None else value.with_start(start)
     if isinstance(value, str | PathLike):
-        return automaton_from_spec(fspath(value), start=None if start is None else str(start))
+        spec = require_path(argument, value, ACCEPTED)
+        return automaton_from_spec(spec, start=None if start is None else str(start))
     anything: Any = value
-    held = getattr(value, "automaton", None)
+    held = read_attribute(value, "automaton")
     if isinstance(held, Automaton):
         return held if start is None else held.with_start(start)
+    if is_certificate(value):
+        raise refuse_certificate(f"`{argument}`")
     if isinstance(value, Mapping):
         return _from_mapping(value, argument, start, letters)
     libraries = _libraries_of(value)
@@ -99,12 +116,10 @@ def as_automaton(
                 f"`{argument}` is a function, whose start state and letters are not known: give "
                 "from_callable(function, start, letters)"
             )
-        return from_callable(anything, start, letters, name=getattr(value, "__name__", "automaton"))
+        name = read_attribute(value, "__name__")
+        return from_callable(anything, start, letters, name=name if isinstance(name, str) else "automaton")
     else:
-        shown = f"{value!r:.40}"
-        raise InputError(
-            f"`{argument}` {shown} is of the type {type(value).__name__} and no automaton; give {ACCEPTED}"
-        )
+        raise InputError(f"`{argument}` {show_typed(value)} and no automaton; give {ACCEPTED}")
     return automaton if start is None else automaton.with_start(start)
 
 
@@ -112,7 +127,7 @@ def is_automaton_like(value: object) -> bool:
     """Has it one of the types that `as_automaton` takes?"""
     if isinstance(value, Automaton | str | PathLike | Mapping):
         return True
-    if isinstance(getattr(value, "automaton", None), Automaton):
+    if isinstance(read_attribute(value, "automaton"), Automaton):
         return True
     return bool(_libraries_of(value) & {"networkx", "automata", "aalpy", "sympy"}) or (
         callable(value) and not isinstance(value, type)
@@ -146,14 +161,15 @@ def _from_mapping(
     for q, row in rows.items():
         if not isinstance(row, Mapping):
             raise InputError(
-                f"`{argument}`: {row!r:.40} stands for the state {q!r}; a dict {{letter: next state}} is needed"
+                f"`{argument}`: {show_value(row)} stands for the state {show_value(q)}; a dict {{letter: next state}} is "
+                "needed"
             )
     if not rows:
         raise InputError(f"`{argument}` is a dict without states; give {{state: {{letter: next state}}}}")
     if start is not None:
         keywords["start"] = start
     if letters is not None:
-        keywords["letters"] = list(letters)
+        keywords["letters"] = require_list("letters", letters, "a list of letters", texts=True)
     return build(rows, **({"start": next(iter(rows))} | keywords))
 
 
@@ -348,14 +364,21 @@ def from_callable(
         max_states: the largest number of states.
 
     Raises:
-        InputError: a state is not hashable, not equal to itself (nan), or equal to one of another type (`1` and `True`).
+        InputError: a state is not hashable, not equal to itself (nan), or equal to one of another type (`1` and `True`); or the
+            function raises, and the message has the state and the letter.
         LimitError: the function reaches more than `max_states` states.
 
     Examples:
         >>> from_callable(lambda hour, step: (hour + step) % 12, 0, [1, 5], name="clock").run([5, 5, 1])
         (0, 5, 10, 11)
     """
-    alphabet = list(letters)
+    if not callable(function):
+        raise InputError(f"`function` {show_value(function)}: it is a function (state, letter) -> state")
+    require_name("name", name)
+    require_choice("track", track, TRACKS)
+    require_count("max_states", max_states, 1)
+    require_callback("outputs", outputs, "a function of a state")
+    alphabet = require_list("letters", letters, "a list of letters", texts=True)
     problems = label_problems(alphabet, "letter") + label_problems([start], "state")
     if problems:
         raise InputError(f"{name}: " + "; ".join(problems))
@@ -365,7 +388,13 @@ def from_callable(
     for q in states:
         row = []
         for x in alphabet:
-            r = function(q, x)
+            try:
+                r = function(q, x)
+            except Exception as error:
+                place_of = f"state {show_value(q)} by letter {show_value(x)}"
+                raise InputError(
+                    f"{name}: from {place_of} the function raises {show_error(error)}"
+                ) from error
             problems = label_problems([r], "state")
             if not problems and r in place and _types(states[place[r]]) != _types(r):
                 problems = label_problems([states[place[r]], r], "state")
@@ -380,10 +409,19 @@ def from_callable(
                 states.append(r)
             row.append(place[r])
         rows.append(row)
-    values = states if outputs is None else [outputs(q) for q in states]
+    values = states if outputs is None else [_output_of(outputs, q, name) for q in states]
     table = np.array(rows, dtype=np.int64).reshape(len(states), len(alphabet)).T
     automaton = Automaton(tuple(states), tuple(alphabet), table, 0, object_array(values), name)
     return minimise(automaton) if track == "output" else automaton
+
+
+def _output_of(outputs: Callable[[Any], Any], state: Label, name: str) -> Any:
+    try:
+        return outputs(state)
+    except Exception as error:
+        raise InputError(
+            f"{name}: `outputs` of state {show_value(state)} raises {show_error(error)}"
+        ) from error
 
 
 def _types(label: Any) -> Any:
@@ -416,11 +454,15 @@ def from_networkx(
     Raises:
         InputError: the graph is not directed or not deterministic, or attributes are missing; the message names the edges.
     """
-    if not graph.is_directed():
+    require_name("name", name)
+    require_choice("track", track, TRACKS)
+    if "networkx" not in _libraries_of(graph) or not graph.is_directed():
         raise InputError(f"{name}: a directed graph is needed (networkx.MultiDiGraph)")
     if start is None:
         if "start" not in graph.graph:
-            raise InputError(f"{name}: no start state: pass start= or set graph.graph['start']")
+            raise InputError(
+                f"{name}: no start state: set graph.graph['start'], or give from_networkx(graph, start)"
+            )
         start = graph.graph["start"]
     transitions: dict[Any, dict[Any, Any]] = {q: {} for q in graph.nodes}
     mealy: dict[Any, dict[Any, Any]] = {q: {} for q in graph.nodes}
@@ -480,14 +522,18 @@ def from_permutation_group(
     """
     from sympy.combinatorics import PermutationGroup
 
+    require_name("name", name)
+
     if not isinstance(group, PermutationGroup):
         raise InputError(f"{name}: a sympy PermutationGroup is needed, not a {type(group).__name__}")
     images = [tuple(int(i) for i in g.array_form) for g in group.generators]
-    names: Sequence[Label] = images if letters is None else letters
+    names: Sequence[Label] = (
+        images if letters is None else require_list("letters", letters, "a list of letters", texts=True)
+    )
     degree = int(group.degree)
     if len(names) != len(images):
         raise InputError(f"{name}: {len(names)} letters for {len(images)} generators; name each generator")
-    if not 0 <= start < degree:
+    if require_count("start", start) >= degree:
         raise InputError(f"{name}: start {start} is not one of the points 0..{degree - 1}")
     return Automaton(
         tuple(range(degree)),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..foundation._arguments import require_callback, require_count
 from ..foundation._errors import LimitError
 from ..foundation._text import count_noun, html_table, one_line
 from ._conversions import AutomatonLike, as_automaton
@@ -279,6 +280,11 @@ def inspect_automaton(
         (24, True, 4)
     """
     automaton = as_automaton(automaton)
+    max_monoid, max_bytes = (
+        require_count("max_monoid", max_monoid, 1),
+        require_count("max_bytes", max_bytes, 1),
+    )
+    require_callback("degree", degree, "a function of an automaton")
     if degree is None:
         from .theorems._small_degree import small_degree
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from os import PathLike
 from pathlib import Path
 
+from ..foundation._arguments import require_choice, require_count, require_path, require_text
 from ..foundation._errors import InputError
 from ..foundation._files import is_file, is_folder, shown_path, system_errors
-from .algebra.groups._finite_group import Product
+from .algebra.groups._finite_group import PRODUCTS, Product
 from .automata._acceptor import MAX_STATES, with_start_text
-from .automata._automaton import Automaton, Track, minimise
+from .automata._automaton import TRACKS, Automaton, Track, minimise
 from .automata._format import Format, all_formats, format_by_extension, list_extensions
 
 _WANTED = "give a name of the library, such as parity, or the file of an automaton"
@@ -18,7 +20,7 @@ _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]*")
 
 
 def automaton_from_spec(
-    spec: str,
+    spec: str | PathLike[str],
     *,
     alphabet: str | None = None,
     track: Track | None = None,
@@ -31,8 +33,8 @@ def automaton_from_spec(
     """Build the automaton that a SPEC describes: a name from the library, a file, or a regular expression.
 
     Args:
-        spec: `regex:PATTERN`; a file with the extension of a format (.att, .csv, .dot, .json, .mata, .txt); otherwise a
-            name from the library, such as `S5` or `mod:7`.
+        spec: `regex:PATTERN`; a file with the extension of a format (.att, .csv, .dot, .json, .mata, .txt), as a text or as
+            a `Path`; otherwise a name from the library, such as `S5` or `mod:7`.
         alphabet: the letters of a `regex:PATTERN`, single characters in their order, if the pattern does not determine them.
         track: `state` keeps every reachable state, `output` merges states that no word tells apart; by default `output` for regular
             expressions and nondeterministic files, else `state`.
@@ -56,6 +58,15 @@ def automaton_from_spec(
         >>> automaton_from_spec("regex:(ab)*").states
         (0, 1, 2)
     """
+    spec = require_path("spec", spec, "a SPEC such as 'S5', or the path of a file")
+    for option, text in (("alphabet", alphabet), ("start", start), ("group", group)):
+        if text is not None:
+            require_text(option, text)
+    if track is not None:
+        require_choice("track", track, TRACKS)
+    require_choice("product", product, PRODUCTS)
+    require_count("max_states", max_states, 1)
+    require_count("max_transitions", max_transitions, 1)
     if "\0" in spec:
         raise InputError(f"{shown_path(spec)}: a NUL character is in no file's name; remove it")
     found = _format_of(spec)

@@ -10,10 +10,11 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ._arguments import require_path
 from ._errors import InputError
 from ._text import CONTROLS
 
@@ -23,21 +24,18 @@ _CONTROL_OR_LINE = re.compile(rf"{CONTROLS.pattern}|[\n\t]")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def path_of(path: object, argument: str = "path") -> Path:
+def path_of(path: object, argument: str = "path", wanted: str = "the path of a file, a text") -> Path:
     """The path that somebody gave, in Python or on the command line.
 
     Args:
         path: a text or a `PathLike` of text.
         argument: its name in the function that was called, for errors.
+        wanted: what it is the path of, for errors.
 
     Raises:
         InputError: it is neither, empty, or has a NUL character, which is in no file's name.
     """
-    text = fspath(path) if isinstance(path, PathLike) else path
-    if not isinstance(text, str):
-        raise InputError(
-            f"`{argument}` is of the type {type(text).__name__}: give a path, as a text or a `Path`"
-        )
+    text = require_path(argument, path, wanted)
     if not text:
         raise InputError("'': the path of a file or folder is needed, and this text is empty")
     if "\0" in text:

@@ -105,6 +105,16 @@ def one_line(result: object, text: str) -> str:
     return f"<{type(result).__name__}: {cut}>"
 
 
+def refuse_truth(result: object, attribute: str) -> TypeError:
+    """The error where a result that is neither true nor false is asked which it is; it names what to look at.
+
+    Args:
+        result: whose type is named.
+        attribute: of the result, such as `errors`.
+    """
+    return TypeError(f"a {type(result).__name__} is neither true nor false: look at its `{attribute}`")
+
+
 def console() -> Console:
     """Where tables are printed: on standard output, every string of them made `printable`."""
     from rich.console import Console

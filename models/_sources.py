@@ -18,16 +18,18 @@ from ..constructions._conversions import AutomatonLike, as_automaton
 from ..constructions._document import is_certificate
 from ..constructions._realisation import Realisation
 from ..constructions.automata._labels import label_text
+from ..foundation._arguments import read_attribute, require_instance
 from ..foundation._errors import InputError
 from ..foundation._files import is_folder, path_of
 from ..theory._realisations import realisation_of, require_table, require_there
-from ..theory.arithmetic._arithmetic import Arithmetic, Kernel, parse_arithmetic
+from ..theory.arithmetic._arithmetic import ARITHMETICS, Arithmetic, Kernel, parse_arithmetic
 from ..theory.proofs._answers import Answers, answers_of, output_answers, same_letters
 from ..theory.proofs._npz_model import NpzModel, load_npz_matrices, load_npz_model
 from ..theory.proofs._proof import Proof
-from ..theory.proofs._prove import MAX_STATES, ProofLimits
+from ..theory.proofs._prove import MAX_STATES, ProofLimits, require_limits
 from ..theory.proofs._prove import prove as prove_stepper
 from ..theory.proofs._state_search import Progress
+from ..theory.running._guarded import GuardedStepper, require_stepper
 from ..theory.running._stepper import Stepper
 from ..theory.spectra._model import ModelSpectrum, model_spectrum
 from .fla._model import is_fla
@@ -82,7 +84,7 @@ def open_source(model: Any, argument: str = "model") -> Source:
         InputError: it is none of these, there is no such file, or the certificate is invalid or constructs nothing.
     """
     if isinstance(model, str | PathLike):
-        return _open_path(str(path_of(model, argument)), argument)
+        return _open_path(str(path_of(model, argument, TAKEN)), argument)
     if isinstance(model, Learned):
         return Source("learned", model, model.name)
     if _is_model(model):
@@ -93,8 +95,8 @@ def open_source(model: Any, argument: str = "model") -> Source:
         return Source("realisation", model, model.construction)
     if is_certificate(model):
         return Source("realisation", realisation_of(model, argument), "certificate")
-    if all(callable(getattr(model, name, None)) for name in ("initial", "step", "decode")):
-        return Source("stepper", model, "stepper")
+    if all(callable(read_attribute(model, name)) for name in ("initial", "step", "decode")):
+        return Source("stepper", require_stepper(model, argument), "stepper")
     raise InputError(f"`{argument}` is of the type {type(model).__name__}: give {TAKEN}")
 
 
@@ -176,12 +178,19 @@ def prove(
     }
     automaton = as_automaton(automaton)
     source = open_source(model)
+    require_limits(options)
+    if arithmetic is not None and not isinstance(arithmetic, str):
+        require_instance("arithmetic", arithmetic, ARITHMETICS, "its name, such as per_step:bf16")
     if answers is not None and source.kind not in ("stepper", "npz", "realisation"):
         raise InputError(
             f"`answers` is of a Stepper, and {source.name} says what its answers mean: leave it out"
         )
+    if answers is not None:
+        require_instance("answers", answers, Answers, "an Answers, which says what a Stepper's answers mean")
     if source.kind in ("npz", "realisation", "stepper"):
         held = load_npz_model(source.value) if isinstance(source.value, str) else source.value
+        if source.kind == "stepper":
+            held = GuardedStepper(source.value, automaton, None if answers is None else len(answers.meaning))
         return prove_stepper(held, automaton, arithmetic, answers=answers, **options)
     if source.kind == "learned":
         meant = answers_of(automaton, source.value.target.automaton, source.name)

@@ -27,13 +27,15 @@ from ..constructions._lrnn import LRNN
 from ..constructions._realisation import Realisation
 from ..constructions.automata._automaton import Automaton
 from ..constructions.automata._labels import distinct_texts, label_text, output_texts
+from ..foundation._arguments import require_path
 from ..foundation._errors import DisagreementError, InputError
 from ..foundation._files import is_file, path_of, shown_path, system_errors
 from ..foundation._registry import entry_names
 from ..foundation._text import html_table
 from . import checker
 from ._horizon import full_certificate
-from .checker._exact import Invalid, load, parse, show_value
+from .checker._exact import Invalid, show_value
+from .checker._program import load, parse
 
 MAX_PAIRS = 1_000_000
 """Pairs of states followed in search of a word that two different automata answer differently."""
@@ -195,7 +197,7 @@ def all_checkers() -> dict[str, Callable[[Any], str]]:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The outcome of `check`.
+    """The outcome of `check`; true where the verdict is `valid`, so that `assert check(certificate)` means what it says.
 
     Attributes:
         verdict: `valid`; `invalid`; or, where an automaton was given, `other`: the certificate is valid, but
@@ -211,6 +213,10 @@ class CheckResult:
     reason: str
     automaton: str | None = field(default=None, repr=False)
     word: tuple[str, ...] | None = field(default=None, repr=False)
+
+    def __bool__(self) -> bool:
+        """Is it valid and, where an automaton was given, about that one?"""
+        return self.verdict == "valid"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON; `automaton` and `word` only where an automaton was given."""
@@ -253,6 +259,10 @@ def check(
     if not isinstance(certificate, str | PathLike | Mapping | Realisation):
         raise InputError(
             f"`certificate` is of the type {type(certificate).__name__}: give a certificate, the path of one, or a construction"
+        )
+    if isinstance(certificate, str | PathLike):
+        certificate = require_path(
+            "certificate", certificate, "a certificate, the path of one, or a construction"
         )
     automaton = None if automaton is None else as_automaton(automaton)
     document, result = _check_document(certificate)

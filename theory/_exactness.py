@@ -58,6 +58,10 @@ class ExactnessReport:
     chunk: int | None
     conditions: tuple[Condition, ...]
 
+    def __bool__(self) -> bool:
+        """All conditions hold."""
+        return self.holds
+
     @property
     def holds(self) -> bool:
         """Whether all conditions hold."""

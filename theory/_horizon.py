@@ -26,6 +26,7 @@ from ..constructions.algebra._cyclotomic import Number, enclosure, is_integer, s
 from ..constructions.algebra._householder import GHFactor, product_of
 from ..constructions.algebra._matrices import Matrix, divide
 from ..constructions.automata._automaton import breadth_first
+from ..foundation._arguments import require_count, require_instance
 from ..foundation._errors import InputError
 from ._kinds import kind_of
 from .arithmetic._rounding import FORMATS, FloatFormat, float_format, round_number
@@ -53,8 +54,8 @@ def full_certificate(found: Realisation, *, max_group: int = 5_000) -> dict[str,
             the state after.
         LimitError: a number field or a group is larger than the limit.
     """
-    if not isinstance(found, Realisation):
-        raise InputError(f"`found` is of the type {type(found).__name__}: give what `construct` returns")
+    require_instance("found", found, Realisation, "what `construct` returns")
+    max_group = require_count("max_group", max_group, 1)
     return kind_of(found).complete(found, found.certificate(max_group=max_group))
 
 
@@ -70,7 +71,11 @@ def has_horizon(lrnn: LRNN) -> bool:
 
     Args:
         lrnn: the realisation.
+
+    Raises:
+        InputError: `lrnn` is something else.
     """
+    require_instance("lrnn", lrnn, LRNN, "an LRNN, as `construct` returns it")
     return lrnn.exactness != "integer" and not any(_is_barred(head) for head in lrnn.all_heads)
 
 
@@ -90,7 +95,11 @@ def horizons(lrnn: LRNN) -> dict[str, int | None]:
 
     Args:
         lrnn: the realisation.
+
+    Raises:
+        InputError: `lrnn` is something else.
     """
+    require_instance("lrnn", lrnn, LRNN, "an LRNN, as `construct` returns it")
     starts = lrnn.decode[0, 1:].tolist()
     sized = [
         (head, head.codes[start], *extent(head), _bound(head))

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from importlib import import_module
 from importlib.util import find_spec
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any, overload
 
 from ..constructions._conversions import ACCEPTED, as_automaton, is_automaton_like
 from ..constructions._document import find_document, is_certificate
 from ..constructions._realisation import Realisation, all_kinds
+from ..foundation._arguments import require_count, require_path, show_typed
 from ..foundation._errors import InputError
 from ..foundation._files import MemoryFile
 from ._horizon import full_certificate
@@ -82,12 +83,17 @@ def plot(x: object, path: str | PathLike[str] | None = None, **options: Any) -> 
         >>> plot("mod:3")
         Drawing()
     """
+    if isinstance(x, str | PathLike):
+        x = require_path("x", x, f"something with a picture; {DRAWN}")
     draw = _picture_of(x)
     taken = list(inspect.signature(draw).parameters)[2:]
     if unknown := [name for name in options if name not in taken]:
         raise InputError(f"`{unknown[0]}` is no option of this picture; it has {', '.join(taken) or 'none'}")
+    for name, value in options.items():
+        if name.startswith("max_"):
+            require_count(name, value, 1)
     if path is not None:
-        draw(x, fspath(path), **options)
+        draw(x, require_path("path", path, "the path of an .svg or .png file, or None"), **options)
         return None
     memory = MemoryFile("picture.svg")
     draw(x, memory, **options)
@@ -119,10 +125,10 @@ def _picture_of(x: object) -> Draw:
     _load_pictures_beside(type(x))
     found = _draw.dispatch(type(x))
     if found is _draw.dispatch(object) and not is_automaton_like(x):
-        raise InputError(f"`x` {x!r:.40} is of the type {type(x).__name__} and has no picture; {DRAWN}")
-    if isinstance(x, str | PathLike) and _is_certificate(fspath(x)):
+        raise InputError(f"`x` {show_typed(x)} and has no picture; {DRAWN}")
+    if isinstance(x, str) and _is_certificate(x):
         return _draw_certificate
-    if isinstance(x, str | PathLike) and Path(x).suffix == ".npz":
+    if isinstance(x, str) and Path(x).suffix == ".npz":
         return _draw_npz
     if is_certificate(x):
         return _draw_certificate

@@ -61,7 +61,7 @@ def realisation_of(model: RealisationLike, argument: str = "model") -> Realisati
     if isinstance(model, Realisation):
         return model
     if isinstance(model, str | PathLike):
-        path = str(path_of(model, argument))
+        path = str(path_of(model, argument, TAKEN))
         return realisation_in(_read(path), path)
     if isinstance(model, Mapping):
         if not is_certificate(model):

@@ -17,10 +17,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...foundation._arguments import (
+    require_choice,
+    require_count,
+    require_flag,
+    require_list,
+    require_name,
+    show_value,
+)
 from ...foundation._errors import InputError
 from ...foundation._files import path_of
 from ...foundation._text import count_noun
-from ._completing import complete, label_problems, object_array, type_and_value
+from ._completing import complete, index_table, label_problems, object_array, type_and_value
 from ._written_word import read_word
 
 Label = Hashable
@@ -28,6 +36,7 @@ Label = Hashable
 Indices = NDArray[np.int64]
 Outputs = NDArray[np.object_]
 Track = Literal["state", "output"]
+TRACKS: tuple[Track, ...] = ("state", "output")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,29 +67,31 @@ class Automaton:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        problems = label_problems(self.states, "state") + label_problems(self.letters, "letter")
-        n, k = len(self.states), len(self.letters)
+        require_name("name", self.name)
+        keeps_points = require_flag("keeps_points", self.keeps_points)
+        states = tuple(require_list("states", self.states, "a list of states", texts=True))
+        letters = tuple(require_list("letters", self.letters, "a list of letters", texts=True))
+        problems = label_problems(states, "state") + label_problems(letters, "letter")
+        n, k = len(states), len(letters)
         if n == 0:
             problems.append("there are no states")
-        given = np.asarray(self.transitions)
-        if given.size and given.dtype.kind in "fcmMSUV":
-            raise InputError(
-                f"{self.name}: transitions are of the type {given.dtype}; indices of states are needed"
-            )
-        table = np.array(self.transitions, dtype=np.int64)
-        if k == 0:
+        table = index_table(self.transitions, self.name)
+        start = require_count("start", self.start, 0)
+        if k == 0 and table.size == 0:
             table = table.reshape(0, n)
-        outputs = self.outputs if isinstance(self.outputs, np.ndarray) else object_array(self.outputs)
-        outputs = outputs.astype(object)
+        if isinstance(self.outputs, np.ndarray):
+            outputs = self.outputs.astype(object)
+        else:
+            outputs = object_array(require_list("outputs", self.outputs, "an array of outputs"))
         if table.shape != (k, n):
             problems.append(f"transitions have shape {table.shape}; expected [letters, states] = ({k}, {n})")
         elif table.size and (table.min() < 0 or table.max() >= n):
             x, q = (int(i) for i in np.argwhere((table < 0) | (table >= n))[0])
             problems.append(
-                f"letter {self.letters[x]!r} sends state {self.states[q]!r} to index {int(table[x, q])}, not a state"
+                f"letter {letters[x]!r} sends state {states[q]!r} to index {int(table[x, q])}, not a state"
             )
-        if n and not 0 <= self.start < n:
-            problems.append(f"start index {self.start} is not a state")
+        if n and start >= n:
+            problems.append(f"start index {start} is not a state")
         if outputs.shape not in ((n,), (k, n)):
             problems.append(
                 f"outputs have shape {outputs.shape}; expected ({n},) or, for a Mealy machine, ({k}, {n})"
@@ -89,11 +100,12 @@ class Automaton:
             raise InputError(f"{self.name}: " + "; ".join(problems))
         table.setflags(write=False)
         outputs.setflags(write=False)
-        object.__setattr__(self, "states", tuple(self.states))
-        object.__setattr__(self, "letters", tuple(self.letters))
+        object.__setattr__(self, "states", states)
+        object.__setattr__(self, "letters", letters)
         object.__setattr__(self, "transitions", table)
         object.__setattr__(self, "outputs", outputs)
-        object.__setattr__(self, "start", int(self.start))
+        object.__setattr__(self, "start", start)
+        object.__setattr__(self, "keeps_points", keeps_points)
 
     @classmethod
     def from_transitions(
@@ -218,6 +230,7 @@ class Automaton:
             return np.array(
                 read_word(word, [str(letter) for letter in self.letters], self.name), dtype=np.int64
             )
+        word = require_list("word", word, "a list of letters, or a text")
         return np.array([self.letter_index(x) for x in word], dtype=np.int64)
 
     def trace(self, letters: ArrayLike, start: int | None = None) -> Indices:
@@ -393,7 +406,7 @@ def _index_of(label: Label, indices: Mapping[Label, int], name: str, kind: str) 
         return indices[label]
     except (KeyError, TypeError):
         shown = ", ".join(repr(x) for x in list(indices)[:20]) + (", ..." if len(indices) > 20 else "")
-        raise InputError(f"{name}: {label!r} is not a {kind}; the {kind}s are {shown}") from None
+        raise InputError(f"{name}: {show_value(label)} is not a {kind}; the {kind}s are {shown}") from None
 
 
 def breadth_first(transitions: Indices, start: int) -> list[int]:
@@ -549,6 +562,9 @@ def build(
         InputError: something is wrong; the message names everything at once: states that do not exist, letters outside the alphabet, labels
             that are not hashable or equal to each other.
     """
+    require_name("name", name)
+    require_choice("track", track, TRACKS)
+    keep_points = require_flag("keep_points", keep_points)
     whole = complete(
         transitions,
         start=start,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...foundation._arguments import require_list, require_mapping, show_value
 from ...foundation._errors import InputError
 from ...foundation._text import count_noun
 
@@ -17,10 +18,8 @@ def label_problems(labels: Sequence[Any], kind: str) -> list[str]:
     problems = []
     first: dict[Any, Any] = {}
     for label in labels:
-        try:
-            hash(label)
-        except TypeError:
-            problems.append(f"{kind} {label!r} is not hashable")
+        if not is_hashable(label):
+            problems.append(f"{kind} {show_value(label)} is not hashable")
             continue
         if label != label:  # noqa: PLR0124 (nan)
             problems.append(f"{kind} {label!r} is not equal to itself")
@@ -33,6 +32,15 @@ def label_problems(labels: Sequence[Any], kind: str) -> list[str]:
     return problems
 
 
+def is_hashable(label: object) -> bool:
+    """Can it be a label? A type may say so of itself and yet hold what is not hashable, such as a tuple of lists."""
+    try:
+        hash(label)
+    except Exception:
+        return False
+    return True
+
+
 def object_array(values: Iterable[Any]) -> NDArray[np.object_]:
     """A one-dimensional object array that keeps tuples whole."""
     items = list(values)
@@ -40,6 +48,19 @@ def object_array(values: Iterable[Any]) -> NDArray[np.object_]:
     for i, item in enumerate(items):
         array[i] = item
     return array
+
+
+def index_table(given: Any, name: str) -> NDArray[np.int64]:
+    """Transitions as an integer array of its own."""
+    try:
+        array = np.asarray(given)
+        if not array.size or array.dtype.kind not in "fcmMSUV":
+            return np.array(given, dtype=np.int64)
+    except Exception:
+        raise InputError(
+            f"{name}: transitions are no table of indices of states, [letters, states]"
+        ) from None
+    raise InputError(f"{name}: transitions are of the type {array.dtype}; indices of states are needed")
 
 
 def type_and_value(value: object) -> Hashable:
@@ -80,13 +101,35 @@ def complete(
     name: str,
 ) -> Tables:
     """The complete tables of `{state: {letter: next state}}`, all states kept; `build` has the arguments and errors."""
+    _require_forms(transitions, outputs, mealy)
+    accepting_list = (
+        None if accepting is None else require_list("accepting", accepting, "a list of states", texts=True)
+    )
+    wrong_targets = [
+        f"letter {x!r} sends state {q!r} to {show_value(target)}, which is not hashable"
+        for q, row in transitions.items()
+        for x, target in row.items()
+        if not is_hashable(target)
+    ]
+    if wrong_targets:
+        raise InputError(f"{name}: " + "; ".join(wrong_targets[:10]))
     if states is None:
         sources = list(transitions)
         targets = (target for row in transitions.values() for target in row.values())
         states = list(dict.fromkeys([*sources, *targets]))
+    else:
+        states = require_list("states", states, "a list of states", texts=True)
     if letters is None:
         letters = list(dict.fromkeys(letter for row in transitions.values() for letter in row))
+    else:
+        letters = require_list("letters", letters, "a list of letters", texts=True)
     problems = label_problems(states, "state") + label_problems(letters, "letter")
+    problems += [
+        f"{kind} state {show_value(q)} is not hashable"
+        for kind, labels in (("start", [start]), ("accepting", accepting_list or []))
+        for q in labels
+        if not is_hashable(q)
+    ]
     if not states:
         problems.append("there are no states")
     if sum(given is not None for given in (accepting, outputs, mealy)) > 1:
@@ -95,14 +138,15 @@ def complete(
         raise InputError(f"{name}: " + "; ".join(problems))  # nothing more can be looked up
     position = {q: i for i, q in enumerate(states)}
     letter_position = {x: i for i, x in enumerate(letters)}
-    accepting_list = None if accepting is None else list(accepting)
 
     if start not in position:
-        problems.append(f"start state {start!r} does not exist")
+        problems.append(f"start state {show_value(start)} does not exist")
     strays = [q for q in accepting_list or [] if q not in position]
-    problems += [f"accepting state {q!r} does not exist" for q in strays]
+    problems += [f"accepting state {show_value(q)} does not exist" for q in strays]
     problems += [
-        f"output given for state {q!r}, which does not exist" for q in outputs or {} if q not in position
+        f"output given for state {show_value(q)}, which does not exist"
+        for q in outputs or {}
+        if q not in position
     ]
 
     table = np.full((len(letters), len(states)), -1, dtype=np.int64)
@@ -114,7 +158,9 @@ def complete(
             if x not in letter_position:
                 problems.append(f"state {q!r} has a transition by {x!r}, which is not a letter")
             elif target not in position:
-                problems.append(f"letter {x!r} sends state {q!r} to {target!r}, which does not exist")
+                problems.append(
+                    f"letter {x!r} sends state {q!r} to {show_value(target)}, which does not exist"
+                )
             else:
                 table[letter_position[x], position[q]] = position[target]
     if problems:
@@ -140,6 +186,22 @@ def complete(
         output_array = np.concatenate([output_array, extra], axis=-1)
         notes.append(f"completed {count_noun(missing, 'missing transition')} with a sink state {sink!r}")
     return Tables(tuple(all_states), tuple(letters), table, position[start], output_array, tuple(notes))
+
+
+def _require_forms(transitions: Any, outputs: Any, mealy: Any) -> None:
+    """`InputError` where what should be a dict, or a dict of dicts, is something else."""
+    rows = {"transitions": (transitions, "{letter: next state}"), "mealy": (mealy, "{letter: output}")}
+    for argument, (given, inner) in rows.items():
+        if given is None and argument == "mealy":
+            continue
+        require_mapping(argument, given, f"a dict {{state: {inner}}}")
+        for q, row in given.items():
+            if not isinstance(row, Mapping):
+                raise InputError(
+                    f"`{argument}`: {show_value(row)} stands for the state {q!r}; a dict {inner} is needed"
+                )
+    if outputs is not None:
+        require_mapping("outputs", outputs, "a dict {state: output}")
 
 
 def _outputs(

@@ -88,3 +88,11 @@ def format_to_write(path: str | PathLike[str]) -> Format:
             f"{path}: automata are written as {', '.join(written[:-1])} or {written[-1]}; rename the file"
         )
     return found
+
+
+def refuse_certificate(name: str) -> InputError:
+    """The error where a certificate is given in place of an automaton; `name` is what it is called there."""
+    return InputError(
+        f"{name}: is a certificate, and an automaton is wanted: give a name, an automaton's file, or "
+        "realisation_from_certificate(document).automaton"
+    )

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...foundation._text import refuse_truth
 from ..automata._automaton import Indices
 from ._automata import Cascade, CascadeLevel, places
 from ._holonomy import Holonomy
@@ -62,6 +63,9 @@ class EmulationCheck:
     letters: int
     checked: int
     failure: EmulationFailure | None
+
+    def __bool__(self) -> NoReturn:
+        raise refuse_truth(self, "failure")
 
 
 def emulate(cascade: Cascade, word: ArrayLike, start: int = 0) -> Indices:
@@ -165,6 +169,10 @@ class CascadeProof:
 
     cases: tuple[int, ...]
     failure: str | None
+
+    def __bool__(self) -> bool:
+        """Is the proof complete?"""
+        return self.failure is None
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from ...foundation._files import read_text
 from ...foundation._text import refusal
 from ..automata._automaton import Automaton, Track, build
 from ..automata._completing import type_and_value
-from ..automata._format import Format
+from ..automata._format import Format, refuse_certificate
 from ..automata._labels import distinct_texts, label_text, output_kind
 from ._writing import write_verified
 
@@ -127,9 +127,7 @@ def _load(text: str, name: str) -> tuple[dict[str, Any], list[str]]:
             f"{name}: an object with the keys {', '.join(_REQUIRED)} is needed, not a {type(data).__name__}"
         )
     if str(data.get("format")).startswith("mirrormata-certificate"):
-        raise InputError(
-            f"{name}: is a certificate, and an automaton is wanted: give a name, such as parity, or the file of an automaton"
-        )
+        raise refuse_certificate(name)
     return data, repeated
 
 

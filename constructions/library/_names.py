@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ...foundation._arguments import require_count, require_text
 from ...foundation._errors import InputError, LimitError
 from ..algebra.groups._finite_group import Product
 from ..algebra.monoids._monoid import TransitionMonoid
@@ -128,7 +129,10 @@ def automaton_by_name(
         InputError: the name is unknown (the message lists the nearest names), or a number in it is out of range.
         LimitError: the automaton would be larger than `max_states` or `max_transitions`.
     """
-    limits = Limits(max_states, max_transitions)
+    require_text("name", name, "a name of the library, such as S5")
+    limits = Limits(
+        require_count("max_states", max_states, 1), require_count("max_transitions", max_transitions, 1)
+    )
     if product not in ("left", "right"):
         raise InputError(f"{name}: the product must be 'left' or 'right', not {product!r}")
     maps = _TRANSFORMATIONS.fullmatch(name)

@@ -6,9 +6,10 @@ A file whose name has no underscore in front holds one record, `CONSTRUCTION`; `
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TypeAlias
 
+from ...foundation._arguments import require_count
 from ...foundation._errors import LimitError
 from .._lrnn import LRNN
 from .._realisation import Realisation
@@ -30,6 +31,9 @@ class Limits:
         image_sets: the largest number of image sets of a cascade.
         set_moves: the largest number of entries in the table of their images (image sets times letters).
         level_letters: the largest number of letters on one level of a cascade.
+
+    Raises:
+        InputError: one of them is not a positive whole number; the message names it as `construct` does, such as `max_degree`.
     """
 
     degree: int = MAX_DEGREE
@@ -37,6 +41,10 @@ class Limits:
     image_sets: int = MAX_IMAGE_SETS
     set_moves: int = MAX_SET_MOVES
     level_letters: int = MAX_LEVEL_LETTERS
+
+    def __post_init__(self) -> None:
+        for part in fields(self):
+            require_count(f"max_{part.name}", getattr(self, part.name), 1)
 
 
 class Problem:

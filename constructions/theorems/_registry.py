@@ -8,6 +8,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from functools import cache
 
+from ...foundation._arguments import show_value
 from ...foundation._errors import InputError
 from ...foundation._registry import find_records
 from ._construction import Construction
@@ -36,6 +37,8 @@ def construction_of(source: str) -> Construction:
     """
     known = all_constructions()
     by_lower = {name.lower(): construction for name, construction in known.items()}
+    if not isinstance(source, str):
+        raise InputError(f"`theorem` {show_value(source)}: not a construction; there are {', '.join(known)}")
     if source.lower() not in by_lower:
         near = get_close_matches(source.lower(), list(by_lower), 1)
         meant = f"; did you mean {by_lower[near[0]].source}?" if near else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,12 +16,21 @@ from ...constructions._lrnn import table_of
 from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._labels import label_text
+from ...foundation._arguments import (
+    require_callback,
+    require_choice,
+    require_instance,
+    require_list,
+)
 from ...foundation._errors import InputError, LimitError, MirrormataError
+from ...foundation._files import path_of
 from ...theory._realisations import realisation_in, realisation_of
+from ...theory.arithmetic._arithmetic import parse_arithmetic
+from ...theory.arithmetic._rounding import float_format
 from .._sources import ModelSource
 from ..learned._learned import Learned, LearnedHead
 from ._causes import Failure, causal_check, eigenvalues_in_zero_one, horizon_of, why_it_fails
-from ._extraction import Extracted, Method, extract_clusters, extract_exact, extract_learning
+from ._extraction import METHODS, Extracted, Method, extract_clusters, extract_exact, extract_learning
 from ._procrustes import align_letters, disparity
 from ._representations import CharacterTable, TransitionGroup, character_table, representation_of
 from ._result import Comparison, HeadComparison, Tolerances, restrict_to_subspace
@@ -66,6 +75,17 @@ def compare(
     Raises:
         InputError: `learned` is not a model, `constructed` is not a construction or automaton, or their automata differ.
     """
+    if sampling is not None:
+        require_instance("sampling", sampling, Sampling, "a Sampling")
+    if tolerances is not None:
+        require_instance("tolerances", tolerances, Tolerances, "a Tolerances")
+    float_format(dtype)
+    if arithmetic is not None:
+        parse_arithmetic(arithmetic)
+    ways = require_list("extract", extract, f"a list of ways, of {', '.join(METHODS)}")
+    for way in ways:
+        require_choice("extract", way, METHODS)
+    require_callback("progress", progress, "a function of the share that is done")
     given, automaton = _target(constructed)
     learned = learned_of(learned, automaton)
     if automaton is not None and given is None and not _same_table(automaton, learned.target.automaton):
@@ -124,7 +144,7 @@ def compare(
         else why_it_fails(learned, below, arithmetic, max_steps=tolerances.max_steps)
     )
     causal = causal_check(learned, snapped.heads, sampling, _share_progress(progress, FOUND, 1))
-    extracted = [_extract(learned, m, snapped, tolerances, sampling.seed, notes) for m in extract]
+    extracted = [_extract(learned, m, snapped, tolerances, sampling.seed, notes) for m in ways]
     return Comparison(
         learned, beside, other_facts, trace, heads, snapped, horizon,
         tuple(causal), failure,
@@ -143,7 +163,8 @@ def _target(given: Beside) -> tuple[Realisation | None, Automaton | None]:
     """The construction that was given, if one was, and the automaton."""
     if given is None:
         return None, None
-    given = fspath(given) if isinstance(given, PathLike) else given
+    if isinstance(given, str | PathLike):
+        given = str(path_of(given, "constructed", "a construction, a certificate or an automaton"))
     document = find_document(given) if isinstance(given, str) else None
     if document is not None:
         found = realisation_in(document, str(given))

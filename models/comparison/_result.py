@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import isinf
 from typing import Any
 
 import numpy as np
 
+from ...foundation._arguments import require_count, require_number
 from ...foundation._errors import InputError
 from ...foundation._text import html_table, one_line
 from ..learned._learned import Learned, LearnedHead
@@ -48,6 +49,11 @@ class Tolerances:
     max_queries: int = 5_000
 
     def __post_init__(self) -> None:
+        for name in ("subspace", "rank"):
+            require_number(name, getattr(self, name))
+        for part in fields(self):
+            if part.name.startswith("max_"):
+                require_count(part.name, getattr(self, part.name), 1)
         if not (0 < self.subspace < 1 and self.rank > 0):
             raise InputError(
                 f"tolerances: subspace {self.subspace} is between 0 and 1, rank {self.rank} above 0"

@@ -19,6 +19,7 @@ from ...foundation._errors import InputError
 from ...theory.arithmetic._rounding import Floats, round_number
 from ...theory.proofs._answers import answers_of
 from ...theory.proofs._npz_model import NpzModel, load_npz_model
+from ...theory.running._guarded import GuardedStepper
 from ...theory.running._readout import Readout
 from ...theory.running._stepper import Stepper
 from ...theory.running._weights import dense_codes, head_weights, letter_rows
@@ -244,7 +245,7 @@ def learned_of(
         )
     if source.kind == "model":
         return learned_from_model(source.value, automaton)
-    return learned_from_stepper(source.value, automaton)
+    return learned_from_stepper(GuardedStepper(source.value, automaton), automaton)
 
 
 def load_learned(path: str | Path, automaton: AutomatonLike) -> Learned:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...constructions.automata._automaton import Indices
+from ...foundation._arguments import require_count
 from ...foundation._errors import InputError
 from ...theory.arithmetic._rounding import Floats
 from ...theory.running._stepper import Stepper
@@ -37,10 +38,11 @@ class Sampling:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if min(self.words, self.length, self.fit) < 1 or self.fit > self.length:
-            raise InputError(
-                f"words {self.words}, length {self.length}, fit {self.fit}: each is at least 1, and fit at most length"
-            )
+        for name in ("words", "length", "fit"):
+            require_count(name, getattr(self, name), 1)
+        require_count("seed", self.seed)
+        if self.fit > self.length:
+            raise InputError(f"`fit` {self.fit}: it is at most `length`, {self.length}")
 
     def as_json(self) -> dict[str, int]:
         """Plain values, for the provenance of a result.

@@ -94,7 +94,7 @@ def test_a_name_in_place_of_a_construction(call: Any) -> None:
     [
         ("construct S5 --theorem GT3", "did you mean G.T3?"),
         ("construct S5 --theorem g.t33", "did you mean G.T3?"),
-        ("plan S5 --max-layers 0", "--max-layers 0: it must be 1 or more"),
+        ("plan S5 --max-layers 0", "--max-layers 0: it must be a positive whole number"),
         ("prove c.json parity --max-states 0", "--max-states 0: give a number of states of at least 1"),
         ("verify G.T33", "did you mean G.T3?"),
         ("verify G.T3 --model c.json", "--model c.json: G.T3 cannot be applied to it"),

@@ -27,7 +27,8 @@ from mirrormata.foundation._errors import InputError, LimitError, NotRealisableE
 from mirrormata.tests.constructions.random_automata import automaton_of
 from mirrormata.tests.theory.corruption import corrupted, leaves, replaced, structural, value_at
 from mirrormata.theory.checker import delay
-from mirrormata.theory.checker._exact import Invalid, parse
+from mirrormata.theory.checker._exact import Invalid
+from mirrormata.theory.checker._program import parse
 from mirrormata.theory.running._delay import DelayStepper
 from mirrormata.theory.running._run import run, track
 from mirrormata.theory.running._words import random_stream, random_words

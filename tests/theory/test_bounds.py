@@ -36,7 +36,8 @@ from mirrormata.tests.constructions.random_automata import (
 from mirrormata.tests.theory.corruption import corrupted, leaves, replaced, structural, value_at
 from mirrormata.theory import checker
 from mirrormata.theory.checker import bound as bound_checker
-from mirrormata.theory.checker._exact import Invalid, parse
+from mirrormata.theory.checker._exact import Invalid
+from mirrormata.theory.checker._program import parse
 from mirrormata.theory.planning._bounds import Bound, bound_certificate, bounds, proper_cycles
 
 FOLDER = Path(checker.__file__).parent
@@ -335,7 +336,7 @@ def test_another_bound_is_refused(spec: str) -> None:
 
 
 def test_alone(tmp_path: Path) -> None:
-    files = ("_exact.py", "_labels.py", "bound.py")
+    files = ("_exact.py", "_labels.py", "_program.py", "bound.py")
     for name in files:
         shutil.copy(FOLDER / name, tmp_path)
     (tmp_path / "good.json").write_text(json.dumps(bound_certificate(found("S5"))))

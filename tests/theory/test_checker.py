@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,9 @@ from mirrormata.constructions._document import write_certificate
 from mirrormata.tests.theory.certified import document, lrnn
 from mirrormata.tests.theory.corruption import replaced
 from mirrormata.theory import checker
-from mirrormata.theory.checker import horizon, table
+from mirrormata.theory.checker import _budget, horizon, table
 from mirrormata.theory.checker._exact import Element, Invalid, Number
-from mirrormata.theory.checker._head import Head
+from mirrormata.theory.checker._head import PRODUCT, Head
 
 FOLDER = Path(checker.__file__).parent
 FILES = sorted(FOLDER.glob("*.py"))
@@ -211,25 +212,92 @@ def test_huge_dimensions_are_refused_at_once() -> None:
 @pytest.mark.parametrize("name", ["S4", "dihedral:5"])
 def test_the_work_on_codes_is_counted_and_limited(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = document(name)["layers"][0]["heads"][0]
+    monkeypatch.setattr(_budget, "WORK_PER_ENTRY", 0)
 
     def head() -> Head:
         return Head(data, len(data["transitions"]), "head")
 
     read = head()
+    before = read.budget.work
     read.images()
+    work = read.budget.work - before
     # of rationals followed through the factors, or of irrational matrices that are formed first
     assert read.integer == (name == "S4")
     # at least every entry of every code once a letter; no more than if all rows were full
-    weight = max(read.field.degree**2, 10)
+    weight = PRODUCT + (0 if read.integer else 4 * read.field.degree**2)
     factors = sum(len(v) for t in read.transitions for _, v, _ in t["factors"])
     columns = len(read.codes) * read.value_dim
-    assert read.work >= len(read.transitions) * len(read.codes) * weight
-    assert read.work <= 2 * (factors + len(read.transitions) * read.dim**2) * (columns + read.dim) * weight
-    monkeypatch.setattr("mirrormata.theory.checker._head.MAX_WORK", read.work)
+    assert work >= len(read.transitions) * len(read.codes) * PRODUCT
+    assert work <= 2 * (factors + len(read.transitions) * read.dim**2) * (columns + read.dim) * weight
+    monkeypatch.setattr(_budget, "MAX_WORK", read.budget.work)
     head().images()
-    monkeypatch.setattr("mirrormata.theory.checker._head.MAX_WORK", read.work - 1)
-    with pytest.raises(Invalid, match=f"head: more than {read.work - 1:,} products to compute"):
+    monkeypatch.setattr(_budget, "MAX_WORK", read.budget.work - 1)
+    with pytest.raises(Invalid, match=f"it takes more than {read.budget.work - 1:,} units of work"):
         head().images()
+
+
+def test_the_budget_is_that_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Heads share it, and their fields; an entry more is so much more to spend."""
+    right = document("dihedral:5")
+    budget = _budget.Budget(right)
+    data = right["layers"][0]["heads"][0]
+    first, second = (Head(data, len(data["transitions"]), "head", budget=budget) for _ in range(2))
+    assert first.field is second.field
+    assert first.budget is second.budget
+    assert budget.limit == _budget.MAX_WORK + _budget.WORK_PER_ENTRY * _budget.entries(right)
+    assert _budget.entries({"a": [1, [], {"b": "c", "d": None}], "e": True}) == 4
+    assert [budget.field(n) is budget.field(n) for n in (1, 5, 7)] == [True] * 3
+    spent = budget.work
+    budget.spend(3, 255)
+    budget.spend(3, 256)
+    assert budget.work == spent + 3 + 6
+
+
+def large(digits: int, count: int) -> list[str]:
+    """Rationals with denominators of so many digits, no two alike."""
+    return [f"{10**digits + 2 * i}/{10**digits + 2 * i + 1}" for i in range(count)]
+
+
+def busy_heads() -> dict[str, dict[str, Any]]:
+    """Small heads that would keep a checker busy for minutes, were the size of numbers not counted."""
+    right = document("parity")["layers"][0]["heads"][0]
+
+    def with_factors(factors: list[Any], **changed: Any) -> dict[str, Any]:
+        return {**right, "transitions": [{"factors": []}, {"factors": factors}], **changed}
+
+    many = large(100, 400)
+    vector = [[0, 1], [1, [0, 1]], *([i + 2, x] for i, x in enumerate(many))]
+    return {
+        "factors": with_factors([["1/3", [[0, 1]]]] * 30_000),
+        "vector": with_factors([["1/1000", vector]], field=1_999, dim=402),
+        "coefficients": with_factors([["1/1000", [[0, 1], [1, many]]]], field=1_999, dim=2),
+        "close": with_factors([[1, [[0, 1], [1, [10**300, *[10**299] * 400]]]]], field=1_999, dim=2),
+    }
+
+
+@pytest.mark.parametrize("name", ["factors", "vector", "coefficients", "close"])
+def test_a_small_file_cannot_keep_a_checker_busy(name: str) -> None:
+    wrong = replaced(document("parity"), ("layers", 0, "heads", 0), busy_heads()[name])
+    begun = time.process_time()
+    with pytest.raises(Invalid):
+        table.check(wrong)
+    assert time.process_time() - begun < 60
+
+
+def test_many_heads_over_large_fields_are_refused_in_time() -> None:
+    """Each has an irrational number, so that its field is needed; the fields are all different."""
+    right = document("parity")["layers"][0]["heads"][0]
+    gate = {"factors": [], "gate": ["-1/2", "1/8"]}
+    heads = [{**right, "field": n, "transitions": [{"factors": []}, gate]} for n in range(1_999, 1_799, -1)]
+    begun = time.process_time()
+    with pytest.raises(Invalid, match="units of work"):
+        table.check(replaced(document("parity"), ("layers", 0, "heads"), heads))
+    assert time.process_time() - begun < 120
+    shared = [{**head, "field": 1_999} for head in heads]
+    begun = time.process_time()
+    with pytest.raises(Invalid):
+        table.check(replaced(document("parity"), ("layers", 0, "heads"), shared))
+    assert time.process_time() - begun < 30
 
 
 @pytest.mark.parametrize("n", [1_680, 1_999, 2_001, 10**6, 10**40])

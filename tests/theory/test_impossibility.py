@@ -20,7 +20,8 @@ from mirrormata.tests.theory.corruption import corrupted, leaves, replaced, stru
 from mirrormata.theory.arithmetic._arithmetic import Cast
 from mirrormata.theory.arithmetic._value_sets import value_set
 from mirrormata.theory.checker import impossible
-from mirrormata.theory.checker._exact import Invalid, parse
+from mirrormata.theory.checker._exact import Invalid
+from mirrormata.theory.checker._program import parse
 from mirrormata.theory.impossibility._certificate import (
     certify_cast_impossibility,
     certify_impossibility,

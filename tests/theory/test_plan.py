@@ -282,8 +282,8 @@ def test_out_of_reach_but_not_forbidden(name: str, request_: Request, text: str)
         ({"exactness": "exact"}, "`exactness` exact: it is any or integer"),
         ({"coordinates": "two"}, "`coordinates` two: it is few or one_hot"),
         ({"theorem": "G.T9"}, "`theorem` G.T9: not a construction; there are G.T3"),
-        ({"max_layers": 0}, "`max_layers` 0: it must be 1 or more"),
-        ({"max_dim": 0}, "`max_dim` 0: it must be 1 or more"),
+        ({"max_layers": 0}, "`max_layers` 0: it must be a positive whole number"),
+        ({"max_dim": 0}, "`max_dim` 0: it must be a positive whole number"),
         ({"max_householders": -1}, "`max_householders` -1: it must be"),
     ],
 )

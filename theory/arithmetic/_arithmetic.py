@@ -20,6 +20,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ...foundation._arguments import require_text
 from ...foundation._errors import InputError
 from ._exact_sum import round_product_sum, round_to_odd, two_sum
 from ._rounding import MODES, STOCHASTIC, FloatFormat, Floats
@@ -315,6 +316,7 @@ class Kernel:
 
 Arithmetic: TypeAlias = Exact | Cast | PerStep | PerOp | Kernel
 """In what numbers a model is run, and when they are rounded."""
+ARITHMETICS: tuple[type, ...] = (Exact, Cast, PerStep, PerOp, Kernel)
 Rounded: TypeAlias = PerStep | PerOp
 
 
@@ -366,6 +368,7 @@ def parse_arithmetic(text: str) -> Arithmetic:
     Raises:
         InputError: there is no arithmetic with this name; the message says what to write.
     """
+    require_text("arithmetic", text, f"a text, one of {FORMS}")
     head, _, rest = text.strip().partition(":")
     if head == "exact" and not rest:
         return Exact()

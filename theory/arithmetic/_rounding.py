@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...constructions.algebra._cyclotomic import Algebraic, Number, enclosure, simplest
+from ...foundation._arguments import show_value
 from ...foundation._errors import InputError
 
 Floats = NDArray[np.float64]
@@ -138,10 +139,10 @@ def float_format(dtype: str | FloatFormat) -> FloatFormat:
     """
     if isinstance(dtype, FloatFormat):
         return dtype
-    found = FORMATS.get(ALIASES.get(dtype, dtype))
+    found = FORMATS.get(ALIASES.get(dtype, dtype)) if isinstance(dtype, str) else None
     if found is None:
         raise InputError(
-            f"dtype {dtype!r}: not a format; the formats are {', '.join(FORMATS)} "
+            f"dtype {show_value(dtype)}: not a format; the formats are {', '.join(FORMATS)} "
             f"(also written {', '.join(ALIASES)})"
         )
     return found

@@ -64,6 +64,10 @@ class BaseOutcome:
     reason: str | None
     seconds: float
 
+    def __bool__(self) -> bool:
+        """Did all cases come out as they must?"""
+        return self.sound
+
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain values for JSON."""
         return {

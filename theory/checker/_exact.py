@@ -1,13 +1,11 @@
-"""What every checker needs, with the standard library only: strict reading, and exact numbers.
+"""What every checker needs, with the standard library only: values of the right form, and exact numbers.
 
 Numbers are `int`, `Fraction`, or `Element`: irrational members of a field Q(θ), θ = 2cos(2π/N).
 """
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
@@ -61,29 +59,6 @@ def record(x: Any, keys: set[str], where: str) -> dict[str, Any]:
     return x
 
 
-def load(path: str) -> Any:
-    """The JSON in a file; see `parse`."""
-    with open(path, encoding="utf-8") as file:
-        return parse(file.read())
-
-
-def parse(text: str) -> Any:
-    """JSON without floats, duplicate keys or special constants."""
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        result = dict(items)
-        need(len(result) == len(items), "a key occurs twice in one object")
-        return result
-
-    def refuse(constant: str) -> Any:
-        raise Invalid(f"{show_value(constant)} is not an exact number")
-
-    try:
-        return json.loads(text, object_pairs_hook=pairs, parse_float=refuse, parse_constant=refuse)
-    except (ValueError, RecursionError) as error:
-        raise Invalid(f"not JSON: {error}") from None
-
-
 def same(x: Any, y: Any) -> bool:
     """Equality that keeps true, 1 and 1.0 apart."""
     if type(x) is list and type(y) is list:
@@ -91,26 +66,11 @@ def same(x: Any, y: Any) -> bool:
     return type(x) is type(y) and bool(x == y)
 
 
-def run_alone(check: Callable[[Any], str], arguments: list[str]) -> int:
-    """The command line of a checker: prints `valid: ...` or `invalid: ...`; status 0, 1, or 2 for wrong usage."""
-    if len(arguments) != 1:
-        print("usage: python3 -I CHECKER CERTIFICATE", file=sys.stderr)
-        return 2
-    try:
-        print(f"valid: {check(load(arguments[0]))}")
-    except (OSError, UnicodeDecodeError) as error:
-        print(f"{arguments[0]}: cannot be read: {error}", file=sys.stderr)
-        return 2
-    except Invalid as reason:
-        print(f"invalid: {reason}")
-        return 1
-    return 0
-
-
 class Field:
     """Q(θ), θ = 2cos(2π/N): the minimal polynomial from the cyclotomic one, and rational bounds of θ."""
 
-    def __init__(self, conductor: int) -> None:
+    def __init__(self, conductor: int, spend: Callable[..., None] = lambda steps, bits=0: None) -> None:
+        self.spend = spend  # counts steps with numbers of so many bits
         self.products: dict[tuple[Any, Any], Number] = {}
         self.thetas: dict[int, int] = {}
         self.conductor = conductor
@@ -134,6 +94,7 @@ class Field:
     @cached_property
     def powers(self) -> list[list[int]]:
         """θ^i reduced, for all i below twice the degree; made only once numbers are multiplied."""
+        self.spend(2 * self.degree**2)
         power = [1] + [0] * (self.degree - 1)
         powers = []
         for _ in range(2 * self.degree):
@@ -146,6 +107,9 @@ class Field:
         if bits in self.thetas:
             return self.thetas[bits]
         need(bits * self.degree <= MAX_BITS, "two numbers are too close to tell which is larger")
+        self.spend(
+            bits * self.degree * (1 + bits * bits * self.degree // 90_000)
+        )  # its numbers have bits·degree bits
         # 2cos(4π/N) < 2 - (44/7N)² < θ < 2: no other root of the minimal polynomial lies above the left end
         low = (2 << bits) - -(-(1936 << bits) // (49 * self.conductor**2))
         high = 2 << bits
@@ -170,11 +134,12 @@ class Field:
 class Element:
     """An irrational number of a field: integer coefficients over one positive denominator."""
 
-    __slots__ = ("coefficients", "denominator", "field", "key")
+    __slots__ = ("bits", "coefficients", "denominator", "field", "key")
 
     def __init__(self, field: Field, denominator: int, coefficients: tuple[int, ...]) -> None:
         self.field, self.denominator, self.coefficients = field, denominator, coefficients
         self.key = (denominator, coefficients)
+        self.bits = denominator.bit_length() + max(map(int.bit_length, coefficients))
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -187,6 +152,7 @@ class Element:
             other = Fraction(other)
             padded = (other.numerator,) + (0,) * (self.field.degree - 1)
             other = Element(self.field, other.denominator, padded)
+        self.field.spend(self.field.degree, self.bits + other.bits)
         p, q = self.denominator, other.denominator
         sums = [a * q + b * p for a, b in zip(self.coefficients, other.coefficients, strict=True)]
         return self.field.element(p * q, sums)
@@ -206,11 +172,13 @@ class Element:
         field = self.field
         if not isinstance(other, Element):
             other = Fraction(other)
+            field.spend(field.degree, self.bits + bits_of(other))
             return field.element(
                 self.denominator * other.denominator, [c * other.numerator for c in self.coefficients]
             )
         pair = (self.key, other.key)
         if pair not in field.products:
+            field.spend(2 * field.degree**2, self.bits + other.bits)
             raw = [0] * (2 * field.degree)
             for i, x in enumerate(self.coefficients):
                 if x:
@@ -228,6 +196,9 @@ class Element:
     def bounds(self, bits: int) -> tuple[Fraction, Fraction]:
         """Rational bounds of the number, from θ to the given number of bits, by interval Horner steps."""
         theta, low, high, shift = self.field.theta(bits), 0, 0, 0
+        self.field.spend(
+            4 * self.field.degree * (1 + (bits * self.field.degree + self.bits) * bits // 45_000)
+        )
         for c in reversed(self.coefficients):
             # [low, high] · [θ-, θ+] lies between the least and the greatest of the four corners
             corners = [x * m for x in (low, high) for m in (theta, theta + 1)]
@@ -237,6 +208,13 @@ class Element:
 
 
 Number: TypeAlias = int | Fraction | Element
+
+
+def bits_of(x: Number) -> int:
+    """The bits of a number: of its denominator and its largest coefficient."""
+    if isinstance(x, Element):
+        return x.bits
+    return x.bit_length() if isinstance(x, int) else x.numerator.bit_length() + x.denominator.bit_length()
 
 
 def bounds(x: Number, bits: int) -> tuple[Fraction, Fraction]:
@@ -291,5 +269,8 @@ def number(x: Any, field: Field, where: str) -> Number:
         parts.append(Fraction(part) if not isinstance(part, Element) else Fraction(0))
     need(parts[-1] != 0, f"{where}: the last coefficient is zero")
     parts += [Fraction(0)] * (field.degree - len(parts))
-    common = lcm(*(c.denominator for c in parts))
+    common = 1
+    for c in parts:
+        common = lcm(common, c.denominator)
+        field.spend(1, common.bit_length())
     return field.element(common, [int(c * common) for c in parts])

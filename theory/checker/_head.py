@@ -6,10 +6,11 @@ from fractions import Fraction
 from math import gcd
 from typing import Any, TypeAlias
 
-from ._exact import MAX_CONDUCTOR, Field, Number, array, integer, need, number, record, sign
+from ._budget import Budget
+from ._exact import MAX_CONDUCTOR, Number, array, bits_of, integer, need, number, record, sign
 
 BIG = 2**62
-MAX_WORK = 20_000_000_000  # products of coefficients, ten for one of rationals, when all codes are mapped
+PRODUCT = 10  # units of work for a product of two numbers that is added to a third
 Sparse: TypeAlias = tuple[tuple[int, int, Number], ...]
 Rows: TypeAlias = list[dict[int, Number]]
 
@@ -25,13 +26,18 @@ def canonical(numbers: list[Any], where: str) -> int:
 class Head:
     """One head, read and checked for form; `images` proves that its codes are closed under the letters."""
 
-    def __init__(self, data: Any, letters: int, where: str, layered: bool = False) -> None:
+    def __init__(
+        self, data: Any, letters: int, where: str, layered: bool = False, budget: Budget | None = None
+    ) -> None:
+        self.budget = budget or Budget(data)  # of the whole file, where the head is one of several
+        self.bits = self.bound = 0  # of the largest number met; the largest integer, where all are integers
+        self.integer = False
         self.pairs = layered and type(data) is dict and "pairs" in data
         optional = ["actions"] * layered + ["pairs"] * self.pairs
         record(data, {"field", "dim", "value_dim", "transitions", "codes", *optional}, where)
         need(not self.pairs or data["pairs"] is True, f"{where}.pairs: it is true or left out")
         self.where = where
-        self.field = Field(integer(data["field"], 1, MAX_CONDUCTOR, f"{where}.field"))
+        self.field = self.budget.field(integer(data["field"], 1, MAX_CONDUCTOR, f"{where}.field"))
         self.dim = integer(data["dim"], 1, BIG, f"{where}.dim")
         self.value_dim = integer(data["value_dim"], 1, BIG, f"{where}.value_dim")
         self.used: set[int] = set()
@@ -63,7 +69,6 @@ class Head:
         )
         rational = all(isinstance(x, int | Fraction) for x in self.numbers)
         need(rational == (self.field.conductor == 1), f"{where}: the field does not fit the numbers")
-        self.bound = self.work = 0
 
     def pair_codes(self) -> None:
         """The codes are all pairs (u, v) of the listed ones, v below u; code u·points + v."""
@@ -77,6 +82,7 @@ class Head:
         """A number, remembered."""
         result = number(x, self.field, where)
         self.numbers.append(result)
+        self.bits = max(self.bits, bits_of(result))
         return result
 
     def entries(self, data: Any, columns: int, where: str) -> Sparse:
@@ -144,7 +150,11 @@ class Head:
                 any(not isinstance(x, int | Fraction) for _, _, x in v),
                 f"{where}: write this vector with integers",
             )
-        size = beta * sum(x * x for _, _, x in v)
+        size: Number = 0
+        for _, _, x in v:
+            size = size + x * x
+            self.budget.spend(PRODUCT, bits_of(size))
+        size = beta * size
         need(sign(size) > 0 and sign(2 - size) >= 0, f"{where}: beta |v|^2 is not in (0, 2]")
         return beta, v, v
 
@@ -163,9 +173,8 @@ class Head:
         ]
 
     def spend(self, products: int) -> None:
-        """Count products of numbers before they are computed; `Invalid` where they are too many in all."""
-        self.work += products * max(self.field.degree**2, 10)
-        need(self.work <= MAX_WORK, f"{self.where}: more than {MAX_WORK:,} products to compute")
+        """Count products of numbers as large as the largest met so far; `Invalid` where the file has no more to spend."""
+        self.budget.spend(products * PRODUCT, max(self.bits, self.bound.bit_length()))
 
     def image(self, transition: dict[str, Any], start: Rows, where: str) -> list[int]:
         """The codes after one letter. Integer heads follow the states through each factor, others form A first."""
@@ -187,6 +196,7 @@ class Head:
         images = []
         for c, code in enumerate(codes):
             if transition["additive"]:
+                self.spend(len(transition["additive"]))
                 summed = {(i, j): x for i, j, x in code}
                 for i, j, b in transition["additive"]:
                     summed[i, j] = summed.get((i, j), 0) + b
@@ -226,22 +236,26 @@ class Head:
         return rows
 
     def see(self, values: Any, scale: Any = 1) -> None:
-        """Integer heads: count scale·values for the bound."""
+        """Integer heads: count scale·values for the bound. Others: the bits of the values."""
         if self.integer and values:
             self.bound = max(self.bound, abs(scale) * max(max(values), -min(values)))
+        elif values:
+            self.bits = max(self.bits, max(map(bits_of, values)))
 
     def total(self, terms: list[tuple[Number, dict[int, Number]]]) -> dict[int, Number]:
         """Σ weight·row by columns, zeros left out; the bound counts the partial sums of any subset of terms."""
         sums: dict[int, Number] = {}
-        self.spend(sum(len(row) for _, row in terms))
         parts: list[dict[int, Any]] = [{}, {}]  # the positive and the negative terms of each column
         for weight, row in terms:
             self.see(row.values(), weight)
+            self.spend(len(row))
             for column, x in row.items():
                 sums[column] = sums[column] + weight * x if column in sums else weight * x
                 if self.integer and len(terms) > 2:
                     part = parts[weight * x < 0]  # type: ignore[operator]
                     part[column] = part.get(column, 0) + weight * x
+            if not self.integer:
+                self.see(sums.values())
         for seen in (sums, *parts):
             self.see(seen.values())
         return {c: s for c, s in sums.items() if s != 0}

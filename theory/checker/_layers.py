@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._budget import Budget
 from ._exact import array, integer, need, record, sign
 from ._head import Head, canonical, decode_rows
 
@@ -19,7 +20,7 @@ Situation = tuple[int, ...]
 class Wired:
     """The layers, read and checked for form; the codes of each head are proved closed under its transitions."""
 
-    def __init__(self, data: list[Any], letters: int, states: int) -> None:
+    def __init__(self, data: list[Any], letters: int, states: int, budget: Budget) -> None:
         self.layers: list[list[Head]] = []
         self.images: list[list[list[list[int]]]] = []  # layer, head, transition: the code after each code
         self.reads: list[list[list[int]]] = []  # layer, letter: the heads read
@@ -28,7 +29,9 @@ class Wired:
             where = f"layers[{i}]"
             record(layer, {"heads", "reads", "next"}, where)
             need(array(layer["heads"], f"{where}.heads"), f"{where}.heads: empty")
-            heads = [Head(h, letters, f"{where}.heads[{j}]", True) for j, h in enumerate(layer["heads"])]
+            heads = [
+                Head(h, letters, f"{where}.heads[{j}]", True, budget) for j, h in enumerate(layer["heads"])
+            ]
             images = [head.images() for head in heads]
             self.layers.append(heads)
             self.images.append(images)

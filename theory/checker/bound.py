@@ -36,8 +36,9 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from ._exact import array, integer, need, record, run_alone, same, show_value
+from ._exact import array, integer, need, record, same, show_value
 from ._labels import read_labels, require_kind
+from ._program import run_alone
 
 Map: TypeAlias = tuple[int, ...]
 Word: TypeAlias = tuple[int, ...]

@@ -37,9 +37,11 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from ._exact import Invalid, array, integer, need, record, run_alone, same, show_value
+from ._budget import Budget
+from ._exact import Invalid, array, integer, need, record, same, show_value
 from ._head import Head
 from ._labels import require_kind
+from ._program import run_alone
 from .table import FORMATS, Machine, read_machine
 
 KEYS = {
@@ -50,7 +52,7 @@ MAX_BLOCK = 100_000
 MAX_WORK = 500_000_000  # images of points, over all products of an element and a letter, and in search of H_0
 
 
-def check_counter(data: Any, period: int) -> list[list[Head]]:
+def check_counter(data: Any, period: int, budget: Budget) -> list[list[Head]]:
     """Claim 1: the heads by layers."""
     layers: list[list[Head]] = []
     below: list[tuple[int, ...]] = [()] * period  # the codes of the layers so far at each phase
@@ -64,7 +66,7 @@ def check_counter(data: Any, period: int) -> list[list[Head]]:
         for codes, read in zip(below, reads, strict=True):
             need(told.setdefault(codes, read) == read, f"{where}.reads: not told by the layers below")
         need(array(layer["heads"], f"{where}.heads"), f"{where}.heads: empty")
-        heads = [Head(h, kinds, f"{where}.heads[{j}]") for j, h in enumerate(layer["heads"])]
+        heads = [Head(h, kinds, f"{where}.heads[{j}]", budget=budget) for j, h in enumerate(layer["heads"])]
         sizes = [len(head.codes) for head in heads]
         need(sizes == sorted(set(sizes)), f"{where}.heads: each has more codes than the one before it")
         for head, raw in zip(heads, layer["heads"], strict=True):
@@ -230,7 +232,7 @@ def check(document: Any) -> str:
     count, k = document["automaton"]["states"], len(machine.delta)
     block = integer(document["block"], 2, MAX_BLOCK, "block")
     need(array(document["counter"], "counter"), "counter: no layers")
-    layers = check_counter(document["counter"], 2 * block)
+    layers = check_counter(document["counter"], 2 * block, Budget(document))
     check_buffer(document["buffer"], 2 * block, k)
     points = record(document["points"], {"letters", "initial"}, "points")
     rows = array(points["letters"], "points.letters", k)

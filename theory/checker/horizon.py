@@ -53,9 +53,10 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from ._exact import Number, bounds, integer, need, record, run_alone
+from ._exact import Number, bounds, integer, need, record
 from ._head import Head, Sparse
 from ._labels import require_kind
+from ._program import run_alone
 from .table import FORMATS, check_table
 
 # precision in bits, exponent of the least normal number, largest finite number
@@ -69,7 +70,6 @@ FLOATS = {
 }
 ARITHMETIC = "per_step, nearest even, weights and initial state rounded once"
 GRID = 2**192
-MAX_WORK = 2_000_000_000  # products of coefficients in the distances of all pairs of codes
 LARGEST_LOAD = 2**1000  # of (K + 1) S, so that no square of the decoder overflows float64
 
 
@@ -138,9 +138,8 @@ def least_distance(head: Head, images: list[list[int]]) -> int | None:
         reached.update(fresh)
         queue.extend(dict.fromkeys(fresh))
     permuted = all(len(set(image)) == len(image) for image in images)
-    several = len(head.codes) ** 2 * head.field.degree**2 * max(len(code) for code in head.codes)
     firsts = [0] if reflections and permuted and len(reached) == len(head.codes) else range(len(head.codes))
-    need(len(firsts) == 1 or several <= MAX_WORK, f"{head.where}.codes: too many for all their distances")
+    head.spend(len(firsts) * len(head.codes) * max(len(code) for code in head.codes))
     least = None
     for c in firsts:
         for other in range(c + 1, len(head.codes)):

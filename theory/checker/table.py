@@ -4,7 +4,7 @@ Standard library only; run it as `python3 -I table.py CERTIFICATE`. What it prov
 of a head goes to the code A(x) H + B(x); the joint codes reached from the initial one lie over the automaton's
 states as its transitions say. By induction this holds for words of any length. Factors are applied in their order
 and from the left. Several layers: `_layers.py`, and for cascades `_covering.py`. The summary is recomputed and one
-canonical form is demanded, so that no number is idle.
+canonical form is demanded of every entry. It does not say which factors make a letter: `householders` counts those given.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
+from ._budget import Budget
 from ._covering import check_covering
-from ._exact import array, integer, need, record, run_alone, same, show_value, sign
+from ._exact import array, integer, need, record, same, show_value, sign
 from ._head import Head, canonical, decode_rows
 from ._labels import read_labels, require_kind
 from ._layers import Wired, check_joint
+from ._program import run_alone
 
 FORMATS = {"fp64": 2**53, "fp32": 2**24, "fp16": 2**11, "bf16": 2**8, "fp8_e4m3": 2**4, "fp8_e5m2": 2**3}
 Images: TypeAlias = list[list[list[int]]]
@@ -89,10 +91,10 @@ def check_table(document: Any, *extra: str) -> tuple[list[Head], Images, str]:
     layered = len(layers_given) > 1
     cascade = layered and "covering" in document
     record(document, KEYS.union(extra, ["covering"] * cascade), "certificate")
-    machine = read_machine(document)
+    machine, budget = read_machine(document), Budget(document)
     n, k = len(machine.delta[0]) if machine.delta else document["automaton"]["states"], len(machine.delta)
     if layered:
-        wired = Wired(document["layers"], k, n)
+        wired = Wired(document["layers"], k, n, budget)
         layers, images = wired.layers, [image for layer in wired.images for image in layer]
         if cascade:
             facts = check_covering(
@@ -104,7 +106,7 @@ def check_table(document: Any, *extra: str) -> tuple[list[Head], Images, str]:
     else:
         raw = record(document["layers"][0], {"heads"}, "layers[0]")["heads"]
         need(array(raw, "layers[0].heads"), "layers[0].heads: empty")
-        layers = [[Head(h, k, f"layers[0].heads[{i}]") for i, h in enumerate(raw)]]
+        layers = [[Head(h, k, f"layers[0].heads[{i}]", budget=budget) for i, h in enumerate(raw)]]
         images = [head.images() for head in layers[0]]
         rows = check_decode(document["decode"], layers[0], images, machine.delta, machine.start, n)
         place = {tuple(row[1:]): r for r, row in enumerate(rows)}

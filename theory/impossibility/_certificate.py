@@ -23,7 +23,8 @@ from ...foundation._errors import DisagreementError, InputError, LimitError
 from .._verdict import Verdict
 from ..arithmetic._arithmetic import Cast, PerStep, fractions, parse_arithmetic
 from ..checker import impossible
-from ..checker._exact import Invalid, parse
+from ..checker._exact import Invalid
+from ..checker._program import parse
 from ._cast_model import cast_states
 from ._orbits import MAX_STEPS, AffineHead, AffineModel, orbit
 

@@ -15,6 +15,7 @@ from ...constructions._realisation import Realisation, cost
 from ...constructions.automata._automaton import Automaton
 from ...constructions.theorems._construction import Limits
 from ...constructions.theorems._registry import construction_of
+from ...foundation._arguments import require_instance
 from ...foundation._errors import LimitError, NotRealisableError
 from ...foundation._text import console, count_noun, html_table, one_line
 from .._kinds import kind_of
@@ -128,8 +129,11 @@ def plan(automaton: AutomatonLike, request: Request | None = None, limits: Limit
 
     Raises:
         NotRealisableError: no known realisation meets the request.
+        InputError: an argument is of the wrong form.
     """
-    request = request or Request()
+    request = Request() if request is None else require_instance("request", request, Request, "a Request")
+    if limits is not None:
+        require_instance("limits", limits, Limits, "a Limits")
     automaton = trim_automaton(as_automaton(automaton))
     items = realisations_within(request.problem(automaton, limits), request)
     found: list[Realisation] = []

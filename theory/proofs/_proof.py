@@ -35,7 +35,7 @@ CHECKS: dict[Checked | None, str] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Proof:
-    """The verdict of `prove` in an arithmetic, and how it was found.
+    """The verdict of `prove` in an arithmetic, and how it was found. True if it is `equivalent`; false also if it is `unknown`.
 
     Attributes:
         verdict: `equivalent`, `counterexample` or `unknown`.
@@ -80,6 +80,10 @@ class Proof:
     checked: Checked | None = None
     identify: Callable[[], str | None] | None = field(default=None, repr=False)
     resumed: bool = False
+
+    def __bool__(self) -> bool:
+        """Is it proved that the model is the automaton, on words of every length?"""
+        return self.verdict == "equivalent"
 
     @cached_property
     def _certified(self) -> dict[str, Any] | str:

@@ -22,6 +22,13 @@ import numpy as np
 
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._realisation import Realisation
+from ...foundation._arguments import (
+    require_callback,
+    require_choice,
+    require_count,
+    require_path,
+    require_seconds,
+)
 from ...foundation._errors import DisagreementError, InputError
 from ...foundation._files import is_there
 from .._check import check
@@ -54,6 +61,18 @@ class ProofLimits(TypedDict, total=False):
     save_every: float
     method: str
     progress: Progress | None
+
+
+def require_limits(limits: ProofLimits) -> None:
+    """`InputError` where a limit of the search, or what goes with it, is of the wrong form; whether or not a search is made."""
+    require_count("max_states", limits["max_states"], 1)
+    if limits["max_seconds"] is not None:
+        require_seconds("max_seconds", limits["max_seconds"])
+    require_seconds("save_every", limits["save_every"])
+    if limits["resume"] is not None:
+        require_path("resume", limits["resume"])
+    require_choice("method", limits["method"], ("auto", "states"))
+    require_callback("progress", limits["progress"], "a function of the numbers of states found and followed")
 
 
 def prove(
@@ -96,13 +115,16 @@ def prove(
         'equivalent'
     """
     began = time.monotonic()
-    if method not in ("auto", "states"):
-        raise InputError(f"`method` {method}: it is auto or states")
-    if max_states < 1 or (max_seconds is not None and not 0 <= max_seconds < float("inf")):
-        raise InputError(
-            f"max_states {max_states}, max_seconds {max_seconds}: the first is 1 at least, the second a number that is not "
-            "negative"
-        )
+    require_limits(
+        {
+            "max_states": max_states,
+            "max_seconds": max_seconds,
+            "resume": resume,
+            "save_every": save_every,
+            "method": method,
+            "progress": progress,
+        }
+    )
     automaton = as_automaton(automaton)
     if isinstance(model, str | Path):
         model = load_npz_model(model)

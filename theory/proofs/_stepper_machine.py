@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError
+from ..running._guarded import GuardedStepper
 from ..running._stepper import Stepper
 from ._answers import Answers
 from ._state_search import CANDIDATES, NodeForm, Rows
@@ -49,6 +50,14 @@ class StepperMachine:
         widths = [a[0].nbytes for a in self._first]
         self._ends = np.cumsum([0, *widths]).tolist()
         self.form = NodeForm(np.dtype(np.uint8), self._ends[-1])
+        if (
+            isinstance(stepper, GuardedStepper)
+            and self.idle
+            and not (self.numbers_states or self._one_by_one)
+        ):
+            self.pack(
+                stepper.step(stepper.initial(2), np.zeros(2, dtype=np.int64)), 2
+            )  # which says what is wrong
 
     def initial(self) -> Rows:
         """The bytes of the initial state."""

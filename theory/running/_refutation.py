@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._lrnn import LRNN
 from ...constructions.theorems._construction import Limits
 from ...constructions.theorems.g_t4 import wire_cascade_as_printed
-from ...foundation._errors import NotRealisableError
-from ...foundation._text import html_table, one_line
+from ...foundation._arguments import require_count, require_instance
+from ...foundation._errors import InputError, NotRealisableError
+from ...foundation._text import html_table, one_line, refuse_truth
 from ._block_run import follow
 from ._stepper import LayeredStepper
 
@@ -40,6 +41,9 @@ class Refutation:
     named: int | None
     right: int | None
     search: str
+
+    def __bool__(self) -> NoReturn:
+        raise refuse_truth(self, "word")
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain values for JSON, with labels as text."""
@@ -111,7 +115,17 @@ def refute(lrnn: LRNN, *, max_joint: int = MAX_JOINT, seed: int = 0) -> Refutati
         lrnn: a realisation of several layers.
         max_joint: the largest number of joint states that are followed.
         seed: the seed of the random words that are tried beyond that.
+
+    Raises:
+        InputError: `lrnn` is no `LRNN` of several layers, or a number is out of range.
     """
+    require_instance("lrnn", lrnn, LRNN, "an LRNN of several layers")
+    require_count("max_joint", max_joint, 1)
+    require_count("seed", seed)
+    if not lrnn.is_layered:
+        raise InputError(
+            f"`lrnn` {lrnn.construction} has one layer, and what is refuted is the wiring of several"
+        )
     word, complete, seen = _breadth_first(lrnn, max_joint)
     if word is not None:
         search = f"breadth first, joint states seen: {seen:,}; no shorter word does"

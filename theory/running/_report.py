@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...foundation._text import count_noun, html_table
+from ...foundation._text import count_noun, html_table, refuse_truth
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,9 @@ class RunReport:
     seconds: float
     norm_range: tuple[float, float] | None
     margin: float | None
+
+    def __bool__(self) -> NoReturn:
+        raise refuse_truth(self, "errors")
 
     @property
     def tokens_per_second(self) -> float:

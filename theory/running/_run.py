@@ -21,16 +21,27 @@ from numpy.typing import NDArray
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._lrnn import LRNN
 from ...constructions.automata._automaton import Indices
+from ...foundation._arguments import require_callback, require_flag, require_optional_count, require_text
 from ...foundation._errors import InputError
 from .._kinds import kind_of, require_run
 from .._realisations import RealisationLike, realisation_of
 from ..arithmetic._rounding import FloatFormat, Floats, float_format
 from ._block_run import BlockRun, HeadRun, block_length, carrier, follow, joint_transitions, lanes_of
+from ._guarded import GuardedStepper, require_stepper
 from ._report import RunReport, Tally
-from ._stepper import ExactStepper, FloatHead, LayeredStepper, LRNNStepper, Stepper, starting_row
+from ._stepper import (
+    ExactStepper,
+    FloatHead,
+    LayeredStepper,
+    LRNNStepper,
+    Stepper,
+    require_start,
+    starting_row,
+)
 from ._words import Words, words_of
 
 Progress = Callable[[float], None]
+PROGRESS = "a function of the share that is done"
 BUFFER_ENTRIES = 500_000
 """State entries that are kept before they are decoded together."""
 TELL_AFTER = 1.0
@@ -188,10 +199,13 @@ def run(
 
     Args:
         model: a realisation as `construct` returns it, its certificate, or the path of a certificate, which is checked first.
-        words: int array `[sequences, T]` or `[T]` of letter indices; the result of `random_stream`; one word as a string or a
-            sequence of letters; or a list of equally long words. See `words_of`.
+        words: one word as a string or a list of letters; a list of equally long words; an int array `[sequences, T]` or `[T]`
+            of letter indices; or the result of `random_stream`. Arrays of integers are always indices. A list of integers contains
+            indices too, unless letters are integers: then it contains letters, and a list that could be either is refused if the
+            two are different words. See `words_of`.
         dtype: a float format, used in the arithmetic of `LRNNStepper` and `DelayStepper`; for an `LRNN` also `exact`.
-        start: for an `LRNN`, the index of the automaton's state in which the run starts; None for its start state.
+        start: for an `LRNN`, the index of the automaton's state in which the run starts (`Automaton.state_index` returns the index of a
+            label); None for its start state.
         block: for an `LRNN`, the number of tokens of a block; None to choose it by the available memory.
         sequential: whether to run token by token in any case.
         progress: called with the fraction of the work that is done, once the run has lasted a second.
@@ -205,6 +219,10 @@ def run(
     """
     found = realisation_of(model)
     read = words_of(words, found.automaton)
+    require_text("dtype", dtype, "a float format such as bf16, or exact")
+    require_optional_count("block", block, 1)
+    sequential = require_flag("sequential", sequential)
+    require_callback("progress", progress, PROGRESS)
     require_run(found, dtype, start)
     report: RunReport = kind_of(found).run(
         found, read, dtype=dtype, start=start, block=block, sequential=sequential, progress=progress
@@ -302,6 +320,10 @@ def track(
     """
     automaton = as_automaton(automaton)
     words = words_of(words, automaton)
+    require_start(automaton, start)
+    require_callback("progress", progress, PROGRESS)
+    if not isinstance(stepper, GuardedStepper):
+        stepper = GuardedStepper(require_stepper(stepper), automaton)
     clock, tally = Clock(progress, words.length), Tally()
     current = np.full(words.sequences, automaton.start if start is None else start)
     states = stepper.initial(words.sequences)

@@ -23,7 +23,8 @@ from numpy.typing import ArrayLike
 from ...constructions._head import Head, image_of
 from ...constructions._lrnn import LRNN
 from ...constructions._realisation import Realisation, Sparse
-from ...constructions.automata._automaton import Indices
+from ...constructions.automata._automaton import Automaton, Indices
+from ...foundation._arguments import require_count
 from ...foundation._errors import InputError
 from .._kinds import kind_of, require_run
 from ..arithmetic._exact_sum import exact_product_sum
@@ -247,15 +248,27 @@ class ExactStepper:
 def starting_row(lrnn: LRNN, start: int | None) -> int:
     """Row of `LRNN.decode` at which a run from an automaton state begins; `InputError` where there is none."""
     states = lrnn.automaton.states
-    if start is not None and not 0 <= start < len(states):
-        raise InputError(
-            f"{lrnn.automaton.name}: start {start} is not a state index; there are {len(states)} states"
-        )
+    require_start(lrnn.automaton, start)
     if start is not None and not (lrnn.decode[:, 0] == start).any():
         raise InputError(
             f"{lrnn.automaton.name}: state {states[start]!r} is not reached by the LRNN from its start"
         )
     return lrnn.initial_code(start)
+
+
+def require_start(automaton: Automaton, start: Any) -> None:
+    """`InputError` unless the start is None or the index of a state; of a label it says what gives the index."""
+    if start is None:
+        return
+    count = len(automaton.states)
+    try:
+        index = require_count("start", start)
+    except InputError as error:
+        raise InputError(
+            f"{error}: the index of a state of {automaton.name}, which Automaton.state_index gives of a label"
+        ) from None
+    if index >= count:
+        raise InputError(f"{automaton.name}: start {index} is not a state index; there are {count} states")
 
 
 class Engine(Protocol):

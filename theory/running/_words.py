@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,7 +10,10 @@ from numpy.typing import NDArray
 
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.automata._automaton import Automaton, Indices
+from ...constructions.automata._completing import is_hashable
+from ...foundation._arguments import require_count, show_typed, show_value
 from ...foundation._errors import InputError, LimitError
+from ...foundation._text import count_noun
 
 PIECE = 16_384
 """Random words are drawn in pieces of this many tokens, each from its own seed."""
@@ -115,16 +117,17 @@ def words_of(words: Any, automaton: AutomatonLike) -> Words:
 
     Args:
         words: an int array `[sequences, T]` or `[T]` of letter indices, or lists of such; a `RandomWords` or `ArrayWords`,
-            which is returned as it is; a string, one word as `Automaton.word` reads it; a sequence of letters, one word; or a list of words, each a string or a
-            sequence of letters, of the same length. Integers are always indices: `Automaton.word` gives those of letters that
-            are integers themselves.
+            which is returned as it is; a string, one word as `Automaton.word` reads it; a list of letters, one word; or a list of words, each a string or a list of
+            letters, of the same length. Arrays always contain indices. A list of numbers contains letters if all of them are
+            letters, and indices if not; a list that could be either is refused if the two are different words.
         automaton: the automaton whose letters they are.
 
     Returns:
         The words, as an array of letter indices that can be read in parts.
 
     Raises:
-        InputError: `words` has another form, contains something that is not a letter, or has words of different lengths.
+        InputError: `words` has another form, contains something that is not a letter, or has words of different lengths; or
+            a list of integers could be letters as well as indices of other letters.
     """
     automaton = as_automaton(automaton)
     if isinstance(words, RandomWords) and words.letters > len(automaton.letters):
@@ -141,6 +144,8 @@ def words_of(words: Any, automaton: AutomatonLike) -> Words:
         array = np.asarray(words)
     except ValueError:
         raise InputError(f"`words`: lists of different lengths; {NEEDED}") from None
+    except Exception:
+        raise InputError(f"`words` {show_typed(words)}; {NEEDED}") from None
     if array.ndim == 1:
         array = array[None, :]
     if array.ndim != 2 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
@@ -152,7 +157,8 @@ def words_of(words: Any, automaton: AutomatonLike) -> Words:
         s, t = (int(i) for i in np.argwhere((array < 0) | (array >= len(automaton.letters)))[0])
         raise InputError(
             f"`words`: sequence {s}, token {t + 1}: {int(array[s, t])} is not a letter index of {automaton.name}, "
-            f"which has {len(automaton.letters)} letters (Automaton.word gives the indices of a word)"
+            f"which has {count_noun(len(automaton.letters), 'letter')} ({show_letters(automaton)}); in a list all are letters, or "
+            "all are indices"
         )
     return ArrayWords(array)
 
@@ -160,12 +166,19 @@ def words_of(words: Any, automaton: AutomatonLike) -> Words:
 def _spelt_words(words: list[Any] | tuple[Any, ...], automaton: Automaton) -> Indices | None:
     """Letter indices `[sequences, T]` of a word given by its letters, or of a list of such words; None for numbers."""
     places = {letter: i for i, letter in enumerate(automaton.letters)}
+    numeric = any(_is_number(letter) for letter in automaton.letters)
 
     def is_letter(item: Any) -> bool:
-        return not _is_number(item) and isinstance(item, Hashable) and item in places
+        if not is_hashable(item) or item not in places or (_is_number(item) and not numeric):
+            return False
+        return isinstance(item, bool) == isinstance(automaton.letters[places[item]], bool)
 
     if words and all(is_letter(item) for item in words):
-        return automaton.word(list(words))[None, :]
+        return _require_clear(automaton.word(list(words))[None, :], [words], automaton)
+    if numeric and words and all(isinstance(w, list | tuple) and all(map(is_letter, w)) for w in words):
+        if any(len(word) != len(words[0]) for word in words):
+            raise InputError("`words`: lists of different lengths; words of one run are equally long")
+        return _require_clear(np.stack([automaton.word(list(word)) for word in words]), words, automaton)
     if not any(isinstance(item, str) or _has_labels(item) for item in words):
         return None
     rows = []
@@ -180,6 +193,24 @@ def _spelt_words(words: list[Any] | tuple[Any, ...], automaton: Automaton) -> In
                 f"`words`: word {i} has {len(rows[i])} letters, word 0 has {len(rows[0])}; words of one run are equally long"
             )
     return np.stack(rows)
+
+
+def _require_clear(spelt: Indices, rows: Any, automaton: Automaton) -> Indices:
+    """The indices of a list of letters; `InputError` where the list itself, read as indices, is another word."""
+    flat = [x for row in rows for x in row]
+    if all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in flat):
+        given = np.array(rows, dtype=object).reshape(spelt.shape)
+        if all(0 <= x < len(automaton.letters) for x in flat) and bool((given != spelt).any()):
+            raise InputError(
+                f"`words`: {show_value(rows[0])} could be letters of {automaton.name} ({show_letters(automaton)}) or indices of "
+                "other ones; write `Automaton.word(list)` for letters, and numpy.array(list) for indices"
+            )
+    return spelt
+
+
+def show_letters(automaton: Automaton) -> str:
+    """The first letters, for an error."""
+    return ", ".join(show_value(x) for x in automaton.letters[:8]) + ", ..." * (len(automaton.letters) > 8)
 
 
 def _has_labels(item: Any) -> bool:
@@ -210,10 +241,8 @@ def random_stream(source: AutomatonLike, sequences: int, length: int, seed: int)
     automaton = as_automaton(source, argument="source")
     if not automaton.letters:
         raise InputError(f"{automaton.name}: there are no letters to draw from")
-    if sequences < 0 or length < 0 or seed < 0:
-        raise InputError(
-            f"random words: sequences {sequences}, length {length}, seed {seed} must not be negative"
-        )
+    sequences, length = require_count("sequences", sequences), require_count("length", length)
+    seed = require_count("seed", seed)
     if sequences > MAX_SEQUENCES:
         raise LimitError(
             f"random words: {sequences:,} are more than the {MAX_SEQUENCES:,} that can run side by side: give fewer, or "

@@ -40,6 +40,10 @@ class NormVerdict:
     witness: tuple[Number, ...] | None = None
     excess: Number | None = None
 
+    def __bool__(self) -> bool:
+        """‖A‖₂ ≤ 1."""
+        return self.holds
+
     @property
     def is_isometry(self) -> bool:
         """Whether ‖Ax‖ = ‖x‖ for all x, that is, whether every pivot is 0."""

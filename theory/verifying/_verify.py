@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,10 +16,19 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-from ...foundation._text import html_table, one_line
+from ...foundation._arguments import (
+    require_flag,
+    require_instance,
+    require_list,
+    require_optional_count,
+    require_seconds,
+    show_value,
+)
+from ...foundation._errors import InputError
+from ...foundation._text import html_table, one_line, refuse_truth
 from .._verdict import Verdict, plain
 from ._claim import QUICK, Claim, Effort, Subject
-from ._registry import Entry, entry_of_file
+from ._registry import Entry, entry_of_file, load_claims
 
 BUDGET_SPENT = "the budget was spent before the check was through"
 
@@ -45,6 +54,9 @@ class ClaimOutcome:
     seconds: float
     expected: str | None = None
     error: str | None = None
+
+    def __bool__(self) -> NoReturn:
+        raise refuse_truth(self, "as_expected")
 
     @property
     def as_expected(self) -> bool:
@@ -80,7 +92,7 @@ class ClaimOutcome:
 
 
 def verify_claims(
-    entries: Sequence[Entry],
+    entries: Iterable[Entry | str],
     effort: Effort = QUICK,
     *,
     budget: float | None = None,
@@ -93,14 +105,26 @@ def verify_claims(
     An exception in a check is recorded in the outcome of the claim and not raised.
 
     Args:
-        entries: the claims.
+        entries: the claims: entries of `load_claims()`, that registry itself, or names of claims of the package such as
+            `G.T3`.
         effort: quick or full, with its seed.
         budget: total time in seconds. Short checks are started first (`Claim.seconds`), and a claim that is not finished by then
             is `unknown`. If the system has no interval timer, a check that has begun is finished.
         jobs: number of processes, by default one per core; with 1 the checks run in this process.
         fail_fast: whether to stop at the first outcome that is not as expected; unfinished claims are left out.
         done: called with each outcome as it comes in.
+
+    Raises:
+        InputError: an argument is of the wrong form, or there is no claim of a name.
     """
+    entries = _entries_of(entries)
+    require_instance("effort", effort, Effort, "an Effort, such as QUICK or FULL")
+    if budget is not None:
+        require_seconds("budget", budget)
+    require_optional_count("jobs", jobs, 1)
+    fail_fast = require_flag("fail_fast", fail_fast)
+    if not callable(done):
+        raise InputError(f"`done` {show_value(done)}: it is a function of a ClaimOutcome")
     deadline = None if budget is None else time.time() + budget
     jobs = min(jobs or cpu_count() or 1, len(entries))
     begun = entries if budget is None else sorted(entries, key=lambda entry: entry.claim.seconds)
@@ -162,15 +186,30 @@ def verify_one(entry: Entry, effort: Effort, deadline: float | None = None) -> C
     return ClaimOutcome(claim, _portable(verdict), time.perf_counter() - start, claim.expected)
 
 
-def verify_model(subject: Subject, entries: Sequence[Entry]) -> list[ClaimOutcome]:
+def _entries_of(entries: Iterable[Entry | str]) -> list[Entry]:
+    """Entries as they are, and those of the package's claims of the given names."""
+    wanted = "a list of claims, as load_claims() has them, or of names such as ['G.T3']"
+    found = require_list("entries", entries, wanted)
+    known = load_claims() if any(isinstance(entry, str) for entry in found) else None
+    found = [known[entry] if known is not None and isinstance(entry, str) else entry for entry in found]
+    for entry in found:
+        require_instance("entries", entry, Entry, wanted)
+    return found
+
+
+def verify_model(subject: Subject, entries: Iterable[Entry | str]) -> list[ClaimOutcome]:
     """Apply the claims to a user's model or automaton; claims that say nothing about it are left out.
 
     Args:
         subject: the user's model or automaton.
-        entries: the claims.
+        entries: the claims, as `verify_claims` takes them.
+
+    Raises:
+        InputError: an argument is of the wrong form, or there is no claim of a name.
     """
+    require_instance("subject", subject, Subject, "a Subject, as subject_of_file makes it")
     outcomes = []
-    for entry in entries:
+    for entry in _entries_of(entries):
         if entry.applies is None:
             continue
         start = time.perf_counter()

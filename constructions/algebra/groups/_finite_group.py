@@ -18,6 +18,7 @@ from ...automata._automaton import Automaton, Indices, Label
 from ...automata._completing import object_array
 
 Product = Literal["left", "right"]
+PRODUCTS: tuple[Product, ...] = ("left", "right")
 Law = Callable[[Indices, Indices], Indices]
 
 

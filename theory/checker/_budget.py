@@ -1,0 +1,54 @@
+"""What checking one file may cost: work is counted over all parts of a file, by the size of the numbers, before or as it is done.
+
+The unit is a step with numbers of up to 256 bits; a step with b bits counts 1 + ⌊b/256⌋² units. A file may cost `MAX_WORK` units,
+and `WORK_PER_ENTRY` more for each number and each text that stands in it. So what a small file can ask for is small, and what a
+large one can ask for grows with the file alone. On the machine of 2025 on which the limits were set a million units take about
+20 milliseconds, and no certificate of a construction comes near them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._exact import Field, need
+
+MAX_WORK = 200_000_000
+WORK_PER_ENTRY = 50_000
+
+
+class Budget:
+    """The work that a document may cost, what of it is spent, and the number fields, each made once.
+
+    Args:
+        document: the certificate, or a part of it that is checked alone.
+    """
+
+    def __init__(self, document: Any) -> None:
+        self.work, self.limit = 0, MAX_WORK + WORK_PER_ENTRY * entries(document)
+        self.fields: dict[int, Field] = {}
+
+    def spend(self, steps: int, bits: int = 0) -> None:
+        """Count steps with numbers of so many bits; `Invalid` where the document has no more to spend."""
+        self.work += steps * (1 + (bits >> 8) ** 2)
+        need(self.work <= self.limit, f"to check it takes more than {self.limit:,} units of work")
+
+    def field(self, conductor: int) -> Field:
+        """Q(2cos(2π/N))."""
+        if conductor not in self.fields:
+            self.spend(conductor**2)  # for its minimal polynomial
+            self.fields[conductor] = Field(conductor, self.spend)
+        return self.fields[conductor]
+
+
+def entries(document: Any) -> int:
+    """How many numbers, texts and other values stand in a JSON document, itself one of them if it is no list or object."""
+    count, waiting = 0, [document]
+    while waiting:
+        part = waiting.pop()
+        if type(part) is list:
+            waiting += part
+        elif type(part) is dict:
+            waiting += part.values()
+        else:
+            count += 1
+    return count
