@@ -17,6 +17,7 @@ from ..cascades._automata import Cascade
 from ..cascades._cascade import MAX_LEVEL_LETTERS, cascade
 from ..cascades._image_sets import MAX_IMAGE_SETS, MAX_SET_MOVES
 from ..cascades._layers import CoordinateKind, Wiring, cascade_lrnn
+from ..chains._sizes import MAX_CHAINS, MAX_WINDOW_SETS
 from ..heads._candidates import MAX_DEGREE, HeadCandidate, HeadSearch
 
 
@@ -30,6 +31,8 @@ class Limits:
         image_sets: the largest number of image sets of a cascade.
         set_moves: the largest number of entries in the table of their images (image sets times letters).
         level_letters: the largest number of letters on one level of a cascade.
+        chains: the largest number of chains of sets that are listed at one level of own.chain, to find the next size.
+        window_sets: the largest number of image sets that are listed to find the window of own.window.
     """
 
     degree: int = MAX_DEGREE
@@ -37,6 +40,8 @@ class Limits:
     image_sets: int = MAX_IMAGE_SETS
     set_moves: int = MAX_SET_MOVES
     level_letters: int = MAX_LEVEL_LETTERS
+    chains: int = MAX_CHAINS
+    window_sets: int = MAX_WINDOW_SETS
 
 
 class Problem:
