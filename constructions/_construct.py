@@ -7,7 +7,7 @@ question, each a file of `theorems/`, and takes the cheapest; `realisations_of` 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, overload
 
 from ..foundation._errors import InputError, LimitError, NotRealisableError
@@ -19,6 +19,7 @@ from .automata._automaton import Automaton
 from .cascades._cascade import MAX_LEVEL_LETTERS
 from .cascades._image_sets import MAX_IMAGE_SETS, MAX_SET_MOVES
 from .cascades._layers import CoordinateKind
+from .chains._chain import ChainRNN
 from .heads._candidates import MAX_DEGREE
 from .theorems._construction import Build, Construction, Limits, Problem
 from .theorems._one_layer import group_lrnn
@@ -309,14 +310,50 @@ def _by_default(problem: Problem, request: Request) -> Realisation:
     try:
         found.append(next(realisations_of(problem, "own.LMI")))
     except NotRealisableError:
-        return _fewest_layers(problem)
+        return _cascade_or_chain(problem)
     if problem.permutes_or_resets:  # then the cascade has one layer too
         found.append(next(realisations_of(problem, "G.T4")))
     return min(found, key=cost)
 
 
+MAX_TABLED_STATES = 12
+"""Largest number of states for which the fewest layers of tables are taken; beyond it the least work of tables and rules."""
+TRIED_IMAGE_SETS, TRIED_LEVEL_LETTERS = 3_000, 20_000
+"""Limits on a cascade that is built for more states without having been asked for."""
+
+
+def _cascade_or_chain(problem: Problem) -> Realisation:
+    """In several layers: for few states the cascade of fewer layers; for more states the cascade or the chain of less work.
+
+    A cascade of tables grows exponentially for automata without structure, where a chain of sets stays polynomial.
+    """
+    if len(problem.automaton.states) <= MAX_TABLED_STATES:
+        return _fewest_layers(problem)
+    found = list(realisations_of(problem, "own.chain"))
+    try:
+        found += realisations_of(problem, "own.window")
+    except NotRealisableError:
+        pass
+    limits = problem.limits
+    tried = replace(
+        limits,
+        image_sets=min(limits.image_sets, TRIED_IMAGE_SETS),
+        level_letters=min(limits.level_letters, TRIED_LEVEL_LETTERS),
+    )
+    left_out = ()
+    try:
+        found += realisations_of(Problem(problem.automaton, tried, problem.coordinates), "G.T4")
+    except LimitError:
+        left_out = (
+            f"not tried: the cascade of G.T4 with more than {tried.image_sets:,} image sets or {tried.level_letters:,} letters "
+            "of a level",
+        )
+    best = min(found, key=lambda form: (10**18 if form.work is None else form.work, cost(form)))
+    return replace(best, notes=(*best.notes, *left_out)) if left_out and isinstance(best, ChainRNN) else best
+
+
 def _fewest_layers(problem: Problem) -> Realisation:
-    """The cheaper cascade: that of the automaton's own letters, or that of all maps (n - 1 levels)."""
+    """The cascade of fewer layers: that of the automaton's own letters, or that of all maps (n - 1 levels)."""
     own = next(realisations_of(problem, "G.T4"))
     if problem.is_shallow:
         return own
