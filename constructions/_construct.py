@@ -7,6 +7,7 @@ question, each a file of `theorems/`, and takes the cheapest; `realisations_of` 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, overload
 
@@ -330,17 +331,15 @@ def _cascade_or_chain(problem: Problem) -> Realisation:
     if len(problem.automaton.states) <= MAX_TABLED_STATES:
         return _fewest_layers(problem)
     found = list(realisations_of(problem, "own.chain"))
-    try:
+    with suppress(NotRealisableError):
         found += realisations_of(problem, "own.window")
-    except NotRealisableError:
-        pass
     limits = problem.limits
     tried = replace(
         limits,
         image_sets=min(limits.image_sets, TRIED_IMAGE_SETS),
         level_letters=min(limits.level_letters, TRIED_LEVEL_LETTERS),
     )
-    left_out = ()
+    left_out: tuple[str, ...] = ()
     try:
         found += realisations_of(Problem(problem.automaton, tried, problem.coordinates), "G.T4")
     except LimitError:

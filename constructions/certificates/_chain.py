@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,7 +37,7 @@ def chain_from_certificate(document: Mapping[str, Any], name: str = "certificate
         sizes = tuple(int(size) for size in document["sizes"])
         window = document["window"]
         n = len(automaton.states)
-        falls = all(a > b for a, b in zip(sizes, sizes[1:], strict=False))
+        falls = all(a > b for a, b in itertools.pairwise(sizes))
         if not sizes or not falls or sizes[-1] != 1 or sizes[0] > n or (window is None and sizes[0] != n):
             raise ValueError("sizes")
         return ChainRNN(automaton, sizes, None if window is None else int(window))

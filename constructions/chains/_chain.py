@@ -71,7 +71,9 @@ class ChainRNN(Realisation):
             return f"a chain of sets of {self._list_sizes()} states"
         if self.levels == 0:
             return f"a window of the last {self.window} letters, which tell the state"
-        return f"a window of the last {self.rows} letters, then a chain of sets of {self._list_sizes()} states"
+        return (
+            f"a window of the last {self.rows} letters, then a chain of sets of {self._list_sizes()} states"
+        )
 
     def _list_sizes(self) -> str:
         shown = [str(size) for size in self.sizes]
@@ -93,10 +95,14 @@ class ChainRNN(Realisation):
 
         A letter that moves no state has zeros alone, and is never written.
         """
-        moves = moving_letters(self.automaton.transitions)
-        number = np.where(moves, np.cumsum(moves), 0)
+        number = np.where(self.moves, np.cumsum(self.moves), 0)
         width = max(int(number.max(initial=0)).bit_length(), 1)
         return (number[:, None] >> np.arange(width)) & 1
+
+    @cached_property
+    def moves(self) -> Mask:
+        """Which letters move a state, bool array `[letters]`."""
+        return moving_letters(self.automaton.transitions)
 
     @cached_property
     def resets(self) -> bool:
@@ -194,7 +200,7 @@ class ChainRNN(Realisation):
         points = np.arange(n)
         transitions = np.concatenate([self.automaton.transitions, points[None]])  # letter -1 is the identity
         seen = register[:, :length]
-        full = (seen >= 0).all(axis=1)
+        full: Mask = (seen >= 0).all(axis=1)
         images = np.where(full[:, None], points, start[:, None])
         for letter in seen.T[::-1]:
             images = transitions[letter[:, None], images]
@@ -217,7 +223,7 @@ class ChainRNN(Realisation):
         if self.window is None:
             old = new = np.broadcast_to(np.arange(n), (len(letters), n))
         else:
-            moves = self.bits.any(axis=1)[letters]
+            moves = self.moves[letters]
             shifted = np.concatenate([letters[:, None], register[:, :-1]], axis=1)
             register = np.where(moves[:, None], shifted, register)
             new_states = self.window_states(register, states.start, self.window)
@@ -298,7 +304,8 @@ class ChainRNN(Realisation):
         if self.window is not None:
             found.append(((self.register_transition(x),),))
         for level, acts in enumerate(done):
-            rows = np.concatenate([acts.permutes[:, None], acts.images, acts.target * ~acts.permutes[:, None]], axis=1)
+            resets: Mask = np.logical_not(acts.permutes)
+            rows = np.concatenate([resets[:, None], acts.images, acts.target & resets[:, None]], axis=1)
             first = np.sort(np.unique(rows, axis=0, return_index=True)[1])
             found.append((tuple(self.level_transition(level, acts, int(token)) for token in first),))
         return tuple(found)

@@ -22,6 +22,7 @@ reset to a given indicator.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,7 +87,9 @@ def level_letters(transitions: Indices, x: Indices, old: Indices, new: Indices, 
     target = hit | (missing <= (size - count)[:, None])
     if not real.all():
         left = np.argsort(hit, axis=1, kind="stable")  # first the places that are left, in ascending order
-        number = np.maximum(np.arange(p) - real.sum(axis=1, keepdims=True), 0)  # of the phantom among its set's
+        number = np.maximum(
+            np.arange(p) - real.sum(axis=1, keepdims=True), 0
+        )  # of the phantom among its set's
         images = np.where(real, images, np.take_along_axis(left, number, axis=1))
     images = np.where(permutes[:, None], images, np.arange(p))
     return LevelLetters(permutes, images, target)
@@ -111,7 +114,9 @@ def with_phantoms(states: Mask, size: int) -> Indices:
     """
     count, n = states.shape
     phantoms = np.arange(size) < (size - states.sum(axis=1))[:, None]
-    return members(np.broadcast_to(np.arange(n + size), (count, n + size)), np.concatenate([states, phantoms], axis=1))
+    return members(
+        np.broadcast_to(np.arange(n + size), (count, n + size)), np.concatenate([states, phantoms], axis=1)
+    )
 
 
 def start_indicators(n: int, start: int, sizes: tuple[int, ...], *, phantoms: bool) -> list[Mask]:
@@ -124,11 +129,9 @@ def start_indicators(n: int, start: int, sizes: tuple[int, ...], *, phantoms: bo
         phantoms: X_1 is the start state and phantoms, as with a window, not the states 0, ..., n_1 - 1.
     """
     if phantoms:  # the start comes first, then the phantoms, and each set has its least members
-        return [np.arange(above) < below for above, below in zip(sizes[:-1], sizes[1:], strict=True)]
+        return [np.arange(above) < below for above, below in itertools.pairwise(sizes)]
     chain = start_chain(n, start, sizes)
-    return [
-        np.isin(above, below) for above, below in zip(chain[:-1], chain[1:], strict=True)
-    ]
+    return [np.isin(above, below) for above, below in itertools.pairwise(chain)]
 
 
 def split_permutations(images: Indices) -> tuple[Indices, Indices]:

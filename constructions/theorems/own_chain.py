@@ -21,7 +21,9 @@ def run_starts(problem: Problem) -> list[int]:
 def require_states(problem: Problem, source: str) -> None:
     """`NotRealisableError` for an automaton of one state."""
     if len(problem.automaton.states) == 1:
-        raise NotRealisableError(f"{problem.automaton.name}: {source}: one state needs no chain; leave `theorem` out")
+        raise NotRealisableError(
+            f"{problem.automaton.name}: {source}: one state needs no chain; leave `theorem` out"
+        )
 
 
 def _build(problem: Problem) -> ChainRNN:

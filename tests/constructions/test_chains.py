@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -47,12 +48,25 @@ def forms_of(automaton: Automaton) -> list[ChainRNN]:
     found = list(realisations_of(problem, "own.chain"))
     found += realisations_of(Problem(automaton, Limits(chains=0)), "own.chain")
     windows = find_windows(automaton.transitions)
-    found += [ChainRNN(automaton, tuple(range(w.size, 0, -1)), w.length) for w in (*windows[:1], *windows[-1:])]
+    found += [
+        ChainRNN(automaton, tuple(range(w.size, 0, -1)), w.length) for w in (*windows[:1], *windows[-1:])
+    ]
     assert all(isinstance(form, ChainRNN) for form in found)
     return found  # type: ignore[return-value]
 
 
-CASES = [(2, 1, 0), (2, 3, 1), (3, 2, 0), (3, 2, 1), (4, 2, 0), (4, 3, 1), (5, 2, 2), (6, 2, 0), (7, 3, 1), (11, 2, 0)]
+CASES = [
+    (2, 1, 0),
+    (2, 3, 1),
+    (3, 2, 0),
+    (3, 2, 1),
+    (4, 2, 0),
+    (4, 3, 1),
+    (5, 2, 2),
+    (6, 2, 0),
+    (7, 3, 1),
+    (11, 2, 0),
+]
 
 
 @pytest.fixture(params=CASES, ids=str)
@@ -78,7 +92,7 @@ def follow_by_factors(form: ChainRNN, word: list[int]) -> Iterator[int]:
         others = [x for x in chain[-1] if x != q0]
         chain.append(sorted([q0, *others[: size - 1]]))
     states = []
-    for i, (above, below) in enumerate(zip(chain[:-1], chain[1:], strict=True)):
+    for i, (above, below) in enumerate(itertools.pairwise(chain)):
         u = [int(x in below) for x in above]
         states.append([[x] for x in u + [0] * (form.level_dims[i] - len(u))])
 
@@ -86,12 +100,12 @@ def follow_by_factors(form: ChainRNN, word: list[int]) -> Iterator[int]:
         assert transition.gate == 1
         for factor in transition.factors:
             assert factor.beta == 1
-            dots = [sum(v * H[i][c] for i, v in factor.vector) for c in range(len(H[0]))]
+            dots = [sum(cast("int", v) * H[i][c] for i, v in factor.vector) for c in range(len(H[0]))]
             for i, v in factor.vector:
                 for c, dot in enumerate(dots):
-                    H[i][c] -= v * dot
+                    H[i][c] -= cast("int", v) * dot
         for i, c, value in transition.additive:
-            H[i][c] += value
+            H[i][c] += cast("int", value)
         assert {x for row in H for x in row} <= {0, 1}
         return H
 
@@ -143,7 +157,11 @@ def follow_by_factors(form: ChainRNN, word: list[int]) -> Iterator[int]:
 
 def test_the_factors_follow_the_automaton(automaton: Automaton) -> None:
     generator = np.random.default_rng(1)
-    word = [*generator.integers(0, len(automaton.letters), 60).tolist(), *[0] * 12, *[len(automaton.letters) - 1] * 12]
+    word = [
+        *generator.integers(0, len(automaton.letters), 60).tolist(),
+        *[0] * 12,
+        *[len(automaton.letters) - 1] * 12,
+    ]
     for form in forms_of(automaton):
         q = automaton.start
         for x, found in zip(word, follow_by_factors(form, word), strict=True):
@@ -201,11 +219,11 @@ def test_from_every_state() -> None:
     automaton = random_automaton(6, 2, 5)
     for form in forms_of(automaton):
         for start in range(6):
-            try:
-                assert run(form, random_words(automaton, 2, 40, 0), start=start).errors == 0
-            except InputError as error:
-                assert "`start`" in str(error)
-                assert len(automaton.reachable()) == 6
+            if start != automaton.start and form.window is None and form.sizes != (6, 5, 4, 3, 2, 1):
+                with pytest.raises(InputError, match="`start`"):
+                    run(form, random_words(automaton, 2, 40, 0), start=start)
+                continue
+            assert run(form, random_words(automaton, 2, 40, 0), start=start).errors == 0
 
 
 @pytest.mark.parametrize("p", [1, 2, 3, 4, 7, 12])
@@ -233,7 +251,7 @@ def brute_windows(automaton: Automaton) -> list[Window]:
     """By image sets of all words, length by length."""
     n = len(automaton.states)
     maps = [row for row in automaton.transitions.tolist() if row != list(range(n))]
-    found = {}
+    found: dict[int, int] = {}
     level, seen = {frozenset(range(n))}, []
     for length in range(1, 40):
         level = {frozenset(row[q] for q in s) for s in level for row in maps}
@@ -349,31 +367,31 @@ def _defect(form: ChainRNN) -> str | None:
     automaton = form.automaton
     delta, n, sizes = automaton.transitions.tolist(), len(automaton.states), form.sizes
     every = len(automaton.reachable()) < n
-    todo = []
+    todo: list[tuple[tuple[int, ...], ...]] = []
     for q0 in range(n) if every else [automaton.start]:
-        chain = [tuple(range(n))]
+        first = [tuple(range(n))]
         for size in sizes[1:]:
-            chain.append(tuple(sorted([q0, *[x for x in chain[-1] if x != q0][: size - 1]])))
-        todo.append(tuple(chain))
+            first.append(tuple(sorted([q0, *[x for x in first[-1] if x != q0][: size - 1]])))
+        todo.append(tuple(first))
     seen = set(todo)
     while todo:
         chain = todo.pop()
         for row in delta:
-            new = [chain[0]]
+            after = [chain[0]]
             for i, size in enumerate(sizes[1:]):
                 image = {row[x] for x in chain[i]}
                 if len(image) == len(chain[i]):
-                    new.append(tuple(sorted(row[x] for x in chain[i + 1])))
+                    after.append(tuple(sorted(row[x] for x in chain[i + 1])))
                     continue
                 if len(image) > size:
                     return f"{image} at level {i}"
-                others = [x for x in new[i] if x not in image]
-                new.append(tuple(sorted([*image, *others[: size - len(image)]])))
-            if row[chain[-1][0]] != new[-1][0]:
+                others = [x for x in after[i] if x not in image]
+                after.append(tuple(sorted([*image, *others[: size - len(image)]])))
+            if row[chain[-1][0]] != after[-1][0]:
                 return "wrong state"
-            if tuple(new) not in seen:
-                seen.add(tuple(new))
-                todo.append(tuple(new))
+            if tuple(after) not in seen:
+                seen.add(tuple(after))
+                todo.append(tuple(after))
     return None
 
 
@@ -381,7 +399,9 @@ def test_one_state_and_letters_that_do_nothing() -> None:
     for theorem in ("own.chain", "own.window"):
         with pytest.raises(NotRealisableError, match="one state needs no chain"):
             construct("mod:1", theorem=theorem)
-    still = Automaton((0, 1), ("a",), np.array([[0, 1]]), 0, np.array([True, False], dtype=object), keeps_points=True)
+    still = Automaton(
+        (0, 1), ("a",), np.array([[0, 1]]), 0, np.array([True, False], dtype=object), keeps_points=True
+    )
     (form,) = realisations_of(Problem(still), "own.chain")
     assert check(form).verdict == "valid"
     assert check_chain(json.loads(json.dumps(form.certificate())))

@@ -40,6 +40,7 @@ from __future__ import annotations
 import os
 import sys
 from array import array as packed
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 if not __package__:  # run alone: the files beside this one are found as the package `checker`
@@ -220,7 +221,7 @@ def check(document: Any) -> str:
         integer(window, 1, 2**62, "window")
         need(sizes[0] < n, "sizes[0]: a window leaves fewer states than there are")
         need(moving, "window: no letter moves a state")
-        need(all(a - b == 1 for a, b in zip(sizes, sizes[1:], strict=False)), "sizes: with a window each is one less")
+        need(all(a - b == 1 for a, b in pairwise(sizes)), "sizes: with a window each is one less")
         listed = check_window(moving, n, sizes[0], window)
         facts = f"after {window:,} letters at most {sizes[0]} states, {listed:,} image sets listed"
         rows = window + (len(sizes) > 1)

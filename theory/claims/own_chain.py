@@ -12,7 +12,12 @@ from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import check_random_cases
 from ._chains import draw_automaton, find_defect
 
-CLAIM = Claim("own.chain", "Any automaton of n states in at most n - 1 layers, by chains of sets", "supported", seconds=8)
+CLAIM = Claim(
+    "own.chain",
+    "Any automaton of n states in at most n - 1 layers, by chains of sets",
+    "supported",
+    seconds=8,
+)
 
 
 def verify(effort: Effort = QUICK) -> Verdict:
@@ -51,7 +56,9 @@ def verify(effort: Effort = QUICK) -> Verdict:
 def draw_chain(generator: np.random.Generator) -> ChainRNN:
     """A random automaton with planned sizes, or with sizes that fall by one."""
     automaton = draw_automaton(generator)
-    return ChainRNN(automaton, plan_sizes(automaton.transitions, starts_of(automaton), int(generator.choice([0, 2_000]))))
+    return ChainRNN(
+        automaton, plan_sizes(automaton.transitions, starts_of(automaton), int(generator.choice([0, 2_000])))
+    )
 
 
 def draw_short_chain(generator: np.random.Generator) -> ChainRNN:

@@ -67,5 +67,9 @@ def draw_short_window(generator: np.random.Generator) -> ChainRNN:
         assert form.window is not None
         if form.window > 1 and generator.integers(2):
             return ChainRNN(form.automaton, form.sizes, form.window - 1)
-        if form.levels > 0 and all(w.size >= form.sizes[0] for w in find_windows(form.automaton.transitions) if w.length <= form.window):
+        if form.levels > 0 and all(
+            w.size >= form.sizes[0]
+            for w in find_windows(form.automaton.transitions)
+            if w.length <= form.window
+        ):
             return ChainRNN(form.automaton, form.sizes[1:], form.window)

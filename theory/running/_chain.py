@@ -116,7 +116,7 @@ class ChainStepper:
         form.require_start(start)
         self.form, self.start = form, start
         self.name = "exact" if dtype == "exact" else float_format(dtype).name
-        self.number = np.dtype(np.int64 if dtype == "exact" else np.float64)
+        self.number: Any = np.dtype(np.int64 if dtype == "exact" else np.float64)
         self.transitions = form.automaton.transitions
         self.letter_of = np.full(2 ** form.bits.shape[1], -1, dtype=np.int64)
         codes = self.code(form.bits)
@@ -135,10 +135,10 @@ class ChainStepper:
         """
         form = self.form
         first = form.start_states(self.start).repeat(sequences)
-        register = np.zeros((sequences, form.rows, form.bits.shape[1]), dtype=self.number)
-        levels = []
+        register: Floats = np.zeros((sequences, form.rows, form.bits.shape[1]), dtype=self.number)
+        levels: list[Floats] = []
         for u, dim in zip(first.indicators, form.level_dims, strict=True):
-            H = np.zeros((sequences, dim), dtype=self.number)
+            H: Floats = np.zeros((sequences, dim), dtype=self.number)
             H[:, : u.shape[1]] = u
             levels.append(H)
         return ChainState(register, tuple(levels), first.start, first.start)
@@ -175,8 +175,7 @@ class ChainStepper:
 
     def shift(self, register: Floats, x: Indices) -> Floats:
         """The register after letters: the oldest erased, turned by swaps, the new one's bits written in front."""
-        bits = self.form.bits[x]
-        moves = bits.any(axis=1)
+        bits, moves = self.form.bits[x], self.form.moves[x]
         H = register[moves]
         H[:, -1] -= H[:, -1]
         for j in reversed(range(H.shape[1] - 1)):
@@ -199,12 +198,12 @@ class ChainStepper:
             return everything, everything, np.zeros(len(x), dtype=bool)
         code = self.code(register)
         letters = self.letter_of[code]
-        wrong: Mask = ((code > 0) & (letters < 0)).any(axis=1) | (form.bits.any(axis=1)[x] & (letters[:, 0] != x))
+        moves = form.moves[x]
+        wrong: Mask = ((code > 0) & (letters < 0)).any(axis=1) | (moves & (letters[:, 0] != x))
         new = form.window_states(letters, start, form.window)
         if form.levels == 0:
             state = new.argmax(axis=1)[:, None]
             return state, state, wrong
-        moves = form.bits.any(axis=1)[x]
         before = np.where(moves[:, None], letters[:, 1:], letters[:, :-1])
         old = form.window_states(before, start, form.window)
         wrong = wrong | (new.sum(axis=1) > form.sizes[0]) | (old.sum(axis=1) > form.sizes[0])
@@ -289,7 +288,9 @@ def _run_part(
         for letters in tokens:
             register = stepper.shift(register, letters)
             registers.append(register)
-    told = np.concatenate(registers) if registers else np.zeros((len(x), 0, 1), dtype=stepper.number)
+    told: Floats = np.zeros((len(x), 0, 1), dtype=stepper.number)
+    if registers:
+        told = np.concatenate(registers)
     old, new, wrong = stepper.top_sets(told, np.tile(states.start, length), x)
     clock.tell(done + length)
     levels = []
