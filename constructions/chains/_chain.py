@@ -200,7 +200,7 @@ class ChainRNN(Realisation):
         points = np.arange(n)
         transitions = np.concatenate([self.automaton.transitions, points[None]])  # letter -1 is the identity
         seen = register[:, :length]
-        full: Mask = (seen >= 0).all(axis=1)
+        full = np.logical_and.reduce(seen >= 0, axis=1)
         images = np.where(full[:, None], points, start[:, None])
         for letter in seen.T[::-1]:
             images = transitions[letter[:, None], images]
