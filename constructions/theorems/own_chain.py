@@ -35,7 +35,7 @@ def _build(problem: Problem) -> ChainRNN:
 CONSTRUCTION = Construction(
     source="own.chain",
     title="any automaton of n states in at most n - 1 layers, by a chain of sets",
-    order=110,
+    order=112,
     examples=("T4", "mod_arith:3", "random:states=12,letters=2,seed=1"),
     refusals={"mod:1": "one state needs no chain"},
     build=_build,

@@ -28,7 +28,7 @@ def _build(problem: Problem) -> ChainRNN:
 CONSTRUCTION = Construction(
     source="own.window",
     title="any automaton without letters that permute the states, by a window of letters and a chain of sets",
-    order=120,
+    order=114,
     examples=("tomita:4", "random:states=20,letters=2,seed=1", "regex:(a|b)*a(a|b)(a|b)"),
     refusals={"mod:1": "one state needs no chain", "T3": "a letter permutes them"},
     build=_build,
