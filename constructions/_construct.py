@@ -307,6 +307,8 @@ def _by_default(problem: Problem, request: Request) -> Realisation:
     """Without bounds: one layer where it is known that one does, else the cascade; nothing else is built."""
     if problem.automaton.is_permutation:
         return _in_one_layer(None, request.exactness)(problem)
+    if not problem.automaton.outputs_follow_states:  # a table's read-out sees the state after the token alone
+        return min(_chains(problem), key=_work_first)
     found = []
     try:
         found.append(next(realisations_of(problem, "own.LMI")))
@@ -330,9 +332,7 @@ def _cascade_or_chain(problem: Problem) -> Realisation:
     """
     if len(problem.automaton.states) <= MAX_TABLED_STATES:
         return _fewest_layers(problem)
-    found = list(realisations_of(problem, "own.chain"))
-    with suppress(NotRealisableError):
-        found += realisations_of(problem, "own.window")
+    found = _chains(problem)
     limits = problem.limits
     tried = replace(
         limits,
@@ -347,8 +347,21 @@ def _cascade_or_chain(problem: Problem) -> Realisation:
             f"not tried: the cascade of G.T4 with more than {tried.image_sets:,} image sets or {tried.level_letters:,} letters "
             "of a level",
         )
-    best = min(found, key=lambda form: (10**18 if form.work is None else form.work, cost(form)))
+    best = min(found, key=_work_first)
     return replace(best, notes=(*best.notes, *left_out)) if left_out and isinstance(best, ChainRNN) else best
+
+
+def _chains(problem: Problem) -> list[Realisation]:
+    """The chain of sets, and the one behind a window where there is one; they have the state before each token too."""
+    found = list(realisations_of(problem, "own.chain"))
+    with suppress(NotRealisableError):
+        found += realisations_of(problem, "own.window")
+    return found
+
+
+def _work_first(found: Realisation) -> tuple[int, tuple[int, int, bool, int, int]]:
+    """Least work, then as `cost`."""
+    return (10**18 if found.work is None else found.work, cost(found))
 
 
 def _fewest_layers(problem: Problem) -> Realisation:

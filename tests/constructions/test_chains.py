@@ -408,3 +408,26 @@ def test_one_state_and_letters_that_do_nothing() -> None:
     assert check(form).verdict == "valid"
     assert check_chain(json.loads(json.dumps(form.certificate())))
     assert run(form, random_words(still, 2, 10, 0)).errors == 0
+
+
+def test_mealy_machines_whose_outputs_need_the_state_before_are_constructed() -> None:
+    """A table's read-out sees the state after the token; the default is then a chain."""
+    machine = {"idle": {"go": "busy", "stop": "idle"}, "busy": {"go": "busy", "stop": "idle"}}
+    outputs = {"idle": {"go": "started", "stop": "nothing"}, "busy": {"go": "nothing", "stop": "stopped"}}
+    automaton = Automaton.from_transitions(machine, start="idle", mealy=outputs)
+    assert not automaton.outputs_follow_states
+    found = construct(automaton)
+    assert found.kind == "chain"
+    assert check(found, automaton).verdict == "valid"
+    assert run(found, random_words(automaton, 4, 60, 0)).errors == 0
+    assert construct("dyck1:2").automaton.outputs_follow_states
+
+
+def test_large_automata_have_an_answer() -> None:
+    """One hundred states at random: no cascade of tables is possible, and `construct` takes seconds."""
+    found = construct("random:states=100,letters=4,seed=1")
+    assert found.kind == "chain"
+    assert found.depth <= 24
+    assert any("G.T4" in note for note in found.notes)
+    assert check(found).verdict == "valid"
+    assert run(found, random_words(found.automaton, 4, 60, 0)).errors == 0
