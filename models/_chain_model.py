@@ -56,6 +56,7 @@ class ChainModel(nn.Module):
 
     transitions: Tensor
     bits: Tensor
+    like: Tensor
 
     def __init__(
         self, form: ChainRNN, *, dtype: torch.dtype = torch.float32, mode: str = "auto", backend: str = "auto"
@@ -68,6 +69,7 @@ class ChainModel(nn.Module):
         self.form, self.dtype, self.mode, self.backend = form, dtype, mode, backend
         self.register_buffer("transitions", torch.from_numpy(np.array(form.automaton.transitions)))
         self.register_buffer("bits", torch.from_numpy(np.array(form.bits)))
+        self.register_buffer("like", torch.from_numpy(np.array(form.like)))
 
     def initial_states(self, batch: int) -> list[Tensor]:
         """The state of each layer before the first token, `[batch, heads, dim, value_dim]` each.
@@ -213,11 +215,13 @@ class ChainModel(nn.Module):
         own = (self.bits << torch.arange(self.bits.shape[1], device=x.device)).sum(1)
         letter_of = torch.full((2 ** self.bits.shape[1],), -1, device=x.device)
         moving = own.nonzero()[:, 0]
-        letter_of[own[moving]] = moving
+        letter_of[own[moving]] = self.like[moving]
         broken = (code < 0) | (code >= len(letter_of))
         letters = letter_of[torch.where(broken, 0, code)]
         moves = own[x] > 0
-        wrong = broken.any(1) | ((code > 0) & (letters < 0)).any(1) | (moves & (letters[:, 0] != x))
+        wrong = (
+            broken.any(1) | ((code > 0) & (letters < 0)).any(1) | (moves & (letters[:, 0] != self.like[x]))
+        )
         assert form.window is not None
         new = self._window_states(letters[:, : form.window])
         if form.levels == 0:

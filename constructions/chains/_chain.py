@@ -90,12 +90,20 @@ class ChainRNN(Realisation):
         return 0 if self.window is None else self.window + (self.levels > 0)
 
     @cached_property
-    def bits(self) -> Indices:
-        """What the register holds for each letter, int array `[letters, bits]`: its number from 1, in binary.
+    def like(self) -> Indices:
+        """For each letter the first letter that maps the states alike, int array `[letters]`."""
+        _, first, kind = np.unique(self.automaton.transitions, axis=0, return_index=True, return_inverse=True)
+        return np.asarray(first[kind.reshape(-1)], dtype=np.int64)
 
-        A letter that moves no state has zeros alone, and is never written.
+    @cached_property
+    def bits(self) -> Indices:
+        """What the register holds for each letter, int array `[letters, bits]`: the number of its map, in binary.
+
+        The different maps that move a state are numbered from 1 in the order of the letters. A letter that moves none has zeros
+        alone, and is never written.
         """
-        number = np.where(self.moves, np.cumsum(self.moves), 0)
+        first = self.moves & (self.like == np.arange(len(self.like)))
+        number = np.where(self.moves, np.cumsum(first)[self.like], 0)
         width = max(int(number.max(initial=0)).bit_length(), 1)
         return (number[:, None] >> np.arange(width)) & 1
 
@@ -224,7 +232,7 @@ class ChainRNN(Realisation):
             old = new = np.broadcast_to(np.arange(n), (len(letters), n))
         else:
             moves = self.moves[letters]
-            shifted = np.concatenate([letters[:, None], register[:, :-1]], axis=1)
+            shifted = np.concatenate([self.like[letters][:, None], register[:, :-1]], axis=1)
             register = np.where(moves[:, None], shifted, register)
             new_states = self.window_states(register, states.start, self.window)
             if self.levels == 0:
@@ -368,7 +376,8 @@ class ChainStates:
     """What the layers hold for several words, by the rule alone.
 
     Attributes:
-        register: the last letters, int array `[words, rows]`, the newest first, -1 where there was none yet.
+        register: the last letters that move a state, each as the first letter with its map, int array `[words, rows]`, the newest
+            first, -1 where there was none yet.
         start: the state in which each word began, int array `[words]`.
         indicators: u of each level, bool arrays `[words, n_i]`.
     """

@@ -139,7 +139,7 @@ def show_chain(form: ChainRNN, *, max_letters: int = 30) -> str:
         width = form.bits.shape[1]
         lines.append(
             f"layer 1: the last {count_noun(form.rows, 'letter')}, a row of {count_noun(width, 'bit')} each: erase the last row, "
-            "swap it to the front, write the letter's number from 1 in binary"
+            "swap it to the front, write the number of the letter's map, from 1, in binary"
         )
     first = 1 + (form.window is not None)
     for i, (size, below) in enumerate(zip(form.sizes[:-1], form.sizes[1:], strict=True)):

@@ -125,7 +125,7 @@ def follow_by_factors(form: ChainRNN, word: list[int]) -> Iterator[int]:
         if form.window is not None:
             register = apply(layers.pop(0), register)
             rows = [sum(b << i for i, b in enumerate(row)) - 1 for row in register]
-            moving = [a for a, row in enumerate(delta) if row != everything]
+            moving = [a for a, row in enumerate(delta) if row != everything and delta.index(row) == a]
             letters = [moving[r] if r >= 0 else -1 for r in rows]
             if form.levels == 0:
                 (state,) = window_set(letters)
@@ -221,7 +221,12 @@ def test_from_every_state(seed: int) -> None:
     listed = len(automaton.reachable()) == 6  # from the start alone
     for form in forms_of(automaton):
         for start in range(6):
-            if listed and start != automaton.start and form.window is None and form.sizes != (6, 5, 4, 3, 2, 1):
+            if (
+                listed
+                and start != automaton.start
+                and form.window is None
+                and form.sizes != (6, 5, 4, 3, 2, 1)
+            ):
                 with pytest.raises(InputError, match="`start`"):
                     run(form, random_words(automaton, 2, 40, 0), start=start)
                 continue
@@ -431,3 +436,20 @@ def test_large_automata_have_an_answer() -> None:
     assert any("G.T4" in note for note in found.notes)
     assert check(found).verdict == "valid"
     assert run(found, random_words(found.automaton, 4, 60, 0)).errors == 0
+
+
+def test_letters_that_act_alike_are_one_in_the_register() -> None:
+    automaton = random_automaton(5, 2, 1)
+    doubled = Automaton(
+        automaton.states, ("a", "b", "c", "d", "e"), automaton.transitions[[0, 1, 0, 1, 1]], automaton.start, automaton.outputs,
+        keeps_points=True,
+    )  # fmt: skip
+    narrow, wide = forms_of(automaton)[-1], forms_of(doubled)[-1]
+    assert narrow.bits.shape[1] == wide.bits.shape[1] == 2
+    assert (narrow.sizes, narrow.window) == (wide.sizes, wide.window)
+    word = np.random.default_rng(0).integers(0, 5, 60).tolist()
+    q = automaton.start
+    for x, found in zip(word, follow_by_factors(wide, word), strict=True):
+        q = int(doubled.transitions[x, q])
+        assert found == q
+    assert run(wide, random_words(doubled, 3, 50, 0)).errors == 0

@@ -22,7 +22,8 @@ token, R' after it. a(R) ⊆ R', because a(w(Q)) = (wa)(Q) ⊆ v(Q), v the last 
    before, and where a is not injective on R_i, |a(R_i)| ≤ |R_i| - 1 ≤ n_{i+1}.
 Layers. Layer by layer, H ← C_k···C_1 H + B, C = I - β v vᵀ, β = 1 and v = e_i - e_j (a swap, orthogonal) or e_i (a
 projection): ‖C‖ ≤ 1.
-5. The window: rows of bits, a letter's number from 1 in binary, zeros for none yet; m + 1 rows, or m where n_1 = 1. A token erases
+5. The window: rows of bits, in binary the number of a letter's map among the different maps that move a state, from 1 in the
+   order of the letters, zeros for none yet; m + 1 rows, or m where n_1 = 1. A token erases
    the last row, swaps it to the front past all others, and adds its bits there. So the rows are the last letters, newest first:
    they tell R and R', before the token by the rows from the second on.
 6. Level i: u, the indicator of X_{i+1} among the members of X_i in ascending order, reads (a, X_i, X'_i), which the layers above tell.

@@ -120,7 +120,7 @@ class ChainStepper:
         self.transitions = form.automaton.transitions
         self.letter_of = np.full(2 ** form.bits.shape[1], -1, dtype=np.int64)
         codes = self.code(form.bits)
-        self.letter_of[codes[codes > 0]] = np.flatnonzero(codes)
+        self.letter_of[codes[codes > 0]] = form.like[codes > 0]
 
     @staticmethod
     def code(bits: NDArray[Any]) -> Indices:
@@ -199,7 +199,7 @@ class ChainStepper:
         code = self.code(register)
         letters = self.letter_of[code]
         moves = form.moves[x]
-        wrong: Mask = ((code > 0) & (letters < 0)).any(axis=1) | (moves & (letters[:, 0] != x))
+        wrong: Mask = ((code > 0) & (letters < 0)).any(axis=1) | (moves & (letters[:, 0] != form.like[x]))
         new = form.window_states(letters, start, form.window)
         if form.levels == 0:
             state = new.argmax(axis=1)[:, None]
