@@ -313,38 +313,39 @@ def _by_default(problem: Problem, request: Request) -> Realisation:
     try:
         found.append(next(realisations_of(problem, "own.LMI")))
     except NotRealisableError:
-        return _cascade_or_chain(problem)
+        return _least_work(problem)
     if problem.permutes_or_resets:  # then the cascade has one layer too
         found.append(next(realisations_of(problem, "G.T4")))
     return min(found, key=cost)
 
 
-MAX_TABLED_STATES = 12
-"""Largest number of states for which the fewest layers of tables are taken; beyond it the least work of tables and rules."""
+FEW_STATES = 12
+"""Largest number of states for which a cascade is built whatever it takes within the limits."""
 TRIED_IMAGE_SETS, TRIED_LEVEL_LETTERS = 3_000, 20_000
 """Limits on a cascade that is built for more states without having been asked for."""
 
 
-def _cascade_or_chain(problem: Problem) -> Realisation:
-    """In several layers: for few states the cascade of fewer layers; for more states the cascade or the chain of less work.
+def _least_work(problem: Problem) -> Realisation:
+    """In several layers: the automaton's own cascade or a chain of sets, whichever takes less work.
 
-    A cascade of tables grows exponentially for automata without structure, where a chain of sets stays polynomial.
+    A cascade is a table, and grows exponentially for automata without structure, where a chain stays polynomial. The cascade of all
+    maps (own.n-1) takes no less work than the automaton's own.
     """
-    if len(problem.automaton.states) <= MAX_TABLED_STATES:
-        return _fewest_layers(problem)
     found = _chains(problem)
     limits = problem.limits
-    tried = replace(
-        limits,
-        image_sets=min(limits.image_sets, TRIED_IMAGE_SETS),
-        level_letters=min(limits.level_letters, TRIED_LEVEL_LETTERS),
-    )
+    if len(problem.automaton.states) > FEW_STATES:
+        limits = replace(
+            limits,
+            image_sets=min(limits.image_sets, TRIED_IMAGE_SETS),
+            level_letters=min(limits.level_letters, TRIED_LEVEL_LETTERS),
+        )
     left_out: tuple[str, ...] = ()
     try:
-        found += realisations_of(Problem(problem.automaton, tried, problem.coordinates), "G.T4")
+        # first, so that it is taken where a chain takes as much work
+        found = [*realisations_of(Problem(problem.automaton, limits, problem.coordinates), "G.T4"), *found]
     except LimitError:
         left_out = (
-            f"not tried: the cascade of G.T4 with more than {tried.image_sets:,} image sets or {tried.level_letters:,} letters "
+            f"not tried: the cascade of G.T4 with more than {limits.image_sets:,} image sets or {limits.level_letters:,} letters "
             "of a level",
         )
     best = min(found, key=_work_first)
@@ -362,17 +363,6 @@ def _chains(problem: Problem) -> list[Realisation]:
 def _work_first(found: Realisation) -> tuple[int, tuple[int, int, bool, int, int]]:
     """Least work, then as `cost`."""
     return (10**18 if found.work is None else found.work, cost(found))
-
-
-def _fewest_layers(problem: Problem) -> Realisation:
-    """The cascade of fewer layers: that of the automaton's own letters, or that of all maps (n - 1 levels)."""
-    own = next(realisations_of(problem, "G.T4"))
-    if problem.is_shallow:
-        return own
-    try:
-        return min(own, next(realisations_of(problem, "own.n-1")), key=cost)
-    except LimitError:
-        return own
 
 
 def _cheapest(
