@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from ...constructions.chains._chain import ChainRNN
@@ -30,6 +31,12 @@ def _horizons(form: ChainRNN, max_codes: int) -> None:
     return
 
 
+def _draw(form: ChainRNN, path: str | Path, max_letters: int, max_dim: int, options: tuple[str, str]) -> None:
+    from ..pictures._chain import draw_chain
+
+    draw_chain(form, path, max_letters, max_dim, options)
+
+
 def _machine(form: ChainRNN, answers: Any, arithmetic: Any) -> Any:
     from ..proofs._machine import chain_machine
 
@@ -50,6 +57,7 @@ KIND = TheoryKind(
     run=_run,
     complete=_complete,
     horizons=_horizons,
+    draw=_draw,
     machine=_machine,
     proof=_proof,
     digest="chain",
