@@ -418,7 +418,10 @@ def test_one_state_and_letters_that_do_nothing() -> None:
 def test_mealy_machines_whose_outputs_need_the_state_before_are_constructed() -> None:
     """A table's read-out sees the state after the token; the default is then a chain."""
     machine: Any = {"idle": {"go": "busy", "stop": "idle"}, "busy": {"go": "busy", "stop": "idle"}}
-    outputs: Any = {"idle": {"go": "started", "stop": "nothing"}, "busy": {"go": "nothing", "stop": "stopped"}}
+    outputs: Any = {
+        "idle": {"go": "started", "stop": "nothing"},
+        "busy": {"go": "nothing", "stop": "stopped"},
+    }
     automaton = Automaton.from_transitions(machine, start="idle", mealy=outputs)
     assert not automaton.outputs_follow_states
     found = construct(automaton)

@@ -36,7 +36,7 @@ MUTATIONS = [
     Mutation(RULE + "level_letters", "place[rows, new] =", "place[rows, old] =", "places among the old set are taken for those in the new one"),
     Mutation(RULE + "level_letters", "count == real.sum(axis=1)", "count == p", "phantoms count as states that are merged", FACTORS),
     Mutation(RULE + "split_permutations", "turned(-rank), turned(1 - rank)", "turned(1 - rank), turned(-rank)", "the two rounds of swaps change places"),
-    Mutation(FORM + "ChainRNN.bits", "np.cumsum(moves), 0)", "np.cumsum(moves) - 1, 0)", "the first letter is written as none"),
+    Mutation(FORM + "ChainRNN.bits", "np.cumsum(first)[self.like]", "np.cumsum(first)[self.like] - 1", "the first letter is written as none"),
     Mutation(FORM + "ChainRNN.window_states", "in seen.T[::-1]:", "in seen.T:", "the newest letter acts first"),
     Mutation(FORM + "ChainRNN.level_transition", "range(p, 2 * p) if both", "range(p) if both", "a reset erases u in place of v", FACTORS),
     Mutation(FORM + "ChainRNN.level_transition", "additive=written", "additive=()", "a reset writes nothing", FACTORS),

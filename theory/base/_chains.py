@@ -136,7 +136,13 @@ def false_chains() -> Iterator[tuple[str, Document]]:
     yield "a set that is not that of all states", chain(COUNT, [3, 2, 1])
     yield "a window with a size left out", chain(COUNT, [3, 1], 1)
     yield "permutations alone, with one factor less", chain([[1, 2, 0]], [3, 1], householders=1)
-    others: dict[str, Any] = {"layers": 2, "householders": 7, "dim": 7, "integer_bound": 2, "formats": FORMATS[:-1]}
+    others: dict[str, Any] = {
+        "layers": 2,
+        "householders": 7,
+        "dim": 7,
+        "integer_bound": 2,
+        "formats": FORMATS[:-1],
+    }
     for key, value in others.items():
         yield f"another summary.{key}", chain(COUNT, [4, 3, 2, 1], None, **{key: value})
     yield "the register with one row less", chain(COUNT, [2, 1], 2, dim=2)
