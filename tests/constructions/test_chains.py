@@ -137,7 +137,8 @@ def follow_by_factors(form: ChainRNN, word: list[int]) -> Iterator[int]:
         else:
             old = new = everything
         for i, transition in enumerate(layers):
-            H = states[i] = apply(transition, states[i])
+            known, H = True, apply(transition, states[i])
+            states[i] = H
             p = sizes[i]
             u = [H[j][0] for j in range(p)]
             real = [m for m in old if m < n]
@@ -149,9 +150,11 @@ def follow_by_factors(form: ChainRNN, word: list[int]) -> Iterator[int]:
             elif form.keeps_old(i):
                 before = [m for j, m in enumerate(old) if H[p + j][0]]
             else:
-                before = []  # the last level, where nobody asks
+                before, known = [], False  # the last level, where nobody asks
+            assert not known or before == chain[i + 1]
             old, new = before, [m for j, m in enumerate(new) if u[j]]
             assert len(new) == sizes[i + 1]
+            chain[i + 1] = new
         yield new[0]
 
 
