@@ -34,7 +34,7 @@ MUTATIONS = [
     Mutation(RULE + "level_letters", "missing <= (size", "missing < (size", "sets are filled up with one member too few"),
     Mutation(RULE + "level_letters", "hit | (missing", "(missing", "the image is left out of a reset's set"),
     Mutation(RULE + "level_letters", "place[rows, new] =", "place[rows, old] =", "places among the old set are taken for those in the new one"),
-    Mutation(RULE + "level_letters", "count == real.sum(axis=1)", "count == p", "phantoms count as states that are merged", FACTORS),
+    Mutation(RULE + "level_letters", "count == real.sum(axis=1)", "count == p", "phantoms count as states that are merged", equivalent_because="while a set has phantoms, its last one is left out of the next set, so that a reset gives the same set as the permutation"),
     Mutation(RULE + "split_permutations", "turned(-rank), turned(1 - rank)", "turned(1 - rank), turned(-rank)", "the two rounds of swaps change places"),
     Mutation(FORM + "ChainRNN.bits", "np.cumsum(first)[self.like]", "np.cumsum(first)[self.like] - 1", "the first letter is written as none"),
     Mutation(FORM + "ChainRNN.window_states", "in seen.T[::-1]:", "in seen.T:", "the newest letter acts first"),
