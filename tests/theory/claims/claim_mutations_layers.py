@@ -36,6 +36,14 @@ def off_by_one(residues: Any) -> Any:
     return changed
 
 
+def without_second_size(plan_sizes: Any) -> Any:
+    def changed(*arguments: Any) -> Any:
+        sizes = plan_sizes(*arguments)
+        return sizes[:1] + sizes[2:] if len(sizes) > 3 else sizes
+
+    return changed
+
+
 def new_for_old(top_sets: Any) -> Any:
     def changed(*arguments: Any) -> Any:
         _, new, wrong = top_sets(*arguments)
@@ -159,7 +167,7 @@ MUTATIONS = [
     Mutation("DP.L3", "theory.claims.dp_l3:gh_factor", lambda f: lambda beta, v: f(2 * beta, v), "sign: reflections for projections"),
     Mutation("DP.L3", "theory.claims.dp_l3:read", lambda f: lambda buffer, oldest: f(buffer, oldest)[::-1], "order: the last token first"),
     Mutation("own.chain", "theory.running._chain:split_permutations", lambda f: lambda images: f(images)[::-1], "order: the second round of swaps first"),
-    Mutation("own.chain", "theory.claims.own_chain:plan_sizes", lambda _: lambda transitions, *_: (transitions.shape[1], 1), "sizes: one level for every automaton"),
+    Mutation("own.chain", "theory.claims.own_chain:plan_sizes", without_second_size, "sizes: the second one left out"),
     Mutation("own.window", "theory.running._chain:ChainStepper.top_sets", new_for_old, "wiring: the set after the token for the one before it"),
     Mutation("own.window", "constructions.chains._chain:ChainRNN.window_states", turned_register, "order: the newest letter acts first"),
     Mutation("own.T2tight", "constructions.theorems.own_t2tight:FLIP", lambda _: Transition(), "sign: 1 for -1"),
