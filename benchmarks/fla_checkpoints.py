@@ -30,7 +30,7 @@ from mirrormata.benchmarks.machine import driver_version, installed
 from mirrormata.constructions._construct import construct
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions.automata._labels import label_text
-from mirrormata.models._constructed import from_construction
+from mirrormata.models._kinds import from_construction
 from mirrormata.models.fla._export import FlaCheckpoint, fla_checkpoint
 from mirrormata.models.fla._folder import save_fla
 

@@ -136,8 +136,8 @@ def construct(
         return
     with show_work("constructing"):
         found = choose_or_refuse(automaton, request, limits)
-    if show or latex or picture is not None:
-        table_of(found, "leave --show, --latex and --picture out; its factors are in the certificate (-o)")
+    if latex:
+        table_of(found, "leave --latex out; --show prints what it does")
     if picture is not None:
         from ..theory.pictures._construction import draw_construction
 

@@ -73,6 +73,7 @@ from .cascades._holonomy import holonomy_of_maps as holonomy_of_maps
 from .cascades._image_sets import ImageSets as ImageSets
 from .cascades._image_sets import image_sets as image_sets
 from .cascades._layers import cascade_lrnn as cascade_lrnn
+from .chains._chain import ChainRNN as ChainRNN
 from .formats.att import parse_att as parse_att
 from .formats.att import read_att as read_att
 from .formats.att import write_att as write_att

@@ -7,7 +7,8 @@ question, each a file of `theorems/`, and takes the cheapest; `realisations_of` 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Literal, overload
 
 from ..foundation._arguments import require_choice, require_optional_count
@@ -20,6 +21,7 @@ from .automata._automaton import Automaton
 from .cascades._cascade import MAX_LEVEL_LETTERS
 from .cascades._image_sets import MAX_IMAGE_SETS, MAX_SET_MOVES
 from .cascades._layers import CoordinateKind
+from .chains._chain import ChainRNN
 from .heads._candidates import MAX_DEGREE
 from .theorems._construction import Build, Construction, Limits, Problem
 from .theorems._one_layer import group_lrnn
@@ -301,25 +303,62 @@ def _by_default(problem: Problem, request: Request) -> Realisation:
     """Without bounds: one layer where it is known that one does, else the cascade; nothing else is built."""
     if problem.automaton.is_permutation:
         return _in_one_layer(None, request.exactness)(problem)
+    if not problem.automaton.outputs_follow_states:  # a table's read-out sees the state after the token alone
+        return min(_chains(problem), key=_work_first)
     found = []
     try:
         found.append(next(realisations_of(problem, "own.LMI")))
     except NotRealisableError:
-        return _fewest_layers(problem)
+        return _least_work(problem)
     if problem.permutes_or_resets:  # then the cascade has one layer too
         found.append(next(realisations_of(problem, "G.T4")))
     return min(found, key=cost)
 
 
-def _fewest_layers(problem: Problem) -> Realisation:
-    """The cheaper cascade: that of the automaton's own letters, or that of all maps (n - 1 levels)."""
-    own = next(realisations_of(problem, "G.T4"))
-    if problem.is_shallow:
-        return own
+FEW_STATES = 12
+"""Largest number of states for which a cascade is built whatever it takes within the limits."""
+TRIED_IMAGE_SETS, TRIED_LEVEL_LETTERS = 3_000, 20_000
+"""Limits on a cascade that is built for more states without having been asked for."""
+
+
+def _least_work(problem: Problem) -> Realisation:
+    """In several layers: the automaton's own cascade or a chain of sets, whichever takes less work.
+
+    A cascade is a table, and grows exponentially for automata without structure, where a chain stays polynomial. The cascade of all
+    maps (own.n-1) takes no less work than the automaton's own.
+    """
+    found = _chains(problem)
+    limits = problem.limits
+    if len(problem.automaton.states) > FEW_STATES:
+        limits = replace(
+            limits,
+            image_sets=min(limits.image_sets, TRIED_IMAGE_SETS),
+            level_letters=min(limits.level_letters, TRIED_LEVEL_LETTERS),
+        )
+    left_out: tuple[str, ...] = ()
     try:
-        return min(own, next(realisations_of(problem, "own.n-1")), key=cost)
+        # first, so that it is taken where a chain takes as much work
+        found = [*realisations_of(Problem(problem.automaton, limits, problem.coordinates), "G.T4"), *found]
     except LimitError:
-        return own
+        left_out = (
+            f"not tried: the cascade of G.T4 with more than {limits.image_sets:,} image sets or {limits.level_letters:,} letters "
+            "of a level",
+        )
+    best = min(found, key=_work_first)
+    return replace(best, notes=(*best.notes, *left_out)) if left_out and isinstance(best, ChainRNN) else best
+
+
+def _chains(problem: Problem) -> list[Realisation]:
+    """The chain of sets, and the one behind a window where there is one; they have the state before each token too."""
+    found = list(realisations_of(problem, "own.chain"))
+    with suppress(NotRealisableError):
+        found += realisations_of(problem, "own.window")
+    return found
+
+
+def _work_first(found: Realisation) -> tuple[int, tuple[int, int, bool, int, int]]:
+    """Least work, then as `cost`."""
+    return (10**18 if found.work is None else found.work, cost(found))
 
 
 def _cheapest(

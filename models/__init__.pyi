@@ -1,7 +1,7 @@
 """Layers and models that can be trained, tasks, training, comparison, checkpoints and reports; loaded on first use."""
 
+from ._chain_model import ChainModel as ChainModel
 from ._config import ModelConfig as ModelConfig
-from ._constructed import from_construction as from_construction
 from ._constructed import write_constructed as write_constructed
 from ._evaluation import Evaluation as Evaluation
 from ._evaluation import evaluate as evaluate
@@ -10,6 +10,7 @@ from ._evaluation_file import evaluate_folder as evaluate_folder
 from ._families import Family as Family
 from ._families import find_family as find_family
 from ._families import load_families as load_families
+from ._kinds import from_construction as from_construction
 from ._model import Block as Block
 from ._model import GatedMLP as GatedMLP
 from ._model import Model as Model

@@ -1,4 +1,4 @@
-"""`from_construction`: an exact LRNN as weights of the very modules that are trained; `write_constructed`: as a model folder.
+"""An exact LRNN as weights of the very modules that are trained, and as a model folder.
 
 Such a model is tested and compared like a trained one.
 """
@@ -20,6 +20,7 @@ from ..foundation._errors import InputError, LimitError
 from ..theory.arithmetic._rounding import float_format
 from ..theory.running._weights import Rounding, dense_codes
 from ._config import ModelConfig
+from ._kinds import MAX_ENTRIES
 from ._model import Block, Model
 from ._model_file import save_model
 from .layers._table_read_out import TableReadOut
@@ -27,40 +28,13 @@ from .layers.delta_product import DeltaProduct
 from .tasks._automaton import AutomatonTask
 from .tasks._task import TaskSettings
 
-MAX_ENTRIES = 50_000_000
-"""Largest number of weights in one array of a constructed model."""
 
-
-def from_construction(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> Model:
-    """Make a model that computes an LRNN token by token, with the same code and kernels as a trained model.
-
-    Letters are embedded as unit vectors. A head of n × d becomes n heads of the model with the same keys, values and
-    strengths. The i-th of them has the query e_i, so that together they output the whole state. The factors write the additive
-    terms. With one layer, the classes of the read-out are the rows of `LRNN.decode`, scored by the distance to
-    their codes. With several layers, tables lead from layer to layer, and the classes are the automaton's states and "none".
-    The labels (`ModelConfig.meaning`) are the automaton's states.
+def model_of_table(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> Model:
+    """The model that computes an LRNN, see `from_construction`.
 
     Args:
-        lrnn: a construction by GH factors, with any number of layers.
+        lrnn: a construction by GH factors, of any number of layers.
         max_entries: largest number of weights in one array.
-
-    Returns:
-        A model with one seed, whose numbers are rounded once to float32.
-
-    Raises:
-        InputError: a letter is not a product of GH factors (G.A3, DP.T6).
-        NotRealisableError: the factors cannot write an additive term.
-        LimitError: an array has more than `max_entries` weights.
-
-    Source: arXiv 2502.10297 for the layer whose weights these are; the construction names its own source.
-
-    Example:
-        >>> import torch
-        >>> from mirrormata import construct
-        >>> model = from_construction(construct("parity"))
-        >>> logits, _ = model(torch.tensor([[[1, 1, 1]]]))
-        >>> model.answers(logits).tolist()
-        [[[1, 0, 1]]]
     """
     shapes = [_Shape(layer, lrnn.automaton.name) for layer in lrnn.layers]
     layered = len(shapes) > 1
@@ -248,5 +222,5 @@ def write_constructed(
         raise InputError(
             f"{settings.spec}: a construction has no BOS and names states: bos false, labels state"
         )
-    model = from_construction(lrnn, max_entries=max_entries)
+    model = model_of_table(lrnn, max_entries=max_entries)
     save_model(folder, model, task.contract((1, 1), ("1000",)).as_json())

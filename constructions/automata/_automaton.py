@@ -163,6 +163,18 @@ class Automaton:
             f"<Automaton {self.name!r:.60}: {states}, {letters}, start {self.states[self.start]!r:.40}{kind}>"
         )
 
+    @cached_property
+    def outputs_follow_states(self) -> bool:
+        """Whether each output follows from the letter and the state *after* it; some Mealy machines need the state before."""
+        if not self.is_mealy:
+            return True
+        seen: dict[tuple[int, int], object] = {}
+        for x, (row, outputs) in enumerate(zip(self.transitions.tolist(), self.outputs, strict=True)):
+            for after, output in zip(row, outputs, strict=True):
+                if seen.setdefault((x, after), output) != output:
+                    return False
+        return True
+
     @property
     def is_mealy(self) -> bool:
         """Whether the output depends on the letter just read and the state before it."""

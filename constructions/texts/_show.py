@@ -32,6 +32,7 @@ from ..algebra._cyclotomic import Algebraic, Number, simplest
 from ..algebra._householder import GHFactor
 from ..algebra._matrices import identity
 from ..automata._automaton import Indices
+from ..chains._chain import ChainRNN
 
 MAX_MATRIX = 12
 """Largest dimension of which matrices are printed."""
@@ -115,6 +116,54 @@ def show_delay(form: BlockDelay, *, max_letters: int = 30) -> str:
         more = count_noun(len(letters) - max_letters, "more letter")
         lines.append(f"... {more}: `max_letters` {len(letters)} shows all")
     return "\n".join(lines) + "\n"
+
+
+def show_chain(form: ChainRNN, *, max_letters: int = 30) -> str:
+    """A chain of sets as plain text: figures, its layers, and what its first letters do at the start.
+
+    `max_letters`: letters of which the transitions from the start are written out; a last line says how many more there are.
+    `InputError` where it is below 1.
+    """
+    check_max_letters(max_letters)
+    automaton, letters = form.automaton, form.automaton.letters
+    lines = [
+        f"{label_text(automaton.name)}: {form.construction} ({form.theorem})",
+        f"{count_noun(len(automaton.states), 'state')}, {count_noun(len(letters), 'letter')}; "
+        f"{count_noun(form.depth, 'layer')}, 1 head each, at most {count_noun(form.householders, 'factor')}, "
+        f"dimension {form.dim}; integer with bound 1, bit-exact in {' '.join(form.formats)}",
+        CONVENTION,
+        *(f"note: {note}" for note in form.notes),
+        "",
+    ]
+    if form.window is not None:
+        width = form.bits.shape[1]
+        lines.append(
+            f"layer 1: the last {count_noun(form.rows, 'letter')}, a row of {count_noun(width, 'bit')} each: erase the last row, "
+            "swap it to the front, write the number of the letter's map, from 1, in binary"
+        )
+    first = 1 + (form.window is not None)
+    for i, (size, below) in enumerate(zip(form.sizes[:-1], form.sizes[1:], strict=True)):
+        kept = "; a second half keeps the indicator before the last reset" if form.keeps_old(i) else ""
+        lines.append(
+            f"layer {first + i}: which {below} of {size} members of the set above, dimension {form.level_dims[i]}{kept}"
+        )
+    lines += ["", "from the start"]
+    titles = [f"layer {i + 1}" for i in range(form.depth)]
+    for label in letters[:max_letters]:
+        (token,) = form.transitions_of([label])
+        for title, transition in zip(titles, token, strict=True):
+            lines.append(f"  letter {label_text(label)}, {title}: {_name_factors(transition)}")
+    if len(letters) > max_letters:
+        more = count_noun(len(letters) - max_letters, "more letter")
+        lines.append(f"... {more}: `max_letters` {len(letters)} shows all")
+    return "\n".join(lines) + "\n"
+
+
+def _name_factors(transition: Transition) -> str:
+    """Keys in the order applied, β = 1 each, and what is added."""
+    keys = ", ".join(vector_text(factor.vector) for factor in transition.factors)
+    text = f"keys {keys}" if keys else "no factor"
+    return f"{text}; add {_entries(transition.additive)}" if transition.additive else text
 
 
 def check_max_letters(max_letters: int) -> None:

@@ -18,6 +18,7 @@ from ..cascades._automata import Cascade
 from ..cascades._cascade import MAX_LEVEL_LETTERS, cascade
 from ..cascades._image_sets import MAX_IMAGE_SETS, MAX_SET_MOVES
 from ..cascades._layers import CoordinateKind, Wiring, cascade_lrnn
+from ..chains._sizes import MAX_CHAINS, MAX_WINDOW_SETS
 from ..heads._candidates import MAX_DEGREE, HeadCandidate, HeadSearch
 
 
@@ -31,9 +32,12 @@ class Limits:
         image_sets: the largest number of image sets of a cascade.
         set_moves: the largest number of entries in the table of their images (image sets times letters).
         level_letters: the largest number of letters on one level of a cascade.
+        chains: the largest number of chains of sets that are listed at one level of own.chain, to find the next size; 0: each size is one
+            less than the one before.
+        window_sets: the largest number of image sets that are listed to find the window of own.window.
 
     Raises:
-        InputError: one of them is not a positive whole number; the message names it as `construct` does, such as `max_degree`.
+        InputError: one of them is not a positive whole number (0 is possible for the chains); the message names it as `construct` does, such as `max_degree`.
     """
 
     degree: int = MAX_DEGREE
@@ -41,10 +45,12 @@ class Limits:
     image_sets: int = MAX_IMAGE_SETS
     set_moves: int = MAX_SET_MOVES
     level_letters: int = MAX_LEVEL_LETTERS
+    chains: int = MAX_CHAINS
+    window_sets: int = MAX_WINDOW_SETS
 
     def __post_init__(self) -> None:
         for part in fields(self):
-            require_count(f"max_{part.name}", getattr(self, part.name), 1)
+            require_count(f"max_{part.name}", getattr(self, part.name), 0 if part.name == "chains" else 1)
 
 
 class Problem:

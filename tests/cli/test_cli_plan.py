@@ -169,7 +169,7 @@ def test_block_delay(call: Any, tmp_path: Path) -> None:
     assert "has no --start" in call("run", path, "--random", "1", "--start", other).error
 
 
-@pytest.mark.parametrize("options", [("--show",), ("--latex",), ("--picture", "mirrors.svg")])
+@pytest.mark.parametrize("options", [("--latex",), ("--picture", "mirrors.svg")])
 def test_no_pages_of_a_block_delay(call: Any, tmp_path: Path, options: tuple[str, ...]) -> None:
     if len(options) > 1:
         options = (options[0], str(tmp_path / options[1]))

@@ -171,7 +171,9 @@ def test_paths_in_python(place: Path) -> None:
             with pytest.raises(InputError) as caught:
                 write(path)
             assert "\n" not in str(caught.value)
-    assert path not in wrong or f"`path` {path!r}: it is the path of a file, a text" in str(caught.value)
+            assert path not in wrong or f"`path` {path!r}: it is the path of a file, a text" in str(
+                caught.value
+            )
     with pytest.raises(InputError, match="No space left on device"):
         m.write_certificate(document, "/dev/full")
     for name in ("y" * 5000, "loop"):

@@ -12,7 +12,7 @@ from mirrormata.constructions._construct import construct
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.models._config import ModelConfig
-from mirrormata.models._constructed import from_construction
+from mirrormata.models._kinds import from_construction
 from mirrormata.models._model import Model
 from mirrormata.models._model_file import save_model
 from mirrormata.models.layers.delta_product import DeltaProduct

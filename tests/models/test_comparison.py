@@ -14,7 +14,7 @@ from mirrormata.constructions._construct import construct
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.foundation._errors import InputError, LimitError
-from mirrormata.models._constructed import from_construction
+from mirrormata.models._kinds import from_construction
 from mirrormata.models.comparison._compare import compare
 from mirrormata.models.comparison._extraction import Method
 from mirrormata.models.comparison._procrustes import align_letters, align_points, disparity

@@ -16,7 +16,7 @@ from mirrormata.constructions._written_values import find_written_values
 from mirrormata.constructions.algebra._householder import GHFactor
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.foundation._errors import InputError, LimitError, NotRealisableError
-from mirrormata.models._constructed import from_construction
+from mirrormata.models._kinds import from_construction
 from mirrormata.models._model_stepper import ModelStepper
 from mirrormata.theory.proofs._prove import prove
 

@@ -14,9 +14,9 @@ from mirrormata.constructions._construct import construct
 from mirrormata.foundation._errors import InputError, LimitError
 from mirrormata.models import _evaluation as evaluation
 from mirrormata.models._config import ModelConfig
-from mirrormata.models._constructed import from_construction
 from mirrormata.models._evaluation import Evaluation, evaluate
 from mirrormata.models._evaluation_file import evaluate_folder
+from mirrormata.models._kinds import from_construction
 from mirrormata.models._model import Model
 from mirrormata.models.tasks._automaton import AutomatonTask
 from mirrormata.models.tasks._sampling import IGNORED

@@ -10,7 +10,7 @@ import pytest
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import separating_word
 from mirrormata.foundation._errors import LimitError
-from mirrormata.models._constructed import from_construction
+from mirrormata.models._kinds import from_construction
 from mirrormata.models.comparison._clusters import (
     clusters_of,
     find_principal_directions,

@@ -13,13 +13,13 @@ from torch import Tensor, nn
 
 from mirrormata.constructions._construct import construct
 from mirrormata.foundation._errors import InputError
-from mirrormata.models._constructed import from_construction
 from mirrormata.models._evaluation_file import (
     ShortMemory,
     evaluate_folder,
     layers_to_shorten,
     with_short_memory,
 )
+from mirrormata.models._kinds import from_construction
 from mirrormata.models.layers._seeded import State
 from mirrormata.models.training._train import train
 from mirrormata.tests.cli.command_line import Outcome

@@ -18,7 +18,7 @@ from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.foundation._errors import InputError
 from mirrormata.models._config import ModelConfig
-from mirrormata.models._constructed import from_construction
+from mirrormata.models._kinds import from_construction
 from mirrormata.models._model import Model
 from mirrormata.models._model_file import save_model
 from mirrormata.models._sources import load_stepper, prove, spectrum_of_model

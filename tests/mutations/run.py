@@ -35,6 +35,7 @@ PARTS = {
     "impossibility": "impossibility",
     "bounds": "bounds",
     "kernel plans": "kernel_plans",
+    "chains": "certificates",
 }
 """The part of the base that is about an area."""
 FIRST = """

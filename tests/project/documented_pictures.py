@@ -16,6 +16,7 @@ from mirrormata.theory._horizon import horizons
 from mirrormata.theory._run_file import margin_series
 from mirrormata.theory.pictures._automaton import draw_automaton
 from mirrormata.theory.pictures._cascade import draw_cascade
+from mirrormata.theory.pictures._construction import draw_construction
 from mirrormata.theory.pictures._mirrors import draw_mirrors
 from mirrormata.theory.pictures._run import draw_run
 from mirrormata.theory.spectra._model import model_spectrum
@@ -72,6 +73,8 @@ PICTURES: dict[str, Callable[[Path], None]] = {
     "kernels-roofline.svg": lambda path: draw_roofline(results(), path),
     "claims.svg": claims,
     "modular-arithmetic.svg": modular_arithmetic,
+    "t4-chain.svg": lambda path: draw_construction(construct("T4", theorem="own.chain"), path),
+    "tomita4-window.svg": lambda path: draw_construction(construct("tomita:4", theorem="own.window"), path),
     "mod_arith5.svg": lambda path: draw_cascade(construct("mod_arith:5"), path),
 }
 """What draws each picture."""

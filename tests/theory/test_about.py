@@ -59,6 +59,30 @@ def test_every_kind_is_about_its_own_automaton_and_no_other(name: str) -> None:
         assert other.reason.startswith(f"valid, but not about {spec}: ")
 
 
+CHAINS = {"T3": "own.chain", "tomita:4": "own.window"}
+
+
+@pytest.mark.parametrize("spec", CHAINS)
+def test_a_chain_is_about_its_own_automaton_and_no_other(spec: str) -> None:
+    """With another start, output or transition it is a valid certificate still, of another automaton."""
+    document = full_certificate(construct(spec, theorem=CHAINS[spec]))
+    own = check(document, automaton_from_spec(spec))
+    assert (own.verdict, own.automaton, own.word) == ("valid", spec, None), own.reason
+    for other in (*set(CHAINS) - {spec}, "parity", "S3"):
+        assert check(document, automaton_from_spec(other)).verdict == "other"
+    seen = set()
+    for seed in range(30):
+        automaton = changed(spec, seed)
+        if not np.array_equal(automaton.transitions, automaton_from_spec(spec).transitions):
+            seen.add(check(document, automaton).verdict)
+            seen.add(
+                check(
+                    full_certificate(construct(automaton, theorem="own.chain")), automaton_from_spec(spec)
+                ).verdict
+            )
+    assert seen == {"other"}
+
+
 def test_all_kinds_are_kept() -> None:
     assert {file.stem for file in OLD.glob("*.json")} == set(ABOUT)
 

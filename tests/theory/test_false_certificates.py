@@ -17,6 +17,7 @@ import pytest
 
 import mirrormata
 from mirrormata.constructions._construct import construct
+from mirrormata.constructions._realisation import realisation_from_certificate
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.certificates._table import certificate, lrnn_from_certificate
 from mirrormata.tests.constructions.tables import construct_table
@@ -262,6 +263,56 @@ def test_no_change_of_a_leaf_or_of_the_structure_is_accepted(name: str) -> None:
     ]
     for what, path, changed in draw.sample(changes, min(120, len(changes))):
         assert check(changed).verdict == "invalid", (what, path)
+
+
+CHAINS = [
+    ("mod_arith:3", "own.chain"),
+    ("random:states=12,letters=2,seed=4", "own.window"),
+    ("S3", "own.chain"),
+]
+
+
+@pytest.mark.parametrize(("spec", "theorem"), CHAINS)
+def test_no_change_of_a_chain_but_that_of_its_automaton_is_accepted(spec: str, theorem: str) -> None:
+    """Every leaf beside the automaton to many other values, and every change of the structure.
+
+    Sizes may fall more slowly than planned: that is another certificate, and a valid one.
+    """
+    document, draw = copied(construct(spec, theorem=theorem).certificate()), random.Random(5)
+    assert check(document).verdict == "valid"
+    for path in leaves(document):
+        if path[:2] in (("automaton", "transitions"), ("automaton", "outputs"), ("automaton", "start")):
+            continue
+        for _ in range(12):
+            value = corrupted(value_at(document, path), draw)
+            larger = (
+                path[0] == "sizes"
+                and theorem == "own.chain"
+                and type(value) is int
+                and value > value_at(document, path)
+            )
+            assert larger or check(replaced(document, path, value)).verdict == "invalid", (path, value)
+    of_automaton = ("automaton", "transitions"), ("automaton", "outputs")
+    for what, path, changed in structural(document):
+        if path[:2] not in of_automaton:
+            assert check(changed).verdict == "invalid", (what, path)
+
+
+@pytest.mark.parametrize(("spec", "theorem"), CHAINS)
+def test_a_chain_that_is_accepted_follows_the_automaton_in_its_certificate(spec: str, theorem: str) -> None:
+    """The rule holds for any automaton, so that other transitions with the same sizes may be right, and larger sizes."""
+    document, draw = copied(construct(spec, theorem=theorem).certificate()), random.Random(6)
+    places = [
+        path for path in leaves(document) if path[:2] == ("automaton", "transitions") or path[0] == "sizes"
+    ]
+    n, accepted = document["automaton"]["states"], 0
+    for _ in range(60):
+        changed = replaced(document, draw.choice(places), draw.randrange(n))
+        if changed != document and check(changed).verdict == "valid":
+            accepted += 1
+            found = realisation_from_certificate(changed)
+            assert run(found, random_words(found, 4, 100, seed=1)).errors == 0
+    assert accepted or spec == "S3"  # where a letter is no permutation any more another summary is due
 
 
 REGIONS = ["equivalent_regions", "equivalent_regions_exact"]

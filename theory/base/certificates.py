@@ -1,7 +1,7 @@
 """True certificates of every kind, which the checkers must accept, and false ones, which they must refuse.
 
 A false one is not malformed: it is a true one changed in what it says, and in all else that follows from the change, so that
-a checker that leaves out one step of the proof would take it. `_equivalences.py` has those about rounding arithmetics;
+a checker that leaves out one step of the proof would take it. `_equivalences.py` has those about rounding arithmetics, `_chains.py` those about chains of sets;
 certificates of bounds and impossibility are in `bounds.py` and `impossibility.py`.
 """
 
@@ -19,6 +19,7 @@ from .._check import check
 from .._horizon import full_certificate
 from ..checker import _exact as exact
 from ..checker import horizon
+from . import _chains as chains
 from . import _equivalences as equivalences
 
 Document = dict[str, Any]
@@ -73,6 +74,7 @@ def cases() -> Iterator[tuple[str, str | None]]:
         yield name, why_accepted(document)
     yield from horizons()
     yield from equivalences.cases()
+    yield from chains.cases()
     yield from numbers()
 
 

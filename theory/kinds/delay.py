@@ -39,9 +39,9 @@ def _machine(form: BlockDelay, answers: Any, arithmetic: Any) -> Any:
 def _proof(
     form: BlockDelay, automaton: Any, arithmetic: Any, max_states: int, max_seconds: float | None
 ) -> Any:
-    from ..proofs._quick import delay_proof
+    from ..proofs._quick import rule_proof
 
-    return delay_proof(form, automaton, arithmetic)
+    return rule_proof(form, automaton, arithmetic)
 
 
 KIND = TheoryKind(

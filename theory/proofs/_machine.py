@@ -8,10 +8,12 @@ from ...constructions._delay import BlockDelay
 from ...constructions._lrnn import LRNN
 from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
+from ...constructions.chains._chain import ChainRNN
 from ...foundation._errors import InputError
 from .._kinds import kind_of
 from ..arithmetic._arithmetic import Arithmetic, Exact, Kernel, PerOp, PerStep, Rounded
 from ..arithmetic._rounding import FloatFormat
+from ..running._chain import ChainStepper
 from ..running._delay import DelayStepper
 from ..running._stepper import LayeredStepper, table_stepper
 from ._answers import Answers, answers_of
@@ -55,6 +57,13 @@ def delay_machine(form: BlockDelay, answers: Answers, arithmetic: Any) -> Machin
     return StepperMachine(DelayStepper(form, _plain_format(arithmetic)), answers)
 
 
+def chain_machine(form: ChainRNN, answers: Answers, arithmetic: Any) -> Machine:
+    """A chain of sets in exact integers, or in a format that holds them."""
+    if isinstance(arithmetic, Exact):
+        return StepperMachine(ChainStepper(form), answers)
+    return StepperMachine(ChainStepper(form, _plain_format(arithmetic)), answers)
+
+
 def answers_to(model: Any, automaton: Automaton, of_stepper: Answers | None = None) -> Answers:
     """How a model is held against the automaton; `of_stepper` as in `machine_of`."""
     if isinstance(model, NpzModel):
@@ -88,6 +97,6 @@ def _plain_format(arithmetic: Any) -> FloatFormat:
     ):
         return arithmetic.values
     raise InputError(
-        f"arithmetic {arithmetic.name}: several layers and block delays are run in per_step with a float format, "
+        f"arithmetic {arithmetic.name}: several layers, block delays and chains are run in per_step with a float format, "
         "nearest even"
     )

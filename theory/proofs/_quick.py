@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ...constructions._delay import BlockDelay
 from ...constructions._lrnn import LRNN
 from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
@@ -162,10 +161,10 @@ def _by_regions(model: LRNN | NpzModel, answers: Answers, arithmetic: Any) -> Pr
     )  # fmt: skip
 
 
-def delay_proof(form: BlockDelay, automaton: Automaton, arithmetic: Any) -> Proof | None:
-    """The delay lemma, proved by its checker; the numbers are integers of the format, so nothing is rounded.
+def rule_proof(form: Realisation, automaton: Automaton, arithmetic: Any) -> Proof | None:
+    """For a form whose letters are computed: its rule, proved by the checker of its kind, where nothing is rounded.
 
-    The formats are those that the checker has computed from the tables, not what the construction says of itself.
+    The formats are those that the checker has computed itself, not what the construction says of itself.
     """
     exact = isinstance(arithmetic, Exact)
     dtype = (
@@ -180,10 +179,11 @@ def delay_proof(form: BlockDelay, automaton: Automaton, arithmetic: Any) -> Proo
         return None
     if found.verdict != "valid" or not (exact or dtype in document["summary"]["formats"]):
         return None
-    why = "the delay's tables" if exact else "every layer keeps its integers exactly in this arithmetic"
+    kind = form.kind
+    why = f"the rule of the {kind}" if exact else "every layer keeps its integers exactly in this arithmetic"
     return Proof(
-        "equivalent", automaton, "", "delay", 0, 0, "states", f"{why}; {found.reason}; its certificate is of kind delay",
-        certify=lambda: document if exact else "the model's own, of kind delay, is about exact numbers",
+        "equivalent", automaton, "", kind, 0, 0, "states", f"{why}; {found.reason}; its certificate is of kind {kind}",
+        certify=lambda: document if exact else f"the model's own, of kind {kind}, is about exact numbers",
         checked="certificate",
     )  # fmt: skip
 

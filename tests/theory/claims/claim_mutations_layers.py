@@ -36,6 +36,28 @@ def off_by_one(residues: Any) -> Any:
     return changed
 
 
+def without_second_size(plan_sizes: Any) -> Any:
+    def changed(*arguments: Any) -> Any:
+        sizes = plan_sizes(*arguments)
+        return sizes[:1] + sizes[2:] if len(sizes) > 3 else sizes
+
+    return changed
+
+
+def new_for_old(top_sets: Any) -> Any:
+    def changed(*arguments: Any) -> Any:
+        _, new, wrong = top_sets(*arguments)
+        return new, new, wrong
+
+    return changed
+
+
+def turned_register(window_states: Any) -> Any:
+    return lambda form, register, start, length: window_states(
+        form, register[:, :length][:, ::-1], start, length
+    )
+
+
 def swap_as_negative_swap(_: Any) -> Any:
     return lambda i, j: gh_factor(1, {i: 1, j: 1})
 
@@ -144,6 +166,10 @@ MUTATIONS = [
     Mutation("DP.L2", "constructions.theorems._rotations:rotation", lambda f: lambda k, m: f(k + 1, m), "angle: one step more"),
     Mutation("DP.L3", "theory.claims.dp_l3:gh_factor", lambda f: lambda beta, v: f(2 * beta, v), "sign: reflections for projections"),
     Mutation("DP.L3", "theory.claims.dp_l3:read", lambda f: lambda buffer, oldest: f(buffer, oldest)[::-1], "order: the last token first"),
+    Mutation("own.chain", "theory.running._chain:split_permutations", lambda f: lambda images: f(images)[::-1], "order: the second round of swaps first"),
+    Mutation("own.chain", "theory.claims.own_chain:plan_sizes", without_second_size, "sizes: the second one left out"),
+    Mutation("own.window", "theory.running._chain:ChainStepper.top_sets", new_for_old, "wiring: the set after the token for the one before it"),
+    Mutation("own.window", "constructions.chains._chain:ChainRNN.window_states", turned_register, "order: the newest letter acts first"),
     Mutation("own.T2tight", "constructions.theorems.own_t2tight:FLIP", lambda _: Transition(), "sign: 1 for -1"),
     Mutation("own.T2tight", "constructions.theorems.own_t2tight:residues", off_by_one, "every letter adds one more"),
     Mutation("H.A5inv", "constructions.theorems._rotations:icosahedral_rotations", two_exchanged, "order: two half-turns change places"),
