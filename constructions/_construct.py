@@ -317,6 +317,8 @@ def _by_default(problem: Problem, request: Request) -> Realisation:
 
 FEW_STATES = 12
 """Largest number of states for which a cascade is built whatever it takes within the limits."""
+FEWEST_STATES = 8
+"""Largest number of states for which the cascade of all maps is tried too."""
 TRIED_IMAGE_SETS, TRIED_LEVEL_LETTERS = 3_000, 20_000
 """Limits on a cascade that is built for more states without having been asked for."""
 
@@ -325,7 +327,7 @@ def _least_work(problem: Problem) -> Realisation:
     """In several layers: the automaton's own cascade or a chain of sets, whichever takes less work.
 
     A cascade is a table, and grows exponentially for automata without structure, where a chain stays polynomial. The cascade of all
-    maps (own.n-1) takes no less work than the automaton's own.
+    maps (own.n-1) seldom takes less work than the automaton's own, and is tried for the fewest states alone.
     """
     found = _chains(problem)
     limits = problem.limits
@@ -344,6 +346,9 @@ def _least_work(problem: Problem) -> Realisation:
             f"not tried: the cascade of G.T4 with more than {limits.image_sets:,} image sets or {limits.level_letters:,} letters "
             "of a level",
         )
+    if len(problem.automaton.states) <= FEWEST_STATES:
+        with suppress(LimitError):
+            found += realisations_of(problem, "own.n-1")
     best = min(found, key=_work_first)
     return replace(best, notes=(*best.notes, *left_out)) if left_out and isinstance(best, ChainRNN) else best
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..constructions._lrnn import LRNN
 from ..constructions._realisation import realisation_from_certificate
 from ..constructions.automata._automaton import Automaton, Indices
+from ..foundation._arguments import require_count
 from ..foundation._errors import InputError
 from ..foundation._text import count_noun
 from ._kinds import kind_of, require_run
@@ -103,6 +104,8 @@ def run_file(
         raise InputError(
             f"run: `{'length' if length is not None else 'seed'}` is of random words (`random`); with `word` leave it out"
         )
+    if random is not None:
+        require_count("random", random, 0)
     if random == 0 or length == 0:
         raise InputError(
             f"run: `{'random' if random == 0 else 'length'}` 0 runs nothing: give a number from 1 on"

@@ -90,7 +90,7 @@ RUN_ERRORS = [
     (("parity",), ("--word", "--random")),
     (("parity", "--word", "0", "--random", "2"), ("--word", "--random")),
     (("parity", "--word", "012"), ("as characters in a row, '2' is not a letter", "'0', '1'")),
-    (("parity", "--random", "-3"), ("sequences -3",)),
+    (("parity", "--random", "-3"), ("--random -3",)),
     (("parity", "--random", "3", "--length", "-1"), ("length -1",)),
     (("parity", "--random", "3", "--seed", "-1"), ("seed -1",)),
     (("parity", "--random", "x"), ("--random",)),

@@ -135,7 +135,7 @@ def test_words_of_an_automaton() -> None:
     assert PARITY.output("aa") is True
     with pytest.raises(InputError, match=r"`output\(word\)` gives the output"):
         as_automaton(ROWS).accepts("a")
-    with pytest.raises(InputError, match="'b' is not a letter; the letters are 'a'"):
+    with pytest.raises(InputError, match="'b' is not a letter; separated by blanks"):
         PARITY.run("ab")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,7 @@ from mirrormata.constructions._realisation import Realisation, cost
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._householder import product_of
 from mirrormata.constructions.automata._automaton import Automaton
-from mirrormata.constructions.cascades._cascade import cascade, cascade_of_all_maps
+from mirrormata.constructions.cascades._cascade import cascade_of_all_maps
 from mirrormata.constructions.theorems._construction import Limits, Problem
 from mirrormata.constructions.theorems._registry import all_constructions
 from mirrormata.foundation._errors import LimitError, NotRealisableError
@@ -110,8 +111,8 @@ def merging(count: int, first: int = 0) -> list[Automaton]:
 
 
 def test_n_minus_1_layers() -> None:
-    """own.n-1 on a hundred automata; levels of n, n - 1, ..., 2 points; the default has min(levels, n - 1) layers."""
-    default_counts: dict[bool, int] = {True: 0, False: 0}
+    """own.n-1 on a hundred automata; levels of n, n - 1, ..., 2 points; the default takes no more work."""
+    defaults: Counter[str] = Counter()
     for drawn in merging(100):
         n = len(drawn.states)
         levels = cascade_of_all_maps(drawn).levels
@@ -121,16 +122,15 @@ def test_n_minus_1_layers() -> None:
         assert (len(made.layers), made.exactness, made.norm) == (n - 1, "integer", "at most 1")
         certified_and_right(made, 15)
         default = construct(drawn)
-        own = len(cascade(drawn).levels)
+        defaults[default.theorem] += 1
         if default.theorem == "own.LMI":
-            assert len(default.layers) == 1
-        else:
-            assert len(default.layers) == min(own, n - 1)
-            assert default.theorem == ("G.T4" if own < n - 1 else "own.n-1") or own == n - 1
-            assert default.householders is not None
-        default_counts[default.theorem == "own.n-1"] += 1
-    assert default_counts[True] > 3  # so that both kinds occur
-    assert default_counts[False] > 3
+            assert default.depth == 1
+            continue
+        works = [
+            f.work for th in ("G.T4", "own.n-1", "own.chain") for f in realisations_of(Problem(drawn), th)
+        ]
+        assert default.work == min(work for work in (*works, default.work) if work is not None)
+    assert {theorem for theorem, count in defaults.items() if count > 3} >= {"own.LMI", "G.T4"}
 
 
 def test_too_many_image_sets_leave_the_automatons_own_cascade() -> None:
@@ -140,8 +140,11 @@ def test_too_many_image_sets_leave_the_automatons_own_cascade() -> None:
         construct("mod_arith:3", theorem="own.n-1")
     # all maps of 4 states have 15 image sets, the automaton's own letters 14
     name = "random:states=4,letters=3,seed=2"
-    assert construct(name).theorem == "own.n-1"
+    assert construct(name, theorem="own.n-1").depth == 3
+    with pytest.raises(LimitError, match=r"2\^4 - 1 image sets"):
+        choose(automaton(name), Request(theorem="own.n-1"), Limits(image_sets=14))
     assert choose(automaton(name), Request(), Limits(image_sets=14)).theorem == "G.T4"
+    assert choose(automaton(name), Request(), Limits(image_sets=3)).theorem == "own.window"
 
 
 def components(row: list[int]) -> int:

@@ -207,7 +207,7 @@ def test_the_balance_check_can_fail() -> None:
 
 def test_strange_labels() -> None:
     automaton = Automaton.from_transitions(
-        {"p": dict.fromkeys(WEIRD, "q"), "q": dict.fromkeys(WEIRD, "p")}, start="p", name="swap_#1\n"
+        {"p": dict.fromkeys(WEIRD, "q"), "q": dict.fromkeys(WEIRD, "p")}, start="p", name="swap_#1\t"
     )
     lrnn = construct(automaton)
     code, shown = latex(lrnn), show(lrnn)

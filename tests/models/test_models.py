@@ -282,7 +282,7 @@ def test_folders(tmp_path: Path, dtype: torch.dtype) -> None:
 
 def test_wrong_folders_are_refused(tmp_path: Path) -> None:
     model = Model(config("gla"))
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="no such folder"):
         load_model(tmp_path / "none")
     with pytest.raises(InputError, match="2 seeds"):
         save_model(tmp_path / "two", Model(config("gla"), [1, 2]), {})
