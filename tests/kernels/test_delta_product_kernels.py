@@ -133,6 +133,13 @@ def test_float64_with_a_scale_that_float32_does_not_hold(
     check(kind, problem(1, 9, gated=True, K=width, V=3, B=1, H=1), torch.float64, 1e-13, monkeypatch)
 
 
+@pytest.mark.parametrize("wide", [16, 32, 64, 128, 256])
+@pytest.mark.parametrize("phases", [False, True])
+def test_every_float64_plan_has_chunks_of_16_rows(wide: int, phases: bool) -> None:
+    """Larger ones are compiled wrongly on a GPU, see `test_longer_chunks`."""
+    assert chunk_plan(wide, wide, torch.float64, 8, phases=phases).rows == 16
+
+
 @pytest.mark.parametrize("kind", ["chunk", "phases"])
 def test_half_precision(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check(kind, problem(1, 20, gated=True, B=1, H=1), torch.float16, 5e-3, monkeypatch)
@@ -142,6 +149,10 @@ def test_half_precision(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ("rows", "n_h", "gated"), [(32, 1, True), (64, 1, False), (32, 2, True), (64, 4, True)]
 )
 def test_longer_chunks(rows: int, n_h: int, gated: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if DEVICE.type == "cuda" and rows > 32:
+        pytest.skip(
+            "compiled by Triton 3.6 for sm_90, float64 chunks of 64 rows are wrong; every float64 plan has 16"
+        )
     use("phases", monkeypatch)
     monkeypatch.setattr(
         problems, "chunk_plan", lambda *x, **y: replace(chunk_plan(*x, **(y | {"phases": True})), rows=rows)

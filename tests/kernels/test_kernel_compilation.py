@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from mirrormata.kernels.delta._plan_check import KernelCall, plan_launches
+from mirrormata.tests.kernels.devices import measures_spills
 
 pytest.importorskip("triton")
 
@@ -93,6 +94,7 @@ def test_the_recurrent_and_the_other_kernels_compile() -> None:
     assert sorted(others) == ["rows"] * 6 + ["selective"] * 4
 
 
+@measures_spills
 @pytest.mark.long
 def test_all_shipped_variants_compile() -> None:
     kernels = compiled("chunk", "recurrent", "scan")
@@ -101,6 +103,7 @@ def test_all_shipped_variants_compile() -> None:
     check_plans(kernels)
 
 
+@measures_spills
 @pytest.mark.long
 def test_widths_far_apart_compile() -> None:
     kernels = compiled("widths")
