@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 from ..foundation._arguments import require_choice, require_optional_count
 from ..foundation._errors import LimitError, NotRealisableError
@@ -113,7 +113,7 @@ def construct(
     max_image_sets: int = ...,
     max_set_moves: int = ...,
     max_level_letters: int = ...,
-) -> LRNN: ...
+) -> Any: ...  # an LRNN, or a ChainRNN where a table would be large: whoever knows which one needs no cast
 @overload
 def construct(
     automaton: AutomatonLike,
@@ -147,11 +147,15 @@ def construct(
 ) -> Realisation:
     """Construct an exact linear RNN that realises an automaton.
 
-    Among the known constructions that meet the conditions, the result has the fewest layers, then the fewest factors, then
-    integer numbers if possible, then the smallest dimension. Without `theorem` and without a bound on layers, factors or
-    dimension, it is an `LRNN`. The theorem DP.T1, which a bound on factors can also select, gives a `BlockDelay`, which has
-    fewer factors per token but more layers. A realisation that needs gates, or whose norm can exceed 1, is built only if
-    `theorem` names it.
+    Where one layer is known to suffice, the result has one layer, with the fewest factors. Otherwise it is the cascade or the chain
+    of sets that takes the least work (`Realisation.work`). With a `theorem`, or with a bound on layers, factors or dimension, the
+    result has, among the known constructions that meet the conditions, the fewest layers, then the fewest factors, then integer numbers if
+    possible, then the smallest dimension. A realisation that needs gates, or whose norm can exceed 1, is built only if `theorem`
+    names it.
+
+    The result is an `LRNN`, which is a table; or, for automata whose table would be large and for Mealy machines whose outputs need the
+    state before, a `ChainRNN`, which computes its letters; or a `BlockDelay` (DP.T1), which a bound on factors can select. They share
+    the interface `Realisation`.
 
     Args:
         automaton: an `Automaton`, a SPEC such as `S5`, or any other form that `as_automaton` accepts; unreachable states

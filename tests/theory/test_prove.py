@@ -279,7 +279,7 @@ def test_wrong_use() -> None:
         ((3, lrnn.automaton, "exact"), "type int"),
     ]:
         with pytest.raises(InputError, match=text):
-            prove(*arguments)  # type: ignore[arg-type]
+            prove(*arguments)
 
 
 @settings(max_examples=60, deadline=None)

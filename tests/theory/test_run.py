@@ -142,8 +142,9 @@ def test_a_format_too_narrow_for_the_integers() -> None:
 def _wide() -> LRNN:
     """S5 with 4 added to all values: integers up to 9."""
     head = S5.layers[0].heads[0]
-    codes = tuple(tuple((i, j, int(x) + 4) for i, j, x in code) for code in head.codes)  # type: ignore[arg-type]
-    return replace(S5, layers=(Layer((replace(head, codes=codes),)),))
+    codes = tuple(tuple((i, j, int(x) + 4) for i, j, x in code) for code in head.codes)
+    made: LRNN = replace(S5, layers=(Layer((replace(head, codes=codes),)),))
+    return made
 
 
 @pytest.mark.parametrize(
