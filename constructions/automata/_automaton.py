@@ -157,11 +157,8 @@ class Automaton:
     def __repr__(self) -> str:
         """One line: the name, the sizes and the kind of outputs."""
         kind = ", Mealy outputs" if self.is_mealy else ""
-        states = count_noun(len(self.states), "state")
-        letters = count_noun(len(self.letters), "letter")
-        return (
-            f"<Automaton {self.name!r:.60}: {states}, {letters}, start {self.states[self.start]!r:.40}{kind}>"
-        )
+        sizes = f"{count_noun(len(self.states), 'state')}, {count_noun(len(self.letters), 'letter')}"
+        return f"<Automaton {self.name!r:.60}: {sizes}, start {self.states[self.start]!r:.40}{kind}>"
 
     @cached_property
     def outputs_follow_states(self) -> bool:

@@ -118,7 +118,11 @@ class ChainRNN(Realisation):
         return not self.automaton.is_permutation
 
     def keeps_old(self, level: int) -> bool:
-        """Has a level, counted from 0, a second half? The last one only for outputs that need the state before."""
+        """Whether a level's layer has a second half. The last level has one only for outputs that need the state before.
+
+        Args:
+            level: the level, from 0.
+        """
         return self.resets and (level < self.levels - 1 or self.automaton.is_mealy)
 
     @cached_property

@@ -304,11 +304,11 @@ def test_every_offer_is_certified() -> None:
 
 def test_limits_leave_out_and_say_so() -> None:
     made = plan(automaton("tomita:3"), limits=Limits(image_sets=3))
-    assert [o.found.theorem for o in made.offers] == ["DP.T6", "G.A3"]
+    assert [o.found.theorem for o in made.offers] == ["own.window", "own.chain", "DP.T6", "G.A3"]
     assert len(made.left_out) == 2
     assert all("`max_image_sets`" in text for text in made.left_out)
     with pytest.raises(LimitError, match="`max_image_sets`"):
-        choose(automaton("tomita:3"), Request(max_layers=9), Limits(image_sets=3))
+        choose(automaton("tomita:3"), Request(max_householders=2), Limits(image_sets=3))
 
 
 def test_coordinates() -> None:

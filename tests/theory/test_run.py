@@ -224,7 +224,7 @@ def test_bad_input() -> None:
         run(S5, np.zeros((1, 1), dtype=int), start=999)
     with pytest.raises(InputError, match="random words over 120 letters, but mod:60 has 2"):
         run(MOD60, random_stream(S5, 1, 5, seed=0))
-    with pytest.raises(InputError, match="it is a whole number, 0 or more"):
+    with pytest.raises(InputError, match="it must be a whole number, 0 or more"):
         random_words(S5, -1, 5, seed=0)
     with pytest.raises(InputError, match="2 layers"):
         run(replace(S5, layers=S5.layers * 2), np.zeros((1, 1), dtype=int))

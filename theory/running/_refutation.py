@@ -120,7 +120,7 @@ def refute(lrnn: LRNN, *, max_joint: int = MAX_JOINT, seed: int = 0) -> Refutati
         InputError: `lrnn` is no `LRNN` of several layers, or a number is out of range.
     """
     require_instance("lrnn", lrnn, LRNN, "an LRNN of several layers")
-    require_count("max_joint", max_joint, 1)
+    require_count("max_joint", max_joint, 0)
     require_count("seed", seed)
     if not lrnn.is_layered:
         raise InputError(
