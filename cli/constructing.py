@@ -24,6 +24,7 @@ from .options import (
     MaxSetMoves,
     MaxStates,
     MaxTransitions,
+    ObjectiveOption,
     ProductOption,
     Spec,
     Start,
@@ -58,6 +59,7 @@ def construct(
     max_householders: MaxHouseholders = None,
     max_dim: MaxDim = None,
     coordinates: CoordinatesOption = "few",
+    objective: ObjectiveOption = None,
     wiring: Annotated[
         str,
         typer.Option(
@@ -125,7 +127,7 @@ def construct(
     for written in (output, picture):
         refuse_input_as_output(written, spec)
     automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
-    request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates)
+    request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates, objective)
     limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
     if one_of(wiring, "--wiring", "repaired", "printed") == "printed":
         if request != Request(coordinates=coordinates) or show or latex or picture is not None:
@@ -155,7 +157,7 @@ def construct(
 
         with show_work("writing the certificate"):
             write_accepted_certificate(found, output, max_group=max_group)
-    facts = report(found, output)
+    facts = report(found, request, output)
     if as_json:
         print_json(facts)
     elif latex:
@@ -197,6 +199,7 @@ def plan(
     max_householders: MaxHouseholders = None,
     max_dim: MaxDim = None,
     coordinates: CoordinatesOption = "few",
+    objective: ObjectiveOption = None,
     bounds: Annotated[
         str | None,
         typer.Option(
@@ -233,7 +236,7 @@ def plan(
 
     refuse_input_as_output(bounds, spec)
     automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
-    request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates)
+    request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates, objective)
     limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
     with show_work("planning"):
         made = make(automaton, request, limits)

@@ -64,6 +64,15 @@ ExactnessOption = Annotated[
 THEOREM_HELP = "Use only the constructions of this theorem, such as G.T3."
 """Completed by `theorem_help` where the help of a command is printed: the list is not read at each start."""
 TheoremOption = Annotated[str | None, typer.Option("--theorem", help=THEOREM_HELP)]
+ObjectiveOption = Annotated[
+    str | None,
+    typer.Option(
+        "--objective",
+        help="What to make as small as possible among all constructions on offer: layers, factors, dim (key dimension), work (factors "
+        "times key dimension, summed over the layers) or size (of the certificate). Without it, construct prefers a single layer, and "
+        "then the least work.",
+    ),
+]
 MaxLayers = Annotated[int | None, typer.Option(help="Largest number of layers. The default is no limit.")]
 MaxHouseholders = Annotated[
     int | None,

@@ -16,7 +16,7 @@ from ..foundation._errors import LimitError, NotRealisableError
 from ..foundation._text import count_noun
 from ._conversions import AutomatonLike, as_automaton
 from ._lrnn import LRNN
-from ._realisation import Realisation, cost
+from ._realisation import OBJECTIVES, Realisation, cost, rank
 from .automata._automaton import Automaton
 from .cascades._cascade import MAX_LEVEL_LETTERS
 from .cascades._image_sets import MAX_IMAGE_SETS, MAX_SET_MOVES
@@ -52,10 +52,13 @@ class Request:
     max_householders: int | None = None
     max_dim: int | None = None
     coordinates: CoordinateKind | str = "few"
+    objective: str | None = None
 
     def __post_init__(self) -> None:
         require_choice("exactness", self.exactness, ("any", "integer"))
         require_choice("coordinates", self.coordinates, ("few", "one_hot"))
+        if self.objective is not None:
+            require_choice("objective", self.objective, tuple(OBJECTIVES))
         if self.theorem is not None:
             object.__setattr__(self, "theorem", construction_of(self.theorem).source)
         for name, bound in self.bounds().items():
@@ -108,6 +111,7 @@ def construct(
     exactness: Exactness | str = ...,
     theorem: None = ...,
     coordinates: CoordinateKind | str = ...,
+    objective: None = ...,
     max_degree: int = ...,
     max_group: int = ...,
     max_image_sets: int = ...,
@@ -124,6 +128,7 @@ def construct(
     max_householders: int | None = ...,
     max_dim: int | None = ...,
     coordinates: CoordinateKind | str = ...,
+    objective: str | None = ...,
     max_degree: int = ...,
     max_group: int = ...,
     max_image_sets: int = ...,
@@ -139,6 +144,7 @@ def construct(
     max_householders: int | None = None,
     max_dim: int | None = None,
     coordinates: CoordinateKind | str = "few",
+    objective: str | None = None,
     max_degree: int = MAX_DEGREE,
     max_group: int = 5_000,
     max_image_sets: int = MAX_IMAGE_SETS,
@@ -166,6 +172,8 @@ def construct(
         max_householders: the largest number of GH factors of a letter in one head, 0 or more.
         max_dim: largest key dimension of a head, 1 or more.
         coordinates: coordinates of the components of a cascade, `few` or `one_hot`.
+        objective: what is to be as small as possible among all constructions on offer: `layers`, `factors`, `dim`, `work` or `size`
+            (bytes of the certificate). None for the rule above.
         max_degree: the largest degree of a number field.
         max_group: the largest order of a group whose elements are listed.
         max_image_sets: the largest number of image sets of a cascade.
@@ -178,7 +186,7 @@ def construct(
         InputError: an argument or the SPEC is wrong.
     """
     automaton = as_automaton(automaton)
-    request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates)
+    request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates, objective)
     limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
     return choose(automaton, request, limits)
 
@@ -190,10 +198,26 @@ def choose(automaton: AutomatonLike, request: Request, limits: Limits | None = N
     if request.theorem is not None:
         asked = construction_of(request.theorem)
         return _cheapest(automaton, request, _of_one(problem, asked, request.exactness))
-    if not request.is_bounded:
+    if not request.is_bounded and request.objective is None:
         return _by_default(problem, request)
     wanted = [c for c in constructions_for(automaton) if not c.by_request]
+    if request.objective is not None:
+        problem = request.problem(automaton, _tried_limits(problem))
     return _cheapest(automaton, request, all_realisations(problem, request.exactness, wanted))
+
+
+def explain_choice(request: Request, found: Realisation) -> str:
+    """What a realisation was chosen for, in words.
+
+    Args:
+        request: the request.
+        found: what `choose` returned for it.
+    """
+    if request.objective is not None:
+        return OBJECTIVES[request.objective]
+    if request.theorem is not None or request.is_bounded:
+        return OBJECTIVES["layers"]
+    return "a single layer, with the fewest factors" if found.depth == 1 else OBJECTIVES["work"]
 
 
 def trim_automaton(automaton: Automaton) -> Automaton:
@@ -308,7 +332,7 @@ def _by_default(problem: Problem, request: Request) -> Realisation:
     if problem.automaton.is_permutation:
         return _in_one_layer(None, request.exactness)(problem)
     if not problem.automaton.outputs_follow_states:  # a table's read-out sees the state after the token alone
-        return min(_chains(problem), key=_work_first)
+        return min(_chains(problem), key=lambda form: rank(form, "work"))
     found = []
     try:
         found.append(next(realisations_of(problem, "own.LMI")))
@@ -334,13 +358,7 @@ def _least_work(problem: Problem) -> Realisation:
     maps (own.n-1) seldom takes less work than the automaton's own, and is tried for the fewest states alone.
     """
     found = _chains(problem)
-    limits = problem.limits
-    if len(problem.automaton.states) > FEW_STATES:
-        limits = replace(
-            limits,
-            image_sets=min(limits.image_sets, TRIED_IMAGE_SETS),
-            level_letters=min(limits.level_letters, TRIED_LEVEL_LETTERS),
-        )
+    limits = _tried_limits(problem)
     left_out: tuple[str, ...] = ()
     try:
         # first, so that it is taken where a chain takes as much work
@@ -353,8 +371,20 @@ def _least_work(problem: Problem) -> Realisation:
     if len(problem.automaton.states) <= FEWEST_STATES:
         with suppress(LimitError):
             found += realisations_of(problem, "own.n-1")
-    best = min(found, key=_work_first)
+    best = min(found, key=lambda form: rank(form, "work"))
     return replace(best, notes=(*best.notes, *left_out)) if left_out and isinstance(best, ChainRNN) else best
+
+
+def _tried_limits(problem: Problem) -> Limits:
+    """The limits on constructions that were not asked for by their theorem."""
+    limits = problem.limits
+    if len(problem.automaton.states) <= FEW_STATES:
+        return limits
+    return replace(
+        limits,
+        image_sets=min(limits.image_sets, TRIED_IMAGE_SETS),
+        level_letters=min(limits.level_letters, TRIED_LEVEL_LETTERS),
+    )
 
 
 def _chains(problem: Problem) -> list[Realisation]:
@@ -365,14 +395,10 @@ def _chains(problem: Problem) -> list[Realisation]:
     return found
 
 
-def _work_first(found: Realisation) -> tuple[int, tuple[int, int, bool, int, int]]:
-    """Least work, then as `cost`."""
-    return (10**18 if found.work is None else found.work, cost(found))
-
-
 def _cheapest(
     automaton: Automaton, request: Request, offers: Iterator[Realisation | LimitError]
 ) -> Realisation:
+    objective = request.objective or "layers"
     best: Realisation | None = None
     outside: list[tuple[int, int, int]] = []
     left_out: LimitError | None = None
@@ -382,7 +408,7 @@ def _cheapest(
         elif not request.admits(found):
             layers, factors, _, dim, _ = cost(found)
             outside.append((layers, factors, dim))
-        elif best is None or cost(found) < cost(best):
+        elif best is None or rank(found, objective) < rank(best, objective):
             best = found
     if best is not None:
         return best

@@ -15,10 +15,10 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from ..foundation._errors import InputError
+from ..foundation._errors import InputError, LimitError
 from ..foundation._registry import find_records
 from ..foundation._text import count_noun
-from ._document import write_certificate
+from ._document import certificate_text, write_certificate
 from .algebra._cyclotomic import Number, sign
 from .algebra._householder import GHFactor
 from .automata._automaton import Automaton
@@ -246,6 +246,14 @@ class Realisation(ABC):
         """
         return all_kinds()[self.kind].write(self, max_group)
 
+    @cached_property
+    def certificate_bytes(self) -> int | None:
+        """The size of `certificate()` as a file, in bytes; None where none can be written."""
+        try:
+            return len(certificate_text(self.certificate()).encode())
+        except (InputError, LimitError):
+            return None
+
     def save(self, path: str | Path, *, max_group: int = 5_000) -> None:
         """Write `certificate()` to a `.json` file, whole or not at all.
 
@@ -345,6 +353,30 @@ def list_hypotheses(found: Realisation) -> tuple[str, ...]:
         reached = ", ".join(found.formats) or "none of the float formats"
         texts.append(f"a number format that has all integers up to {bound}: {reached}")
     return tuple(texts)
+
+
+OBJECTIVES = {
+    "layers": "fewest layers",
+    "factors": "fewest factors of a letter in a head",
+    "dim": "smallest key dimension",
+    "work": "least work: factors × key dimension of each layer's most expensive letter, summed",
+    "size": "smallest certificate",
+}
+"""What `construct` can be asked to minimise, in words."""
+
+
+def rank(found: Realisation, objective: str) -> tuple[int, ...]:
+    """What is compared under an objective, the least first: its own figure, and then as `cost`.
+
+    Args:
+        found: the realisation.
+        objective: one of `OBJECTIVES`.
+    """
+    name = {"factors": "householders", "layers": "depth", "size": "certificate_bytes"}.get(
+        objective, objective
+    )
+    figure: int | None = getattr(found, name)
+    return (10**18 if figure is None else figure, *cost(found))
 
 
 def cost(found: Realisation) -> tuple[int, int, bool, int, int]:

@@ -41,5 +41,5 @@ def test_wrong_use() -> None:
     lrnn = construct("parity")
     with pytest.raises(InputError, match="recurrent, chunk"):
         exactness_report(lrnn, "fast", "bf16")
-    with pytest.raises(InputError, match="`chunk`|chunk 0"):
+    with pytest.raises(InputError, match=r"`chunk`|chunk 0"):
         exactness_report(lrnn, "chunk", "bf16", chunk=0)

@@ -9,9 +9,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ...constructions._construct import Request, choose, realisations_within, trim_automaton
+from ...constructions._construct import (
+    Request,
+    choose,
+    explain_choice,
+    realisations_within,
+    trim_automaton,
+)
 from ...constructions._conversions import AutomatonLike, as_automaton
-from ...constructions._realisation import Realisation, cost
+from ...constructions._realisation import Realisation, cost, rank
 from ...constructions.automata._automaton import Automaton
 from ...constructions.theorems._construction import Limits
 from ...constructions.theorems._registry import construction_of
@@ -61,6 +67,7 @@ class Offer:
             "letter_factors": None if self.letter_factors is None else list(self.letter_factors),
             "layer_factors": None if self.layer_factors is None else list(self.layer_factors),
             "parameters": self.parameters,
+            "work": self.found.work,
             "horizons": self.horizons,
             "lower_bounds": [b.to_json() for b in self.bounds],
             "notes": list(self.found.notes),
@@ -159,7 +166,7 @@ def plan(automaton: AutomatonLike, request: Request | None = None, limits: Limit
         raise unfit or NotRealisableError(
             f"{automaton.name}: nothing on offer with {' and '.join(request.list_asked()) or 'these limits'}"
         )
-    found.sort(key=lambda f: (_norm_rank(f), cost(f)))
+    found.sort(key=lambda f: (_norm_rank(f), rank(f, request.objective or "layers")))
     merits = [_merits(f) for f in found]
     offers = tuple(
         _offer(f, not any(_beats(other, own) for other in merits), lower)
@@ -206,7 +213,7 @@ def find_forbidding_error(
     return None
 
 
-def report(found: Realisation, certificate: str | None = None) -> dict[str, Any]:
+def report(found: Realisation, request: Request, certificate: str | None = None) -> dict[str, Any]:
     """The figures that `construct` prints: those of the summary, sizes, lower bounds, the certificate's path.
 
     The lower bounds are those whose hypotheses this construction meets (`reached_bounds`).
@@ -217,6 +224,8 @@ def report(found: Realisation, certificate: str | None = None) -> dict[str, Any]
         "construction": found.construction,
         "theorem": found.theorem,
         **found.summary(),
+        "work": found.work,
+        "chosen_for": explain_choice(request, found),
         "hypotheses": list(found.figures.hypotheses),
         "lower_bounds": [b.to_json() for b in reached_bounds(found)],
         "certificate": certificate,
