@@ -13,7 +13,7 @@ from mirrormata.tests.theory.certified import CASES
 PLAN_FIELDS = {"automaton", "states", "letters", "realisations", "lower_bounds", "left_out"}
 OFFER_FIELDS = {
     "pareto", "theorem", "construction", "layers", "householders", "heads", "dim", "exactness", "integer_bound",
-    "formats", "norm", "letter_factors", "layer_factors", "parameters", "horizons", "lower_bounds", "notes",
+    "formats", "norm", "letter_factors", "layer_factors", "parameters", "work", "horizons", "lower_bounds", "notes",
 }  # fmt: skip
 BOUND_FIELDS = {"figure", "at_least", "reason", "kind", "hypotheses", "text"}
 
