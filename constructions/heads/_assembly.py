@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -89,6 +90,52 @@ def one_code_a_state(
     )
     decode = np.stack([order, np.arange(size)], axis=1)
     return LRNN(automaton, (Layer((head,)),), decode, theorem, construction, tuple(notes))
+
+
+def lay_side_by_side(
+    automaton: Automaton,
+    quotients: Sequence[tuple[Indices, LRNN]],
+    *,
+    theorem: str,
+    construction: str,
+    notes: Sequence[str] = (),
+) -> LRNN | None:
+    """The heads of one-layer LRNNs of quotients as one layer of the automaton; None if a joint state would represent two states.
+
+    Args:
+        automaton: the automaton to be realised.
+        quotients: for each quotient the class of each state, `[states]`, and a one-layer LRNN of the automaton of the classes, whose
+            states are the numbers of the classes.
+        theorem: the theorem that the result names as its source.
+        construction: a one-line description of the construction.
+        notes: sentences about the alternatives that were compared and about bounds.
+
+    Raises:
+        LimitError: there are more than two million joint states.
+    """
+    seeds = [automaton.start, *range(len(automaton.states))] if automaton.keeps_points else [automaton.start]
+    starts = []
+    for q in seeds:
+        rows = [lrnn.decode[lrnn.initial_code(int(classes[q])), 1:] for classes, lrnn in quotients]
+        starts.append(np.concatenate([[q], *rows]))
+    heads = [head for _, lrnn in quotients for head in lrnn.only_layer.heads]
+    letters = np.arange(len(automaton.letters))
+    tables = [head.code_transitions[head.action_of(letters)] for head in heads]
+    rows_of_all = joint_rows([automaton.transitions, *tables], np.array(starts, dtype=np.int64))
+    if rows_of_all is None:
+        return None
+    decode = rows_of_all.copy()
+    ordered = []
+    for h, head in enumerate(heads):
+        order = np.array(list(dict.fromkeys(rows_of_all[:, h + 1].tolist())), dtype=np.int64)
+        position = np.full(len(head.codes), -1, dtype=np.int64)
+        position[order] = np.arange(len(order))
+        decode[:, h + 1] = position[rows_of_all[:, h + 1]]
+        codes = tuple(head.codes[c] for c in order.tolist())
+        ordered.append(
+            replace(head, codes=codes, code_transitions=position[head.code_transitions[:, order]])
+        )
+    return LRNN(automaton, (Layer(tuple(ordered)),), decode, theorem, construction, tuple(notes))
 
 
 def joint_rows(tables: Sequence[Indices], starts: Indices) -> Indices | None:

@@ -355,8 +355,12 @@ def partial_signed_factors(image: Sequence[int], negative: Sequence[bool]) -> tu
     return (*(gh_factor(1, {end: 1}) for end in ends), *signed_permutation_factors(closed, signs))
 
 
-def _build(problem: Problem) -> LRNN:
-    """The cheaper of the two; partial injections with a sink and no resets cost no more than any tree."""
+def moving_or_resetting(problem: Problem) -> LRNN:
+    """The cheaper of the two forms; partial injections with a sink and no resets cost no more than any tree.
+
+    Raises:
+        NotRealisableError: neither was found.
+    """
     automaton = problem.automaton
     simple = partial_injections(automaton)
     sink = simple is not None and simple.dim < len(automaton.states)
@@ -377,6 +381,6 @@ CONSTRUCTION = Construction(
     order=40,
     examples=("dyck1:4", "flipflop", "gridworld:5", "permreset:3"),
     refusals={"T3": "own.LMI: its letters", "tomita:3": "own.LMI: its letters"},
-    build=_build,
+    build=moving_or_resetting,
     for_group_automata=False,  # permutations of the states in one layer, which G.T3 has
 )
