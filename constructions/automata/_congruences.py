@@ -22,7 +22,7 @@ from ._completing import object_array
 
 MAX_CONGRUENCES = 300
 """Most congruences that are listed."""
-MAX_PAIR_MOVES = 8_000_000
+MAX_PAIR_MOVES = 16_000_000
 """Most images of pairs of states under letters that are computed."""
 
 
@@ -137,7 +137,7 @@ def minimal_congruences(transitions: Indices, max_moves: int = MAX_PAIR_MOVES) -
         )
     if size < 2:
         return []
-    number = np.full((size, size), len(first), dtype=np.int64)  # a point is the number after the last pair
+    number = np.full((size, size), len(first), dtype=np.int32)  # a point is the number after the last pair
     number[first, second] = number[second, first] = np.arange(len(first))
     images = number[maps[:, first], maps[:, second]]
     least = _spread(images, np.minimum, len(first))
@@ -180,13 +180,16 @@ def refines(fine: Indices, coarse: Indices) -> bool:
     return bool((coarse == coarse[first[fine]]).all())
 
 
-def _spread(images: Indices, choose: np.ufunc, neutral: int, start: Indices | None = None) -> Indices:
+def _spread(
+    images: NDArray[np.int32], choose: np.ufunc, neutral: int, start: Indices | None = None
+) -> Indices:
     """The least, or largest, number that belongs to a pair which each pair reaches: its own number, or that in `start`."""
     count = images.shape[1]
     best = np.append(np.arange(count) if start is None else start, neutral)
     while True:
         after = best.copy()
-        after[:count] = choose(best[:count], choose.reduce(best[images], axis=0))
+        for row in images:
+            after[:count] = choose(after[:count], best[row])
         after[:count] = choose(after[:count], after[after[:count]])  # a number is a pair that is reached too
         if (after == best).all():
             return after[:count]

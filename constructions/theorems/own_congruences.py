@@ -11,8 +11,8 @@ trivial meet if each minimal congruence is avoided by one of them: a set cover, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, reduce
 from itertools import combinations, islice
 
 import numpy as np
@@ -44,8 +44,12 @@ MAX_CLASSES = 128
 """Most classes of a congruence whose quotient is tried."""
 MAX_CLOSING_STEPS = 500_000
 """Most steps of the closings of all pairs (pairs × letters × states) for which all congruences are listed."""
+MAX_TREE_STEPS = 2_000
+"""Most steps of the search for a tree on the classes of one congruence."""
 MAX_GROWN = 60
 """Most congruences for which one is sought that avoids what they merge."""
+MAX_JOINS = 30_000
+"""Most joins with minimal congruences that these searches begin with."""
 MAX_COVER_STEPS = 5_000
 """Most partial choices of the search for the best choice of congruences."""
 
@@ -109,7 +113,7 @@ class CongruenceSearch:
                 )
             if problem.permutes_or_resets:
                 found.append(problem.layers_of_cascade("G.T4"))
-            found.append(moving_or_resetting(problem))
+            found.append(moving_or_resetting(problem, max_steps=MAX_TREE_STEPS))
         except (NotRealisableError, LimitError):
             pass
         return min(found, key=lambda f: (f.work or 0, cost(f)), default=None)
@@ -134,19 +138,17 @@ class CongruenceSearch:
     def candidates(self) -> list[Indices]:
         """The congruences that are tried: all where they are few, and some that come out of the minimal ones."""
         natural = list(self._natural())
-        pairs = combinations(natural[:MAX_GROWN], 2)
-        meets = [meet_partitions(a, b) for a, b in islice(pairs, MAX_GROWN)]
+        few = max(4, min(MAX_GROWN, MAX_JOINS // len(self.minimal)))
+        meets = [meet_partitions(a, b) for a, b in islice(combinations(natural[:few], 2), few)]
+        merged = [~self.avoided_by(c) for c in (*natural[:few], *meets)]
+        single = list(np.eye(len(self.minimal), dtype=bool)[:few])
         grown = [
-            grow_congruence(self.maps, self.minimal, self.pairs[merged])
-            for c in (*natural[:MAX_GROWN], *meets)
-            if (merged := ~self.avoided_by(c)).any()
+            grow_congruence(self.maps, self.minimal, self.pairs[avoided])
+            for avoided in (*merged, *single)
+            if avoided.any()
         ]
-        single = [
-            grow_congruence(self.maps, self.minimal, self.pairs[[i]])
-            for i in range(min(len(self.pairs), MAX_GROWN))
-        ]
-        found = [*natural, *grown, *single, *self._all()]
-        return list({c.tobytes(): c for c in found}.values())
+        found = {c.tobytes(): c for c in (*natural, *grown, *self._all())}
+        return list(found.values())[: self.problem.limits.congruences]
 
     def _natural(self) -> Iterator[Indices]:
         """The finest ones with resets or permutations alone, and joins of minimal ones that letters merge alike."""
@@ -250,7 +252,7 @@ def _sum(prices: Sequence[Price], chosen: Sequence[int]) -> Price:
     return sum(prices[i][0] for i in chosen), sum(prices[i][1] for i in chosen)
 
 
-def _of(exactness: str) -> Build:
+def _of(exactness: str) -> Callable[[Problem], LRNN]:
     def build(problem: Problem) -> LRNN:
         search = CongruenceSearch(problem, exactness)
         chosen = sorted(search.choose(), key=lambda c: -int(c.max()))
@@ -280,7 +282,15 @@ def follow_congruences(search: CongruenceSearch, chosen: Sequence[Indices]) -> L
 
 
 def _forms(problem: Problem, exactness: str) -> Sequence[Build]:
-    return (_of("integer"),) if exactness == "integer" else (_of("any"), _of("integer"))
+    if exactness == "integer":
+        return (_of("integer"),)
+    any_numbers = cache(_of("any"))
+
+    def in_integers(problem: Problem) -> LRNN:
+        found = any_numbers(problem)
+        return found if found.exactness == "integer" else _of("integer")(problem)
+
+    return (any_numbers, in_integers)
 
 
 CONSTRUCTION = Construction(
@@ -288,7 +298,7 @@ CONSTRUCTION = Construction(
     title="one layer of the quotients by congruences of trivial meet, side by side",
     order=45,
     examples=("boxes:3,2", "boxes:5,4", "mod:6"),
-    refusals={"T3": "no two proper congruences", "mod_arith:3": "take one layer each"},
+    refusals={"T3": "no two proper congruences", "even_pairs": "take one layer"},
     forms=_forms,
     for_group_automata=False,  # whose block systems G.T3 and the others search
 )

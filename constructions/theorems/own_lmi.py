@@ -355,8 +355,12 @@ def partial_signed_factors(image: Sequence[int], negative: Sequence[bool]) -> tu
     return (*(gh_factor(1, {end: 1}) for end in ends), *signed_permutation_factors(closed, signs))
 
 
-def moving_or_resetting(problem: Problem) -> LRNN:
+def moving_or_resetting(problem: Problem, max_steps: int = MAX_STEPS) -> LRNN:
     """The cheaper of the two forms; partial injections with a sink and no resets cost no more than any tree.
+
+    Args:
+        problem: the automaton to be realised.
+        max_steps: the limit of the search for a tree, see `StepTrees`.
 
     Raises:
         NotRealisableError: neither was found.
@@ -366,7 +370,7 @@ def moving_or_resetting(problem: Problem) -> LRNN:
     sink = simple is not None and simple.dim < len(automaton.states)
     if simple is not None and sink and not any(t.additive for t in simple.all_heads[0].transitions):
         return simple
-    found = [f for f in (simple, tree_steps(automaton)) if f is not None]
+    found = [f for f in (simple, tree_steps(automaton, max_steps=max_steps)) if f is not None]
     if not found:
         raise NotRealisableError(
             f"{automaton.name}: own.LMI: its letters do not only move, drop or reset states, nor move them "
