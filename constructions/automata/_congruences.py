@@ -226,8 +226,8 @@ def grow_congruence(
 
 def reset_congruence(transitions: Indices) -> Indices:
     """The least congruence on whose classes every letter that moves a state is a reset."""
-    maps = distinct_maps(transitions)
-    return close_pairs(maps, [(row[0], q) for row in maps.tolist() for q in set(row)])
+    maps = transitions[(transitions != np.arange(transitions.shape[1])).any(axis=1)]
+    return close_pairs(transitions, [(row[0], q) for row in maps.tolist() for q in set(row)])
 
 
 def permutation_congruence(transitions: Indices) -> Indices:

@@ -94,7 +94,7 @@ def one_code_a_state(
 
 def lay_side_by_side(
     automaton: Automaton,
-    quotients: Sequence[tuple[Indices, LRNN]],
+    quotients: Sequence[LRNN],
     *,
     theorem: str,
     construction: str,
@@ -103,9 +103,8 @@ def lay_side_by_side(
     """The heads of one-layer LRNNs of quotients as one layer of the automaton; None if a joint state would represent two states.
 
     Args:
-        automaton: the automaton to be realised.
-        quotients: for each quotient the class of each state, `[states]`, and a one-layer LRNN of the automaton of the classes, whose
-            states are the numbers of the classes.
+        automaton: the automaton to be realised; its start reaches all its states.
+        quotients: one-layer LRNNs of quotients of the automaton, with the same letters.
         theorem: the theorem that the result names as its source.
         construction: a one-line description of the construction.
         notes: sentences about the alternatives that were compared and about bounds.
@@ -113,24 +112,20 @@ def lay_side_by_side(
     Raises:
         LimitError: there are more than two million joint states.
     """
-    seeds = [automaton.start, *range(len(automaton.states))] if automaton.keeps_points else [automaton.start]
-    starts = []
-    for q in seeds:
-        rows = [lrnn.decode[lrnn.initial_code(int(classes[q])), 1:] for classes, lrnn in quotients]
-        starts.append(np.concatenate([[q], *rows]))
-    heads = [head for _, lrnn in quotients for head in lrnn.only_layer.heads]
+    heads = [head for lrnn in quotients for head in lrnn.only_layer.heads]
     letters = np.arange(len(automaton.letters))
     tables = [head.code_transitions[head.action_of(letters)] for head in heads]
-    rows_of_all = joint_rows([automaton.transitions, *tables], np.array(starts, dtype=np.int64))
-    if rows_of_all is None:
+    seed = np.concatenate([[automaton.start], *(lrnn.decode[0, 1:] for lrnn in quotients)])
+    rows = joint_rows([automaton.transitions, *tables], seed[None].astype(np.int64))
+    if rows is None:
         return None
-    decode = rows_of_all.copy()
+    decode = rows.copy()
     ordered = []
     for h, head in enumerate(heads):
-        order = np.array(list(dict.fromkeys(rows_of_all[:, h + 1].tolist())), dtype=np.int64)
+        order = np.array(list(dict.fromkeys(rows[:, h + 1].tolist())), dtype=np.int64)
         position = np.full(len(head.codes), -1, dtype=np.int64)
         position[order] = np.arange(len(order))
-        decode[:, h + 1] = position[rows_of_all[:, h + 1]]
+        decode[:, h + 1] = position[rows[:, h + 1]]
         codes = tuple(head.codes[c] for c in order.tolist())
         ordered.append(
             replace(head, codes=codes, code_transitions=position[head.code_transitions[:, order]])

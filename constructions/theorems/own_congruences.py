@@ -65,7 +65,7 @@ class CongruenceSearch:
         exactness: `any`, or `integer` for integers only.
 
     Raises:
-        NotRealisableError: the automaton has no two proper congruences of trivial meet.
+        NotRealisableError: the automaton has no two proper congruences of trivial meet, or its start does not reach all states.
         LimitError: there are too many pairs of states or minimal congruences.
     """
 
@@ -75,6 +75,8 @@ class CongruenceSearch:
         self.automaton = problem.automaton
         self.maps = problem.automaton.transitions
         name = f"{self.automaton.name}: own.congruences"
+        if len(self.automaton.reachable()) < len(self.automaton.states):
+            raise NotRealisableError(f"{name} needs every state to be reachable from the start; leave `theorem` out")
         try:
             self.minimal = minimal_congruences(self.maps)
         except LimitError as error:
@@ -268,8 +270,8 @@ def follow_congruences(search: CongruenceSearch, chosen: Sequence[Indices]) -> L
         search: the search, which has the quotients' layers.
         chosen: congruences whose quotients take one layer each.
     """
-    quotients = [(c, found) for c in chosen if (found := search.quotient(c)) is not None]
-    classes = ", ".join(str(len(q.automaton.states)) for _, q in quotients)
+    quotients = [found for c in chosen if (found := search.quotient(c)) is not None]
+    classes = ", ".join(str(len(q.automaton.states)) for q in quotients)
     made = lay_side_by_side(
         search.automaton,
         quotients,
