@@ -169,9 +169,7 @@ def _contains_no_other(
     congruence: Indices, others: list[Indices], representatives: NDArray[np.int64]
 ) -> bool:
     inside = np.flatnonzero(congruence[representatives[:, 0]] == congruence[representatives[:, 1]])
-    return all(
-        others[i] is congruence or not refines(others[i], congruence) for i in inside.tolist()
-    )
+    return all(others[i] is congruence or not refines(others[i], congruence) for i in inside.tolist())
 
 
 def refines(fine: Indices, coarse: Indices) -> bool:
@@ -196,9 +194,7 @@ def _spread(
         best = after
 
 
-def grow_congruence(
-    transitions: Indices, minimal: Sequence[Indices], avoided: NDArray[np.int64]
-) -> Indices:
+def grow_congruence(transitions: Indices, minimal: Sequence[Indices], avoided: NDArray[np.int64]) -> Indices:
     """A maximal congruence among those that have the two states of no given pair in one class.
 
     Args:

@@ -127,9 +127,7 @@ def lay_side_by_side(
         position[order] = np.arange(len(order))
         decode[:, h + 1] = position[rows[:, h + 1]]
         codes = tuple(head.codes[c] for c in order.tolist())
-        ordered.append(
-            replace(head, codes=codes, code_transitions=position[head.code_transitions[:, order]])
-        )
+        ordered.append(replace(head, codes=codes, code_transitions=position[head.code_transitions[:, order]]))
     return LRNN(automaton, (Layer(tuple(ordered)),), decode, theorem, construction, tuple(notes))
 
 

@@ -76,7 +76,9 @@ class CongruenceSearch:
         self.maps = problem.automaton.transitions
         name = f"{self.automaton.name}: own.congruences"
         if len(self.automaton.reachable()) < len(self.automaton.states):
-            raise NotRealisableError(f"{name} needs every state to be reachable from the start; leave `theorem` out")
+            raise NotRealisableError(
+                f"{name} needs every state to be reachable from the start; leave `theorem` out"
+            )
         try:
             self.minimal = minimal_congruences(self.maps)
         except LimitError as error:

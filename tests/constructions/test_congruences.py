@@ -164,7 +164,9 @@ def test_sizes(name: str) -> None:
 def test_points_that_are_kept() -> None:
     """A start that does not reach all states needs initial states of its own for the others."""
     maps = np.array([[1, 0, 3, 2, 5, 4], [0, 1, 0, 1, 0, 1]])
-    a = Automaton(tuple(range(6)), ("a", "b"), maps, 0, np.arange(6).astype(object), "kept", keeps_points=True)
+    a = Automaton(
+        tuple(range(6)), ("a", "b"), maps, 0, np.arange(6).astype(object), "kept", keeps_points=True
+    )
     with pytest.raises(
         NotRealisableError, match=r"^kept: own.congruences needs every state to be reachable from the start"
     ):
@@ -179,7 +181,9 @@ def test_points_that_are_kept() -> None:
 def test_numbers_of_a_field_and_integers() -> None:
     """A quotient that is a group takes the fewest factors, or integers where they are asked for."""
     rows = {
-        (v, b): {"a": ((v + 1) % 7, b), "b": (v, 0), "c": ((v + 3) % 7, 1)} for v in range(7) for b in range(2)
+        (v, b): {"a": ((v + 1) % 7, b), "b": (v, 0), "c": ((v + 3) % 7, 1)}
+        for v in range(7)
+        for b in range(2)
     }
     a = Automaton.from_transitions(rows, start=(0, 0), name="Z7 and a switch")
     field, integer = (construct(a, theorem="own.congruences", exactness=e) for e in ("any", "integer"))
@@ -193,7 +197,10 @@ def test_numbers_of_a_field_and_integers() -> None:
 def test_the_quotient_automaton() -> None:
     a = of_values(12, 2)
     quotient = quotient_automaton(a, np.arange(12) % 4)
-    assert quotient.transitions.tolist() == [[2 * v % 4 for v in range(4)], [(2 * v + 1) % 4 for v in range(4)]]
+    assert quotient.transitions.tolist() == [
+        [2 * v % 4 for v in range(4)],
+        [(2 * v + 1) % 4 for v in range(4)],
+    ]
     assert (quotient.letters, quotient.start) == (a.letters, 0)
     assert number_classes(np.array([5, 5, 2, 5, 7, 2])).tolist() == [0, 0, 1, 0, 2, 1]
 
@@ -208,12 +215,15 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem(automaton_from_spec("boxes:3,2"), Limits(congruences=5))
     assert len(CongruenceSearch(problem).candidates()) == 5
     monkeypatch.setattr(own_congruences, "MAX_MINIMAL", 5)
-    with pytest.raises(LimitError, match=r"^boxes:3,2: own.congruences: 6 minimal congruences .* limit is 5$"):
+    with pytest.raises(
+        LimitError, match=r"^boxes:3,2: own.congruences: 6 minimal congruences .* limit is 5$"
+    ):
         construct("boxes:3,2", theorem="own.congruences")
 
 
 @pytest.mark.parametrize(
-    ("spec", "reason"), [("T3", "no two proper congruences"), ("even_pairs", "whose quotients take one layer")]
+    ("spec", "reason"),
+    [("T3", "no two proper congruences"), ("even_pairs", "whose quotients take one layer")],
 )
 def test_refusals(spec: str, reason: str) -> None:
     with pytest.raises(NotRealisableError, match=f"^{spec}: own.congruences: .*{reason}"):
