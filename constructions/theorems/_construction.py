@@ -13,8 +13,8 @@ from ...foundation._arguments import require_count
 from ...foundation._errors import LimitError
 from .._lrnn import LRNN
 from .._realisation import Realisation
+from ..algebra._congruences import MAX_CONGRUENCES
 from ..automata._automaton import Automaton
-from ..automata._congruences import MAX_CONGRUENCES
 from ..cascades._automata import Cascade
 from ..cascades._cascade import MAX_LEVEL_LETTERS, cascade
 from ..cascades._image_sets import MAX_IMAGE_SETS, MAX_SET_MOVES

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from ...foundation._errors import LimitError, NotRealisableError
 from .._lrnn import LRNN
 from .._realisation import cost
-from ..automata._automaton import Indices
-from ..automata._congruences import (
+from ..algebra._congruences import (
     grow_congruence,
     join_partitions,
     list_congruences,
@@ -33,6 +32,7 @@ from ..automata._congruences import (
     quotient_automaton,
     reset_congruence,
 )
+from ..automata._automaton import Indices
 from ..heads._assembly import lay_side_by_side
 from ._construction import Build, Construction, Problem
 from ._one_layer import group_lrnn

@@ -10,8 +10,7 @@ import pytest
 from mirrormata.constructions._construct import construct
 from mirrormata.constructions._realisation import Realisation
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.constructions.automata._automaton import Automaton, Indices
-from mirrormata.constructions.automata._congruences import (
+from mirrormata.constructions.algebra._congruences import (
     grow_congruence,
     is_congruence,
     join_partitions,
@@ -25,6 +24,7 @@ from mirrormata.constructions.automata._congruences import (
     refines,
     reset_congruence,
 )
+from mirrormata.constructions.automata._automaton import Automaton, Indices
 from mirrormata.constructions.theorems import own_congruences
 from mirrormata.constructions.theorems._construction import Limits, Problem
 from mirrormata.constructions.theorems.own_congruences import CongruenceSearch

@@ -279,7 +279,15 @@ def test_gates(name: str) -> None:
 def test_sources_for_group_automata() -> None:
     assert constructions_for(automaton("T3")) == list(CONSTRUCTIONS.values())
     rest = {made.source for made in constructions_for(automaton("S4"))}
-    assert set(CONSTRUCTIONS) - rest == {"own.LMI", "G.T4", "own.n-1", "own.chain", "own.window", "DP.T2"}
+    assert set(CONSTRUCTIONS) - rest == {
+        "own.LMI",
+        "own.congruences",
+        "G.T4",
+        "own.n-1",
+        "own.chain",
+        "own.window",
+        "DP.T2",
+    }
 
 
 @pytest.mark.parametrize("name", ["T3", "tomita:3", "dyck1:4", "mod:9", "A4_x_Z5", "gridworld:5", "tomita:4"])

@@ -7,9 +7,9 @@ from itertools import product
 
 import numpy as np
 
+from ...constructions.algebra._congruences import is_congruence, number_classes
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._completing import object_array
-from ...constructions.automata._congruences import is_congruence, number_classes
 from ...constructions.theorems._construction import Problem
 from ...constructions.theorems.own_congruences import CongruenceSearch, follow_congruences
 from .._verdict import Verdict

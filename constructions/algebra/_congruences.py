@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...foundation._errors import LimitError
-from ..algebra.groups._permutations import distinct_maps
-from ._automaton import Automaton, Indices
-from ._completing import object_array
+from ..automata._automaton import Automaton, Indices
+from ..automata._completing import object_array
+from .groups._permutations import distinct_maps
 
 MAX_CONGRUENCES = 300
 """Most congruences that are listed."""
