@@ -153,8 +153,8 @@ def construct(
 ) -> Realisation:
     """Construct an exact linear RNN that realises an automaton.
 
-    Where one layer is known to suffice, the result has one layer, with the fewest factors. Otherwise it is the cascade or the chain
-    of sets that takes the least work (`Realisation.work`). With a `theorem`, or with a bound on layers, factors or dimension, the
+    Where one layer is known to suffice, the result has one layer, with the fewest factors. Otherwise it is the cascade, the chain
+    of sets or the layer of quotients side by side that takes the least work (`Realisation.work`). With a `theorem`, or with a bound on layers, factors or dimension, the
     result has, among the known constructions that meet the conditions, the fewest layers, then the fewest factors, then integer numbers if
     possible, then the smallest dimension. A realisation that needs gates, or whose norm can exceed 1, is built only if `theorem`
     names it.
@@ -337,7 +337,7 @@ def _by_default(problem: Problem, request: Request) -> Realisation:
     try:
         found.append(next(realisations_of(problem, "own.LMI")))
     except NotRealisableError:
-        return _least_work(problem)
+        return _least_work(problem, request.exactness)
     if problem.permutes_or_resets:  # then the cascade has one layer too
         found.append(next(realisations_of(problem, "G.T4")))
     return min(found, key=cost)
@@ -351,13 +351,15 @@ TRIED_IMAGE_SETS, TRIED_LEVEL_LETTERS = 3_000, 20_000
 """Limits on a cascade that is built for more states without having been asked for."""
 
 
-def _least_work(problem: Problem) -> Realisation:
-    """In several layers: the automaton's own cascade or a chain of sets, whichever takes less work.
+def _least_work(problem: Problem, exactness: str) -> Realisation:
+    """Quotients side by side in one layer, the automaton's own cascade or a chain of sets, whichever takes the least work.
 
-    A cascade is a table, and grows exponentially for automata without structure, where a chain stays polynomial. The cascade of all
+    Quotients are sought within small limits, and most automata have none. A cascade is a table, and grows exponentially for automata without structure, where a chain stays polynomial. The cascade of all
     maps (own.n-1) seldom takes less work than the automaton's own, and is tried for the fewest states alone.
     """
     found = _chains(problem)
+    with suppress(NotRealisableError, LimitError):
+        found.append(next(realisations_of(problem, "own.congruences", exactness)))
     limits = _tried_limits(problem)
     left_out: tuple[str, ...] = ()
     try:

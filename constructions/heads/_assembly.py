@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -89,6 +90,45 @@ def one_code_a_state(
     )
     decode = np.stack([order, np.arange(size)], axis=1)
     return LRNN(automaton, (Layer((head,)),), decode, theorem, construction, tuple(notes))
+
+
+def lay_side_by_side(
+    automaton: Automaton,
+    quotients: Sequence[LRNN],
+    *,
+    theorem: str,
+    construction: str,
+    notes: Sequence[str] = (),
+) -> LRNN | None:
+    """The heads of one-layer LRNNs of quotients as one layer of the automaton; None if a joint state would represent two states.
+
+    Args:
+        automaton: the automaton to be realised; its start reaches all its states.
+        quotients: one-layer LRNNs of quotients of the automaton, with the same letters.
+        theorem: the theorem that the result names as its source.
+        construction: a one-line description of the construction.
+        notes: sentences about the alternatives that were compared and about bounds.
+
+    Raises:
+        LimitError: there are more than two million joint states.
+    """
+    heads = [head for lrnn in quotients for head in lrnn.only_layer.heads]
+    letters = np.arange(len(automaton.letters))
+    tables = [head.code_transitions[head.action_of(letters)] for head in heads]
+    seed = np.concatenate([[automaton.start], *(lrnn.decode[0, 1:] for lrnn in quotients)])
+    rows = joint_rows([automaton.transitions, *tables], seed[None].astype(np.int64))
+    if rows is None:
+        return None
+    decode = rows.copy()
+    ordered = []
+    for h, head in enumerate(heads):
+        order = np.array(list(dict.fromkeys(rows[:, h + 1].tolist())), dtype=np.int64)
+        position = np.full(len(head.codes), -1, dtype=np.int64)
+        position[order] = np.arange(len(order))
+        decode[:, h + 1] = position[rows[:, h + 1]]
+        codes = tuple(head.codes[c] for c in order.tolist())
+        ordered.append(replace(head, codes=codes, code_transitions=position[head.code_transitions[:, order]]))
+    return LRNN(automaton, (Layer(tuple(ordered)),), decode, theorem, construction, tuple(notes))
 
 
 def joint_rows(tables: Sequence[Indices], starts: Indices) -> Indices | None:

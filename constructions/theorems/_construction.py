@@ -13,6 +13,7 @@ from ...foundation._arguments import require_count
 from ...foundation._errors import LimitError
 from .._lrnn import LRNN
 from .._realisation import Realisation
+from ..algebra._congruences import MAX_CONGRUENCES
 from ..automata._automaton import Automaton
 from ..cascades._automata import Cascade
 from ..cascades._cascade import MAX_LEVEL_LETTERS, cascade
@@ -35,6 +36,7 @@ class Limits:
         chains: the largest number of chains of sets that are listed at one level of own.chain, to find the next size; 0: each size is one
             less than the one before.
         window_sets: the largest number of image sets that are listed to find the window of own.window.
+        congruences: the largest number of congruences that are listed for own.congruences; where there are more, some of them are tried.
 
     Raises:
         InputError: one of them is not a positive whole number (0 is possible for the chains); the message names it as `construct` does, such as `max_degree`.
@@ -47,6 +49,7 @@ class Limits:
     level_letters: int = MAX_LEVEL_LETTERS
     chains: int = MAX_CHAINS
     window_sets: int = MAX_WINDOW_SETS
+    congruences: int = MAX_CONGRUENCES
 
     def __post_init__(self) -> None:
         for part in fields(self):

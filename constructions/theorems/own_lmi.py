@@ -355,14 +355,22 @@ def partial_signed_factors(image: Sequence[int], negative: Sequence[bool]) -> tu
     return (*(gh_factor(1, {end: 1}) for end in ends), *signed_permutation_factors(closed, signs))
 
 
-def _build(problem: Problem) -> LRNN:
-    """The cheaper of the two; partial injections with a sink and no resets cost no more than any tree."""
+def moving_or_resetting(problem: Problem, max_steps: int = MAX_STEPS) -> LRNN:
+    """The cheaper of the two forms; partial injections with a sink and no resets cost no more than any tree.
+
+    Args:
+        problem: the automaton to be realised.
+        max_steps: the limit of the search for a tree, see `StepTrees`.
+
+    Raises:
+        NotRealisableError: neither was found.
+    """
     automaton = problem.automaton
     simple = partial_injections(automaton)
     sink = simple is not None and simple.dim < len(automaton.states)
     if simple is not None and sink and not any(t.additive for t in simple.all_heads[0].transitions):
         return simple
-    found = [f for f in (simple, tree_steps(automaton)) if f is not None]
+    found = [f for f in (simple, tree_steps(automaton, max_steps=max_steps)) if f is not None]
     if not found:
         raise NotRealisableError(
             f"{automaton.name}: own.LMI: its letters do not only move, drop or reset states, nor move them "
@@ -377,6 +385,6 @@ CONSTRUCTION = Construction(
     order=40,
     examples=("dyck1:4", "flipflop", "gridworld:5", "permreset:3"),
     refusals={"T3": "own.LMI: its letters", "tomita:3": "own.LMI: its letters"},
-    build=_build,
+    build=moving_or_resetting,
     for_group_automata=False,  # permutations of the states in one layer, which G.T3 has
 )

@@ -54,7 +54,7 @@ def certified_and_right(found: Realisation, tokens: int = 200) -> None:
 
 def test_every_source_has_its_examples() -> None:
     assert list(CONSTRUCTIONS) == [
-        "G.T3", "DP.T4", "H.A5inv", "own.LMI", "G.T6", "DP.T7", "DP.T1", "own.T2tight", "G.T4", "own.n-1", "S.star-free",
+        "G.T3", "DP.T4", "H.A5inv", "own.LMI", "own.congruences", "G.T6", "DP.T7", "DP.T1", "own.T2tight", "G.T4", "own.n-1", "S.star-free",
         "own.chain", "own.window", "DP.T2", "DP.T6", "G.A3",
     ]  # fmt: skip
     for made in CONSTRUCTIONS.values():
@@ -279,7 +279,15 @@ def test_gates(name: str) -> None:
 def test_sources_for_group_automata() -> None:
     assert constructions_for(automaton("T3")) == list(CONSTRUCTIONS.values())
     rest = {made.source for made in constructions_for(automaton("S4"))}
-    assert set(CONSTRUCTIONS) - rest == {"own.LMI", "G.T4", "own.n-1", "own.chain", "own.window", "DP.T2"}
+    assert set(CONSTRUCTIONS) - rest == {
+        "own.LMI",
+        "own.congruences",
+        "G.T4",
+        "own.n-1",
+        "own.chain",
+        "own.window",
+        "DP.T2",
+    }
 
 
 @pytest.mark.parametrize("name", ["T3", "tomita:3", "dyck1:4", "mod:9", "A4_x_Z5", "gridworld:5", "tomita:4"])

@@ -32,7 +32,7 @@ CONSTRUCTIONS = (
     ("parity", "any"), ("Z2^4", "any"), ("S3", "any"), ("A4", "any"), ("S4", "any"), ("S4[involutions]", "any"),
     ("A5", "any"), ("A5", "integer"), ("A5[involutions]", "any"), ("S5", "any"), ("S5[transpositions]", "any"),
     ("Q8", "any"), ("dihedral:7", "any"), ("dihedral:7", "integer"), ("A4_x_Z5", "any"), ("A4_x_Z5", "integer"),
-    ("mod:60", "any"), ("mod:60", "integer"), ("mod:1000", "any"), ("mod:1000", "integer"),
+    ("mod:60", "any"), ("mod:60", "integer"), ("mod:1000", "any"), ("mod:1000", "integer"), ("boxes:5,4", "any"),
 )  # fmt: skip
 """SPEC and `--exactness` of each row."""
 HORIZONS = ("A5", "dihedral:7", "cycle:5", "A4_x_Z5", "mod:60", "mod:1000")

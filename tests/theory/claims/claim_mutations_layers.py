@@ -44,6 +44,18 @@ def without_second_size(plan_sizes: Any) -> Any:
     return changed
 
 
+def turned_letters(quotient_automaton: Any) -> Any:
+    def changed(*arguments: Any) -> Any:
+        quotient = quotient_automaton(*arguments)
+        return replace(quotient, transitions=quotient.transitions[::-1])
+
+    return changed
+
+
+def without_last_quotient(lay_side_by_side: Any) -> Any:
+    return lambda automaton, quotients, **texts: lay_side_by_side(automaton, quotients[:-1], **texts)
+
+
 def new_for_old(top_sets: Any) -> Any:
     def changed(*arguments: Any) -> Any:
         _, new, wrong = top_sets(*arguments)
@@ -170,6 +182,8 @@ MUTATIONS = [
     Mutation("own.chain", "theory.claims.own_chain:plan_sizes", without_second_size, "sizes: the second one left out"),
     Mutation("own.window", "theory.running._chain:ChainStepper.top_sets", new_for_old, "wiring: the set after the token for the one before it"),
     Mutation("own.window", "constructions.chains._chain:ChainRNN.window_states", turned_register, "order: the newest letter acts first"),
+    Mutation("own.congruences", "constructions.theorems.own_congruences:quotient_automaton", turned_letters, "order: the letters of a quotient"),
+    Mutation("own.congruences", "constructions.theorems.own_congruences:lay_side_by_side", without_last_quotient, "a quotient is left out"),
     Mutation("own.T2tight", "constructions.theorems.own_t2tight:FLIP", lambda _: Transition(), "sign: 1 for -1"),
     Mutation("own.T2tight", "constructions.theorems.own_t2tight:residues", off_by_one, "every letter adds one more"),
     Mutation("H.A5inv", "constructions.theorems._rotations:icosahedral_rotations", two_exchanged, "order: two half-turns change places"),
