@@ -119,6 +119,7 @@ class Problem:
         q, _, v, _, a, initial, cu = inputs
         assert q is not None
         assert v is not None
+        # bounds are one more than sequences
         sequences = q.shape[0] if cu is None else cu.shape[0] - 1
         present = a is not None, initial is not None, cu is not None
         form = form_of(q.shape, v.shape[3], sequences, householders, q.dtype, *present, mode)
@@ -168,14 +169,17 @@ def place_chunks(problem: Problem, tokens: int) -> Chunks:
     """Chunk tables, made on the device without waiting for it: the count is an upper bound."""
     form, cu = problem.form, problem.cu
     if cu is None:
-        count = form.batch * -(-form.tokens // tokens)
+        count = form.batch * -(-form.tokens // tokens)  # ⌈T / tokens⌉ for each row of the batch
         return Chunks(tokens, count, Places(None, None, None, form.tokens, form.heads))
     # each sequence may end in a chunk that is not full, so the bound is Σ ⌈length / tokens⌉ ≤ T // tokens + N
     count = form.tokens // tokens + form.sequences
+    # ⌈length / tokens⌉ of each sequence, and from there the number of its first chunk
     each = (cu[1:] - cu[:-1] + (tokens - 1)).div(tokens, rounding_mode="floor")
     start = torch.cat([each.new_zeros(1), each.cumsum(0)])
     index = torch.arange(count, device=cu.device, dtype=start.dtype)
+    # the last sequence that begins at or before the chunk
     sequence = torch.searchsorted(start, index, right=True) - 1
+    # behind the chunks that there are, the table is unused
     sequence = torch.where(index < start[-1], sequence, -1)
     return Chunks(tokens, count, Places(cu, start.int(), sequence.int(), form.tokens, form.heads))
 
@@ -195,6 +199,7 @@ class Gradients(NamedTuple):
         """Buffers to fill; those of gates and initial state are in the states' dtype."""
         like, wide, x = launching.empty_like, problem.form.state_dtype, problem.inputs
         return cls(
+            # kernels add these up in the states' arithmetic; they are rounded to the inputs' dtype afterwards
             *(like(x.q), like(x.k), like(x.v), like(x.beta)),
             *[None if y is None else problem.new(*y.shape, dtype=wide) for y in (x.a, problem.initial)],
         )
