@@ -144,6 +144,7 @@ def prove(
         return replace(named, identify=lambda: proof_digest(model, automaton, name, meant))
 
     try:
+        # a proof by codes or regions needs no list of states
         quick = quick_proof(model, automaton, parsed, max_states, max_seconds) if method == "auto" else None
         accepted = None if quick is None else _accept_proof(quick)
     except KeyboardInterrupt:
@@ -151,6 +152,7 @@ def prove(
     except OutOfTimeError as late:
         why = f"`max_seconds` {max_seconds:g} reached, {late.done:,} of {late.count:,} steps of codes checked alone"
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", why, 0)
+    # nothing is accepted before a second program has seen it
     if accepted is not None:
         return finished(accepted)
     machine: Any = machine_of(model, automaton, parsed, answers)
@@ -184,6 +186,7 @@ def prove(
 
     outcome = search.run(
         max_states=max_states,
+        # the clock of the whole call, not of the search alone
         max_seconds=max_seconds,
         progress=progress,
         save=save,
@@ -201,6 +204,7 @@ def prove(
             save(search)
         return Proof("unknown", *facts, why, place.depth, resumed=resumed)
 
+    # a closed search is not a verdict yet: its pairs are shown to be an invariant on another way
     again = replace(
         proof, derive_again=lambda: derive_again(search, machine, deadline=deadline, progress=progress)
     )
