@@ -114,6 +114,7 @@ def candidate_of_one_plan(
 
 def cheapest(candidates: Sequence[HeadCandidate]) -> list[HeadCandidate]:
     """By price; among equals plain permutations first, then small fields. A deterministic order."""
+    # plain permutations have the simplest read-out
     return sorted(candidates, key=lambda c: (c.price, c.moved is None, c.degree, c.theorem, c.name))
 
 
@@ -128,6 +129,7 @@ def start_candidate_at(
     assert isinstance(signed, SignedPermutationPlan)
     matrices = signed.as_matrices().matrices
 
+    # the part of a start is a column of the state
     def plan(marks: Marks) -> MatrixPlan:
         columns = [starts[m] for m in marks]
         return MatrixPlan(matrices, tuple(zip(*columns, strict=True)), lambda: action.letters)
@@ -155,6 +157,7 @@ def conjugates(candidate: HeadCandidate) -> Iterator[HeadCandidate]:
     if not isinstance(plan, MatrixPlan):
         return
     conductor = conductor_of(x for A in (*plan.matrices, plan.initial) for row in A for x in row)
+    # k and N - k give one automorphism, so half of them are tried
     for k in range(2, conductor // 2 + 1):
         if gcd(k, conductor) == 1:
             name = f"{candidate.name}, 2cos 2π/{conductor} taken to 2cos 2π·{k}/{conductor}"
