@@ -203,7 +203,7 @@ def delta_product(
     if l2norm:
         q, k = l2_normalise(q, backend=chosen), l2_normalise(k, backend=chosen)
     if g is not None:
-        # gates given by their logarithms are the only place where an exponential is taken
+        # from here on gates are multiplied as they are, and no logarithm is taken again
         a = g.to(arithmetic_of(q)).exp()
     if chosen == "triton":
         from ._operator import delta_product_triton

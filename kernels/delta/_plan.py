@@ -225,6 +225,6 @@ def forward_shapes(
 
 def segment_count(B: int, T: int, N: int, H: int, tokens: int, packed: bool) -> int:
     """Segments of mode `scan`, at most."""
-    # each packed sequence may end in a segment that is not full
     each = segment_tokens(B * T, H, tokens)
+    # each packed sequence may end in a segment that is not full
     return B * T // each + N if packed else B * -(-T // each)

@@ -119,7 +119,6 @@ class Problem:
         q, _, v, _, a, initial, cu = inputs
         assert q is not None
         assert v is not None
-        # bounds are one more than sequences
         sequences = q.shape[0] if cu is None else cu.shape[0] - 1
         present = a is not None, initial is not None, cu is not None
         form = form_of(q.shape, v.shape[3], sequences, householders, q.dtype, *present, mode)
@@ -199,7 +198,7 @@ class Gradients(NamedTuple):
         """Buffers to fill; those of gates and initial state are in the states' dtype."""
         like, wide, x = launching.empty_like, problem.form.state_dtype, problem.inputs
         return cls(
-            # kernels add these up in the states' arithmetic; they are rounded to the inputs' dtype afterwards
             *(like(x.q), like(x.k), like(x.v), like(x.beta)),
+            # those of gates and initial states are rounded to the inputs' dtype when all is done
             *[None if y is None else problem.new(*y.shape, dtype=wide) for y in (x.a, problem.initial)],
         )

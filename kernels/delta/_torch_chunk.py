@@ -50,8 +50,8 @@ def prefix_states(transition: Tensor, addition: Tensor, initial: Tensor) -> tupl
 
     transition `[...,n,K,K]`, addition `[...,n,K,V]`, initial `[...,K,V]`.
     """
-    # the initial state goes into the first map, which leaves nothing to multiply: its addition is the state
-    # after it
+    # the initial state goes into the first map, which leaves
+    # nothing to multiply: its addition is the state after it
     first = addition[..., :1, :, :] + transition[..., :1, :, :] @ initial[..., None, :, :]
     addition = torch.cat([first, addition[..., 1:, :, :]], -3)
     n, reach = addition.shape[-3], 1
@@ -197,7 +197,6 @@ def delta_product_chunks(
         before, final = prefix_states(kept - Kd.mT @ W, Kd.mT @ U0, initial_state)
     else:
         before, final = chain_states(W, U0, Kd, c_last, initial_state)
-    # U = U0 - W S0
     U = U0 - W @ before  # beta times the errors of each chunk, from its own start
     scores = torch.where(seen, scores, torch.zeros_like(scores))
     U, wrong = replace_non_finite(U)

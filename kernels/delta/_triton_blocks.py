@@ -88,8 +88,8 @@ def locate_program(H, BLOCKS: tl.constexpr):
 def locate_sequence(at, n, PACKED: tl.constexpr):
     """First token and length of sequence n."""
     if PACKED:
-        # offsets are 64-bit from here on, since all tokens together may have more than 2³¹ entries; a length
-        # has 32
+        # offsets are 64-bit from here on, since all tokens
+        # together may have more than 2³¹ entries; a length has 32
         start = tl.cast(tl.load(at.cu + n), tl.int64)
         length = tl.cast(tl.load(at.cu + n + 1) - start, tl.int32)
     else:
@@ -111,8 +111,8 @@ def locate_first_chunk(at, n, TC: tl.constexpr, PACKED: tl.constexpr):
 def locate_chunk(at, index, TC: tl.constexpr, PACKED: tl.constexpr):
     """First token of a chunk and how many tokens are left in its sequence; none for a chunk that no sequence has."""
     if PACKED:
-        # n is -1 at the table's unused end: sequence 0 stands in for it, so that the loads are valid, and
-        # `left` is 0
+        # n is -1 at the table's unused end: sequence 0 stands in
+        # for it, so that the loads are valid, and `left` is 0
         n = tl.load(at.sequence + index)
         known = tl.maximum(n, 0)
         start = tl.cast(tl.load(at.cu + known), tl.int64)
@@ -240,8 +240,8 @@ def multiply_gates(gate, after, token_gate):
 @triton.jit
 def load_gate_products(products, o_c, o_r, some):
     """What `gate_products` keeps of a chunk: c and d of its rows, c of its outputs, the whole product; 1 without `some`."""
-    # o_c >= 0 is always true and gives the mask its shape
     C: tl.constexpr = o_c.shape[0]
+    # o_c >= 0 is always true and gives the mask its shape
     c = tl.load(products + o_c, mask=some & (o_c >= 0), other=1.0)
     d = tl.load(products + C + o_c, mask=some & (o_c >= 0), other=1.0)
     c_r = tl.load(products + 2 * C + o_r, mask=some & (o_r >= 0), other=1.0)

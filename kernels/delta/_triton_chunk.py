@@ -144,8 +144,8 @@ def chunk_forward(x, initial, out, at, scale, F: tl.constexpr, BV: tl.constexpr)
             tl.store(p_s, Sd)  # S0ᵀ as the products have used it
         # S1 = c_last S0 + (d K)ᵀ U
         if F.GATED:
-            # S1ᵀ = c_last S0ᵀ + (d U)ᵀ K: d may go to U, since it belongs to the rows over which the product
-            # sums
+            # S1ᵀ = c_last S0ᵀ + (d U)ᵀ K: d may go to U, since
+            # it belongs to the rows over which the product sums
             S = add_product((U * d[None, :]).to(DT), Kc, S * c_last, F.PREC)
         else:
             S = add_product(Ud, Kc, S, F.PREC)
@@ -173,7 +173,7 @@ def chunk_backward(x, do, saved, dfinal, d_, at, scale, F: tl.constexpr):
     o_c = tl.arange(0, F.C)
     o_r = tl.arange(0, F.R)
     DT = x.q.dtype.element_ty
-    # the first token and micro-step of the last chunk, `[R,1]` and `[C,1]`
+    # the tokens `[R,1]` and micro-steps `[C,1]` of the last chunk, counted with all heads
     row = ((start + (NT - 1) * F.TC) * H + h) + o_r[:, None] * H
     micro = ((start + (NT - 1) * F.TC) * F.NH * H + h) + o_c[:, None] * H
     at_q = row * F.K + o_k[None, :]

@@ -169,8 +169,8 @@ def advance(x, prepared, initial, out, at, scale, F: tl.constexpr, BV: tl.conste
     p_v = x.v + (start * F.NH * H + h) * F.V + o_c[None, :] * H * F.V + o_v[:, None]
     p_b = x.beta + start * F.NH * H + h + o_c * H
     if F.GATED:
-        # the three rows of products, the inverse `[C,C]` and below the scores `[R,C]` of the sequence's first
-        # chunk
+        # the three rows of products, the inverse `[C,C]` and
+        # below the scores `[R,C]` of the sequence's first chunk
         p_p = prepared.products + (chunk * H + h) * 3 * F.C
     p_x = prepared.inverses + (chunk * H + h) * F.C * F.C + o_c[:, None] * F.C + o_c[None, :]
     # the state is `[K,WIDTH]` in memory and held transposed, `[BV,K]`

@@ -261,8 +261,8 @@ def recurrent_backward_keys(
     bn = tl.load(p_b, mask=some, other=0.0).to(F.ACC)
     on = tl.load(p_do, mask=some & (o_v < F.V), other=0.0).to(F.ACC)
     for i in range(length * F.NH):
-        kt = kn  # u = beta e
-        ut = bn * en
+        kt = kn
+        ut = bn * en  # u = beta e
         det = dn
         ot = on
         last = i % F.NH == F.NH - 1
@@ -292,6 +292,7 @@ def recurrent_backward_keys(
             tl.store(p_q, (tl.sum(S * ot[:, None], 0) * scale).to(d.q.dtype.element_ty))
             p_q += H * F.K
     tl.debug_barrier()  # the reverse run reads dk' and states that other threads may have written
+    # dS is held as S is, `[V,BK]`
     dS = tl.zeros([F.V, BK], dtype=F.ACC)
     if dfinal is not None:
         dS += tl.load(dfinal + at_state).to(F.ACC)
@@ -310,7 +311,6 @@ def recurrent_backward_keys(
     bn = tl.load(p_b, mask=some, other=0.0).to(F.ACC)
     qn = tl.load(p_q, mask=some & (o_k < F.K), other=0.0).to(F.ACC)
     on = tl.load(p_do, mask=some & (o_v < F.V), other=0.0).to(F.ACC)
-    # dS is held as S is, `[V,BK]`
     for i in range(length * F.NH):
         kt = kn
         pt = pn

@@ -57,8 +57,8 @@ class Segments:
         return cut(self.rows, self.per_row, length, self.bounds)
 
     def steps(self, backwards: bool) -> Iterator[tuple[slice | Tensor, slice | Tensor]]:
-        # never more steps than a segment or the sequence has tokens
         """For each step: which segments have it, and its tokens in them, as indices of dimension 1."""
+        # never more steps than a segment or the sequence has tokens
         order = range(min(self.length, max(self.tokens, 0)))
         if self.cu_seqlens is None:
             for i in reversed(order) if backwards else order:

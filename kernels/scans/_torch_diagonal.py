@@ -39,11 +39,11 @@ def diagonal_scan_segments(
         state = multiply(a[:, tokens], enter[:, which], pairs) + b[:, tokens]
         enter[:, which] = state
         h[:, tokens] = state
+    # here `enter` holds the last state of each segment
     return h, _take_last(enter, segments, backwards)
 
 
 def diagonal_scan_gradients(
-    # here `enter` holds the last state of each segment
     a: Tensor,
     h: Tensor,
     dh: Tensor,

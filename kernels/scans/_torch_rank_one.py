@@ -109,9 +109,9 @@ class Padding:
     def __init__(self, cu_seqlens: Tensor, tokens: int) -> None:
         cu = cu_seqlens.to(torch.int64)
         lengths = cu[1:] - cu[:-1]
-        # longest sequence long; entries behind a sequence's end are replaced, wherever they point
         place = torch.arange(int(lengths.max()), device=cu.device)
         self.inside = place < lengths[:, None]
+        # places behind a sequence's end point anywhere; what stands there is replaced
         self.index = (cu[:-1, None] + place).clamp_max(max(tokens - 1, 0))
 
     def spread(self, x: Tensor, filling: float) -> Tensor:

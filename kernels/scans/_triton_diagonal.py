@@ -311,7 +311,8 @@ def _launch_states(
     *,
     backwards: bool,
     pairs: bool,
-    # EXCLUSIVE: the state before each token, that is before each segment of the level below
+    # whether the state before each token is written, that
+    # is the one that enters each segment of the level below
     exclusive: bool = False,
     forward: Forward | None = None,
 ) -> None:
