@@ -116,7 +116,7 @@ class Field:
         # 2cos(4π/N) < 2 - (44/7N)² < θ < 2: no other root of the minimal polynomial lies above the left end
         low = (2 << bits) - -(-(1936 << bits) // (49 * self.conductor**2))
         high = 2 << bits
-        # invariant: low ≤ 2^bits θ < high, since the polynomial's sign changes at its largest root θ alone
+        # invariant: low ≤ 2^bits θ < high, since in between the polynomial changes its sign at θ alone
         while high - low > 1:
             middle, value = (low + high) // 2, 0
             # in the end 2^(bits·degree) Ψ(middle / 2^bits), a whole number with the sign of Ψ
@@ -185,8 +185,8 @@ class Element:
         pair = (self.key, other.key)
         if pair not in field.products:
             field.spend(2 * field.degree**2, self.bits + other.bits)
-            # the product of the polynomials; what has a degree too high is replaced by powers of θ in reduced
-            # form
+            # the product of the polynomials; what has a degree
+            # too high is replaced by powers of θ in reduced form
             raw = [0] * (2 * field.degree)
             for i, x in enumerate(self.coefficients):
                 if x:

@@ -83,8 +83,9 @@ class Head:
         """A number, remembered."""
         result = number(x, self.field, where)
         self.numbers.append(result)
+        # the bits of the largest number, by which `spend` counts
         self.bits = max(self.bits, bits_of(result))
-        return result  # of the largest number, by which `spend` counts
+        return result
 
     def entries(self, data: Any, columns: int, where: str) -> Sparse:
         """A sparse matrix [[row, column, value], ...] in order, without zeros."""
@@ -148,9 +149,9 @@ class Head:
                 whole[0] > 0 and gcd(*whole) == 1,
                 f"{where}: the vector is not primitive with a positive start",
             )
-        # a vector that integers could write must be written by them
         else:
             need(v[0][2] == 1, f"{where}: the vector does not start with 1")
+            # a vector that integers could write must be written by them
             need(
                 any(not isinstance(x, int | Fraction) for _, _, x in v),
                 f"{where}: write this vector with integers",
@@ -160,7 +161,7 @@ class Head:
             size = size + x * x
             self.budget.spend(PRODUCT, bits_of(size))
         size = beta * size
-        # ‖I - β v vᵀ‖ = max(1, |1 - β‖v‖²|) is 1 exactly where β‖v‖² lies in [0, 2]
+        # I - β v vᵀ multiplies v by 1 - β‖v‖² and keeps what is orthogonal: |1 - β‖v‖²| ≤ 1 bounds its norm
         need(sign(size) > 0 and sign(2 - size) >= 0, f"{where}: beta |v|^2 is not in (0, 2]")
         return beta, v, v
 
@@ -187,8 +188,8 @@ class Head:
         """The codes after one letter. Integer heads follow the states through each factor, others form A first."""
         self.see([transition["gate"], *(x for _, _, x in transition["additive"])])
         if "matrix" in transition or not self.integer:
-            # the bound counts numbers between the factors too, so integer heads may not multiply factors into
-            # A
+            # the bound counts numbers between the factors too,
+            # so integer heads may not multiply factors into A
             A = self.matrix(transition)
             terms: list[list[tuple[Number, dict[int, Number]]]] = [[] for _ in range(self.dim)]
             for i, k, a in A:

@@ -44,8 +44,8 @@ class Wired:
             ]
             for x, (read, row) in enumerate(zip(self.reads[i], self.next[i], strict=True)):
                 self.check_read(read, row, i, x, before)
-            # below the last layer stands the automaton's state; between layers letters are numbered as they
-            # appear
+            # below the last layer stands the automaton's state;
+            # between layers letters are numbered as they appear
             targets = [y for row in self.next[i] for y in row if y is not None]
             if i == len(data) - 1:
                 for y in targets:

@@ -96,8 +96,8 @@ def apart(model: Model, c: int, x: int, radius: int) -> bool:
 
 def rounding(model: Model, x: int, size: int) -> int:
     """ε on the grid, for entries that together have at most this norm."""
-    # m, the entries that are rounded: not those that only move or change the sign of one number, or are B's
-    # alone
+    # m, the entries that are rounded: not those that only
+    # move or change the sign of one number, or are B's alone
     rough = sum(
         bool(terms) and not (len(terms) == 1 and abs(terms[0][1]) == 1 and b == 0)
         for terms, b in model.rows[x]

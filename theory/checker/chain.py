@@ -152,7 +152,7 @@ def check_drops(letters: Letters, n: int, starts: list[int], sizes: list[int]) -
             for x, row in enumerate(letters):
                 count = len(listing.image(row, members))
                 need(
-                    # claim 1: injective on X_i, or at most n_{i+1} images
+                    # the premise of claim 1: injective on X_i, or at most n_{i+1} images
                     count == len(members) or count <= sizes[i + 1],
                     f"sizes[{i + 1}]: letter {x} makes {count} states of a set of {len(members)}",
                 )
@@ -180,8 +180,8 @@ def longer_chains(
             if len(image) == len(chain[-2]):
                 last = tuple(sorted(listing.image(row, chain[-1])))
             else:
+                # not injective: a(X_i) and the least other members of X'_i
                 last = filled(image, upper[-1], sizes[-1])
-            # not injective: a(X_i) and the least other members of X'_i
             after = (*upper, last)
             found[chain].append(after)
             if after not in found:
@@ -221,7 +221,6 @@ def check(document: Any) -> str:
     sizes = array(document["sizes"], "sizes")
     need(sizes, "sizes: empty")
     for i, size in enumerate(sizes):
-        # sizes fall
         integer(size, 1, n if i == 0 else sizes[i - 1] - 1, f"sizes[{i}]")
     need(sizes[-1] == 1, "sizes: the last is 1")
     window = document["window"]
@@ -239,12 +238,12 @@ def check(document: Any) -> str:
         integer(window, 1, 2**62, "window")
         need(sizes[0] < n, "sizes[0]: a window leaves fewer states than there are")
         need(moving, "window: no letter moves a state")
-        # claim 4
+        # what claim 4 needs of the sizes
         need(all(a - b == 1 for a, b in pairwise(sizes)), "sizes: with a window each is one less")
         listed = check_window(moving, n, sizes[0], window)
         facts = f"after {window:,} letters at most {sizes[0]} states, {listed:,} image sets listed"
-        # m + 1 rows of bits, so that the sets before the token can be told; m where level 1 has nothing to
-        # read
+        # m + 1 rows of bits, so that the sets before the token
+        # can be told; m where level 1 has nothing to read
         rows = window + (len(sizes) > 1)
     mealy = bool(machine.outputs) and type(machine.outputs[0]) is list
     dims, factors = ([rows], [rows]) if rows else ([], [])
@@ -252,8 +251,8 @@ def check(document: Any) -> str:
         # claim 6: v is kept where a level resets and a level below, or a Mealy output, needs the old set
         second = not bijective and (i < len(sizes) - 2 or mealy)
         dims.append(2 * size if second else size)
-        # swaps alone are at most n_i - 1; a reset is n_i projections, and n_i swaps where there is a second
-        # half
+        # swaps alone are at most n_i - 1; a reset is n_i
+        # projections, and n_i swaps where there is a second half
         factors.append(size - 1 if bijective else dims[-1])
     summary = {
         "layers": len(dims),

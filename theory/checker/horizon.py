@@ -158,7 +158,7 @@ def least_distance(head: Head, images: list[list[int]]) -> int | None:
 
 def extent(head: Head, images: list[list[int]]) -> tuple[Fraction, Fraction]:
     """R, and m: half the least distance of two codes made smaller, or R for a single code."""
-    # R
+    # R bounds the norms of all codes, that of H_0 among them
     radius = norm_up(max(grid(squares(x for _, _, x in code), up=True) for code in head.codes))
     least = least_distance(head, images)
     # m = μ(1 - 2^-20) with 2μ = √(least / 2^192)

@@ -48,8 +48,8 @@ class Machine:
         if not self.outputs or type(self.outputs[0]) is not list:
             return [self.outputs[q] for q in states]
         table: list[list[Any]] = [[None] * count for _ in self.delta]
-        # a Mealy output belongs to a letter and the state before; codes that a letter takes to one code must
-        # share it
+        # a Mealy output belongs to a letter and the state before;
+        # codes that a letter takes to one code must share it
         for row, given, landing in zip(table, self.outputs, landings, strict=True):
             for q, after in zip(states, landing, strict=True):
                 need(row[after] in (None, given[q]), "a Mealy output is lost where two codes meet")
@@ -170,8 +170,8 @@ def check_decode(
     covered: set[int] = set()
     order: list[tuple[int, ...]] = []
     done = 0
-    # invariant: the first `done` codes are the first `done` rows, and every letter's image of each is in
-    # `seen`
+    # invariant: the first `done` codes are the first `done`
+    # rows, and every letter's image of each is in `seen`
     while done < len(order) or len(order) < len(rows):
         if done == len(order):  # a new seed
             state, seed = rows[done][0], tuple(rows[done][1:])
