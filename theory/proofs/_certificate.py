@@ -56,8 +56,8 @@ def find_regions(machine: LinearMachine, arithmetic: Arithmetic, limit: int) -> 
     delta, n = automaton.transitions, len(automaton.states)
     first = layer.nearest(layer.initial), automaton.start
     radius = {first: _length(_square(layer.initial - layer.codes[first[0]]))}
-    # invariant: a ball is in `waiting` if it has grown since its letters were last tried, so none is left
-    # unkept at the end
+    # invariant: a ball is in `waiting` if it has grown since its
+    # letters were last tried, so none is left unkept at the end
     waiting, computed = deque([first]), 0
     while waiting:
         c, q = waiting.popleft()
@@ -76,8 +76,8 @@ def find_regions(machine: LinearMachine, arithmetic: Arithmetic, limit: int) -> 
                     waiting.append(node)
     states = np.arange(n)
     right = [machine.answers.right(np.full(n, x), states, delta[x]) for x in range(len(delta))]
-    # with the final radii: after each letter the code of the ball says the right answer, and no other code is
-    # nearer
+    # with the final radii: after each letter the code of the
+    # ball says the right answer, and no other code is nearer
     for c, q in radius:
         for x in range(len(delta)):
             c_next, q_next = layer.image(c, x)[0], int(delta[x, q])

@@ -40,8 +40,8 @@ def codes_are_closed(lrnn: LRNN, arithmetic: Rounded) -> bool:
 def _is_closed(head: Head, arithmetic: Rounded) -> bool:
     if len(head.codes) * head.dim * head.value_dim > MAX_ENTRIES:
         return False
-    # codes as float64 must be the exact ones, and values of the format, or closed bits would prove nothing
-    # about them
+    # codes as float64 must be the exact ones, and values of
+    # the format, or closed bits would prove nothing about them
     codes = dense_codes(head, "fp64").reshape(len(head.codes), -1)
     exact = codes_are_exact(head, codes)
     if not exact or not np.array_equal(arithmetic.round(codes), codes):
@@ -96,8 +96,8 @@ class CodeMachine:
         after = np.empty_like(rows)
         letters = np.full(len(rows), letter, dtype=np.int64)
         for layer, columns in zip(self.lrnn.layers, self.lrnn.columns, strict=True):
-            # -1 stands for a letter that no read-out gives; 0 takes its place in the tables, and the result
-            # is -1 again
+            # -1 stands for a letter that no read-out gives; 0 takes
+            # its place in the tables, and the result is -1 again
             known = np.maximum(letters, 0)
             codes: list[Indices] = []
             for h in range(columns.start, columns.stop):

@@ -65,8 +65,8 @@ def factor_head(arrays: Mapping[str, Any], A: Floats, B: Floats, H0: Floats, nam
     transitions = []
     for x in range(letters):
         product = float(gate[x]) * np.eye(n)
-        # C_count···C_1 · gate, C = I - β v vᵀ, in float64: near enough to A to show that the factors belong
-        # to it
+        # C_count···C_1 · gate, C = I - β v vᵀ, in float64: near
+        # enough to A to show that the factors belong to it
         for j in range(int(count[x])):
             product = product - beta[x, j] * np.outer(vector[x, j], vector[x, j] @ product)
         if not np.abs(product - A[x]).max() <= CLOSE * max(1.0, np.abs(A[x]).max()):
@@ -295,9 +295,9 @@ def _numbers(array: NDArray[Any], key: str, name: str) -> NDArray[Any]:
 
 
 def _keeps_numbers(array: NDArray[Any], converted: NDArray[Any]) -> bool:
-    # a NaN differs from itself; it is refused elsewhere
     """True where a conversion changed no number (a number that is not finite is another matter)."""
     if array.dtype.kind == "f":
+        # a NaN differs from itself; it is refused elsewhere
         return bool((np.isnan(array) | (array == converted.astype(array.dtype))).all())
     return array.astype(object).ravel().tolist() == [int(x) for x in converted.ravel().tolist()]
 

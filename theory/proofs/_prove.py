@@ -146,13 +146,13 @@ def prove(
     try:
         # a proof by codes or regions needs no list of states
         quick = quick_proof(model, automaton, parsed, max_states, max_seconds) if method == "auto" else None
+        # nothing is accepted before a second program has seen it
         accepted = None if quick is None else _accept_proof(quick)
     except KeyboardInterrupt:
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", INTERRUPTED, 0)
     except OutOfTimeError as late:
         why = f"`max_seconds` {max_seconds:g} reached, {late.done:,} of {late.count:,} steps of codes checked alone"
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", why, 0)
-    # nothing is accepted before a second program has seen it
     if accepted is not None:
         return finished(accepted)
     machine: Any = machine_of(model, automaton, parsed, answers)

@@ -67,8 +67,8 @@ def _by_codes(
     lrnn: LRNN, answers: Answers, arithmetic: Any, max_states: int, max_seconds: float | None
 ) -> Proof | None:
     """Codes closed in the arithmetic; then the covering by its checker, else all joint codes."""
+    # first: every head maps codes to codes, bit for bit
     if isinstance(arithmetic, Kernel):
-        # first: every head maps codes to codes, bit for bit
         closed = kernel_codes_are_closed(lrnn, arithmetic)
     else:
         closed = isinstance(arithmetic, PerStep | PerOp) and codes_are_closed(lrnn, arithmetic)

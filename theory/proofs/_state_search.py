@@ -94,8 +94,8 @@ def _ahead(machine: Machine, row: Rows, letter: int, length: int) -> Rows | None
     before = np.concatenate([row, guesses[:-1]])
     after = machine.step(before, letter)
     # while the guesses before are right, so is the true step from the last of them: one more than was guessed
-    # a guess is verified where it is, bit for bit, the step of the guess before; the first that is not ends
-    # the run
+    # a guess is verified where it is, bit for bit, the step
+    # of the guess before; the first that is not ends the run
     missed = np.flatnonzero((after != guesses).any(axis=1))
     return after[: missed[0] + 1] if missed.size else after
 
@@ -393,8 +393,8 @@ class StateSearch:
         saved = told
         self._deadline = None if max_seconds is None else (told if began is None else began) + max_seconds
         try:
-            # invariant: every letter of the first `done` nodes leads to a node in the store, and all answers
-            # on the way were right
+            # invariant: every letter of the first `done` nodes leads to
+            # a node in the store, and all answers on the way were right
             while self.place.done < self.place.count:
                 if self.place.count >= max_states:
                     return self._stop(f"`max_states` {max_states:,} reached", save)
@@ -460,8 +460,8 @@ class StateSearch:
         for x in range(letters):
             after = delta[x, states]
             if self.machine.idle[x] and not self.machine.reads_letters:
-                # elsewhere an idle letter leads back to the pair itself; at the first node that is how its
-                # answer is asked for
+                # elsewhere an idle letter leads back to the pair itself;
+                # at the first node that is how its answer is asked for
                 moved = np.flatnonzero(
                     (after != states) | (parents == 0)
                 )  # the others' pairs are known and read
@@ -472,8 +472,8 @@ class StateSearch:
             sources.append(parents)
         words, source = _join_parts(parts, self.form.width), np.concatenate([parents[:0], *sources])
         letter = np.repeat(np.arange(letters, dtype=np.int32), [len(s) for s in sources])
-        # answers that depend on the letter are looked at for every step, also for those that lead to known
-        # pairs
+        # answers that depend on the letter are looked at for
+        # every step, also for those that lead to known pairs
         if self.machine.reads_letters:
             before = self.form.states(self.store.words)[source]
             wrong = self._wrong(words, letter, before)
