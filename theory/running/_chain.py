@@ -94,8 +94,8 @@ class Factors:
         for partner in self.swaps:  # s = H_i - H_j, and H_i ← H_i - s; for the partner j it is -s
             u -= u - H.reshape(-1)[rows + partner]
         if v.shape[1]:
-            # v ← (I - e_j e_jᵀ) v for each entry, then swaps of entry j of u with entry j of v: v is the old
-            # u, u is 0
+            # v ← (I - e_j e_jᵀ) v for each entry, then swaps of
+            # entry j of u with entry j of v: v is the old u, u is 0
             v -= self.beta * v
             s = self.beta * (u - v)
             u -= s
