@@ -229,8 +229,8 @@ class Algebraic:
         poly = self._coerce(other)
         return NotImplemented if poly is None else bool(self.poly == poly)
 
-    # a rational number has the hash of the number that it equals
     def __hash__(self) -> int:
+        # a rational number has the hash of the number that it equals
         if len(self.coefficients) <= 1:
             return hash(self.coefficients[0] if self.coefficients else 0)
         return hash(self.coefficients)

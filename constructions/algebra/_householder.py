@@ -51,8 +51,8 @@ class GHFactor:
         return simplest(1 - self.beta * sum((x * x for _, x in self.reading), start=cast("Number", 0)))
 
     def is_contraction(self) -> bool:
-        # a mask can make the norm exceed 1
         """Decides ‖I - β v vᵀ‖ ≤ 1, that is 0 ≤ β‖v‖² ≤ 2, exactly; False for a masked factor."""
+        # a mask can make the norm exceed 1
         if self.mask is not None:
             return False
         size = self.beta * self.norm_squared
@@ -189,8 +189,8 @@ def orthogonal_factors(A: Matrix) -> tuple[GHFactor, ...]:
         column = tuple(row[j] for row in rest)
         if column == unit[j]:
             continue
-        # the reflection along rest e_j - e_j takes rest e_j to e_j, both of norm 1, and keeps what is
-        # orthogonal to both
+        # the reflection along rest e_j - e_j takes rest e_j to
+        # e_j, both of norm 1, and keeps what is orthogonal to both
         v = {i: simplest(column[i] - unit[j][i]) for i in range(n)}
         factor = gh_factor(divide(2, dot(tuple(v.values()), tuple(v.values()))), v)
         last_first.append(factor)
@@ -229,8 +229,8 @@ def contraction_factors(A: Matrix) -> tuple[GHFactor, ...]:
             continue
         # O u = A u / σ
         target = tuple(divide(dot(row, u), sigma) for row in A)
-        # the reflection that takes where u is now to where it has to go; earlier ones stay, being orthogonal
-        # to it
+        # the reflection that takes where u is now to where it
+        # has to go; earlier ones stay, being orthogonal to it
         v = {i: simplest(images[k][i] - target[i]) for i in range(n)}
         if any(x != 0 for x in v.values()):
             reflection = gh_factor(divide(2, dot(tuple(v.values()), tuple(v.values()))), v)

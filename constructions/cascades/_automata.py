@@ -148,8 +148,8 @@ class Cascade:
             letters: indices of input letters, int array `[...]`.
         """
         new = np.empty_like(states)
-        # a single point: nothing to step
         running = self.letter_of[letters]
+        # a single point: nothing to step
         if not self.levels:
             running = np.zeros_like(running)
         for level, columns in zip(self.levels, self.columns, strict=True):

@@ -206,16 +206,16 @@ def prove_emulation(cascade: Cascade) -> CascadeProof:
         cascade: the cascade.
     """
     skeleton = cascade.holonomy
-    # at first both chains are at the set of all points
     letters = np.arange(len(cascade.letter_of))
+    # at first both chains are at the set of all points
     top = np.zeros_like(letters)
     current = _Situations(cascade.letter_of, letters, top, top)
     cases = []
     for number, level in enumerate(cascade.levels):
         cases.append(len(current.letter))
         height = len(cascade.levels) - number
-        # the chains must go down a level each time
         current = _below(skeleton, level, height, current)
+        # the chains must go down a level each time
         for name, sets in (("old", current.old), ("new", current.new)):
             if (skeleton.height_of[sets] >= height).any():
                 return CascadeProof(tuple(cases), f"level {number + 1}: the {name} chain does not go down")

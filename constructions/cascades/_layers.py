@@ -150,7 +150,7 @@ def _antipodes(orbit: Sequence[int], permutations: Sequence[Permutation]) -> dic
     """An involution of the orbit without fixed points that the permutations commute with; None if there is none."""
     for image in orbit[1:]:
         found = _extend_to_commuting_map(orbit[0], image, permutations)
-        # an involution without fixed points, since found commutes and is a map of the orbit
+        # of the maps that commute with the permutations, an involution that fixes no point
         if found is not None and all(found[q] == p != q for p, q in found.items()):
             return found
     return None

@@ -83,8 +83,8 @@ def level_letters(transitions: Indices, x: Indices, old: Indices, new: Indices, 
     hit = np.zeros((tokens, p + 1), dtype=bool)
     hit[rows, np.where(real, images, p)] = True
     hit = hit[:, :p]
-    # as many states as their images: injective on R_i
     count = hit.sum(axis=1)
+    # as many images as states: injective on R_i
     permutes: Mask = count == real.sum(axis=1)
     # how many members of X'_i up to here are not in a(R_i)
     missing = np.cumsum(~hit, axis=1)

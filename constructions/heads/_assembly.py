@@ -103,8 +103,8 @@ def joint_rows(tables: Sequence[Indices], starts: Indices) -> Indices | None:
     seen: dict[int, int] = {}
     blocks: list[Indices] = []
 
-    # joint codes as numbers: mixed radix, in Python's integers beyond 62 bits
     def keys_of(rows: Indices) -> list[int]:
+        # joint codes as numbers: mixed radix, in Python's integers beyond 62 bits
         keys = np.zeros(len(rows), dtype=object if _product(sizes[1:]) > 2**62 else np.int64)
         for column, size in enumerate(sizes[1:], start=1):
             keys = keys * size + rows[:, column]
@@ -119,8 +119,8 @@ def joint_rows(tables: Sequence[Indices], starts: Indices) -> Indices | None:
                 if known is None:
                     seen[key] = state
                     fresh.append(i)
-                # one joint code over two states could not be decoded
                 elif known != state:
+                    # one joint code over two states could not be decoded
                     return None
             frontier = frontier[fresh]
             if not len(frontier):

@@ -114,7 +114,6 @@ def candidate_of_one_plan(
 
 def cheapest(candidates: Sequence[HeadCandidate]) -> list[HeadCandidate]:
     """By price; among equals plain permutations first, then small fields. A deterministic order."""
-    # plain permutations have the simplest read-out
     return sorted(candidates, key=lambda c: (c.price, c.moved is None, c.degree, c.theorem, c.name))
 
 
@@ -129,8 +128,8 @@ def start_candidate_at(
     assert isinstance(signed, SignedPermutationPlan)
     matrices = signed.as_matrices().matrices
 
-    # the part of a start is a column of the state
     def plan(marks: Marks) -> MatrixPlan:
+        # each part of the initial state is a column
         columns = [starts[m] for m in marks]
         return MatrixPlan(matrices, tuple(zip(*columns, strict=True)), lambda: action.letters)
 

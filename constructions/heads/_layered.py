@@ -170,8 +170,8 @@ class _Search:
                     row[column] = following
                 if i == len(self.layers) - 1:
                     rows.append([-1 if y is None else int(y) for y in row])
-                # letters of the next layer are numbered as they are first named; -1 never occurs
                 else:
+                    # letters of the next layer are numbered as they are first named; -1 never occurs
                     rows.append([-1 if y is None else numbers.setdefault(y, len(numbers)) for y in row])
             built.append(Layer(heads, pad_rows(reads), pad_rows(rows)))
             names = list(numbers)
