@@ -46,6 +46,7 @@ def closed_form(x: Number, sine: bool = False, angle: Fraction | None = None) ->
         return None
     waves: list[tuple[Fraction, Fraction, Fraction]] = []
     for k, twice in _waves(x.field).get(_direction(x), ()):
+        # x = constant + factor · 2cos(2πk/N), as both have one direction
         factor = x.coefficients[-1] / twice[-1]
         constant, at = x.coefficients[0] - factor * twice[0], Fraction(2 * k, x.field.conductor)
         if not sine:
@@ -55,6 +56,7 @@ def closed_form(x: Number, sine: bool = False, angle: Fraction | None = None) ->
         waves += [(constant, 2 * factor * (1 if t > 0 else -1), abs(t)) for t in turns if abs(t) < 1]
     if not waves:
         return _tangent(x)
+    # no constant first, then the wished angle, a positive factor, and the least angle
     least = min(waves, key=lambda w: (w[0] != 0, w[2] != angle, w[1] < 0, w[2]))
     return ClosedForm(least[0], least[1], "sin" if sine else "cos", least[2])
 
@@ -82,6 +84,7 @@ def _tangent(x: Algebraic) -> ClosedForm | None:
     if N % 4:
         return None
     for k in range(1, (N + 1) // 2):
+        # x · 2sin γ against 2 - 2cos γ, with 2sin γ = 2cos(γ - π/2)
         left, right = x * x.field.twice_cos(k - N // 4), 2 - x.field.twice_cos(k)
         if left in (right, -right):
             return ClosedForm(Fraction(0), Fraction(1 if left == right else -1), "tan", Fraction(k, N))

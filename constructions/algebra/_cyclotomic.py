@@ -54,10 +54,12 @@ class RealCyclotomicField:
         Args:
             k: any integer.
         """
+        # the cosine is even and has period N in k
         k %= self.conductor
         k = min(k, self.conductor - k)
         theta = self._chebyshev[1]
         while len(self._chebyshev) <= k:
+            # C_k = θ C_{k-1} - C_{k-2}
             self._chebyshev.append((theta * self._chebyshev[-1] - self._chebyshev[-2]) % self.modulus)
         return Algebraic(self, self._chebyshev[k])
 
@@ -77,6 +79,7 @@ class RealCyclotomicField:
         """
         if self.conductor % 4:
             raise ValueError(f"sines lie in the field only where 4 divides N, not for N = {self.conductor}")
+        # sin α = cos(α - π/2), a quarter of N back
         return self.cos(k - self.conductor // 4)
 
     def theta_ball(self, bits: int) -> arb:
@@ -129,9 +132,11 @@ def conductor_degree(conductor: int) -> int:
     """Degree of Q(2cos 2π/N), that is φ(N)/2 for N ≥ 3, without building the field."""
     phi, rest, p = conductor, conductor, 2
     while rest > 1:
+        # what is left has no factor below its root, so it is prime
         if p * p > rest:
             p = rest
         if rest % p == 0:
+            # φ(n) = n Π (1 - 1/p)
             phi -= phi // p
             while rest % p == 0:
                 rest //= p
@@ -205,6 +210,7 @@ class Algebraic:
         """1 / self; `ZeroDivisionError` for zero."""
         if self.is_zero():
             raise ZeroDivisionError("division by zero in a number field")
+        # a·inverse + b·modulus = 1
         _, inverse, _ = self.poly.xgcd(self.field.modulus)
         return Algebraic(self.field, inverse % self.field.modulus)
 
@@ -224,6 +230,7 @@ class Algebraic:
         return NotImplemented if poly is None else bool(self.poly == poly)
 
     def __hash__(self) -> int:
+        # a rational number has the hash of the number that it equals
         if len(self.coefficients) <= 1:
             return hash(self.coefficients[0] if self.coefficients else 0)
         return hash(self.coefficients)
@@ -244,6 +251,7 @@ class Algebraic:
         if gcd(k, self.field.conductor) != 1:
             raise ValueError(f"{k} is not prime to {self.field.conductor}, so it gives no automorphism")
         image, value = self.field.twice_cos(k).poly, _constant(0)
+        # Horner's rule at the image of θ
         for c in reversed(self.poly.coeffs()):
             value = (value * image + c) % self.field.modulus
         return Algebraic(self.field, value)
@@ -259,6 +267,7 @@ class Algebraic:
         theta = self.field.theta_ball(bits)
         with ctx.workprec(bits):
             value = arb(0)
+            # Horner's rule with balls: the result contains the number
             for c in reversed(self.poly.coeffs()):
                 value = value * theta + arb(c)
             return value
@@ -268,6 +277,7 @@ class Algebraic:
         if self.is_zero():
             return 0
         bits = 64
+        # an element that is not zero is a number that is not zero, so the ball leaves 0 out in the end
         while (value := self.ball(bits)).contains(0):
             bits *= 2
         return 1 if value > 0 else -1

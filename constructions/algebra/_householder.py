@@ -52,6 +52,7 @@ class GHFactor:
 
     def is_contraction(self) -> bool:
         """Decides ‖I - β v vᵀ‖ ≤ 1, that is 0 ≤ β‖v‖² ≤ 2, exactly; False for a masked factor."""
+        # a mask can make the norm exceed 1
         if self.mask is not None:
             return False
         size = self.beta * self.norm_squared
@@ -66,6 +67,7 @@ class GHFactor:
         rows = [list(row) for row in identity(n)]
         for i, a in self.vector:
             for j, b in self.reading:
+                # I - β v (v⊙a)ᵀ
                 rows[i][j] = rows[i][j] - self.beta * a * b
         return matrix(rows)
 
@@ -77,6 +79,7 @@ class GHFactor:
         """
         rows = [list(row) for row in H]
         for column in range(len(rows[0])):
+            # s = (v⊙a)ᵀ H, a column at a time; then row i loses β v_i s
             s: Number = 0
             for i, x in self.reading:
                 s = s + x * rows[i][column]
@@ -106,14 +109,17 @@ def gh_factor(beta: Number, vector: Mapping[int, Number] | Iterable[tuple[int, N
     if not entries or beta == 0:
         raise ValueError("a factor with β = 0 or v = 0 is the identity: leave it out")
     unit: Number = 1
+    # an irrational vector is scaled to begin with 1
     if any(isinstance(x, Algebraic) for _, x in entries):
         unit = entries[0][1]
         entries = [(i, divide(x, unit)) for i, x in entries]
     rationals = [Fraction(x) for _, x in entries if not isinstance(x, Algebraic)]
     if len(rationals) == len(entries):  # a multiple of an irrational number counts as rational too
+        # the scale that makes the integers whole and without a common divisor, the first one positive
         scale = Fraction(gcd(*(x.numerator for x in rationals)), lcm(*(x.denominator for x in rationals)))
         scale *= sign(rationals[0])
         unit, entries = unit * scale, [(i, divide(x, scale)) for i, x in entries]
+    # β v vᵀ = (β unit²) (v/unit) (v/unit)ᵀ
     return GHFactor(simplest(beta * unit * unit), tuple(entries))
 
 
@@ -178,14 +184,18 @@ def orthogonal_factors(A: Matrix) -> tuple[GHFactor, ...]:
     unit = identity(n)
     last_first = []
     rest = A
+    # invariant: rest = F_k···F_1 A fixes e_0, ..., e_{j-1}, F the factors found
     for j in range(n):
         column = tuple(row[j] for row in rest)
         if column == unit[j]:
             continue
+        # the reflection along rest e_j - e_j takes rest e_j to
+        # e_j, both of norm 1, and keeps what is orthogonal to both
         v = {i: simplest(column[i] - unit[j][i]) for i in range(n)}
         factor = gh_factor(divide(2, dot(tuple(v.values()), tuple(v.values()))), v)
         last_first.append(factor)
         rest = factor.apply(rest)
+    # F_k···F_1 A = I, so A = F_1···F_k, the last one applied first
     return tuple(reversed(last_first))
 
 
@@ -207,6 +217,7 @@ def contraction_factors(A: Matrix) -> tuple[GHFactor, ...]:
         raise NotRealisableError(
             f"the matrix has norm {max(values)} > 1: no product of GH factors with norm ≤ 1"
         )
+    # I - (1 - σ) u uᵀ/‖u‖² multiplies u by σ and keeps what is orthogonal to it
     factors = [
         gh_factor(divide(1 - sigma, dot(u, u)), dict(enumerate(u)))
         for u, sigma in zip(vectors, values, strict=True)
@@ -216,7 +227,10 @@ def contraction_factors(A: Matrix) -> tuple[GHFactor, ...]:
     for k, (u, sigma) in enumerate(zip(vectors, values, strict=True)):
         if sigma == 0:
             continue
+        # O u = A u / σ
         target = tuple(divide(dot(row, u), sigma) for row in A)
+        # the reflection that takes where u is now to where it
+        # has to go; earlier ones stay, being orthogonal to it
         v = {i: simplest(images[k][i] - target[i]) for i in range(n)}
         if any(x != 0 for x in v.values()):
             reflection = gh_factor(divide(2, dot(tuple(v.values()), tuple(v.values()))), v)
@@ -234,6 +248,7 @@ def _singular_system(A: Matrix) -> tuple[list[tuple[Number, ...]], list[Fraction
     n = len(A)
     if any(isinstance(x, Algebraic) for row in A for x in row):
         raise NotRealisableError("exact factorisation of a contraction needs rational entries")
+    # AᵀA, whose eigenvalues are the squares σ²
     gram = product(transpose(A), A)
     entries = [fmpq(Fraction(x).numerator, Fraction(x).denominator) for row in gram for x in row]  # type: ignore[arg-type]
     _, powers = fmpq_mat(n, n, entries).charpoly().factor()
@@ -251,6 +266,7 @@ def _singular_system(A: Matrix) -> tuple[list[tuple[Number, ...]], list[Fraction
             )
         for x in kernel(subtract(gram, scale_matrix(root, identity(n)))):
             u = x
+            # eigenvectors of different values are orthogonal already; those of one are made so (Gram-Schmidt)
             for w, value in zip(vectors, values, strict=True):
                 if value == sigma:
                     c = divide(dot(u, w), dot(w, w))

@@ -80,6 +80,7 @@ def reduce_rows(A: Sequence[Sequence[Number]]) -> tuple[list[list[Number]], list
     rows = [list(row) for row in A]
     pivots: list[int] = []
     width = len(rows[0]) if rows else 0
+    # invariant: the columns before this one are reduced, with a pivot in each row before `rank`
     for column in range(width):
         rank = len(pivots)
         found = next((i for i in range(rank, len(rows)) if rows[i][column] != 0), None)
@@ -88,6 +89,7 @@ def reduce_rows(A: Sequence[Sequence[Number]]) -> tuple[list[list[Number]], list
         rows[rank], rows[found] = rows[found], rows[rank]
         pivot = rows[rank][column]
         rows[rank] = [divide(x, pivot) for x in rows[rank]]
+        # the pivot's column is cleared above and below
         for i, row in enumerate(rows):
             if i != rank and row[column] != 0:
                 factor = row[column]
@@ -106,6 +108,7 @@ def kernel(A: Sequence[Sequence[Number]]) -> list[tuple[Number, ...]]:
     rows, pivots = reduce_rows(A)
     width = len(A[0])
     basis = []
+    # one vector for each column without a pivot: 1 there, and what the rows then demand at the pivots
     for free in (j for j in range(width) if j not in pivots):
         x: list[Number] = [0] * width
         x[free] = 1
@@ -126,6 +129,7 @@ def is_positive_semidefinite(A: Matrix) -> bool:
             return False
         if size == 0:
             continue
+        # Schur complement of the pivot
         for i in range(k + 1, n):
             factor = divide(rows[i][k], pivot)
             for j in range(k + 1, n):

@@ -72,6 +72,7 @@ class CascadeLevel:
         for c, table in enumerate(self.actions):
             new[..., c] = table[self.action_of[c, letters], tiles[..., c]]
         read = self.reads[letters]
+        # the tile before the letter, of the component that the letter reads
         old = np.take_along_axis(tiles, np.maximum(read, 0)[..., None], axis=-1)[..., 0]
         following = self.next_letter[letters, np.where(read < 0, 0, old)]
         return new, following.astype(np.int64)
@@ -127,6 +128,7 @@ class Cascade:
         """
         skeleton = self.holonomy
         chains = [np.zeros(states.shape[:-1], dtype=np.int64)]
+        # the level of height h belongs to chains whose set has height h; others pass by
         for height, level, columns in zip(
             range(len(self.levels), 0, -1), self.levels, self.columns, strict=True
         ):
@@ -147,6 +149,7 @@ class Cascade:
         """
         new = np.empty_like(states)
         running = self.letter_of[letters]
+        # a single point: nothing to step
         if not self.levels:
             running = np.zeros_like(running)
         for level, columns in zip(self.levels, self.columns, strict=True):

@@ -46,6 +46,7 @@ def level_of(
     (b). The new P is the old tile where h(P) = j, the new T the new tile where h(T) = j.
     """
     sets, heights = skeleton.sets, skeleton.height_of
+    # P·x
     moved = sets.moves[incoming.old, incoming.letter]
     reads_tile = heights[incoming.old] == height
     acts = heights[incoming.new] == height
@@ -62,6 +63,7 @@ def level_of(
         actions.append(table)
         action_of.append(row)
     following = _following(skeleton, incoming, reads_tile, resets, permutes, chosen)
+    # at height 1 the next sets are points, which the cascade names itself
     if height > 1:
         outgoing, next_letter = _number_triples(*following)
     else:
@@ -83,10 +85,12 @@ def level_of(
 def _first_tiles(skeleton: Holonomy, inner: Indices, outer: Indices) -> Indices:
     """For pairs of sets, `inner` a proper subset of `outer`: the column of the first tile that contains it."""
     count = len(skeleton.sets)
+    # every pair of sets once
     pairs, inverse = np.unique(inner * count + outer, return_inverse=True)
     inner, outer = pairs // count, pairs % count
     columns = np.zeros(len(pairs), dtype=np.int64)
     degrees = skeleton.tile_offsets[outer + 1] - skeleton.tile_offsets[outer]
+    # pairs for which no tile has been found yet
     open_pairs = np.arange(len(pairs))
     for column in range(int(degrees.max(initial=0))):
         open_pairs = open_pairs[degrees[open_pairs] > column]
@@ -112,13 +116,16 @@ def _actions(
     sources = skeleton.sets.moves[
         skeleton.tile(incoming.old[permutes][:, None], columns), incoming.letter[permutes][:, None]
     ]
+    # the permutation of columns: tile c of P goes, moved by x, to this tile of T
     permutations = column_permutations(sources, skeleton.tile(incoming.new[permutes][:, None], columns))
     distinct, which = np.unique(permutations, axis=0, return_inverse=True)
+    # row 0 keeps, rows 1 to degree reset to a column, the others permute
     rows = np.concatenate([columns[None], np.repeat(columns[:, None], degree, axis=1), distinct])
     action = np.zeros(len(incoming), dtype=np.int64)
     action[resets] = 1 + chosen[resets]
     action[permutes] = 1 + degree + which.reshape(-1)
     if len(distinct):
+        # a permutation that moves nothing is the identity
         trivial = np.flatnonzero((distinct == columns).all(axis=1))
         action[np.isin(action, 1 + degree + trivial)] = 0
     used, renumbered = np.unique(action, return_inverse=True)
@@ -135,6 +142,7 @@ def _following(
 ) -> tuple[Indices, Indices, Indices]:
     """The next triples (P, x, T), `[letters, width]` each, for every old tile; P is -1 where there is no such tile."""
     offsets = skeleton.tile_offsets
+    # one column for each tile that can be read, else one in all
     degrees = np.where(reads_tile, offsets[incoming.old + 1] - offsets[incoming.old], 1)
     width = int(degrees.max(initial=1))
     columns = np.arange(width)
@@ -142,9 +150,11 @@ def _following(
     old = np.where(there, incoming.old[:, None], -1)
     expanded = there & reads_tile[:, None]
     row, column = np.nonzero(expanded)
+    # P goes on by its tile where it has this height
     old[row, column] = skeleton.tile(incoming.old[row], column)
     letter = np.broadcast_to(incoming.letter[:, None], old.shape)
     fixed = incoming.new.copy()
+    # T goes on by the tile that the reset chooses, by x applied to the old tile, or not at all
     fixed[resets] = skeleton.tile(incoming.new[resets], chosen[resets])
     new = np.where(permutes[:, None], skeleton.sets.moves[old, letter], fixed[:, None])
     return old, letter, new
@@ -154,6 +164,7 @@ def _number_triples(old: Indices, letter: Indices, new: Indices) -> tuple[LevelL
     """The distinct triples, sorted, and the number of each, -1 where there is none."""
     sets, letters = int(max(old.max(initial=0), new.max(initial=0))) + 1, int(letter.max(initial=0)) + 1
     there = old >= 0
+    # triples as numbers, sorted
     codes, inverse = np.unique(((old * letters + letter) * sets + new)[there], return_inverse=True)
     numbers = np.full(old.shape, -1, dtype=np.int32)
     numbers[there] = inverse.reshape(-1)
@@ -176,8 +187,10 @@ def merge_letters(levels: list[CascadeLevel]) -> tuple[list[CascadeLevel], Indic
     for level in reversed(levels):
         following = level.next_letter
         if below is not None:
+            # letters of the level below are merged already
             following = np.where(following < 0, -1, below[following]).astype(np.int32)
         reads, following = _unread(level.reads, following)
+        # two letters are one if all of these agree
         keys = np.concatenate([level.action_of, reads[None], following.T])
         kept, below = _distinct_columns(keys)
         result.append(_restrict_level(level, reads, following, kept))
@@ -186,6 +199,7 @@ def merge_letters(levels: list[CascadeLevel]) -> tuple[list[CascadeLevel], Indic
 
 
 def _unread(reads: Table, following: Table) -> tuple[Table, Table]:
+    # the same next letter whatever the tile, so the component need not be read
     constant = ((following == following[:, :1]) | (following < 0)).all(axis=1)
     following = following.copy()
     following[constant, 1:] = -1
@@ -196,6 +210,7 @@ def _distinct_columns(keys: NDArray[np.integer]) -> tuple[Indices, Indices]:
     """First occurrences of the distinct columns, in order, and for each column the number of its equal."""
     numbers = np.zeros(keys.shape[1], dtype=np.int64)
     for row in keys.astype(np.int64):
+        # numbered pairs of what was distinct so far and this row
         combined = numbers * (int(row.max(initial=0)) + 2) + row + 1
         _, numbers = np.unique(combined, return_inverse=True)
         numbers = numbers.reshape(-1)
@@ -213,6 +228,7 @@ def _restrict_level(level: CascadeLevel, reads: Table, following: Table, kept: I
         actions.append(table[used])
         action_of.append(renumbered.reshape(-1).astype(np.int32))
     following = following[kept]
+    # reading fewer tiles makes the table narrower
     width = max(1, int((following >= 0).sum(axis=1).max(initial=1)))
     return replace(
         level,
@@ -263,9 +279,11 @@ def cascade(
         skeleton = source
     else:
         skeleton = holonomy(source, max_image_sets=max_image_sets, max_set_moves=max_set_moves)
+    # at first P = T = the set of all points
     everything = np.zeros(len(letters), dtype=np.int64)
     incoming = LevelLetters(everything, letters, everything)
     levels: list[CascadeLevel] = []
+    # heights fall from the top level down to 1
     for height, classes in zip(range(skeleton.levels, 0, -1), skeleton.by_height(), strict=True):
         _require_few(name, len(incoming), f"level {len(levels) + 1} of {skeleton.levels}", max_level_letters)
         level, incoming = level_of(skeleton, classes, height, incoming)
@@ -308,6 +326,7 @@ def cascade_of_all_maps(
     swap, merging = points.copy(), points.copy()
     swap[[0, 1]] = 1, 0
     merging[1] = 0
+    # a cycle, a swap and a merging generate all maps; they shape the sets, but are no letters of the cascade
     maps = np.concatenate([automaton.transitions, np.roll(points, -1)[None], swap[None], merging[None]])
     skeleton = holonomy_of_maps(maps, max_image_sets=max_image_sets, max_set_moves=max_set_moves)
     return cascade(skeleton, max_level_letters=max_level_letters, inputs=len(automaton.transitions))
@@ -340,6 +359,7 @@ def first_chains(skeleton: Holonomy) -> Indices:
     column_of = {c: column for column, c in enumerate(classes)}
     states = np.zeros((skeleton.sets.points, len(classes)), dtype=np.int64)
     for point, singleton in enumerate(skeleton.sets.singletons.tolist()):
+        # down from the set of all points, each time to the first tile that has the point
         current = 0
         while current != singleton:
             of_class = int(skeleton.class_of[current])

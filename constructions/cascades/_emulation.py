@@ -112,6 +112,7 @@ def check_emulation(
     count = cascade.joint_states if exhaustive else samples
     found: EmulationFailure | None = None
     checked = 0
+    # the initial joint states must lie over their points
     covered = cascade.point_of(cascade.initial)
     for point in np.flatnonzero(covered != np.arange(len(covered))).tolist():
         state = tuple(cascade.initial[point].tolist())
@@ -145,6 +146,7 @@ def _all_states(cascade: Cascade) -> Iterator[Indices]:
     for first in range(0, cascade.joint_states, _BATCH):
         rest = np.arange(first, min(first + _BATCH, cascade.joint_states))
         states = np.empty((len(rest), len(cascade.degrees)), dtype=np.int64)
+        # mixed radix, the last component fastest
         for column in reversed(range(len(cascade.degrees))):
             rest, states[:, column] = np.divmod(rest, cascade.degrees[column])
         yield states
@@ -187,6 +189,7 @@ class _Situations:
     def distinct(self) -> _Situations:
         numbers = np.zeros(len(self.letter), dtype=np.int64)
         for row in (self.level_letter, self.letter, self.old, self.new):
+            # rows are distinct by all their numbers, taken in one after another
             _, numbers = np.unique(numbers * (int(row.max(initial=0)) + 1) + row, return_inverse=True)
             numbers = numbers.reshape(-1)
         kept = np.unique(numbers, return_index=True)[1]
@@ -204,6 +207,7 @@ def prove_emulation(cascade: Cascade) -> CascadeProof:
     """
     skeleton = cascade.holonomy
     letters = np.arange(len(cascade.letter_of))
+    # at first both chains are at the set of all points
     top = np.zeros_like(letters)
     current = _Situations(cascade.letter_of, letters, top, top)
     cases = []
@@ -211,12 +215,14 @@ def prove_emulation(cascade: Cascade) -> CascadeProof:
         cases.append(len(current.letter))
         height = len(cascade.levels) - number
         current = _below(skeleton, level, height, current)
+        # the chains must go down a level each time
         for name, sets in (("old", current.old), ("new", current.new)):
             if (skeleton.height_of[sets] >= height).any():
                 return CascadeProof(tuple(cases), f"level {number + 1}: the {name} chain does not go down")
         if (current.level_letter < 0).any():
             return CascadeProof(tuple(cases), f"level {number + 1}: a letter of the next level is missing")
     cases.append(len(current.letter))
+    # below the last level sets are points
     points = skeleton.points_of_singletons
     expected = skeleton.maps[current.letter, points[current.old]]
     named = current.level_letter if cascade.levels else expected
@@ -234,14 +240,18 @@ def prove_emulation(cascade: Cascade) -> CascadeProof:
 def _below(skeleton: Holonomy, level: CascadeLevel, height: int, above: _Situations) -> _Situations:
     """All situations on the next level, for every combination of the old tiles that matter."""
     place = places(level.classes, len(skeleton.classes))
+    # the component that the old chain meets, the one that the new chain meets, and the one that is read
     met = np.where(skeleton.height_of[above.old] == height, place[skeleton.class_of[above.old]], -1)
     entered = np.where(skeleton.height_of[above.new] == height, place[skeleton.class_of[above.new]], -1)
     read = level.reads[above.level_letter].astype(np.int64)
     matter = np.stack([met, entered, read])
+    # a component that matters twice is counted once
     matter[1][matter[1] == matter[0]] = -1
     matter[2][(matter[2] == matter[0]) | (matter[2] == matter[1])] = -1
+    # -1 takes the last degree, 1
     degrees = np.array([*level.degrees, 1])[matter]
     rows = np.repeat(np.arange(len(met)), degrees.prod(axis=0))
+    # the rank of a row among those of its situation, in mixed radix one tile for each component
     rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
     tiles = np.full((len(level.degrees) + 1, len(rows)), -1, dtype=np.int64)
     for component, degree in zip(matter, degrees, strict=True):
@@ -251,8 +261,10 @@ def _below(skeleton: Holonomy, level: CascadeLevel, height: int, above: _Situati
     read, met, entered = read[rows], met[rows], entered[rows]
     column = np.where(read < 0, 0, tiles[read, np.arange(len(rows))])
     following = level.next_letter[level_letter, column].astype(np.int64)
+    # the old chain goes on by the old tile
     down = met >= 0
     old[down] = skeleton.tile(old[down], tiles[met[down], np.flatnonzero(down)])
+    # the new chain by the tile that the component's action makes of it
     for component, table in enumerate(level.actions):
         here = np.flatnonzero(entered == component)
         action = level.action_of[component, level_letter[here]]

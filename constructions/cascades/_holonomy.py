@@ -28,6 +28,7 @@ def equivalence_classes(sets: ImageSets) -> list[list[int]]:
     Ordered by size and, within a size, sinks first; members ascending. Iterative (Tarjan's algorithm).
     """
     sizes = sets.sizes
+    # a letter leads back only between sets of one size, since an image is never larger than its set
     stays = sizes[sets.moves] == sizes[:, None]
     successors: list[list[int]] = [
         row[kept].tolist() if size > 1 else []
@@ -52,6 +53,7 @@ def _components(successors: list[list[int]], roots: list[int]) -> list[list[int]
         path = [(root, 0)]
         while path:
             node, position = path.pop()
+            # position 0: the node is met for the first time; else its last successor has just been finished
             if position == 0:
                 counter += 1
                 number[node] = low[node] = counter
@@ -64,11 +66,14 @@ def _components(successors: list[list[int]], roots: list[int]) -> list[list[int]
                 following = row[position]
                 position += 1
                 if not number[following]:
+                    # down to the successor, and later back here
                     path += [(node, position), (following, 0)]
                     break
+                # an edge to a node whose component is still open
                 if on_stack[following]:
                     low[node] = min(low[node], number[following])
             else:
+                # no earlier node is reached from here: what lies above it on the stack is its component
                 if low[node] == number[node]:
                     members = []
                     while True:
@@ -86,9 +91,11 @@ def tiles_of(sets: ImageSets, index: int, by_size: Indices) -> list[int]:
 
     `by_size`: all sets, larger first; the tiles come in that order. One vectorised pass per tile.
     """
+    # proper subsets, larger ones first
     inside = sets.is_subset(by_size, index) & (sets.sizes[by_size] < sets.sizes[index])
     remaining = by_size[inside]
     tiles: list[int] = []
+    # while more than one size is left
     while remaining.size and sets.sizes[remaining[0]] > sets.sizes[remaining[-1]]:
         tile = int(remaining[0])  # nothing larger is left, so it is maximal
         tiles.append(tile)
@@ -250,6 +257,7 @@ def holonomy_of_maps(
         ordered.append(order)
         tiles.append(table)
     below = [
+        # the classes that letters or tiles lead to from this one, but not itself or singletons
         np.setdiff1d(class_of[np.concatenate([sets.moves[order].ravel(), table[0]])], [-1, index])
         for index, (order, table) in enumerate(zip(ordered, tiles, strict=True))
     ]
@@ -258,6 +266,7 @@ def holonomy_of_maps(
         HolonomyClass(order, table, _generators(sets, class_of, order, table), height, depth)
         for order, table, height, depth in zip(ordered, tiles, heights, depths, strict=True)
     ]
+    # class -1, of singletons, takes the last entry, height 0
     height_of = np.array([*heights, 0], dtype=np.int64)[class_of]
     return Holonomy(maps, sets, tuple(classes), class_of, height_of)
 
@@ -269,6 +278,7 @@ def _carry_tiles(
     index = class_of[representative]
     place = {representative: 0}
     order, rows = [representative], [np.array(tiles, dtype=np.int64)]
+    # breadth first: the word of a member is that of an earlier one and a letter
     for position, member in enumerate(order):
         for x, moved in enumerate(sets.moves[member].tolist()):
             if class_of[moved] == index and moved not in place:
@@ -280,6 +290,7 @@ def _carry_tiles(
 
 def column_permutations(sources: Indices, targets: Indices) -> Indices:
     """For rows of distinct numbers with equal sets: the column in `targets` of each entry of `sources`."""
+    # equal sets: the i-th smallest source is the i-th smallest target
     columns = np.empty_like(sources)
     np.put_along_axis(columns, np.argsort(sources, axis=-1), np.argsort(targets, axis=-1), axis=-1)
     return columns
@@ -289,8 +300,10 @@ def _generators(sets: ImageSets, class_of: Indices, order: Indices, tiles: Indic
     """The distinct non-trivial permutations of the columns by a letter between two members."""
     place = np.full(len(sets), -1, dtype=np.int64)
     place[order] = np.arange(len(order))
+    # the letters that lead from a member to a member of the class
     moved = place[sets.moves[order]]
     member, letter = np.nonzero(moved >= 0)
+    # the letter moves the member's tiles to tiles of the other member, in another order of columns perhaps
     images = sets.moves[tiles[member], letter[:, None]]
     found = column_permutations(images, tiles[moved[member, letter]])
     found = found[(found != np.arange(tiles.shape[1])).any(axis=1)]
@@ -299,6 +312,7 @@ def _generators(sets: ImageSets, class_of: Indices, order: Indices, tiles: Indic
 
 def _heights(below: list[Indices]) -> list[int]:
     heights: list[int] = []
+    # classes below come first in the list
     for classes in below:
         heights.append(1 + max((heights[c] for c in classes.tolist()), default=0))
     return heights
@@ -306,6 +320,7 @@ def _heights(below: list[Indices]) -> list[int]:
 
 def _depths(below: list[Indices]) -> list[int]:
     depths = [1] * len(below)
+    # classes above come last, so their depths are final when they are met
     for index in reversed(range(len(below))):
         for c in below[index].tolist():
             depths[c] = max(depths[c], depths[index] + 1)

@@ -30,8 +30,10 @@ def order_and_name(generators: Indices, *, max_listed: int = MAX_LISTED_ELEMENTS
     """
     generators = _on_moved_points(generators)
     degree = generators.shape[1]
+    # no point is moved
     if not degree:
         return 1, "1"
+    # one generator: the least common multiple of its cycles' lengths
     if len(generators) == 1:
         order = math.lcm(*cycle_lengths(generators[0]))
         return order, f"C{order}"
@@ -59,6 +61,7 @@ def order_and_name(generators: Indices, *, max_listed: int = MAX_LISTED_ELEMENTS
 
 def _on_moved_points(generators: Indices) -> Indices:
     n = generators.shape[1]
+    # points that every generator fixes do not matter
     moved = np.flatnonzero((generators != np.arange(n)).any(axis=0))
     return np.searchsorted(moved, generators[:, moved])
 
@@ -68,6 +71,7 @@ def _list_elements(generators: Indices, limit: int) -> list[Permutation] | None:
     rows = [tuple(row) for row in generators.tolist()]
     elements: list[Permutation] = [tuple(range(generators.shape[1]))]
     known = set(elements)
+    # breadth first, closed when the list ends
     for element in elements:
         for row in rows:
             product = tuple([row[i] for i in element])
@@ -90,6 +94,7 @@ def _name(elements: list[Permutation], generators: Indices) -> str:
             even_only = order < math.factorial(n)
             if orders == _symmetric_orders(n, even_only=even_only):
                 return f"{'A' if even_only else 'S'}{n}"
+    # of the groups of order 8 that are not abelian, Q8 has six elements of order 4 and D8 two
     if order == 8 and orders[4] == 6:
         return "Q8"
     return _dihedral_name(elements, orders) or _frobenius_name(order, orders) or f"order {order}"
@@ -113,9 +118,11 @@ def _abelian_name(orders: Counter[int]) -> str:
             killed = sum(count for o, count in orders.items() if power % o == 0)
             if killed == at_most:
                 break
+            # the k-th rank counts the cyclic factors whose order p^k divides
             ranks.append(round(math.log(killed // at_most, p)))
             at_most, power = killed, power * p
         for place in range(ranks[0]):
+            # the exponent of p in the factor at this place
             exponent = sum(rank > place for rank in ranks)
             if place == len(factors):
                 factors.append(1)
@@ -125,6 +132,7 @@ def _abelian_name(orders: Counter[int]) -> str:
 
 def _dihedral_name(elements: list[Permutation], orders: Counter[int]) -> str | None:
     half = len(elements) // 2
+    # a dihedral group of order 2m has a rotation of order m
     if len(elements) % 2 or half not in orders:
         return None
     rotation = next(element for element in elements if _order(element) == half)
@@ -134,6 +142,7 @@ def _dihedral_name(elements: list[Permutation], orders: Counter[int]) -> str | N
         rotations.add(power)
         power = _then(power, rotation)
     others = [element for element in elements if element not in rotations]
+    # and all other elements turn over: order 2
     return f"D{len(elements)}" if all(_order(element) == 2 for element in others) else None
 
 
@@ -141,6 +150,7 @@ def _frobenius_name(order: int, orders: Counter[int]) -> str | None:
     """C_p : C_q where a normal subgroup of prime order p has a cyclic complement of order q prime to p."""
     for p in sorted(_primes(order), reverse=True):
         q = order // p
+        # the p - 1 elements of order p make one subgroup, which is normal; one of order q is its complement
         if q % p and orders[p] == p - 1 and orders[q]:
             return f"C{p} : C{q}"
     return None
@@ -159,6 +169,7 @@ def _order(element: Permutation) -> int:
 
 
 def _primes(number: int) -> list[int]:
+    # trial division; beyond the root what is left is prime
     found, d = [], 2
     while number > 1:
         if number % d == 0:

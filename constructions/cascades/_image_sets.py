@@ -79,10 +79,12 @@ def image_sets(
             `max_set_moves` entries (sets times letters).
     """
     letters, n = maps.shape
+    # table[q, x] is the set {q·x} as bits
     table = _bits([1 << q for q in range(n)], n)[maps.T]
     full = (1 << n) - 1
     masks, index = [full], {full: 0}
     moves: list[list[int]] = []
+    # grows on the way: every set has all its images
     for mask in masks:
         if (len(moves) + 1) * letters > max_set_moves:
             raise LimitError(
@@ -96,6 +98,7 @@ def image_sets(
                 f"the limit is {max_image_sets:,}: raise `max_image_sets`"
             )
     images = len(masks)
+    # singletons that are no images stand behind them
     singletons = _indices([1 << q for q in range(n)], index, masks)
     moves += [_indices(_images(mask, table), index, masks) for mask in masks[images:]]
     return ImageSets(
@@ -123,6 +126,7 @@ def _images(mask: int, table: Bits) -> list[int]:
     n, _, words = table.shape
     octets = np.frombuffer(mask.to_bytes((n + 7) // 8, "little"), dtype=np.uint8)
     points = np.flatnonzero(np.unpackbits(octets, bitorder="little"))
+    # P·x is the union of the points' images
     images = np.bitwise_or.reduce(table[points], axis=0)
     masks: list[int] = images[:, 0].tolist()
     for word in range(1, words):

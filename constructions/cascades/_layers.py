@@ -58,8 +58,10 @@ class Coordinates:
         """The component's permutation as reflections of the coordinates."""
         image, negative = list(range(self.dim)), [0] * self.dim
         for p, q in enumerate(permutation):
+            # ±scale at one place, so ±e_i goes to ±e_j
             if self.scale[p]:
                 image[self.place[p]] = self.place[q]
+                # the sign changes where the two points have different ones
                 negative[self.place[p]] = int(self.sign[p] != self.sign[q])
         return signed_permutation_factors(image, negative)
 
@@ -79,6 +81,7 @@ def few_coordinates(
     scale 1 and the sign +.
     """
     place, sign, scale = [0] * points, [1] * points, [0] * points
+    # the orbit of `first` comes first, and so gets scale 1
     orbits = sorted(_orbits(points, permutations), key=lambda orbit: first not in orbit)
     moved = [orbit for orbit in orbits if len(orbit) > 1]
     fixed = [orbit[0] for orbit in orbits if len(orbit) == 1]
@@ -86,11 +89,13 @@ def few_coordinates(
     for number, p in enumerate(fixed):  # 0, then 1 ... 8 on each coordinate in turn
         place[p], scale[p] = divmod(number - 1, MOST_LABELS) if number else (0, -1)
         scale[p] += 1
+    # the point at 0 needs no coordinate
     dim = -(-max(len(fixed) - 1, 0) // MOST_LABELS)
     leaders: list[
         tuple[list[int], int]
     ] = []  # first orbits of their kind, and how many share their coordinates
     for orbit in moved:
+        # an orbit that is moved like an earlier one stands on its coordinates at the next scale
         for k, (leader, shared) in enumerate(leaders):
             alike = None if shared == MOST_SCALES else _same_action(leader, orbit, permutations)
             if alike is not None:
@@ -102,6 +107,7 @@ def few_coordinates(
             antipodes = _antipodes(orbit, permutations)
             for p in orbit:
                 scale[p] = 1
+                # of two antipodes one has the sign +, the other stands at minus its place
                 if antipodes is None or (p == first or (p < antipodes[p] and antipodes[p] != first)):
                     place[p] = dim
                     if antipodes is not None:
@@ -144,6 +150,7 @@ def _antipodes(orbit: Sequence[int], permutations: Sequence[Permutation]) -> dic
     """An involution of the orbit without fixed points that the permutations commute with; None if there is none."""
     for image in orbit[1:]:
         found = _extend_to_commuting_map(orbit[0], image, permutations)
+        # of the maps that commute with the permutations, an involution that fixes no point
         if found is not None and all(found[q] == p != q for p, q in found.items()):
             return found
     return None
@@ -155,9 +162,11 @@ def _extend_to_commuting_map(p: int, q: int, permutations: Sequence[Permutation]
     queue = [p]
     for point in queue:
         for s in permutations:
+            # commuting with s fixes the image of s(point)
             image, wanted = s[point], s[found[point]]
             if found.setdefault(image, wanted) != wanted:
                 return None
+            # a point that was not met before
             if len(found) > len(queue):
                 queue.append(image)
     return found
@@ -205,6 +214,7 @@ def cascade_lrnn(
         heads = []
         for c, table in enumerate(level.actions):
             resets = np.array([level.kind(c, a) == "reset" for a in range(len(table))])
+            # a point before a reset is read, which only a second half can tell
             remembered = bool((resets[actions[c]] & (reads == c)).any())
             heads.append(_head(table.astype(np.int64), actions[c], remembered, coordinates, gated))
         if last:
@@ -289,6 +299,7 @@ def _head(
 ) -> Head:
     """One component: its distinct actions in the order in which letters first have them; `first`: see `few_coordinates`."""
     kinds, places_of, inverse = np.unique(actions, return_index=True, return_inverse=True)
+    # actions in the order in which the letters first have them
     order = np.argsort(places_of)
     position = np.argsort(order)
     rows = [tuple(table[kinds[k]].tolist()) for k in order.tolist()]
@@ -297,6 +308,7 @@ def _head(
     if coordinates == "one_hot":
         places = one_hot(points)
     else:
+        # points that some action leads to from another point
         written = {q for row in rows for p, q in enumerate(row) if p != q}
         places = few_coordinates(points, permutations, sorted(written), first)
     transitions = tuple(_transition(row, places, remembered, gated) for row in rows)
@@ -308,8 +320,10 @@ def _head(
     pairs: tuple[Sparse, ...] = tuple(
         (*places.code(u), *places.code(v, dim)) for u in range(points) for v in range(points)
     )
+    # code (u, v) is number u · points + v
     u, v = np.divmod(np.arange(points * points), points)
     resets = np.array([len(set(row)) == 1 and points > 1 for row in rows])
+    # a reset makes v of the old u; what else a letter does leaves v alone
     after = images[:, u] * points + np.where(resets[:, None], u, v)
     return Head(2 * dim, 1, transitions, pairs, after, position[inverse.reshape(-1)], points)
 
@@ -317,14 +331,18 @@ def _head(
 def _transition(row: Sequence[int], places: Coordinates, remembered: bool, gated: bool) -> Transition:
     """One action of a component on its points."""
     if len(set(row)) == len(row):
+        # a permutation: reflections; the identity is the empty product
         return Transition(places.factors(row))
     if len(set(row)) > 1:
         raise MirrormataError("cascade: a defect of this program: a component's action is no reset")
     n, additive = places.dim, places.code(row[0])
     if not remembered:
+        # H ← 0·H + the new point's code
         if gated:
             return Transition((), 0, additive)
+        # n projections erase n coordinates, and the code is added
         return Transition(tuple(gh_factor(1, {i: 1}) for i in range(n)), additive=additive)
+    # v erased, then exchanged with u, and the new code added to u, which is 0 by then
     erase = tuple(gh_factor(1, {n + i: 1}) for i in range(n))
     return Transition((*erase, *(swap(i, n + i) for i in range(n))), additive=additive)
 
@@ -340,6 +358,7 @@ def _covering(cascade: Cascade) -> Covering:
     index = {0: 0}
     queue = [0]
     nodes: list[tuple[int, int, tuple[int, ...]] | tuple[int]] = []
+    # breadth first, so that nodes are numbered as they are first met
     for current in queue:
         point = int(skeleton.points_of_singletons[current])
         if point >= 0:

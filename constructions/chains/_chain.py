@@ -102,6 +102,7 @@ class ChainRNN(Realisation):
         The different maps that move a state are numbered from 1 in the order of the letters. A letter that moves none has zeros
         alone, and is never written.
         """
+        # the first letter of each map that moves a state gets the next number
         first = self.moves & (self.like == np.arange(len(self.like)))
         number = np.where(self.moves, np.cumsum(first)[self.like], 0)
         width = max(int(number.max(initial=0)).bit_length(), 1)
@@ -143,6 +144,7 @@ class ChainRNN(Realisation):
     @cached_property
     def layer_factors(self) -> tuple[int, ...]:
         """Most factors of a token in each layer: of a reset one for each entry of the state, of a permutation fewer."""
+        # a permutation of p entries has p - 1 swaps at most
         levels = [dim if self.resets else dim - 1 for dim in self.level_dims]
         return (self.rows,) * (self.window is not None) + tuple(levels)
 
@@ -212,8 +214,10 @@ class ChainRNN(Realisation):
         points = np.arange(n)
         transitions = np.concatenate([self.automaton.transitions, points[None]])  # letter -1 is the identity
         seen = register[:, :length]
+        # words of fewer than `length` letters so far can have come from their start alone
         full = np.logical_and.reduce(seen >= 0, axis=1)
         images = np.where(full[:, None], points, start[:, None])
+        # from the oldest letter of the window to the newest
         for letter in seen.T[::-1]:
             images = transitions[letter[:, None], images]
         found = np.zeros((len(register), n), dtype=bool)
@@ -236,15 +240,18 @@ class ChainRNN(Realisation):
             old = new = np.broadcast_to(np.arange(n), (len(letters), n))
         else:
             moves = self.moves[letters]
+            # a letter that moves no state stays out of the register
             shifted = np.concatenate([self.like[letters][:, None], register[:, :-1]], axis=1)
             register = np.where(moves[:, None], shifted, register)
             new_states = self.window_states(register, states.start, self.window)
             if self.levels == 0:
                 return ChainStates(register, states.start, ()), [], new_states.argmax(axis=1)
+            # before the token: the rows from the second on where it moved the register
             before = np.where(moves[:, None], register[:, 1:], register[:, :-1])
             old_states = self.window_states(before, states.start, self.window)
             old, new = with_phantoms(old_states, self.sizes[0]), with_phantoms(new_states, self.sizes[0])
         indicators = []
+        # level by level: what the token does with X_i and X'_i, then the sets X_{i+1} and X'_{i+1}
         for u, size in zip(states.indicators, self.sizes[1:], strict=True):
             acts = level_letters(transitions, letters, old, new, size)
             after = acts.apply(u)
@@ -265,6 +272,7 @@ class ChainRNN(Realisation):
         if acts.permutes[token]:
             return Transition(permutation_swaps(acts.images[token]))
         written = tuple((int(j), 0, 1) for j in np.flatnonzero(acts.target[token]))
+        # u is erased in place; with a second half v is erased and then exchanged with u
         erased = range(p, 2 * p) if both else range(p)
         factors = [gh_factor(1, {j: 1}) for j in erased]
         if both:
@@ -279,7 +287,9 @@ class ChainRNN(Realisation):
         """
         bits = self.bits[letter]
         if not bits.any():
+            # a letter that moves no state does nothing
             return Transition()
+        # from the back to the front, the empty row past all others
         turn = [gh_factor(1, {j: 1, j + 1: -1}) for j in reversed(range(self.rows - 1))]
         written = tuple((0, int(b), 1) for b in np.flatnonzero(bits))
         return Transition((gh_factor(1, {self.rows - 1: 1}), *turn), additive=written)
@@ -317,6 +327,7 @@ class ChainRNN(Realisation):
             found.append(((self.register_transition(x),),))
         for level, acts in enumerate(done):
             resets: Mask = np.logical_not(acts.permutes)
+            # tokens with the same action have the same row here
             rows = np.concatenate([resets[:, None], acts.images, acts.target & resets[:, None]], axis=1)
             first = np.sort(np.unique(rows, axis=0, return_index=True)[1])
             found.append((tuple(self.level_transition(level, acts, int(token)) for token in first),))
@@ -340,6 +351,7 @@ class ChainRNN(Realisation):
         first = self.start_states()
         seen = {first.key(0)}
         found = frontier = first
+        # breadth first; `found` holds the states in the order in which they were met
         while len(frontier.start):
             reached: list[ChainStates] = []
             for x in range(len(self.automaton.letters)):
@@ -366,6 +378,7 @@ class ChainRNN(Realisation):
         Args:
             start: index of a state; None for the automaton's start.
         """
+        # a fall by one suffices from every state
         steps = (a - b for a, b in zip(self.sizes[:-1], self.sizes[1:], strict=True))
         if start in (None, self.automaton.start) or all(step == 1 for step in steps):
             return

@@ -56,6 +56,7 @@ class LevelLetters:
             old: the indicators before them, bool array `[tokens, p]`.
         """
         moved = np.empty_like(old)
+        # entry j goes to images[j]
         np.put_along_axis(moved, self.images, old, axis=1)
         return np.where(self.permutes[:, None], moved, self.target)
 
@@ -76,14 +77,18 @@ def level_letters(transitions: Indices, x: Indices, old: Indices, new: Indices, 
     real = old < n  # the others are phantoms, which come last
     place = np.zeros((tokens, n + p), dtype=np.int64)  # of each member of X'_i
     place[rows, new] = np.arange(p)
+    # the place of a(x) in X'_i; for phantoms any place, replaced below
     images = place[rows, transitions[x[:, None], np.minimum(old, n - 1)]]
     # entry p stands for the phantoms, which hit nothing
     hit = np.zeros((tokens, p + 1), dtype=bool)
     hit[rows, np.where(real, images, p)] = True
     hit = hit[:, :p]
     count = hit.sum(axis=1)
+    # as many images as states: injective on R_i
     permutes: Mask = count == real.sum(axis=1)
+    # how many members of X'_i up to here are not in a(R_i)
     missing = np.cumsum(~hit, axis=1)
+    # a(X_i), and of the others as many of the least as there is room for
     target = hit | (missing <= (size - count)[:, None])
     if not real.all():
         left = np.argsort(hit, axis=1, kind="stable")  # first the places that are left, in ascending order
@@ -91,6 +96,7 @@ def level_letters(transitions: Indices, x: Indices, old: Indices, new: Indices, 
             np.arange(p) - real.sum(axis=1, keepdims=True), 0
         )  # of the phantom among its set's
         images = np.where(real, images, np.take_along_axis(left, number, axis=1))
+    # a reset has the identity, which swaps nothing
     images = np.where(permutes[:, None], images, np.arange(p))
     return LevelLetters(permutes, images, target)
 
@@ -113,6 +119,7 @@ def with_phantoms(states: Mask, size: int) -> Indices:
         size: the number of members.
     """
     count, n = states.shape
+    # phantoms n, n + 1, ... fill what is missing
     phantoms = np.arange(size) < (size - states.sum(axis=1))[:, None]
     return members(
         np.broadcast_to(np.arange(n + size), (count, n + size)), np.concatenate([states, phantoms], axis=1)
@@ -144,6 +151,7 @@ def split_permutations(images: Indices) -> tuple[Indices, Indices]:
     """
     p = images.shape[1]
     points = np.broadcast_to(np.arange(p), images.shape)
+    # least of the next 2^s points of the cycle, doubled until it covers the cycle
     least, power = points.copy(), images
     for _ in range(max(p - 1, 1).bit_length()):
         least = np.minimum(least, np.take_along_axis(least, power, axis=1))
@@ -151,17 +159,21 @@ def split_permutations(images: Indices) -> tuple[Indices, Indices]:
     back = np.empty_like(images)
     np.put_along_axis(back, images, points, axis=1)
     step = np.where(least == points, points, back)  # towards the least point of the cycle, where it stays
+    # the distance from the least point, by doubling the same way
     rank = (least != points).astype(np.int64)
     for _ in range(max(p - 1, 1).bit_length()):
         rank += np.take_along_axis(rank, step, axis=1)
         step = np.take_along_axis(step, step, axis=1)
     order = np.argsort(least * p + rank, axis=1)  # cycle by cycle, each from its least point on
+    # where each point stands in that order
     position = np.empty_like(order)
     np.put_along_axis(position, order, points, axis=1)
     first = np.take_along_axis(position, least, axis=1)
+    # the point before the least one is the farthest from it
     length = np.take_along_axis(np.take_along_axis(rank, back, axis=1), least, axis=1) + 1
 
     def turned(k: Indices) -> Indices:
         return np.take_along_axis(order, first + k % length, axis=1)
 
+    # c_k → c_{-k}, then c_k → c_{1-k}
     return turned(-rank), turned(1 - rank)

@@ -79,6 +79,7 @@ def find_windows(transitions: Indices, max_sets: int = MAX_WINDOW_SETS) -> list[
             for key in frontier:
                 within[key], below[key] = [], []
             sets = _unpack(frontier, n)
+            # the images of all sets of the frontier under one letter at once
             row, state = np.nonzero(sets)
             for letter in maps:
                 images = np.zeros_like(sets)
@@ -93,18 +94,22 @@ def find_windows(transitions: Indices, max_sets: int = MAX_WINDOW_SETS) -> list[
                             fresh[image] = 0
             paths.update(fresh)
             frontier = list(fresh)
+        # sets of this size that letters lead back to never become smaller, so no window reaches below
         order = _sort_by_arrows(within)
         if order is None:
             return found
+        # in this order a set's paths are all known before it is left
         for key in order:
             length = paths[key]
             longest = max(longest, length)
             for image in within[key]:
                 paths[image] = max(paths[image], length + 1)
             for image_size, image in below[key]:
+                # single states are small enough for any window
                 if image_size > 1:
                     reached = waiting.setdefault(image_size, {})
                     reached[image] = max(reached.get(image, 0), length + 1)
+        # a word of longest + 1 letters leaves no set of this size or more
         found.append(Window(size - 1, longest + 1))
     return found
 
@@ -115,12 +120,14 @@ def _sort_by_arrows(arrows: dict[bytes, list[bytes]]) -> list[bytes] | None:
     for targets in arrows.values():
         for target in targets:
             incoming[target] += 1
+    # Kahn's algorithm: a set without arrows left to it comes next
     order = [key for key, count in incoming.items() if count == 0]
     for key in order:
         for target in arrows[key]:
             incoming[target] -= 1
             if incoming[target] == 0:
                 order.append(target)
+    # what lies on a cycle, or behind one, never has no arrows left
     return order if len(order) == len(arrows) else None
 
 
@@ -152,9 +159,11 @@ def plan_sizes(transitions: Indices, starts: Sequence[int], max_chains: int = MA
     whole: Chain = (tuple(range(n)),)
     moves: dict[Chain, list[Chain]] | None = {whole: [whole] * len(letters)} if max_chains else None
     while sizes[-1] > 1:
+        # beyond the limit the size falls by one, which always suffices
         if moves is None:
             sizes.append(sizes[-1] - 1)
             continue
+        # how many states letters make of the last sets; a letter that merges makes fewer than there are
         ranks = {len({row[x] for x in last}) for last in {chain[-1] for chain in moves} for row in letters}
         sizes.append(max(ranks - {sizes[-1]}, default=1))
         if sizes[-1] > 1:
@@ -173,8 +182,10 @@ def _extend_chains(
     found: dict[Chain, list[Chain]] = {start_chain(sizes[0], start, sizes): [] for start in starts}
     queue = list(found)
     for chain in queue:  # which grows on the way
+        # `upper` is X'_1, ..., X'_i, which is known from the shorter chain
         for row, upper in zip(letters, moves[chain[:-1]], strict=True):
             images = {row[x] for x in chain[-2]}
+            # injective on X_i: X'_{i+1} = a(X_{i+1}); else a(X_i) and the least others of X'_i
             if len(images) == len(chain[-2]):
                 last = tuple(sorted(row[x] for x in chain[-1]))
             else:

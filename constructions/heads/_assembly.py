@@ -50,6 +50,7 @@ def assemble(
     heads: list[Head] = []
     decode = rows.copy()
     for h, (plan, orbit) in enumerate(zip(plans, orbits, strict=True)):
+        # codes are numbered in the order in which the rows first name them
         order = list(dict.fromkeys(rows[:, h + 1].tolist()))
         position = np.full(len(orbit.codes), -1, dtype=np.int64)
         position[order] = np.arange(len(order))
@@ -74,6 +75,7 @@ def one_code_a_state(
     follow, each as a further seed.
     """
     size = len(automaton.states)
+    # kept points are seeds of their own, and known ones are skipped
     seeds = [automaton.start, *range(size)] if automaton.keeps_points else [automaton.start]
     rows = joint_rows([automaton.transitions] * 2, np.array([[q, q] for q in seeds]))
     if rows is None:
@@ -142,6 +144,7 @@ def joint_rows(tables: Sequence[Indices], starts: Indices) -> Indices | None:
     blocks: list[Indices] = []
 
     def keys_of(rows: Indices) -> list[int]:
+        # joint codes as numbers: mixed radix, in Python's integers beyond 62 bits
         keys = np.zeros(len(rows), dtype=object if _product(sizes[1:]) > 2**62 else np.int64)
         for column, size in enumerate(sizes[1:], start=1):
             keys = keys * size + rows[:, column]
@@ -157,6 +160,7 @@ def joint_rows(tables: Sequence[Indices], starts: Indices) -> Indices | None:
                     seen[key] = state
                     fresh.append(i)
                 elif known != state:
+                    # one joint code over two states could not be decoded
                     return None
             frontier = frontier[fresh]
             if not len(frontier):
@@ -164,6 +168,7 @@ def joint_rows(tables: Sequence[Indices], starts: Indices) -> Indices | None:
             blocks.append(frontier)
             if len(seen) > MAX_CODES:
                 raise LimitError(f"more than {MAX_CODES:,} joint states are reachable")
+            # the next rows: row by row, and for each row letter by letter
             images = np.stack([table[:, frontier[:, c]].T for c, table in enumerate(tables)], axis=2)
             frontier = images.reshape(-1, len(tables))
     return np.concatenate(blocks)

@@ -129,6 +129,7 @@ def start_candidate_at(
     matrices = signed.as_matrices().matrices
 
     def plan(marks: Marks) -> MatrixPlan:
+        # each part of the initial state is a column
         columns = [starts[m] for m in marks]
         return MatrixPlan(matrices, tuple(zip(*columns, strict=True)), lambda: action.letters)
 
@@ -155,6 +156,7 @@ def conjugates(candidate: HeadCandidate) -> Iterator[HeadCandidate]:
     if not isinstance(plan, MatrixPlan):
         return
     conductor = conductor_of(x for A in (*plan.matrices, plan.initial) for row in A for x in row)
+    # k and N - k give one automorphism, so half of them are tried
     for k in range(2, conductor // 2 + 1):
         if gcd(k, conductor) == 1:
             name = f"{candidate.name}, 2cos 2π/{conductor} taken to 2cos 2π·{k}/{conductor}"

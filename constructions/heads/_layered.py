@@ -68,6 +68,7 @@ class _Head:
     def __init__(self, rule: HeadRule) -> None:
         self.rule = rule
         self.codes: dict[Sparse, int] = {rule.initial: 0}
+        # equal transitions of different labels are one
         self.transitions: dict[Transition, int] = {}
         self.of_label: dict[Label, int] = {}
         self.images: dict[tuple[int, int], Sparse] = {}
@@ -80,6 +81,7 @@ class _Head:
 
     def step(self, code: int, label: Label) -> Sparse:
         key = self.action(label), code
+        # each (transition, code) is computed once, in exact numbers
         if key not in self.images:
             transitions, codes = tuple(self.transitions), tuple(self.codes)
             head = Head(
@@ -110,6 +112,7 @@ class _Search:
         first = (0,) * sum(len(layer) for layer in self.layers)
         seen = {first: self.automaton.start}
         queue = [first]
+        # breadth first: all letters of the joint codes before this one have been followed
         for joint in queue:
             state = seen[joint]
             for x in range(len(self.automaton.letters)):
@@ -131,12 +134,15 @@ class _Search:
         after: list[int] = []
         last = len(self.layers) - 1
         for i, layer in enumerate(self.layers):
+            # this layer's codes before the token
             codes = joint[len(after) : len(after) + len(layer)]
             states = tuple(head.step(c, label) for head, c in zip(layer, codes, strict=True))
             after.extend(
                 head.codes.setdefault(H, len(head.codes)) for head, H in zip(layer, states, strict=True)
             )
+            # the last layer names the state that the automaton reaches
             following = target if i == last else self.route(i, label, states)
+            # what follows must depend on the label and the codes before alone
             known = self.following[i].setdefault(label, {}).setdefault(codes, following)
             if known != following:
                 raise _defect(self.automaton, "the last layer does not tell the state")
@@ -157,6 +163,7 @@ class _Search:
                 sizes = [len(layer[h].codes) for h in read]
                 row: list[Label | None] = [None] * int(np.prod(sizes, dtype=np.int64))
                 for codes, following in table.items():
+                    # mixed radix, the first head read counting most
                     column = 0
                     for h, size in zip(read, sizes, strict=True):
                         column = column * size + codes[h]
@@ -164,6 +171,7 @@ class _Search:
                 if i == len(self.layers) - 1:
                     rows.append([-1 if y is None else int(y) for y in row])
                 else:
+                    # letters of the next layer are numbered as they are first named; -1 never occurs
                     rows.append([-1 if y is None else numbers.setdefault(y, len(numbers)) for y in row])
             built.append(Layer(heads, pad_rows(reads), pad_rows(rows)))
             names = list(numbers)
@@ -199,6 +207,7 @@ def _find_needed_heads(table: dict[tuple[int, ...], Label], heads: int) -> list[
     for h in reversed(range(heads)):
         rest = [k for k in read if k != h]
         found: dict[tuple[int, ...], Label] = {}
+        # without head h what follows is still a function of the other codes
         if all(found.setdefault(tuple(c[k] for k in rest), y) == y for c, y in table.items()):
             read = rest
     return read

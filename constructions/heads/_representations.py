@@ -81,6 +81,7 @@ class SignedPermutationPlan:
         for image, negative in zip(self.image.tolist(), self.negative.tolist(), strict=True):
             rows: list[list[Number]] = [[0] * self.dim for _ in image]
             for i, (j, minus) in enumerate(zip(image, negative, strict=True)):
+                # column i of A is ±e_j
                 rows[j][i] = -1 if minus else 1
             matrices.append(matrix(rows))
         entries = dict(self.seeds[0])
@@ -100,6 +101,7 @@ class SignedPermutationPlan:
         for s, seed in enumerate(self.seeds):
             for i, v in seed:
                 start[s, values.index(v)] = i
+        # the row lists, for each value, the signed place where it stands
         rows, transitions, seeds = _orbit_of_rows(start, lambda x, rows: places[x][rows], len(places))
         codes = [
             tuple(
@@ -155,11 +157,13 @@ class MatrixPlan:
             return found
 
         if self.quotient is not None:
+            # equal classes of group elements give equal codes, so a product for each class suffices
             classes = self.quotient()
             code_of = np.zeros(classes.shape[1], dtype=np.int64)
             for points, parents, letters in spanning_levels(classes):
                 for p, parent, x in zip(points.tolist(), parents.tolist(), letters.tolist(), strict=True):
                     code_of[p] = number(product(self.matrices[x], codes[code_of[parent]]))
+            # one class stands for each code
             representative = np.unique(code_of, return_index=True)[1]
             table = code_of[classes[:, representative]]
         else:
@@ -184,6 +188,7 @@ def signed_permutation_factors(image: list[int], negative: list[int]) -> tuple[G
         if seen[first]:
             continue
         seen[first] = True
+        # the product of the signs met on the way from c_1
         sign = -1 if negative[first] else 1
         point, cycle = image[first], []
         while point != first:
@@ -192,6 +197,7 @@ def signed_permutation_factors(image: list[int], negative: list[int]) -> tuple[G
             sign = -sign if negative[point] else sign
             point = image[point]
         if sign < 0:
+            # the cycle's signs multiply to -1: one reflection more, and it turns the first point's sign
             factors.append(gh_factor(2, {first: 1}))
             cycle = [(point, -s) for point, s in cycle]
         factors.extend(gh_factor(1, {first: 1, point: -s}) for point, s in cycle)
@@ -202,6 +208,7 @@ def head_of(
     plan: HeadPlan, orbit: Orbit, order: list[int], factors: tuple[tuple[GHFactor, ...], ...]
 ) -> Head:
     """The head with its codes in the given order (indices of the orbit)."""
+    # orbit's number of each code to its number in the head
     position = np.full(len(orbit.codes), -1, dtype=np.int64)
     position[order] = np.arange(len(order))
     return Head(
@@ -226,6 +233,7 @@ def _orbit_of_rows(
         for i in range(len(rows)):
             key = data[i * width : (i + 1) * width]
             found = index.setdefault(key, len(index))
+            # a new row has the last number, and was not counted by an earlier row of this call
             if found == len(index) - 1 and found >= known + len(fresh):
                 fresh.append(i)
             numbers[i] = found
@@ -239,6 +247,7 @@ def _orbit_of_rows(
         known = len(index)
         if known > MAX_CODES:
             raise LimitError(f"more than {MAX_CODES:,} states of a head are reachable")
+        # images row by row, and for each row letter by letter
         images = np.stack([apply(x, frontier) for x in range(letters)], axis=1) if letters else None
         if images is None:
             break

@@ -26,12 +26,14 @@ from ._representations import HeadPlan, MatrixPlan, SignedPermutationPlan
 
 def join_partitions(first: Indices, second: Indices) -> Indices:
     """The common refinement of two partitions, classes numbered 0, 1, ..."""
+    # a class is a pair of classes
     pairs = first.astype(np.int64) * (int(second.max(initial=0)) + 1) + second
     return np.asarray(np.unique(pairs, return_inverse=True)[1].reshape(-1), dtype=np.int64)
 
 
 def determines(classes: Indices, states: Indices) -> bool:
     """True where points of one class always lie over one state."""
+    # joining the states splits no class
     return int(join_partitions(classes, states).max(initial=0)) == int(classes.max(initial=0))
 
 
@@ -48,6 +50,7 @@ def select(candidates: Sequence[HeadCandidate], states: Indices) -> list[HeadCan
     if determines(np.zeros(size, dtype=np.int64), states):
         return []
     pool = list(cheapest(candidates))
+    # the fewest factors of the dearest head
     for price in sorted({c.cost for c in pool}):
         cheap = [c for c in pool if c.cost <= price]
         if determines(_common(cheap, size), states):
@@ -55,14 +58,17 @@ def select(candidates: Sequence[HeadCandidate], states: Indices) -> list[HeadCan
             break
     else:
         raise ValueError("these heads do not tell the states apart")
+    # then integers, if they suffice
     integers = [c for c in pool if c.degree == 1]
     if determines(_common(integers, size), states):
         pool = integers
+    # then the smallest dimension
     for dim in sorted({c.dim for c in pool}):
         small = [c for c in pool if c.dim <= dim]
         if determines(_common(small, size), states):
             pool = small
             break
+    # one head alone, if there is one
     for candidate in pool:
         if determines(candidate.classes, states):
             return [candidate]
@@ -77,10 +83,12 @@ def _few(pool: list[HeadCandidate], states: Indices) -> list[HeadCandidate]:
         best = max(pool, key=lambda c: int(join_partitions(classes, c.classes).max()))
         chosen.append(best)
         classes = join_partitions(classes, best.classes)
+    # a head is left out where the others suffice
     for candidate in list(chosen):
         rest = [c for c in chosen if c is not candidate]
         if determines(_common(rest, len(states)), states):
             chosen = rest
+    # a head over a simpler field takes the place of a dearer one where it can
     for i in range(len(chosen)):
         for simpler in sorted(pool, key=lambda c: c.degree):
             if simpler.degree >= chosen[i].degree:
@@ -99,6 +107,7 @@ def choose_marks(heads: Sequence[HeadCandidate], states: Indices) -> list[Marks]
     """
     options = [(h, i) for h, head in enumerate(heads) for i in range(head.mark_count)]
     classes_of = {option: heads[option[0]].mark(option[1]) for option in options}
+    # one mark for all, in the first head that has such a one
     for option in options:
         if determines(classes_of[option], states):
             return [(option[1],) if h == option[0] else () for h in range(len(heads))]
@@ -106,6 +115,7 @@ def choose_marks(heads: Sequence[HeadCandidate], states: Indices) -> list[Marks]
     chosen: list[list[int]] = [[] for _ in heads]
     while not determines(classes, states):
         best = max(options, key=lambda o: int(join_partitions(classes, classes_of[o]).max()))
+        # no option splits anything more
         if int(join_partitions(classes, classes_of[best]).max()) == int(classes.max()):
             raise AssertionError("the marks of the chosen heads determine the state")
         chosen[best[0]].append(best[1])
@@ -130,10 +140,13 @@ def smaller_initial_states(action: TransitiveAction, plan: HeadPlan) -> Iterator
     if not action.regular or action.size > MAX_LISTED or len(stabiliser) == 1:
         return
     elements = _matrices(action, plan)
+    # A_g - I for the elements that fix the start state
     moved = [subtract(elements[p], identity(plan.dim)) for p in stabiliser.tolist()]
     seen: set[Matrix] = set()
+    # the vectors that all of them fix, then those that each fixes
     for equations in (reduce(lambda a, b: a + b, moved), *moved):
         fixed = kernel(equations)
+        # a line of fixed vectors gives one direction; of a plane none would be canonical
         if len(fixed) != 1:
             continue
         entries = dict(gh_factor(1, enumerate(fixed[0])).vector)  # the canonical scale of a direction
@@ -146,6 +159,7 @@ def smaller_initial_states(action: TransitiveAction, plan: HeadPlan) -> Iterator
 def _matrices(action: TransitiveAction, plan: MatrixPlan) -> dict[int, Matrix]:
     """The matrix of every group element, along the spanning tree of its words."""
     elements = {0: identity(plan.dim)}
+    # parents come before their children
     for points, parents, letters in action.levels:
         for point, parent, letter in zip(points.tolist(), parents.tolist(), letters.tolist(), strict=True):
             elements[point] = product(plan.matrices[letter], elements[parent])

@@ -60,12 +60,14 @@ def short_convolution(
     chosen = choose_backend(backend, x.device)
     narrow = x.dtype != torch.float64 and taps <= MOST_TAPS
     if chosen == "triton" and narrow and not torch.compiler.is_compiling():
+        # what was before takes the place of the zeros in front, and its outputs are cut off
         rows = x if before is None else torch.cat([before.to(x.dtype), x], 2)
         y: Tensor = _Short.apply(rows, weight)  # type: ignore[no-untyped-call]
         return y[:, :, rows.shape[2] - tokens :]
     if before is None:
         before = x.new_zeros(seeds, batch, taps - 1, channels)
     padded = torch.cat([before.to(x.dtype), x], 2)
+    # w_j x_{t - (taps - 1) + j}, where padded[t + j] is x_{t - (taps - 1) + j}
     products = [padded[:, :, j : j + tokens] * weight[:, None, None, :, j].to(x.dtype) for j in range(taps)]
     return torch.stack(products).sum(0)
 

@@ -37,7 +37,9 @@ def short_rows(x, weight, y, z, TAPS: tl.constexpr, W: tl.constexpr, ROWS: tl.co
         place, r = _place_rows(seed, n, N, C, c, ROWS)
         total = tl.zeros([ROWS, W], tl.float32)
         for j in tl.static_range(TAPS):
+            # tap j reads so many tokens back
             back = TAPS - 1 - j
+            # r % T is the token's place in its sequence; further back lie zeros, not the sequence before
             used = (r < N) & (r % T >= back)
             # w_j x_{t - (TAPS - 1) + j}, where that token is of the same sequence
             total += _load_tap(weight, seed, C, c, j, TAPS) * _load(x, place - back * C, used, c, C)
@@ -57,16 +59,20 @@ def short_rows_backward(
         total = tl.zeros([ROWS, W], tl.float32)
         for j in tl.static_range(TAPS):
             ahead = TAPS - 1 - j
+            # the output `ahead` tokens later has read this token with tap j, if the sequence goes on so far
             used = (r < N) & (r % T < T - ahead)
+            # w_j dy_{t + (TAPS - 1) - j}
             total += _load_tap(weight, seed, C, c, j, TAPS) * _load(dy, place + ahead * C, used, c, C)
         tl.store(dx + place, total.to(dx.dtype.element_ty), mask=(r < N)[:, None] & (c < C)[None, :])
     for j in tl.static_range(TAPS):
         back = TAPS - 1 - j
+        # dw_j, the sum over this program's rows of dy_t x_{t - (TAPS - 1) + j}
         along = tl.zeros([W], tl.float32)
         for n in range(first, end, ROWS):
             place, r = _place_rows(seed, n, N, C, c, ROWS)
             used = (r < N) & (r % T >= back)
             along += tl.sum(_load(dy, place, used, c, C) * _load(x, place - back * C, used, c, C), 0)
+        # `[S,programs,TAPS,C]`
         out = ((seed * tl.num_programs(1) + tl.program_id(1)) * TAPS + j) * C + c
         tl.store(partial + out, along, mask=c < C)
 
@@ -85,6 +91,7 @@ def _locate_program(C, share, W: tl.constexpr):
 def _place_rows(seed, n, N, C, c, ROWS: tl.constexpr):
     """Where the rows n, ..., n + ROWS - 1 of a seed lie, and their numbers."""
     r = n + tl.arange(0, ROWS)
+    # rows are `[S,N,C]`
     return (seed * N + r)[:, None] * C + c[None, :], r
 
 
@@ -121,6 +128,7 @@ def short_gradients(x: Tensor, weight: Tensor, gradient: Tensor) -> tuple[Tensor
     dx = launching.empty(*x.shape, dtype=x.dtype, device=x.device)
     partial = launching.empty(S, _divide_rows(x)[0], weight.shape[2], C, dtype=torch.float32, device=x.device)
     _launch(short_rows_backward, (x, weight, gradient, dx, partial), x, weight)
+    # `[S,TAPS,C]` summed over programs, as weights `[S,C,TAPS]`
     return dx, partial.sum(1).transpose(1, 2).to(weight.dtype)
 
 

@@ -203,6 +203,7 @@ def delta_product(
     if l2norm:
         q, k = l2_normalise(q, backend=chosen), l2_normalise(k, backend=chosen)
     if g is not None:
+        # from here on gates are multiplied as they are, and no logarithm is taken again
         a = g.to(arithmetic_of(q)).exp()
     if chosen == "triton":
         from ._operator import delta_product_triton
@@ -213,6 +214,7 @@ def delta_product(
     arithmetic = arithmetic_of(q)
     if initial_state is None:
         initial_state = q.new_zeros(sequences, q.shape[2], q.shape[3], v.shape[3], dtype=arithmetic)
+    # one token is a chunk of its own, for which the recurrence has less to do
     if chosen == "reference" or (mode == "auto" and q.shape[1] == 1):
         mode = "recurrent"
     o, final, states = _run_in_torch(
@@ -243,6 +245,7 @@ def _run_in_torch(
     bounds = sequence_bounds(cu_seqlens, inputs[0].shape[1])  # type: ignore[union-attr]
     lengths = [end - start for start, end in itertools.pairwise(bounds)]
     spread = [
+        # rows a token: 1 for q and gates, n_h for k, v and beta; gates are filled up with 1, all else with 0
         None if x is None else _spread_sequences(x, bounds, per, filling)
         for x, per, filling in zip(
             inputs, (1, householders, householders, householders, 1), (0.0, 0.0, 0.0, 0.0, 1.0), strict=True
@@ -268,6 +271,7 @@ def _run_mode(
     assert beta is not None
     if q.shape[1] == 0:
         o, final = without_tokens(v, initial_state, *inputs)
+        # `[N,0,H,K,V]`
         return o, final, final[:, None][:, :0] if keep_states else None
     if mode == "recurrent":
         return delta_product_recurrence(

@@ -79,19 +79,23 @@ def delta_product_triton(
     mode = choose_mode(mode, q.dtype, T, N * H)
     if cu_seqlens is not None and cu_seqlens.device.type == "cpu" and not torch.compiler.is_compiling():
         sequence_bounds(cu_seqlens, T)
+    # kernels have no grid without programs, and outputs without entries still need gradients
     if T == 0 or B * H == 0:
         wide = arithmetic_of(q)
         state = q.new_zeros(N, H, K, V, dtype=wide) if initial_state is None else initial_state.to(wide)
         o, state = without_tokens(v[:, :T], state, q, k, v, beta, a)
         return o, state if output_final_state else None
+    # a kernel takes scale as a float32, so a float64 that is none is multiplied in afterwards
     factor = None
     if q.dtype == torch.float64 and not fits_float32(scale):  # as kernels are given numbers
         scale, factor = 1.0, scale
     every = 1
     if mode != "recurrent" and householders > MAX_HOUSEHOLDERS:
         q, a, every = _split_tokens(q, a, householders)
+        # bounds are in tokens, of which there are n_h times as many now
         cu_seqlens = None if cu_seqlens is None else cu_seqlens * every
         householders = 1
+    # zero keys and values change no product, and the columns that they fill are cut off again
     wide_k, wide_v = kernel_width(K) - K, kernel_width(V) - V
     if wide_k:
         q, k = torch.nn.functional.pad(q, (0, wide_k)), torch.nn.functional.pad(k, (0, wide_k))
@@ -103,6 +107,7 @@ def delta_product_triton(
         q, k, v, beta, a, initial_state, cu_seqlens, householders, scale, mode, output_final_state
     )
     if every > 1:
+        # the query of a token stands at its last micro-step
         o = o[:, every - 1 :: every]
     if wide_v:
         o = o[..., :V]
@@ -116,6 +121,7 @@ def delta_product_triton(
 def _call(*arguments: Any) -> tuple[Tensor, Tensor]:
     """The operator; without its dispatch, which costs as much time as a small kernel, where nobody watches."""
     q = arguments[0]
+    # gradients can be asked of q, k, v, beta, a and the initial state
     save = torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in arguments[:6])
     if (
         torch.compiler.is_compiling()
@@ -137,6 +143,7 @@ def _call(*arguments: Any) -> tuple[Tensor, Tensor]:
 
 def _split_tokens(q: Tensor, a: Tensor | None, householders: int) -> tuple[Tensor, Tensor | None, int]:
     """The same recurrence with one micro-step a token: gates before the first, queries at the last."""
+    # zero queries at all micro-steps but the last; gates 1 before all but the first
     quiet = torch.zeros_like(q)[:, :, None].expand(-1, -1, householders - 1, -1, -1)
     q = torch.cat([quiet, q[:, :, None]], 2).flatten(1, 2)
     if a is not None:
@@ -191,6 +198,7 @@ def _differentiate_eager(ctx: Any, do: Tensor | None, dfinal: Tensor | None) -> 
     inputs = tensors[:7]
     problem = Problem.formed(ctx.form, ctx.scale, *inputs)
     found = run_backward(problem, fill_gradient(do, inputs), dfinal, tensors[7:])
+    # the last five arguments have no gradient: bounds, n_h, scale, mode and what is asked for
     return *cast_gradients(found, inputs), *[None] * 5
 
 
@@ -236,6 +244,7 @@ def run_backward_flat(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Gradients of q, k, v, beta, a and the initial state, empty for inputs that are not there."""
     problem = Problem.of(householders, scale, mode, q, k, v, beta, a, initial_state, cu_seqlens)
+    # an operator returns as many tensors as its schema says, so what is not there is empty
     return _fill_to_six(q, *run_backward(problem, do, dfinal, saved))
 
 
@@ -250,6 +259,7 @@ def _fill_to_six(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """As many results as the operators have, those that are not there empty, each a tensor of its own."""
 
+    # an operator may not return one tensor twice
     def replace_none(x: Tensor | None) -> Tensor:
         return q.new_empty(0) if x is None else x
 
@@ -275,8 +285,10 @@ def _differentiate(ctx: Any, do: Tensor | None, dfinal: Tensor | None, *_: None)
     tensors = ctx.saved_tensors
     inputs, saved = tensors[:7], list(tensors[7:])
     options = ctx.householders, ctx.scale, ctx.mode
+    # without `final` the second output is an empty tensor, whose gradient means nothing
     dfinal = dfinal if ctx.final else None
     found = delta_product_backward(fill_gradient(do, inputs), dfinal, *inputs, saved, *options)
+    # the bounds and the five options have no gradient
     return *cast_gradients(found, inputs), *[None] * 6
 
 

@@ -72,8 +72,10 @@ def chunk_plan(
 ) -> Plan:
     """Plan for kernel widths K and V and so many sequences times heads; `phases`: the kernels that `scan` is built from."""
     wide = max(K, V)
+    # in 16 bits operands are `cast`; the inverse's are float16, whose range its bounded entries do not leave
     short = dtype in (torch.float16, torch.bfloat16)
     inverse, precision = ("fp16", "cast") if short else ("ieee", "ieee")
+    # narrow heads: one warp holds a state and a chunk's tiles, so one kernel each way does all
     if wide <= 32 and not phases:
         forward = Tile(V, 1, 3, 160 if short and not gated else None)
         backward = Tile(V, 1, 3 if householders == 1 else 2)
@@ -81,6 +83,7 @@ def chunk_plan(
         return Plan(True, 16, inverse, precision, *tiles, V)
     if not short:
         narrow = Tile(16, 4, 1)
+        # forward, saving, summary and backward, then prepare and gradients
         tiles = narrow, narrow, narrow, narrow, Tile(K, 4, 1), narrow
         return Plan(False, 16, inverse, precision, *tiles, 16)
     if wide > 128:
@@ -161,8 +164,10 @@ def choose_mode(mode: str, dtype: torch.dtype, tokens: int, sequences_and_heads:
     """The mode that `auto` means: exact 32-bit recurrence for wide formats, chunks for 16 bits, scan for few long sequences."""
     if mode != "auto":
         return mode
+    # the smallest chunk has 16 rows
     if tokens < 16:
         return "recurrent"
+    # with fewer sequences and heads than tokens / 1024 there is little but time to run in parallel
     if tokens >= 16384 and sequences_and_heads * 1024 < tokens:
         return "scan" if dtype in (torch.float16, torch.bfloat16) else "recurrent"
     return "chunk" if dtype in (torch.float16, torch.bfloat16) else "recurrent"
@@ -170,7 +175,9 @@ def choose_mode(mode: str, dtype: torch.dtype, tokens: int, sequences_and_heads:
 
 def segment_tokens(tokens: int, heads: int, chunk_tokens: int) -> int:
     """Tokens of a segment in mode `scan`: about as many segments as fill a GPU, each of whole chunks, at least four."""
+    # about 2,048 segments over all heads, and at most 256 of each head
     wanted = max(1, min(256, 2048 // max(1, heads)))
+    # at least four chunks, for a segment costs a product in the chain
     chunks = max(4, -(-tokens // (wanted * chunk_tokens)))
     return chunks * chunk_tokens
 
@@ -192,11 +199,13 @@ def forward_shapes(
     if not save:
         return o, last, new(0), new(0), new(0), new(0)
     if mode == "recurrent":
-        return o, last, new(*v.shape, dtype=wide), new(0), new(0), new(0)
+        return o, last, new(*v.shape, dtype=wide), new(0), new(0), new(0)  # the errors e, laid out as v
+    # the rows of a chunk, and whether the plan is fused, depend on neither n_h nor gates
     plan = chunk_plan(K, V, q.dtype, N * H, phases=mode == "scan")
     tokens = plan.rows // householders
 
     def chunks(length: int) -> int:
+        # as `place_chunks` counts them
         return B * -(-length // tokens) if cu_seqlens is None else T // tokens + N
 
     if plan.fused:
@@ -207,6 +216,7 @@ def forward_shapes(
         return o, last, summaries, starts, new(0), new(0)
     rows = token_rows(plan.rows, householders)
     count = chunks(T)
+    # inverses, scores, errors and the states at the chunks' starts
     return (
         *(o, last, new(count, H, plan.rows, plan.rows), new(count, H, rows, plan.rows)),
         *(new(*v.shape), new(count, H, V, K)),
@@ -216,4 +226,5 @@ def forward_shapes(
 def segment_count(B: int, T: int, N: int, H: int, tokens: int, packed: bool) -> int:
     """Segments of mode `scan`, at most."""
     each = segment_tokens(B * T, H, tokens)
+    # each packed sequence may end in a segment that is not full
     return B * T // each + N if packed else B * -(-T // each)

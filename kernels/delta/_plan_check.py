@@ -85,6 +85,7 @@ class KernelCall:
         """As the kernels get it: compiled widths, a mode that is chosen, micro-steps as tokens where there are too many."""
         mode = choose_mode(self.mode, self.dtype, self.tokens, self.sequences_and_heads)
         tokens, householders = self.tokens, self.householders
+        # as `_split_tokens` does
         if mode != "recurrent" and householders > MAX_HOUSEHOLDERS:
             tokens, householders = tokens * householders, 1
         K, V = kernel_width(self.K), kernel_width(self.V)
@@ -138,6 +139,7 @@ def plan_launches(call: KernelCall) -> list[PlannedLaunch]:
 def _plan_recurrent(call: KernelCall) -> Iterator[PlannedLaunch]:
     """A state of K rows and BV columns (or BK rows and V columns) in one warp; vectors are exchanged between its threads."""
     K, V, size, programs = call.K, call.V, call.size, call.sequences_and_heads
+    # states have at least 32 bits
     wide = max(size, 4)
 
     def launch(kernel: str, columns: int, other: int, width: int) -> PlannedLaunch:
@@ -159,15 +161,18 @@ def _plan_fused(call: KernelCall, plan: Plan) -> Iterator[PlannedLaunch]:
     K, V, size, programs = call.K, call.V, call.size, call.sequences_and_heads
     C, R = plan.rows, token_rows(plan.rows, call.householders)
     tile = plan.saving if call.gradients else plan.forward
+    # keys, queries and values of a chunk
     rows = (C + R) * K + C * tile.width
     yield PlannedLaunch(
         *("chunk_forward", tile, V, ()),
         grid=(programs * (V // tile.width),),
+        # a block's state or outputs, and two tiles `[C,C]`
         shared=_count_shared(rows, tile.stages, size, (tile.width * max(K, R), C * C, C * C)),
         state=_count_registers(tile.width, K, size, tile.warps),
     )
     if call.gradients:
         tile = plan.backward
+        # K, Q, V and dO of a chunk, and the state at its start
         rows = (C + R) * (K + V) + K * V
         yield PlannedLaunch(
             *("chunk_backward", tile, V, ((V, V), (C, 16))),
@@ -219,6 +224,7 @@ def _plan_phases(call: KernelCall, plan: Plan) -> Iterator[PlannedLaunch]:
     yield chain_of_states("retreat", plan.backward, V, True, R)
     BK, BV = gradient_blocks(plan, K, V)
     tile = plan.gradients
+    # e, dV and dO by values; K and Q by keys; S0 and dS1; the operands -M B, -Mᵀ, E B and Eᵀ
     loaded = (2 * C + R) * BV + (C + R) * BK + 2 * BV * BK + 2 * (C + R) * C
     yield PlannedLaunch(
         *("gradients", tile, tile.width, ((K, BK), (V, BV))),
@@ -228,6 +234,7 @@ def _plan_phases(call: KernelCall, plan: Plan) -> Iterator[PlannedLaunch]:
     )
     if call.gated:
         BK = gate_gradients_tile(plan, K)[1]
+        # the same without states and operands
         loaded = (2 * C + R) * BV + (C + R) * BK
         yield PlannedLaunch(
             *("gate_gradients", gate_gradients_tile(plan, K)[0], tile.width, ((K, BK), (V, BV))),
@@ -244,6 +251,7 @@ def _plan_chain(call: KernelCall) -> PlannedLaunch:
     return PlannedLaunch(
         *("chain", tile, V, ((K, rows),)),
         grid=(programs * (V // tile.width),),
+        # the map's rows for each stage, and the state's part for them
         shared=(rows * K * tile.stages + tile.width * rows) * wide,
         state=_count_registers(tile.width, K, wide, tile.warps),
     )
@@ -256,4 +264,5 @@ def _count_shared(operands: int, stages: int, size: int, results: tuple[int, ...
 
 def _count_registers(rows: int, columns: int, size: int, warps: int) -> int:
     """32-bit registers of a thread for a state `[rows, columns]` in float32, or float64."""
+    # 32 threads a warp; a float64 takes two registers
     return rows * columns * max(size, 4) // 4 // (32 * warps)

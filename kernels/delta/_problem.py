@@ -168,14 +168,17 @@ def place_chunks(problem: Problem, tokens: int) -> Chunks:
     """Chunk tables, made on the device without waiting for it: the count is an upper bound."""
     form, cu = problem.form, problem.cu
     if cu is None:
-        count = form.batch * -(-form.tokens // tokens)
+        count = form.batch * -(-form.tokens // tokens)  # ⌈T / tokens⌉ for each row of the batch
         return Chunks(tokens, count, Places(None, None, None, form.tokens, form.heads))
     # each sequence may end in a chunk that is not full, so the bound is Σ ⌈length / tokens⌉ ≤ T // tokens + N
     count = form.tokens // tokens + form.sequences
+    # ⌈length / tokens⌉ of each sequence, and from there the number of its first chunk
     each = (cu[1:] - cu[:-1] + (tokens - 1)).div(tokens, rounding_mode="floor")
     start = torch.cat([each.new_zeros(1), each.cumsum(0)])
     index = torch.arange(count, device=cu.device, dtype=start.dtype)
+    # the last sequence that begins at or before the chunk
     sequence = torch.searchsorted(start, index, right=True) - 1
+    # behind the chunks that there are, the table is unused
     sequence = torch.where(index < start[-1], sequence, -1)
     return Chunks(tokens, count, Places(cu, start.int(), sequence.int(), form.tokens, form.heads))
 
@@ -196,5 +199,6 @@ class Gradients(NamedTuple):
         like, wide, x = launching.empty_like, problem.form.state_dtype, problem.inputs
         return cls(
             *(like(x.q), like(x.k), like(x.v), like(x.beta)),
+            # those of gates and initial states are rounded to the inputs' dtype when all is done
             *[None if y is None else problem.new(*y.shape, dtype=wide) for y in (x.a, problem.initial)],
         )

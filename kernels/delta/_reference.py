@@ -21,11 +21,13 @@ from torch import Tensor
 def tree_sum(x: Tensor) -> Tensor:
     """Sum over the last but one dimension by halving: padded with zeros to 2^m, entry i is added to entry i + 2^(m-1)."""
     size = x.shape[-2]
+    # the power of two at or above the size; zeros added to it change no sum
     width = 1 << (size - 1).bit_length()
     if width > size:
         x = torch.cat([x, x.new_zeros(*x.shape[:-2], width - size, x.shape[-1])], dim=-2)
     while width > 1:
         width //= 2
+        # invariant: the sum of x's entries over that dimension is the result, but for roundings
         x = x[..., :width, :] + x[..., width:, :]
     return x[..., 0, :]
 
@@ -38,6 +40,7 @@ def arithmetic_of(*tensors: Tensor | None) -> torch.dtype:
 
 def without_tokens(o: Tensor, state: Tensor, *inputs: Tensor | None) -> tuple[Tensor, Tensor]:
     """Outputs that have no entries, and the state that stays, both differentiable in inputs that have none either."""
+    # the empty sum is 0 and ties the result to inputs that have no entries
     nothing = sum((x.sum() for x in inputs if x is not None), start=state.new_zeros(()))
     return o + nothing, state - nothing  # which leaves -0 as it is
 
@@ -65,9 +68,11 @@ def delta_product_recurrence(
         if a is not None:
             S = a[:, t, :, None, None] * S
         for i in range(t * householders, (t + 1) * householders):
+            # s = Sᵀ k, so u = beta (v - Sᵀ k) and S + k uᵀ = (I - beta k kᵀ) S + beta k vᵀ
             s = tree_sum(k[:, i, :, :, None] * S)
             u = beta[:, i, :, None] * (v[:, i] - s)
             S = S + k[:, i, :, :, None] * u[:, :, None, :]
+        # o_t = scale Sᵀ q
         outputs.append(scale * tree_sum(q[:, t, :, :, None] * S))
         if keep_states:
             states.append(S)

@@ -39,6 +39,7 @@ def decay_chunk(a: Tensor) -> Decay:
     index = torch.arange(R, device=a.device)
     # column j multiplies downwards and begins with its first gate after row j: never c_i divided by c_j
     later = index[:, None] > index[None, :]
+    # factor `[t,j]`: the gate of token t if t > j, else 1
     steps = torch.where(later, a[..., :, None], torch.ones((), dtype=a.dtype, device=a.device))
     seen = index[:, None] >= index[None, :]
     return Decay(torch.cumprod(a, -1), torch.where(seen, torch.cumprod(steps, -2), torch.zeros_like(steps)))
@@ -49,9 +50,12 @@ def prefix_states(transition: Tensor, addition: Tensor, initial: Tensor) -> tupl
 
     transition `[...,n,K,K]`, addition `[...,n,K,V]`, initial `[...,K,V]`.
     """
+    # the initial state goes into the first map, which leaves
+    # nothing to multiply: its addition is the state after it
     first = addition[..., :1, :, :] + transition[..., :1, :, :] @ initial[..., None, :, :]
     addition = torch.cat([first, addition[..., 1:, :, :]], -3)
     n, reach = addition.shape[-3], 1
+    # addition[i] and transition[i] are the maps from i - reach + 1 (at least 0) to i, one after another
     while reach < n:
         left, right = addition[..., :-reach, :, :], addition[..., reach:, :, :]
         later = transition[..., reach:, :, :]
@@ -59,6 +63,7 @@ def prefix_states(transition: Tensor, addition: Tensor, initial: Tensor) -> tupl
         addition = torch.cat([addition[..., :reach, :, :], right + later @ left], -3)
         transition = torch.cat([transition[..., :reach, :, :], later @ transition[..., :-reach, :, :]], -3)
         reach *= 2
+    # before map i stands the state after map i - 1
     before = torch.cat([initial[..., None, :, :], addition[..., :-1, :, :]], -3)
     return before, addition[..., -1, :, :]
 
@@ -100,6 +105,7 @@ class _CausalSolution(torch.autograd.Function):
     @staticmethod
     def forward(L: Tensor, right: Tensor, wrong_rows: Tensor) -> Tensor:
         right, wrong = replace_non_finite(right)
+        # forward substitution uses every earlier row, so all later ones of that column are wrong too
         wrong = (wrong | wrong_rows).cummax(-2).values
         unit = L + torch.eye(L.shape[-1], dtype=L.dtype, device=L.device)
         solved: Tensor = torch.linalg.solve_triangular(unit, right, upper=False, unitriangular=True)
@@ -155,22 +161,28 @@ def delta_product_chunks(
     """As `delta_product_recurrence`; `parallel` takes the states before the chunks by `prefix_states` (mode `scan`)."""
     batch, T, H, K = q.shape
     n_h, V = householders, v.shape[-1]
+    # R tokens and C = R n_h micro-steps a chunk, never more tokens than there are
     R = min(max(1, rows // n_h), T)
     chunks, C = -(-T // R), R * n_h
+    # rows filled up have k = v = beta = 0: they change no state
     Q, K_, V_ = split_chunks(q, R, chunks), split_chunks(k, C, chunks), split_chunks(v, C, chunks)
     b = split_chunks(beta, C, chunks)[..., None]
+    # the token of each micro-step
     token = torch.arange(C, device=q.device) // n_h
     lower = torch.ones(C, C, dtype=torch.bool, device=q.device).tril(-1)
+    # `[R,C]`: token t sees the micro-steps of all tokens up to itself
     seen = token[None, :] <= torch.arange(R, device=q.device)[:, None]
 
     # L = B K Kᵀ ∘ D, scores = Q Kᵀ ∘ D
     L, scores = b * (K_ @ K_.mT), Q @ K_.mT
     Kc, Kd, Qc, c_last = K_, K_, Q, None
     if a is not None:
-        decay = decay_chunk(split_chunks(a, R, chunks, 1.0))
+        decay = decay_chunk(split_chunks(a, R, chunks, 1.0))  # tokens filled up have gate 1
         c_last = decay.from_start[..., -1]
+        # D[i,j] of micro-steps is that of their tokens
         L = L * decay.between[..., token, :][..., :, token]
         scores = scores * decay.between[..., :, token]
+        # c K, d K (d_j is the last row of D) and c Q
         Kc = K_ * decay.from_start[..., token, None]
         Kd = K_ * decay.between[..., -1, :][..., token, None]
         Qc = Q * decay.from_start[..., None]
@@ -188,6 +200,7 @@ def delta_product_chunks(
     U = U0 - W @ before  # beta times the errors of each chunk, from its own start
     scores = torch.where(seen, scores, torch.zeros_like(scores))
     U, wrong = replace_non_finite(U)
+    # a token's output sees all rows up to its last micro-step
     wrong = wrong.cummax(-2).values
     after_tokens = wrong[..., n_h - 1 :: n_h, :][..., :R, :]
     # o_t = scale (c_t q_t S0 + sum over seen rows of D[t,j] (q_t·k_j) U_j)
@@ -195,8 +208,10 @@ def delta_product_chunks(
     o = o.reshape(batch, H, chunks * R, V)[:, :, :T].transpose(1, 2)
     if not keep_states:
         return o, final, None
+    # `[R,C]`: D[t,j] on seen rows
     weight = seen.to(q.dtype) if a is None else torch.where(seen, decay.between[..., :, token], 0.0)
     # keys that are not finite have made their rows of U so
+    # D[t,j] k_j, `[R,C,K]`, and S_t = c_t S0 + sum over j of D[t,j] k_j U_jᵀ
     keys = weight.expand(*U.shape[:3], R, C)[..., None] * replace_non_finite(K_)[0][..., None, :, :]
     written = keys.mT @ U[..., None, :, :] * make_nan_factor(after_tokens)[..., None, :]
     kept = (

@@ -59,10 +59,12 @@ def shape_chunks(form: Form) -> ChunkShape:
     plan, n_h = form.plan, form.householders
     C, R = plan.rows, token_rows(plan.rows, n_h)
     TC = C // n_h
+    # no chunk has rows left over: n_h divides C, and every sequence consists of whole chunks
     even = not form.packed and TC * n_h == C and form.tokens % TC == 0
     precisions = plan.precision, plan.inverse_precision
     sizes = n_h, form.K, form.V, C, R, TC
     return ChunkShape(
+        # token rows need no masks only where TC is itself a power of two of at least 16
         *make_constants(*sizes, form.arithmetic, *precisions, even, even and R == TC, form.gated, form.packed)
     )
 
@@ -77,6 +79,7 @@ INTERPRETED = tl.constexpr(triton_interpreted())
 @triton.jit
 def locate_program(H, BLOCKS: tl.constexpr):
     """This program's sequence, head and block of columns; the grid has one dimension, since CUDA limits the others to 65,535."""
+    # pid = (n·H + h)·BLOCKS + block
     pid = tl.program_id(0)
     return pid // BLOCKS // H, pid // BLOCKS % H, pid % BLOCKS
 
@@ -85,6 +88,8 @@ def locate_program(H, BLOCKS: tl.constexpr):
 def locate_sequence(at, n, PACKED: tl.constexpr):
     """First token and length of sequence n."""
     if PACKED:
+        # offsets are 64-bit from here on, since all tokens
+        # together may have more than 2³¹ entries; a length has 32
         start = tl.cast(tl.load(at.cu + n), tl.int64)
         length = tl.cast(tl.load(at.cu + n + 1) - start, tl.int32)
     else:
@@ -106,12 +111,16 @@ def locate_first_chunk(at, n, TC: tl.constexpr, PACKED: tl.constexpr):
 def locate_chunk(at, index, TC: tl.constexpr, PACKED: tl.constexpr):
     """First token of a chunk and how many tokens are left in its sequence; none for a chunk that no sequence has."""
     if PACKED:
+        # n is -1 at the table's unused end: sequence 0 stands in
+        # for it, so that the loads are valid, and `left` is 0
         n = tl.load(at.sequence + index)
         known = tl.maximum(n, 0)
         start = tl.cast(tl.load(at.cu + known), tl.int64)
+        # the chunk is number index - first_chunk[n] of its sequence
         start += (index - tl.cast(tl.load(at.first_chunk + known), tl.int64)) * TC
         left = tl.where(n < 0, 0, tl.cast(tl.load(at.cu + known + 1) - start, tl.int32))
     else:
+        # not packed: every sequence has equally many chunks, and they follow one another
         chunks = tl.cdiv(at.T, TC)
         start = tl.cast(index // chunks, tl.int64) * at.T + (index % chunks) * TC
         left = at.T - (index % chunks) * TC
@@ -121,12 +130,14 @@ def locate_chunk(at, index, TC: tl.constexpr, PACKED: tl.constexpr):
 @triton.jit
 def place_state(n, h, H, o_k, o_v, K: tl.constexpr, V: tl.constexpr):
     """Offsets of entries (k, v) of sequence n's and head h's state in `[N,H,K,V]`; o_k and o_v lie along different dimensions."""
+    # ((n H + h) K + k) V + v, in 64 bits
     return (tl.cast(n, tl.int64) * H + h) * K * V + o_k * V + o_v
 
 
 @triton.jit
 def mask_rows(o_c, left, F: tl.constexpr):
     """The rows of a chunk that are micro-steps, where so many tokens are left."""
+    # rows TC·NH to C - 1 are left over where NH does not divide C
     return (o_c < F.TC * F.NH) & (o_c < left * F.NH)
 
 
@@ -139,6 +150,7 @@ def mask_tokens(o_r, left, F: tl.constexpr):
 @triton.jit
 def mask_seen(o_r, o_c, NH: tl.constexpr):
     """The rows that a token's output sees: all up to its last micro-step.  o_r and o_c lie along different dimensions."""
+    # token r has the rows r·NH to (r + 1)·NH - 1
     return o_c < (o_r + 1) * NH
 
 
@@ -151,6 +163,7 @@ def mask_lower_tiles(o_c):
 @triton.jit
 def mask_seen_tiles(o_r, o_c, NH: tl.constexpr):
     """For each token the tiles of 16 rows `[R,C]` that it sees at all."""
+    # the first row of column j's tile, j // 16 · 16, against the row after the token's last
     return o_c[None, :] // 16 * 16 < (o_r[:, None] + 1) * NH
 
 
@@ -201,8 +214,10 @@ def multiply(x, y, F: tl.constexpr):
 @triton.jit
 def load_gates_before(a, row, tokens, H, NH: tl.constexpr, ACC: tl.constexpr):
     """Gate applied before micro-step `row` of the chunk: the token's before its first micro-step, else 1."""
+    # row -1 and the row after a chunk's last token occur too (`o_c - 1`, `o_c + 1`): both have gate 1
     token = row // NH
     first = (row >= 0) & (row % NH == 0) & (token < tokens)
+    # gates are `[B,T,H]`, so those of one head lie H apart
     return tl.load(a + token * H, mask=first, other=1.0).to(ACC)
 
 
@@ -210,6 +225,7 @@ def load_gates_before(a, row, tokens, H, NH: tl.constexpr, ACC: tl.constexpr):
 def load_gates(a, o_c, o_r, tokens, H, F: tl.constexpr):
     """The gates of a chunk of so many tokens: before each row, before the row after it, and before each token."""
     gate = load_gates_before(a, o_c, tokens, H, F.NH, F.ACC)
+    # `after[j]` is the gate before row j + 1, the first factor of d_j
     after = load_gates_before(a, o_c + 1, tokens, H, F.NH, F.ACC)
     return gate, after, load_gates_before(a, o_r * F.NH, tokens, H, F.NH, F.ACC)
 
@@ -225,9 +241,11 @@ def multiply_gates(gate, after, token_gate):
 def load_gate_products(products, o_c, o_r, some):
     """What `gate_products` keeps of a chunk: c and d of its rows, c of its outputs, the whole product; 1 without `some`."""
     C: tl.constexpr = o_c.shape[0]
+    # o_c >= 0 is always true and gives the mask its shape
     c = tl.load(products + o_c, mask=some & (o_c >= 0), other=1.0)
     d = tl.load(products + C + o_c, mask=some & (o_c >= 0), other=1.0)
     c_r = tl.load(products + 2 * C + o_r, mask=some & (o_r >= 0), other=1.0)
+    # c of the last row is the product of all gates of the chunk
     return c, d, c_r, tl.load(products + C - 1, mask=some, other=1.0)
 
 
@@ -239,6 +257,7 @@ def multiply_gates_between(gate, late, early):
     """
     # column j multiplies downwards and begins with its first gate after row j: above it the factors are 1
     steps = tl.where(late[:, None] > early[None, :], gate[:, None], 1.0)
+    # on the diagonal the product is empty, 1
     return tl.where(late[:, None] >= early[None, :], tl.cumprod(steps, 0), 0.0)
 
 
@@ -250,10 +269,14 @@ def decay_chunk(gate, token_gate, o_r, o_c, NH: tl.constexpr):
     if R * NH == C:
         # only gates of tokens differ from 1, so the products between tokens `[R,R]`, each NH times, are all there are
         tokens = multiply_gates_between(token_gate, o_r, o_r)
+        # D_r[r, j] = tokens[r, j // NH]: column j belongs to token j // NH
         read = tl.reshape(tl.broadcast_to(tokens[:, :, None], (R, R, NH)), (R, C))
+        # D[i, j] = D_r[i // NH, j]: row i belongs to token i // NH
         rows = tl.reshape(tl.broadcast_to(read[:, None, :], (R, NH, C)), (C, C))
+        # inside a token all factors are 1, above the diagonal as well, where D is 0
         rows = tl.where(o_c[:, None] >= o_c[None, :], rows, 0.0)
     else:
+        # n_h does not divide C, or token rows stand empty: each product on its own
         read = multiply_gates_between(token_gate, o_r, o_c // NH)
         rows = multiply_gates_between(gate, o_c, o_c)
     return rows, read
@@ -300,6 +323,7 @@ def differentiate_gates(W, D, D_r, d, previous_gate, o_c, F: tl.constexpr):
         input_precision=IPREC,
         out_dtype=F.ACC,
     )
+    # sum over j < t of W_read[r,j] D[t-1,j], `[r,t]`
     read = tl.dot(
         W.read,
         tl.trans(D_before),
@@ -307,9 +331,12 @@ def differentiate_gates(W, D, D_r, d, previous_gate, o_c, F: tl.constexpr):
         input_precision=IPREC,
         out_dtype=F.ACC,
     )
+    # D[i,t] is 0 where i < t, so the sum over all rows i is the sum over i >= t
     total = tl.sum(D * (between + W.start[:, None] * c_before[None, :]), 0)
+    # the same for the products up to the outputs: D_r[r,t] is 0 where output r does not see row t
     total += tl.sum(D_r * (read + W.read_start[:, None] * c_before[None, :]), 0)
     # products up to the chunk's end: d_t times what stands before gate t in d_j, and in the whole product
+    # `[t]`: sum over j < t of D[t-1,j] dloss/dd_j, and c_{t-1} times dloss in the product of all
     last = tl.sum(D_before * W.end[None, :], 1) + W.whole * c_before
     return total + d * last
 
@@ -349,6 +376,7 @@ def invert_blocks_of_16(L, Lt, IPREC: tl.constexpr, ACC: tl.constexpr):
     if len(L.shape) == 3:
         apart = apart[None]
     # blocks of 2 rows: [[1, 0], [l, 1]]⁻¹ = [[1, 0], [-l, 1]]
+    # L is strictly lower, so only the entry below the diagonal of each pair is subtracted
     X = tl.where(apart == 0, 1.0, 0.0).to(ACC) - tl.where(apart == 1, L, 0.0)
     Xt = tl.where(apart == 0, 1.0, 0.0).to(ACC) - tl.where(apart == 1, Lt, 0.0)
     for level in tl.static_range(1, 4):
@@ -356,7 +384,9 @@ def invert_blocks_of_16(L, Lt, IPREC: tl.constexpr, ACC: tl.constexpr):
         between = tl.where((apart >> level) == 1, -L, 0.0)
         # (between X)ᵀ from Xᵀ betweenᵀ
         half = add_inverse_product(Xt, transpose(between), tl.zeros(L.shape, dtype=ACC), IPREC)
+        # X + X (between X), the right factor being the transpose of `half`
         joined = add_inverse_product(X, transpose(half), X, IPREC)
+        # Xᵀ + (between X)ᵀ Xᵀ, the transpose of that
         Xt = add_inverse_product(half, transpose(X), Xt, IPREC)
         X = joined
     return X, Xt
@@ -367,6 +397,7 @@ def take_diagonal_blocks(x, C: tl.constexpr):
     """The 16x16 diagonal blocks of x `[C,C]`, as `[C/16,16,16]`."""
     n = tl.arange(0, C // 16)
     same = (n[:, None] == n[None, :])[:, None, :, None]
+    # x as [n, i, m, j], block row n and block column m: only m = n is left in the sum over m
     return tl.sum(tl.where(same, tl.reshape(x, (C // 16, 16, C // 16, 16)), 0.0), 2)
 
 
@@ -376,13 +407,16 @@ def invert_unit_lower(L, Lt, C: tl.constexpr, IPREC: tl.constexpr, ACC: tl.const
     blocks, _ = invert_blocks_of_16(take_diagonal_blocks(L, C), take_diagonal_blocks(Lt, C), IPREC, ACC)
     n = tl.arange(0, C // 16)
     same = (n[:, None] == n[None, :])[:, None, :, None]
+    # the blocks [n, i, j] at [n, i, n, j], zero elsewhere
     X = tl.reshape(tl.where(same, blocks[:, :, None, :], 0.0), (C, C))
     i = tl.arange(0, C)
     apart = i[:, None] ^ i[None, :]
+    # halves of 2^level rows
     for level in tl.static_range(4, 7):
         if (1 << level) < C:
             # as in the blocks: X <- X - X (L between the halves) X
             between = tl.where((apart >> level) == 1, -L, 0.0)
+            # between X; Xᵀ is not kept here
             half = add_inverse_product(between, X, tl.zeros([C, C], dtype=ACC), IPREC)
             X = add_inverse_product(X, half, X, IPREC)
     return X
@@ -397,11 +431,14 @@ def invert_chunk(Kc, bt, D, F: tl.constexpr):
     if F.GATED:
         # symmetric, so that L and Lᵀ come from one product: no transpose has to pass between threads
         G = G * (D + tl.where(i[:, None] < i[None, :], tl.trans(D), 0.0))
+    # L[i,j] = D[i,j] (k_i·k_j) beta_j, the beta of the column
     L = tl.where(i[:, None] > i[None, :], G * bt[None, :], 0.0)
+    # Lᵀ[i,j] = L[j,i] has the beta of its row
     Lt = tl.where(i[:, None] < i[None, :], G * bt[:, None], 0.0)
     if C == 16:
         X, Xt = invert_blocks_of_16(L, Lt, F.IPREC, F.ACC)
     else:
         X = invert_unit_lower(L, Lt, C, F.IPREC, F.ACC)
+        # callers with larger chunks do not use the transpose
         Xt = X
     return X, Xt

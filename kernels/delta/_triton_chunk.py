@@ -77,15 +77,19 @@ def chunk_forward(x, initial, out, at, scale, F: tl.constexpr, BV: tl.constexpr)
     o_c = tl.arange(0, F.C)
     o_r = tl.arange(0, F.R)
     DT = x.q.dtype.element_ty
+    # Q and O tiles `[R,·]`: the rows of one head's tokens lie H·K, or H·V, apart
     p_q = x.q + (start * H + h) * F.K + o_r[:, None] * H * F.K + o_k[None, :]
     p_o = out.o + (start * H + h) * F.V + o_r[:, None] * H * F.V + o_v[None, :]
+    # K by rows `[C,K]`, V transposed `[BV,C]`, beta `[C]`
     p_k = x.k + (start * F.NH * H + h) * F.K + o_c[:, None] * H * F.K + o_k[None, :]
     p_v = x.v + (start * F.NH * H + h) * F.V + o_c[None, :] * H * F.V + o_v[:, None]
     p_b = x.beta + start * F.NH * H + h + o_c * H
     if F.GATED:
         p_a = x.a + start * H + h
     if out.saved is not None:
+        # Sᵀ `[BV,K]`, in memory `[chunks,H,V,K]`
         p_s = out.saved + (chunk * H + h) * F.V * F.K + o_v[:, None] * F.K + o_k[None, :]
+    # states given and returned are `[K,V]` in memory, and are read and written transposed
     at_state = place_state(n, h, H, o_k[None, :], o_v[:, None], F.K, F.V)
     S = tl.zeros([BV, F.K], dtype=F.ACC)
     if initial is not None:
@@ -102,7 +106,7 @@ def chunk_forward(x, initial, out, at, scale, F: tl.constexpr, BV: tl.constexpr)
         if F.EVEN:
             Vt = tl.load(p_v).to(F.ACC)
         else:
-            Vt = tl.load(p_v, mask=used[None, :], other=0.0).to(F.ACC)
+            Vt = tl.load(p_v, mask=used[None, :], other=0.0).to(F.ACC)  # Vᵀ `[BV,C]`
         Qc = load_rows(p_q, read, F.EVEN_READ)
         bt = bn.to(F.ACC)
         p_b += F.TC * F.NH * H
@@ -111,6 +115,7 @@ def chunk_forward(x, initial, out, at, scale, F: tl.constexpr, BV: tl.constexpr)
         att = tl.where(mask_seen(o_r[:, None], o_c[None, :], F.NH), multiply(Qc, tl.trans(Kc), F), 0.0)
         if F.GATED:
             c, d, c_r = multiply_gates(gate_n, after_n, token_gate_n)
+            # the last entry of a tile can only be taken by a sum
             c_last = tl.sum(tl.where(o_c == F.C - 1, c, 0.0), 0)
             D, D_r = decay_chunk(gate_n, token_gate_n, o_r, o_c, F.NH)
             att *= D_r
@@ -121,20 +126,26 @@ def chunk_forward(x, initial, out, at, scale, F: tl.constexpr, BV: tl.constexpr)
         X, _Xt = invert_chunk(Kc, bt, D, F)
         # the serial chain, transposed.  The state is rounded here, as an operand; it goes on unrounded
         Sd = S.to(DT)
+        # (K S0)ᵀ = S0ᵀ Kᵀ and (Q S0)ᵀ = S0ᵀ Qᵀ
         KS = multiply(Sd, tl.trans(Kc), F)
         QS = multiply(Sd, tl.trans(Qc), F)
         if F.GATED:
+            # column i is row i of K S0, times c_i
             KS *= c[None, :]
             QS *= c_r[None, :]
         # e = X (V - c K S0), U = B e: beta comes last, in float32
+        # Uᵀ = (V - c K S0)ᵀ Xᵀ B
         U = multiply((Vt - KS).to(DT), tl.trans(X.to(DT)), F) * bt[None, :]
         Ud = U.to(DT)
         # O = scale (c Q S0 + att U)
+        # Oᵀ = scale ((c Q S0)ᵀ + Uᵀ attᵀ)
         o = add_product(Ud, tl.trans(att.to(DT)), QS, F.PREC) * scale
         if out.saved is not None:
-            tl.store(p_s, Sd)
+            tl.store(p_s, Sd)  # S0ᵀ as the products have used it
         # S1 = c_last S0 + (d K)ᵀ U
         if F.GATED:
+            # S1ᵀ = c_last S0ᵀ + (d U)ᵀ K: d may go to U, since
+            # it belongs to the rows over which the product sums
             S = add_product((U * d[None, :]).to(DT), Kc, S * c_last, F.PREC)
         else:
             S = add_product(Ud, Kc, S, F.PREC)
@@ -162,6 +173,7 @@ def chunk_backward(x, do, saved, dfinal, d_, at, scale, F: tl.constexpr):
     o_c = tl.arange(0, F.C)
     o_r = tl.arange(0, F.R)
     DT = x.q.dtype.element_ty
+    # the tokens `[R,1]` and micro-steps `[C,1]` of the last chunk, counted with all heads
     row = ((start + (NT - 1) * F.TC) * H + h) + o_r[:, None] * H
     micro = ((start + (NT - 1) * F.TC) * F.NH * H + h) + o_c[:, None] * H
     at_q = row * F.K + o_k[None, :]
@@ -172,10 +184,12 @@ def chunk_backward(x, do, saved, dfinal, d_, at, scale, F: tl.constexpr):
     if F.GATED:
         p_a = x.a + (start + (NT - 1) * F.TC) * H + h
         p_da = d_.a + (start + (NT - 1) * F.TC) * H + h
+    # S0ᵀ `[V,K]` of the last chunk
     p_s = saved + ((chunk + NT - 1) * H + h) * F.V * F.K + o_v[:, None] * F.K + o_k[None, :]
     low = o_c[:, None] > o_c[None, :]
     up = o_c[:, None] < o_c[None, :]
     seen = mask_seen(o_r[:, None], o_c[None, :], F.NH)
+    # the same transposed, `[C,R]`
     seen_t = mask_seen(o_r[None, :], o_c[:, None], F.NH)
     at_state = place_state(n, h, H, o_k[None, :], o_v[:, None], F.K, F.V)
     dS = tl.zeros([F.V, F.K], dtype=F.ACC)
@@ -194,11 +208,13 @@ def chunk_backward(x, do, saved, dfinal, d_, at, scale, F: tl.constexpr):
         Qc = load_rows(x.q + at_q, read, F.EVEN_READ)
         dO = load_rows(do + at_o, read, F.EVEN_READ)
         bt = bn.to(F.ACC)
+        # all chunks but a sequence's last are full
         earlier = (o_c < F.TC * F.NH) & (i + 1 < NT)
         Vn = tl.load(x.v + at_v - F.TC * F.NH * H * F.V, mask=earlier[:, None], other=0.0)
         bn = tl.load(x.beta + at_b - F.TC * F.NH * H, mask=earlier, other=0.0)
         St = tl.load(p_s)
         # scale attᵀ, and the forward pass's errors again: e = X (V - c K S0)
+        # K Qᵀ `[C,R]`
         att_t = tl.where(seen_t, multiply(Kc, tl.trans(Qc), F), 0.0) * scale
         if F.GATED:
             tokens = tl.minimum(left, F.TC)
@@ -206,55 +222,64 @@ def chunk_backward(x, do, saved, dfinal, d_, at, scale, F: tl.constexpr):
             c, d, c_r = multiply_gates(gate, after, token_gate)
             c_last = tl.sum(tl.where(o_c == F.C - 1, c, 0.0), 0)
             D, D_r = decay_chunk(gate, token_gate, o_r, o_c, F.NH)
-            att_t *= tl.trans(D_r)
+            att_t *= tl.trans(D_r)  # D_r from rows to outputs, transposed as att is
         else:
             D = 0.0
         X, Xt = invert_chunk(Kc, bt, D, F)
-        KS = multiply(St, tl.trans(Kc), F)
+        KS = multiply(St, tl.trans(Kc), F)  # (K S0)ᵀ = S0ᵀ Kᵀ
         if F.GATED:
             KS *= c[None, :]
+        # (V - c K S0)ᵀ `[V,C]`
         Pt = (tl.trans(Vc).to(F.ACC) - KS).to(DT)
+        # e = X (V - c K S0) by rows `[C,V]`
         e = multiply(X.to(DT), tl.trans(Pt), F).to(DT)
         # the serial chain: dS -> dU -> dV -> dS, transposed
         Sd = dS.to(DT)
-        KdS = multiply(Sd, tl.trans(Kc), F)
+        KdS = multiply(Sd, tl.trans(Kc), F)  # (K dS1)ᵀ = dS1ᵀ Kᵀ
         if F.GATED:
             KdS *= d[None, :]
         # dU = scale attᵀ dO + d K dS1, dV = Xᵀ B dU
+        # dUᵀ = dOᵀ (scale att) + (d K dS1)ᵀ
         dUt = add_product(tl.trans(dO), tl.trans(att_t.to(DT)), KdS, F.PREC)
         dBUt = (dUt * bt[None, :]).to(DT)
+        # dVᵀ = (B dU)ᵀ X
         dVt = multiply(dBUt, tl.trans(Xt.to(DT)), F)
         Qs = Qc.to(F.ACC) * scale
         # dS0 = c_last dS1 + scale (c Q)ᵀ dO - (c K)ᵀ dV
         if F.GATED:
             whole = tl.sum(tl.sum(dS * St.to(F.ACC), 1), 0)  # ⟨dS1, S0⟩, the gradient of c_last
+            # dS0ᵀ = c_last dS1ᵀ - (c dV)ᵀ K + dOᵀ (scale c Q)
             dS = add_product((dVt * -c[None, :]).to(DT), Kc, dS * c_last, F.PREC)
             dS = add_product(tl.trans(dO), (Qs * c_r[:, None]).to(DT), dS, F.PREC)
         else:
             dS = add_product((-dVt).to(DT), Kc, dS, F.PREC)
             dS = add_product(tl.trans(dO), Qs.to(DT), dS, F.PREC)
         # off the chain: M = tril(dV eᵀ, -1) and E = scale dO eᵀ on seen rows, both with their transposes
+        # dV = Xᵀ (B dU) by rows `[C,V]`: as a product, not as dVᵀ transposed between threads
         dV = multiply(Xt.to(DT), tl.trans(dBUt), F).to(DT)
         M = tl.where(low, multiply(dV, tl.trans(e), F), 0.0)
         Mt = tl.where(up, multiply(e, tl.trans(dV), F), 0.0)
         E = tl.where(seen, multiply(dO, tl.trans(e), F), 0.0) * scale
         Et = tl.where(seen_t, multiply(e, tl.trans(dO), F), 0.0) * scale
-        dQ = multiply(dO, St, F) * scale
-        dK = multiply(dV, St, F)
+        dQ = multiply(dO, St, F) * scale  # scale dO S0ᵀ
+        dK = multiply(dV, St, F)  # dV S0ᵀ
         back = multiply(e, Sd, F)  # e dS1ᵀ
         if F.GATED:
             # gradients in the products of gates: D in K Kᵀ ∘ D and in att, c before K S0 and Q S0, d before K dS1
             W = ProductWeights(
-                -M * multiply(Kc, tl.trans(Kc), F) * bt[None, :],
-                E * multiply(Qc, tl.trans(Kc), F) * bt[None, :],
-                -tl.sum(Kc.to(F.ACC) * dK, 1),
-                tl.sum(Qc.to(F.ACC) * dQ, 1),
-                tl.sum(Kc.to(F.ACC) * back, 1) * bt,
-                whole,
+                -M * multiply(Kc, tl.trans(Kc), F) * bt[None, :],  # in D between rows: -(M ∘ K Kᵀ) B
+                E * multiply(Qc, tl.trans(Kc), F) * bt[None, :],  # in D from rows to outputs: (E ∘ Q Kᵀ) B
+                -tl.sum(Kc.to(F.ACC) * dK, 1),  # in c at rows: -rowsum(K ∘ dV S0ᵀ)
+                tl.sum(Qc.to(F.ACC) * dQ, 1),  # in c at outputs: rowsum(Q ∘ scale dO S0ᵀ)
+                tl.sum(Kc.to(F.ACC) * back, 1) * bt,  # in d: B rowsum(K ∘ e dS1ᵀ)
+                whole,  # in c_last
             )
+            # the gate before row t - 1, for c_{t-1} and D[t-1,j]
             previous = load_gates_before(p_a, o_c - 1, tokens, H, F.NH, F.ACC)
             gate_rows = differentiate_gates(W, D, D_r, d, previous, o_c, F)
+            # only the gate before a token's first micro-step is an input
             tl.store(p_da + (o_c // F.NH) * H, gate_rows, mask=used & (o_c % F.NH == 0))
+            # from here on with their products of gates: M and E with D, the products with states with c and d
             M *= D
             Mt *= tl.trans(D)
             E *= D_r
@@ -266,14 +291,16 @@ def chunk_backward(x, do, saved, dfinal, d_, at, scale, F: tl.constexpr):
         back = add_product(Et.to(DT), Qc, back, F.PREC)
         back = add_product((-Mt).to(DT), Kc, back, F.PREC)
         # dbeta = rowsum(K ∘ h), dK = B h - (M B K + c dV S0ᵀ), dQ = E B K + scale c dO S0ᵀ
+        # M B K + c dV S0ᵀ, which is subtracted below
         dK = add_product((M * bt[None, :]).to(DT), Kc, dK, F.PREC)
         dQ = add_product((E * bt[None, :]).to(DT), Kc, dQ, F.PREC)
-        db = tl.sum(Kc.to(F.ACC) * back, 1)
+        db = tl.sum(Kc.to(F.ACC) * back, 1)  # rowsum(K ∘ h)
         dK = back * bt[:, None] - dK
         store_rows(d_.q + at_q, dQ, read, F.EVEN_READ)
         store_rows(d_.k + at_k, dK, used, F.EVEN)
         store_rows(d_.v + at_v, dV, used, F.EVEN)
         tl.store(d_.beta + at_b, db.to(d_.beta.dtype.element_ty), mask=used)
+        # the chunk before
         at_q -= F.TC * H * F.K
         at_o -= F.TC * H * F.V
         at_k -= F.TC * F.NH * H * F.K

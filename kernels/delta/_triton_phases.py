@@ -84,6 +84,7 @@ def gate_products(a, products, at, F: tl.constexpr):
     o_c = tl.arange(0, F.C)
     o_r = tl.arange(0, F.R)
     gate, after, token_gate = load_gates(a + start * at.H + h, o_c, o_r, tl.minimum(left, F.TC), at.H, F)
+    # `[chunks,H,3,C]`; of its third row R entries are used
     p = products + (tl.cast(index, tl.int64) * at.H + h) * 3 * F.C
     c, d, c_r = multiply_gates(gate, after, token_gate)
     tl.store(p + o_c, c)
@@ -103,6 +104,7 @@ def prepare(x, out, at, F: tl.constexpr):
     o_r = tl.arange(0, F.R)
     used = mask_rows(o_c, left, F)
     read = mask_tokens(o_r, left, F)
+    # offsets of the micro-steps in beta `[B,T·n_h,H]`: ((start + token)·n_h + step)·H + h
     micro = start * F.NH * H + h + o_c * H
     Kc = load_rows(x.k + micro[:, None] * F.K + o_k[None, :], used, F.EVEN)
     Qc = load_rows(x.q + (start * H + h + o_r * H)[:, None] * F.K + o_k[None, :], read, F.EVEN_READ)
@@ -115,19 +117,19 @@ def prepare(x, out, at, F: tl.constexpr):
         D, D_r = decay_chunk(gate, token_gate, o_r, o_c, F.NH)
         att *= D_r
     else:
-        D = 0.0
+        D = 0.0  # not read without gates
     row = (tl.cast(index, tl.int64) * H + h) * F.R
     tl.store(
         out.scores + (row + o_r[:, None]) * F.C + o_c[None, :],
         att.to(out.scores.dtype.element_ty),
-        mask=mask_seen_tiles(o_r, o_c, F.NH),
+        mask=mask_seen_tiles(o_r, o_c, F.NH),  # tiles that no token sees are neither written nor read
     )
     X, _Xt = invert_chunk(Kc, bt, D, F)
     row = (tl.cast(index, tl.int64) * H + h) * F.C
     tl.store(
         out.inverses + (row + o_c[:, None]) * F.C + o_c[None, :],
         X.to(out.inverses.dtype.element_ty),
-        mask=mask_lower_tiles(o_c),
+        mask=mask_lower_tiles(o_c),  # those above the diagonal are zero
     )
 
 
@@ -137,9 +139,11 @@ def write_outputs(Sd, Ud, p_q, p_g, p_o, c_r, o_r, o_c, left, scale, F: tl.const
     read = mask_tokens(o_r, left, F)
     Qc = load_rows(p_q, read, F.EVEN_READ)
     att = tl.load(p_g, mask=mask_seen_tiles(o_r, o_c, F.NH), other=0.0)
+    # (Q S0)ᵀ = S0ᵀ Qᵀ
     o = multiply(Sd, tl.trans(Qc), F)
     if F.GATED:
         o *= c_r[None, :]
+    # Oᵀ = scale ((c Q S0)ᵀ + Uᵀ attᵀ)
     o = add_product(Ud, tl.trans(att), o, F.PREC) * scale
     store_rows(p_o, tl.trans(o), read, F.EVEN_READ)
 
@@ -149,6 +153,7 @@ def advance(x, prepared, initial, out, at, scale, F: tl.constexpr, BV: tl.conste
     """`Advanced` out from `Inputs` x and what the first phases prepared; without `out.o` summaries."""
     SUMMARY: tl.constexpr = out.o is None
     SAVE: tl.constexpr = out.errors is not None
+    # a summary has the V columns of C and the K columns of M
     WIDTH: tl.constexpr = F.V + F.K if SUMMARY else F.V
     n, h, block = locate_program(at.H, WIDTH // BV)
     H = at.H
@@ -159,16 +164,21 @@ def advance(x, prepared, initial, out, at, scale, F: tl.constexpr, BV: tl.conste
     o_c = tl.arange(0, F.C)
     o_r = tl.arange(0, F.R)
     DT = x.k.dtype.element_ty
+    # K by rows `[C,K]`, V transposed `[BV,C]`, beta `[C]`
     p_k = x.k + (start * F.NH * H + h) * F.K + o_c[:, None] * H * F.K + o_k[None, :]
     p_v = x.v + (start * F.NH * H + h) * F.V + o_c[None, :] * H * F.V + o_v[:, None]
     p_b = x.beta + start * F.NH * H + h + o_c * H
     if F.GATED:
+        # the three rows of products, the inverse `[C,C]` and
+        # below the scores `[R,C]` of the sequence's first chunk
         p_p = prepared.products + (chunk * H + h) * 3 * F.C
     p_x = prepared.inverses + (chunk * H + h) * F.C * F.C + o_c[:, None] * F.C + o_c[None, :]
+    # the state is `[K,WIDTH]` in memory and held transposed, `[BV,K]`
     at_state = place_state(n, h, H, o_k[None, :], o_v[:, None], F.K, WIDTH)
     S = tl.zeros([BV, F.K], dtype=F.ACC)
     if SUMMARY:
         # a segment makes M S + C of a state S: the first V columns are C, from zero, the last K are M, from the identity
+        # column V + k begins as the k-th unit vector
         S += tl.where(o_v[:, None] == o_k[None, :] + F.V, 1.0, 0.0)
     else:
         p_q = x.q + (start * H + h) * F.K + o_r[:, None] * H * F.K + o_k[None, :]
@@ -181,9 +191,11 @@ def advance(x, prepared, initial, out, at, scale, F: tl.constexpr, BV: tl.conste
         S += tl.load(initial + at_state).to(F.ACC)
     # values and beta are no operands of products, so the compiler does not load them ahead; products of gates need not be
     following = mask_rows(o_c, length, F)
+    # the columns of M run without values
     has_values = (o_v < F.V)[:, None]
     Vn = tl.load(p_v, mask=following[None, :] & has_values, other=0.0)
     bn = tl.load(p_b, mask=following, other=0.0)
+    # c of the outputs, read only where there are gates
     c_r = tl.full([F.R], 1.0, dtype=F.ACC)
     for i in range(tl.cdiv(length, F.TC)):
         left = length - i * F.TC
@@ -193,28 +205,32 @@ def advance(x, prepared, initial, out, at, scale, F: tl.constexpr, BV: tl.conste
         bt = bn.to(F.ACC)
         p_v += F.TC * F.NH * H * F.V
         p_b += F.TC * F.NH * H
+        # the next chunk's rows; behind the last chunk there are none
         following = mask_rows(o_c, left - F.TC, F)
         Vn = tl.load(p_v, mask=following[None, :] & has_values, other=0.0)
         bn = tl.load(p_b, mask=following, other=0.0)
         X = tl.load(p_x, mask=mask_lower_tiles(o_c), other=0.0)
         # the state is rounded here, as an operand; it goes on unrounded
         Sd = S.to(DT)
+        # (K S0)ᵀ = S0ᵀ Kᵀ
         KS = multiply(Sd, tl.trans(Kc), F)
         if F.GATED:
             c, d, c_r, c_last = load_gate_products(p_p, o_c, o_r, True)
             p_p += H * 3 * F.C
             KS *= c[None, :]
         # e = X (V - c K S0), U = B e
+        # eᵀ = (V - c K S0)ᵀ Xᵀ
         e = multiply((Vt - KS).to(DT), tl.trans(X), F)
-        U = e * bt[None, :]
+        U = e * bt[None, :]  # Uᵀ = eᵀ B
         Ud = U.to(DT)
         if SAVE:
-            tl.store(p_s, Sd)
+            tl.store(p_s, Sd)  # S0ᵀ as the products use it
             store_rows(p_e, tl.trans(e.to(DT)), used, F.EVEN)
         if not SUMMARY and F.R < F.C:
             write_outputs(Sd, Ud, p_q, p_g, p_o, c_r, o_r, o_c, left, scale, F)
         # S1 = c_last S0 + (d K)ᵀ U
         if F.GATED:
+            # S1ᵀ = c_last S0ᵀ + (d U)ᵀ K
             S = add_product((U * d[None, :]).to(DT), Kc, S * c_last, F.PREC)
         else:
             S = add_product(Ud, Kc, S, F.PREC)

@@ -86,8 +86,10 @@ def retreat(x, prepared, do, dfinal, out, at, scale, F: tl.constexpr, BV: tl.con
     o_c = tl.arange(0, F.C)
     o_r = tl.arange(0, F.R)
     DT = x.k.dtype.element_ty
+    # first token of the last chunk, from which all pointers go back chunk by chunk
     token = start + (NT - 1) * F.TC
     p_q = x.q + (token * H + h) * F.K + o_r[:, None] * H * F.K + o_k[None, :]
+    # dO transposed `[BV,R]`, so that dUᵀ = dOᵀ att
     p_do = do + (token * H + h) * F.V + o_r[None, :] * H * F.V + o_v[:, None]
     p_k = x.k + (token * F.NH * H + h) * F.K + o_c[:, None] * H * F.K + o_k[None, :]
     p_b = x.beta + token * F.NH * H + h + o_c * H
@@ -103,6 +105,7 @@ def retreat(x, prepared, do, dfinal, out, at, scale, F: tl.constexpr, BV: tl.con
     if dfinal is not None:
         dS += tl.load(dfinal + at_state).to(F.ACC)
     # beta and products of gates are no operands of products, so the compiler does not load them ahead
+    # tokens of the last chunk, which alone may not be full
     last = length - tl.maximum(NT - 1, 0) * F.TC
     bn = tl.load(p_b, mask=mask_rows(o_c, last, F), other=0.0)
     if F.GATED:
@@ -119,6 +122,7 @@ def retreat(x, prepared, do, dfinal, out, at, scale, F: tl.constexpr, BV: tl.con
             dOt = tl.load(p_do, mask=read[None, :], other=0.0)
         bt = bn.to(F.ACC)
         p_b -= F.TC * F.NH * H
+        # rows of the chunk before, which is full; none before the first
         earlier = tl.where(i + 1 < NT, F.TC, 0)
         bn = tl.load(p_b, mask=o_c < earlier * F.NH, other=0.0)
         X = tl.load(p_x, mask=mask_lower_tiles(o_c), other=0.0)
@@ -127,24 +131,30 @@ def retreat(x, prepared, do, dfinal, out, at, scale, F: tl.constexpr, BV: tl.con
         if SAVE:
             tl.store(p_s, Sd)
         # dU = scale attᵀ dO + d K dS1
+        # dUᵀ = scale dOᵀ att
         dUt = multiply(dOt, att, F) * scale
+        # scaled in float32, before Q is rounded to an operand again
         Qs = Qc.to(F.ACC) * scale
         if F.GATED:
             c, d, c_r, c_last = products_n
             p_p -= H * 3 * F.C
             products_n = load_gate_products(p_p, o_c, o_r, i + 1 < NT)
             Qs *= c_r[:, None]
+            # + (d K dS1)ᵀ
             dUt += multiply(Sd, tl.trans(Kc), F) * d[None, :]
             dS *= c_last
         else:
             dUt = add_product(Sd, tl.trans(Kc), dUt, F.PREC)
         # dV = Xᵀ B dU
+        # dVᵀ = (B dU)ᵀ X
         dVt = multiply((dUt * bt[None, :]).to(DT), X, F)
         if SAVE:
             store_rows(p_r, tl.trans(dVt), used, F.EVEN)
         if F.GATED:
+            # the gradient dV is kept without c, which belongs to c K S0
             dVt *= c[None, :]
         # dS0 = c_last dS1 + scale (c Q)ᵀ dO - (c K)ᵀ dV
+        # dS0ᵀ = c_last dS1ᵀ + dOᵀ (scale c Q) - (c dV)ᵀ K
         dS = add_product(dOt, Qs.to(DT), dS, F.PREC)
         dS = add_product((-dVt).to(DT), Kc, dS, F.PREC)
         p_q -= F.TC * H * F.K
@@ -187,11 +197,14 @@ def gradients(x, do, kept, d_, weights, at, scale, F: tl.constexpr, BK: tl.const
     DT = x.k.dtype.element_ty
     used = mask_rows(o_c, left, F)
     read = mask_tokens(o_r, left, F)
+    # offsets of the tokens `[R]` and micro-steps `[C]`, in entries of a tensor that has one for each head
     row = start * H + h + o_r * H
     micro = start * F.NH * H + h + o_c * H
+    # S0ᵀ and dS1ᵀ are `[chunks,H,V,K]`
     at_state = (tl.cast(index, tl.int64) * H + h) * F.V * F.K
     bt = tl.load(x.beta + micro, mask=used, other=0.0).to(F.ACC)
     # M = tril(dV eᵀ, -1) and E = scale dO eᵀ on seen rows, with their transposes, over all value columns
+    # the first block of values; where it is the only one, e, dV and dO are not loaded again
     e, dV, dO = load_value_rows(kept, do, micro, row, b_v, used, read, F)
     M = multiply(dV, tl.trans(e), F)
     Mt = multiply(e, tl.trans(dV), F)
@@ -204,6 +217,7 @@ def gradients(x, do, kept, d_, weights, at, scale, F: tl.constexpr, BK: tl.const
         Mt = add_product(e, tl.trans(dV), Mt, F.PREC)
         E = add_product(dO, tl.trans(e), E, F.PREC)
         Et = add_product(e, tl.trans(dO), Et, F.PREC)
+    # strictly below the diagonal, and -Mᵀ strictly above it
     M = tl.where(o_c[:, None] > o_c[None, :], M, 0.0)
     Mt = tl.where(o_c[:, None] < o_c[None, :], -Mt, 0.0)
     E = tl.where(mask_seen(o_r[:, None], o_c[None, :], F.NH), E, 0.0) * scale
@@ -217,6 +231,7 @@ def gradients(x, do, kept, d_, weights, at, scale, F: tl.constexpr, BK: tl.const
         Mt *= tl.trans(D)
         E *= D_r
         Et *= tl.trans(D_r)
+        # gradients in c at rows, in d, in c at outputs, and in the product of all gates
         w_start = tl.zeros([F.C], dtype=F.ACC)
         w_end = tl.zeros([F.C], dtype=F.ACC)
         w_read = tl.zeros([F.R], dtype=F.ACC)
@@ -238,6 +253,7 @@ def gradients(x, do, kept, d_, weights, at, scale, F: tl.constexpr, BK: tl.const
         for i_v in range(F.V // BV):
             o_v = i_v * BV + b_v
             at_s = at_state + o_v[:, None] * F.K + o_k[None, :]
+            # S0ᵀ and dS1ᵀ `[BV,BK]`
             St = tl.load(kept.states + at_s)
             dSt = tl.load(kept.dstates + at_s)
             if F.V > BV:
@@ -246,28 +262,32 @@ def gradients(x, do, kept, d_, weights, at, scale, F: tl.constexpr, BK: tl.const
             dK = add_product(dV, St, dK, F.PREC)
             back = add_product(e, dSt, back, F.PREC)
             if F.GATED:
-                w_whole += tl.sum(St.to(F.ACC) * dSt.to(F.ACC), 1)
+                w_whole += tl.sum(St.to(F.ACC) * dSt.to(F.ACC), 1)  # ⟨S0, dS1⟩ of each value column
         Kf = Kc.to(F.ACC)
         dQ *= scale
         if F.GATED:
             # gradients in the products c before K S0 and Q S0, and d before K dS1, before those go into the sums
+            # c before K S0: -rowsum(K ∘ dV S0ᵀ)
             w_start -= tl.sum(Kf * dK, 1)
+            # d before K dS1: B rowsum(K ∘ e dS1ᵀ)
             w_end += tl.sum(Kf * back, 1) * bt
+            # c before Q S0: rowsum(Q ∘ scale dO S0ᵀ)
             w_read += tl.sum(Qc.to(F.ACC) * dQ, 1)
             dQ *= c_r[:, None]
             dK *= c[:, None]
             back *= d[:, None]
         # h = Eᵀ Q - Mᵀ K + d e dS1ᵀ, dQ = E B K + scale c dO S0ᵀ
-        back = add_product(Et, Qc, back, F.PREC)
-        back = add_product(Mt, Kc, back, F.PREC)
-        dQ = add_product(EB, Kc, dQ, F.PREC)
+        back = add_product(Et, Qc, back, F.PREC)  # + Eᵀ Q
+        back = add_product(Mt, Kc, back, F.PREC)  # - Mᵀ K: the sign is in Mt
+        dQ = add_product(EB, Kc, dQ, F.PREC)  # + E B K
         store_rows(d_.q + row[:, None] * F.K + o_k[None, :], dQ, read, F.EVEN_READ)
         # dbeta = rowsum(K ∘ h), dK = B h - M B K - c dV S0ᵀ
         db += tl.sum(Kf * back, 1)
-        dK = add_product(MB, Kc, back * bt[:, None] - dK, F.PREC)
+        dK = add_product(MB, Kc, back * bt[:, None] - dK, F.PREC)  # `dK` held c dV S0ᵀ
         store_rows(d_.k + micro[:, None] * F.K + o_k[None, :], dK, used, F.EVEN)
     tl.store(d_.beta + micro, db.to(d_.beta.dtype.element_ty), mask=used)
     if F.GATED:
+        # `[chunks,H,4,C]`: of its second row R entries are used, of its fourth the first
         p_w = weights + (tl.cast(index, tl.int64) * H + h) * 4 * F.C
         tl.store(p_w + o_c, w_start)
         tl.store(p_w + F.C + o_r, w_read)
@@ -317,11 +337,14 @@ def gate_gradients(x, do, kept, da, weights, at, scale, F: tl.constexpr, BK: tl.
     D, D_r = decay_chunk(gate, token_gate, o_r, o_c, F.NH)
     w_start, w_read = tl.load(p_w + o_c), tl.load(p_w + F.C + o_r)
     w_end, w_whole = tl.load(p_w + 2 * F.C + o_c), tl.load(p_w + 3 * F.C)
+    # d_j, the product of the gates after row j
     d = tl.cumprod(after, 0, reverse=True)
+    # the gate before row t - 1
     previous = load_gates_before(p_a, o_c - 1, tokens, H, F.NH, F.ACC)
     gate_rows = differentiate_gates(
         ProductWeights(W, W_read, w_start, w_read, w_end, w_whole), D, D_r, d, previous, o_c, F
     )
+    # only the gate before a token's first micro-step is an input
     tl.store(da + start * H + h + (o_c // F.NH) * H, gate_rows, mask=used & (o_c % F.NH == 0))
 
 

@@ -89,6 +89,7 @@ def recurrent_forward(x, initial, out, at, scale, F: tl.constexpr, BV: tl.conste
     start, length = locate_sequence(at, n, F.PACKED)
     o_k = tl.arange(0, F.K)
     o_v = block * BV + tl.arange(0, BV)
+    # rows of one head lie H·K, or H·V, apart
     p_q = x.q + (start * H + h) * F.K + o_k
     p_o = out.o + (start * H + h) * F.V + o_v
     p_k = x.k + (start * F.NH * H + h) * F.K + o_k
@@ -102,6 +103,7 @@ def recurrent_forward(x, initial, out, at, scale, F: tl.constexpr, BV: tl.conste
     S = tl.zeros([F.K, BV], dtype=F.ACC)
     if initial is not None:
         S += tl.load(initial + at_state).to(F.ACC)
+    # an empty sequence may begin where the tensors end; o_k < K is always true and gives the mask its shape
     some = length > 0
     qn = tl.load(p_q, mask=some & (o_k < F.K), other=0.0).to(F.ACC)
     kn = tl.load(p_k, mask=some & (o_k < F.K), other=0.0).to(F.ACC)
@@ -113,6 +115,7 @@ def recurrent_forward(x, initial, out, at, scale, F: tl.constexpr, BV: tl.conste
         vt = vn
         bt = bn
         more = tl.where(i + 1 < length * F.NH, 1, 0)
+        # the token's last micro-step
         last = (i % F.NH) == F.NH - 1
         # S' = a S, before a token's first micro-step
         if F.GATED and i % F.NH == 0:
@@ -121,6 +124,7 @@ def recurrent_forward(x, initial, out, at, scale, F: tl.constexpr, BV: tl.conste
         p_k += more * (H * F.K)
         p_v += more * (H * F.V)
         p_b += more * H
+        # a query belongs to a token: its pointer moves on after the token's last micro-step
         p_q += tl.where(last, more * (H * F.K), 0)
         qn = tl.load(p_q).to(F.ACC)
         kn = tl.load(p_k).to(F.ACC)
@@ -149,6 +153,7 @@ def recurrent_backward_values(x, do, errors, dfinal, d, at, scale, rows, F: tl.c
     start, length = locate_sequence(at, n, F.PACKED)
     o_k = tl.arange(0, F.K)
     o_v = block * BV + tl.arange(0, BV)
+    # the last token and micro-step, from which all pointers go back
     token = start + length - 1
     micro = (start + length) * F.NH - 1
     p_q = x.q + (token * H + h) * F.K + o_k
@@ -156,6 +161,7 @@ def recurrent_backward_values(x, do, errors, dfinal, d, at, scale, rows, F: tl.c
     p_k = x.k + (micro * H + h) * F.K + o_k
     at_v = (micro * H + h) * F.V + o_v
     p_b = x.beta + micro * H + h
+    # `[V/BV,rows]`: a sum over all value columns, of which this program has a block
     p_db = d.beta + tl.cast(block, tl.int64) * rows + micro * H + h
     if F.GATED:
         p_a = x.a + token * H + h
@@ -200,6 +206,7 @@ def recurrent_backward_values(x, do, errors, dfinal, d, at, scale, rows, F: tl.c
         tl.store(p_db, tl.sum(du * et, 0))
         at_v -= H * F.V
         p_db -= H
+        # the token's first micro-step, since i counts back: S' = a S gives dS = a dS'
         if F.GATED and i % F.NH == F.NH - 1:
             dS *= tl.load(p_a).to(F.ACC)
             p_a -= H
@@ -234,6 +241,7 @@ def recurrent_backward_keys(
     o_k = block * BK + tl.arange(0, BK)
     o_v = tl.arange(0, F.V)
     at_state = place_state(n, h, H, o_k[None, :], o_v[:, None], F.K, F.V)
+    # the tile `[V,BK]` of a kept state `[V,K]`
     at_kept = o_v[:, None] * F.K + o_k[None, :]
     S = tl.zeros([F.V, BK], dtype=F.ACC)
     if initial is not None:
@@ -254,7 +262,7 @@ def recurrent_backward_keys(
     on = tl.load(p_do, mask=some & (o_v < F.V), other=0.0).to(F.ACC)
     for i in range(length * F.NH):
         kt = kn
-        ut = bn * en
+        ut = bn * en  # u = beta e
         det = dn
         ot = on
         last = i % F.NH == F.NH - 1
@@ -262,12 +270,13 @@ def recurrent_backward_keys(
         p_k += more * (H * F.K)
         at_v += more * (H * F.V)
         p_b += more * H
-        p_do += tl.where(last, more * (H * F.V), 0)
+        p_do += tl.where(last, more * (H * F.V), 0)  # the next token's, after the last micro-step of this one
         kn = tl.load(p_k).to(F.ACC)
         en = tl.load(errors + at_v)
         dn = tl.load(derrors + at_v)
         bn = tl.load(p_b).to(F.ACC)
         on = tl.load(p_do).to(F.ACC)
+        # S before the token's gate, which da needs, at every GROUP-th token
         if F.GATED and i % F.NH == 0:
             t = i // F.NH
             if t % GROUP == 0:
@@ -276,12 +285,14 @@ def recurrent_backward_keys(
         # e = v - S'ᵀ k gives dk' = -S' de; then S = S' + k uᵀ again
         tl.store(p_p, -tl.sum(S * det[:, None], 0))
         p_p += H * F.K
+        # S is held transposed, so k uᵀ is u kᵀ here
         S += ut[:, None] * kt[None, :]
         # o = scale Sᵀ q gives dq = scale S do
         if last:
             tl.store(p_q, (tl.sum(S * ot[:, None], 0) * scale).to(d.q.dtype.element_ty))
             p_q += H * F.K
     tl.debug_barrier()  # the reverse run reads dk' and states that other threads may have written
+    # dS is held as S is, `[V,BK]`
     dS = tl.zeros([F.V, BK], dtype=F.ACC)
     if dfinal is not None:
         dS += tl.load(dfinal + at_state).to(F.ACC)
@@ -303,7 +314,7 @@ def recurrent_backward_keys(
     for i in range(length * F.NH):
         kt = kn
         pt = pn
-        ut = bn * en
+        ut = bn * en  # u = beta e
         det = dn
         qt = qn
         ot = on
@@ -322,8 +333,10 @@ def recurrent_backward_keys(
         qn = tl.load(p_q).to(F.ACC)
         on = tl.load(p_do).to(F.ACC)
         if i % F.NH == 0:
+            # o = scale Sᵀ q gives dSᵀ += do (scale q)ᵀ
             dS += ot[:, None] * (qt * scale)[None, :]
         # S = S' + k uᵀ gives dk = dk' + dS u; then dS' = dS - k deᵀ
+        # dS u sums over values, the first dimension
         tl.store(p_d, (pt + tl.sum(dS * ut[:, None], 0)).to(d.k.dtype.element_ty))
         p_d -= H * F.K
         dS -= det[:, None] * kt[None, :]
@@ -332,15 +345,18 @@ def recurrent_backward_keys(
             t = length - 1 - i // F.NH
             row = (start + t) * H + h
             S = tl.load(d.kept + ((group + t // GROUP) * H + h) * F.K * F.V + at_kept)
+            # the group's tokens before t, at most GROUP - 1
             for s in range(t // GROUP * GROUP, t):
-                S *= tl.load(x.a + (start + s) * H + h).to(F.ACC)
+                S *= tl.load(x.a + (start + s) * H + h).to(F.ACC)  # S' = a S
                 for j in range(F.NH):
                     past = ((start + s) * F.NH + j) * H + h
                     kp = tl.load(x.k + past * F.K + o_k).to(F.ACC)
                     up = tl.load(x.beta + past).to(F.ACC) * tl.load(errors + past * F.V + o_v)
-                    S += up[:, None] * kp[None, :]
+                    S += up[:, None] * kp[None, :]  # S = S' + k uᵀ
+            # the part of this block of keys
             gate = tl.sum(tl.sum(dS * S, 1), 0)
             tl.store(d.a + tl.cast(block, tl.int64) * rows + row, gate)
+            # dS = a dS'
             dS *= tl.load(x.a + row).to(F.ACC)
 
 
@@ -391,6 +407,7 @@ def differentiate_recurrent(problem: Problem, do: Tensor, dfinal: Tensor | None,
     values, value_blocks, keys, key_blocks = _backward(form)
     dq, dk, dv = map(launching.empty_like, (inputs.q, inputs.k, inputs.v))
     dinitial = x.new_states() if form.initial else None
+    # where dv has the states' format it is de itself
     derrors = None if form.dtype == wide else x.new(*errors.shape, dtype=wide)
     micro_steps = inputs.beta.numel()
     of_values = ValueGradients(derrors, dv, x.new(value_blocks, micro_steps, dtype=wide), dinitial)
@@ -398,6 +415,7 @@ def differentiate_recurrent(problem: Problem, do: Tensor, dfinal: Tensor | None,
         (programs * value_blocks,),
         *(inputs, do, errors, dfinal, of_values, x.without_chunks(), x.scale, micro_steps),
     )
+    # a group of tokens is placed as a chunk is
     groups, tokens = place_chunks(x, GROUP), form.batch * form.tokens * H
     of_keys = KeyGradients(
         q=dq,
@@ -411,6 +429,7 @@ def differentiate_recurrent(problem: Problem, do: Tensor, dfinal: Tensor | None,
         *(inputs, x.initial, do, errors, dv if derrors is None else derrors, dfinal, of_keys),
         *(groups.places, x.scale, tokens),
     )
+    # every block of columns, or of rows, has given a part of the sum
     dbeta = of_values.beta.sum(0).view_as(inputs.beta).to(inputs.beta.dtype)
     da = None if of_keys.a is None or inputs.a is None else of_keys.a.sum(0).view_as(inputs.a)
     return Gradients(dq, dk, dv, dbeta, da, dinitial)

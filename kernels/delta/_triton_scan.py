@@ -67,12 +67,14 @@ def chain(
     o_v = block * BV + tl.arange(0, BV)
     begin = tl.load(maps.first + n)
     end = tl.load(maps.first + n + 1)
+    # a state `[K,V]` in memory, held transposed `[BV,K]`
     inside = o_k[None, :] * V + o_v[:, None]
     at_state = place_state(n, h, H, o_k[None, :], o_v[:, None], K, V)
     S = tl.zeros([BV, K], dtype=ACC)
     if initial is not None:
         S += tl.load(initial + at_state).to(ACC)
     for i in range(begin, end):
+        # (segment, head) of the tables `[segments,H,…]`, in reverse the last segment first
         segment = tl.cast(end - 1 - (i - begin) if REVERSE else i, tl.int64) * H + h
         tl.store(states + segment * K * V + inside, S)
         p_m = maps.summaries + segment * K * WIDTH
@@ -80,14 +82,17 @@ def chain(
         if REVERSE:
             added = tl.load(maps.additions + segment * K * V + inside)
         else:
+            # row k of a summary has the V entries of C, then the K of M
             added = tl.load(p_m + o_k[None, :] * WIDTH + o_v[:, None])
         if BK == K:
+            # transposed: Sᵀ Mᵀ + Cᵀ, in reverse dSᵀ M + additionsᵀ
             S = add_map(S, added, p_m, o_k, o_k, V, WIDTH, REVERSE, ACC)
         else:
             tl.debug_barrier()  # another thread may read what this one wrote
             S = added
             for rows in range(K // BK):
                 o_b = rows * BK + tl.arange(0, BK)
+                # the columns o_b of Sᵀ, as stored above
                 part = tl.load(states + segment * K * V + o_b[None, :] * V + o_v[:, None])
                 S = add_map(part, S, p_m, o_b, o_k, V, WIDTH, REVERSE, ACC)
     tl.store(final + at_state, S.to(final.dtype.element_ty))
@@ -99,8 +104,10 @@ def add_map(
 ):
     """total + M S (REVERSE: Mᵀ S) over the rows o_b of the sum; S, total and with them M transposed: Sᵀ Mᵀ."""
     if REVERSE:
+        # dSᵀ M, from M[b,k]
         M = tl.load(p_m + o_b[:, None] * WIDTH + V + o_k[None, :])
     else:
+        # Sᵀ Mᵀ, from M[k,b]
         M = tl.load(p_m + o_k[None, :] * WIDTH + V + o_b[:, None])
     # unrounded operands: an error of a map would be carried through all segments behind it
     return tl.dot(S, M, total, input_precision="ieee", out_dtype=ACC)
@@ -127,16 +134,19 @@ def segment_bounds(problem: Problem) -> tuple[Tensor, Tensor]:
     device = problem.inputs.q.device
     count = segment_count(B, T, N, form.heads, chunk_tokens, form.packed)
     if problem.cu is None:
+        # every row of the batch is cut alike; a segment ends where the next one starts
         per = -(-T // each)
         inside = torch.clamp(torch.arange(per, device=device) * each, max=T)
         starts = (torch.arange(B, device=device)[:, None] * T + inside).reshape(-1)
         bounds = torch.cat([starts, starts.new_full((1,), B * T)])
         return bounds, torch.arange(B + 1, device=device, dtype=torch.int32) * per
+    # ⌈length / each⌉ segments of each sequence; `first` adds them up
     cu = problem.cu.long()
     pieces = (cu[1:] - cu[:-1] + (each - 1)).div(each, rounding_mode="floor")
     first = torch.cat([pieces.new_zeros(1), pieces.cumsum(0)])
     index = torch.arange(count, device=device)
     sequence = torch.clamp(torch.searchsorted(first, index, right=True) - 1, max=N - 1)
+    # no segment crosses the sequence's end
     starts = torch.minimum(cu[sequence] + (index - first[sequence]) * each, cu[sequence + 1])
     # the table's unused end: empty segments behind the last token
     starts = torch.where(index < first[-1], starts, cu[-1])
@@ -146,6 +156,7 @@ def segment_bounds(problem: Problem) -> tuple[Tensor, Tensor]:
 @lru_cache(maxsize=1024)
 def _segmented(form: Form, segments: int, initial: bool) -> Form:
     tokens = form.batch * form.tokens
+    # all segments are packed sequences of one row
     return replace(form, batch=1, tokens=tokens, sequences=segments, initial=initial, packed=True)
 
 
@@ -163,9 +174,11 @@ def run_scan(
     form = problem.form
     bounds, first = segment_bounds(problem)
     segments = pack_segments(problem, bounds, None)
+    # inverses and scores do not depend on states, so both runs share them
     chunks, prepared = prepare_chunks(segments)
     summaries = summarise_chunks(segments, chunks, prepared)
     starts, last = chain_segments(SegmentMaps(summaries, None, first), problem.initial, form.K, form.V)
+    # the same tokens once more, each segment from its own start
     started = pack_segments(problem, bounds, starts)
     o = advance_chunks(started, chunks, prepared, final=False, save=False).o
     assert o is not None

@@ -89,7 +89,9 @@ class _Torch(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
+        # the next wider format, in which squares of the narrow one neither overflow nor vanish
         wide = torch.float32 if x.dtype in (torch.float16, torch.bfloat16) else torch.float64
+        # first by the largest entry, so that squares lie in [0, 1] in float64 too
         largest = x.abs().amax(-1, keepdim=True).to(wide)
         largest = torch.where(largest > 0, largest, torch.ones_like(largest))
         unit = x / largest
@@ -102,8 +104,11 @@ class _Torch(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> Tensor:
         x, largest, root = ctx.saved_tensors
+        # the unit vector again, from what was kept
         unit = (x / largest).div_(root)
+        # u (u·g)
         along = unit.mul_((unit * gradient).sum(-1, keepdim=True))
+        # (g - u (u·g)) / ‖x‖, where ‖x‖ = largest · root
         result: Tensor = (gradient - along).div_(root).div_(largest).to(x.dtype)
         return result
 
@@ -153,6 +158,7 @@ def rms_normalise(
         y: Tensor = _RMS.apply(x, weight, eps, result)  # type: ignore[no-untyped-call]
         return y
     wide = x.to(torch.promote_types(x.dtype, torch.float32))
+    # weights `[S,H,D]` as `[S,1,…,1,H,D]`
     places = weight.shape[0], *(1,) * (x.ndim - weight.ndim), *weight.shape[1:]
     return (F.rms_norm(wide, (x.shape[-1],), eps=eps) * weight.view(places)).to(result)
 

@@ -24,6 +24,7 @@ from .._backends import Tile
 def unit_rows(x, u, rows, D, W: tl.constexpr, ROWS: tl.constexpr, SILU: tl.constexpr, WIDE: tl.constexpr):
     """u = y / ‖y‖ with y = x or SiLU(x), row by row; a zero row stays zero."""
     r, d, used = _place_entries(rows, D, W, ROWS)
+    # vectors lie one after another, D entries each
     place = r[:, None] * D + d[None, :]
     y, _ = _activate(tl.load(x + place, mask=used, other=0.0).to(WIDE), SILU)
     unit, _ = _normalise(y)
@@ -50,6 +51,7 @@ def _place_entries(rows, D, W: tl.constexpr, ROWS: tl.constexpr):
     """This program's rows, their columns, and which entries there are."""
     r = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     d = tl.arange(0, W)
+    # rows behind the last and columns behind D are loaded as zeros, which change no norm
     return r, d, (r[:, None] < rows) & (d[None, :] < D)
 
 
@@ -89,6 +91,7 @@ class RowSizes(NamedTuple):
 def rms_rows(x, weight, y, z, eps, W: tl.constexpr, ROWS: tl.constexpr):
     """y = w · x / sqrt(mean x² + eps); rows in float32."""
     group, d, w = _load_weight(weight, z.D, W)
+    # rows first to first + share - 1 of this weight, ROWS at a time
     first = tl.program_id(1) * z.share
     for n in range(first, tl.minimum(first + z.share, z.N), ROWS):
         place, used = _place_rows(group, n, z, d, ROWS)
@@ -102,6 +105,7 @@ def rms_rows_backward(x, weight, dy, dx, partial, z, eps, W: tl.constexpr, ROWS:
     """dx = (g - u mean(u·g)) / rms with g = w · dy and u = x / rms; `partial` `[S·H,programs,D]` adds up dy · u."""
     group, d, w = _load_weight(weight, z.D, W)
     first = tl.program_id(1) * z.share
+    # sum over this program's rows of dy · u
     total = tl.zeros([W], tl.float32)
     for n in range(first, tl.minimum(first + z.share, z.N), ROWS):
         place, used = _place_rows(group, n, z, d, ROWS)
@@ -110,9 +114,11 @@ def rms_rows_backward(x, weight, dy, dx, partial, z, eps, W: tl.constexpr, ROWS:
         unit, rate = _scale_row(row, z.D, eps)
         g = slope * w[None, :]
         # dx = (g - u mean(u·g)) / rms
+        # mean over the D columns that there are; those behind them are zero
         along = tl.sum(g * unit, 1) / z.D
         tl.store(dx + place, ((g - unit * along[:, None]) * rate[:, None]).to(dx.dtype.element_ty), mask=used)
         total += tl.sum(slope * unit, 0)
+    # `[S·H,programs,D]`
     out = (group * tl.num_programs(1) + tl.program_id(1)) * z.D + d
     tl.store(partial + out, total, mask=d < z.D)
 
@@ -129,6 +135,7 @@ def _load_weight(weight, D, W: tl.constexpr):
 def _place_rows(group, n, z, d, ROWS: tl.constexpr):
     """Where the rows n, ..., n + ROWS - 1 of a weight lie."""
     r = n + tl.arange(0, ROWS)
+    # row ((s N + r) H + h) of `[S,N,H]`, group being s H + h
     row = ((group // z.H) * z.N + r) * z.H + group % z.H
     return row[:, None] * z.D + d[None, :], (r[:, None] < z.N) & (d[None, :] < z.D)
 
@@ -136,6 +143,7 @@ def _place_rows(group, n, z, d, ROWS: tl.constexpr):
 @triton.jit
 def _scale_row(row, D, eps):
     """x / rms and 1 / rms."""
+    # D, not the tile's width, divides the sum
     rate = 1.0 / tl.sqrt(tl.sum(row * row, 1) / D + eps)
     return row * rate[:, None], rate
 
@@ -152,11 +160,13 @@ def unit_rows_of(x: Tensor, gradient: Tensor | None, silu: bool) -> Tensor:
         return result
     rows = x.numel() // D
     width = triton.next_power_of_2(D)
+    # as many rows as make a tile of ENTRIES
     tall = max(1, ENTRIES // width)
     kernel, given = (
         (unit_rows, (x, result)) if gradient is None else (unit_rows_backward, (x, gradient, result))
     )
     narrow = x.dtype in (torch.float16, torch.bfloat16)
+    # squares and sums in the next wider format
     wide = tl.float32 if narrow else tl.float64
     tile = Tile(width, warps=4, stages=1)
     launch = launching.launcher(kernel, tile, W=width, ROWS=tall, SILU=silu, WIDE=wide)
@@ -182,11 +192,13 @@ def rms_gradients(x: Tensor, weight: Tensor, gradient: Tensor, eps: float) -> tu
     groups, D = weight.numel() // weight.shape[-1], weight.shape[-1]
     partial = launching.empty(groups, programs, D, dtype=torch.float32, device=x.device)
     _launch_rms(rms_rows_backward, (x, weight, gradient, dx, partial), x, weight, eps, share)
+    # the parts of the programs that share a weight
     return dx, partial.sum(1).view_as(weight).to(weight.dtype)
 
 
 def _divide_rows(x: Tensor, weight: Tensor) -> tuple[int, int]:
     """Programs for each weight, and rows of each."""
+    # N, the rows that one weight scales
     each = x.numel() // weight.numel()
     groups = weight.numel() // weight.shape[-1]
     return launching.divide_rows(each, groups, max(1, ENTRIES // triton.next_power_of_2(weight.shape[-1])))

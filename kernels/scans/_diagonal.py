@@ -79,15 +79,17 @@ def diagonal_scan(
     shape = (sequences, *b.shape[2:])
     state = b.new_zeros(shape, dtype=arithmetic) if initial_state is None else initial_state.to(arithmetic)
     if chosen == "reference":
+        # all in the arithmetic's format; states are rounded to b's dtype at the end
         h, final = diagonal_scan_reference(a.to(arithmetic), b.to(arithmetic), state, cu_seqlens, reverse)
         return h.to(b.dtype), final if output_final_state else None
     tokens = b.shape[1]
     if mode == "recurrent":
-        length = tokens
+        length = tokens  # one segment: nothing is joined
     elif segment is not None:
         length = int(segment)
     else:
         length = segment_length(tokens, b.shape[0], b.shape[2], b.device)
+        # two segments are not worth the second pass
         if mode == "auto" and tokens <= 2 * length:
             length = tokens
     h, final = _scan(a, b, state, cu_seqlens, length, reverse, pairs, chosen)
@@ -110,10 +112,12 @@ def diagonal_scan_reference(
     state, states = initial_state, []
     order = range(b.shape[1])
     for t in reversed(order) if reverse else order:
+        # h <- a h + b
         state = multiply(a[:, t], state, a.dim() == 4) + b[:, t]
         states.append(state)
     if not states:
         return without_tokens(b, state, a, b)
+    # states stand at their tokens, in whichever order they were found
     return torch.stack(states[::-1] if reverse else states, 1), state
 
 
@@ -162,6 +166,7 @@ def _scan(
     backend: str,
 ) -> tuple[Tensor, Tensor]:
     segments = cut(b.shape[0], b.shape[1], length, cu_seqlens)
+    # kernels widen as they load
     wide = (a, b) if backend == "triton" else (a.to(state.dtype), b.to(state.dtype))
     h, final = _choose_implementation(backend).diagonal_scan_segments(
         *wide, state, segments, backwards=reverse, pairs=pairs

@@ -186,6 +186,7 @@ def _scan(
         from ._triton_rank_one import rank_one_forward
 
         return rank_one_forward(inputs, state, scale, cut(v.shape[0], v.shape[1], SEGMENT, cu_seqlens), keep)
+    # packed sequences become rows of a batch here, since torch has no loop for each
     wide, padding = _spread_rows(inputs, state.dtype, cu_seqlens)
     o, final, checkpoints = in_torch.rank_one_forward(wide, state, scale, SEGMENT, keep)
     if padding is None:
@@ -199,9 +200,11 @@ def _(*arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
     tokens, (N, H, K, V) = v.shape[1], state.shape
     length = max(1, min(SEGMENT, tokens))
     if backend == "triton":
+        # as `cut` counts segments
         per_row = max(1, -(-tokens // length)) if cu_seqlens is None else tokens // length + N
         if cu_seqlens is not None and length >= tokens:
             per_row = N
+        # the kernels keep states `[segments,H,K,V]`, torch `[N,segments,H,K,V]`
         kept = state.new_empty(v.shape[0] * per_row if keep else 0, H, K, V)
     elif cu_seqlens is None:
         kept = state.new_empty(N, -(-tokens // SEGMENT) if keep else 0, H, K, V)
@@ -237,6 +240,7 @@ def _scan_backward(
     do = do.to(state.dtype)
     if padding is not None:
         do = padding.spread(do, 0.0)
+        # of packed sequences the forward pass kept no states, so it runs again
         checkpoints = in_torch.rank_one_forward(wide, state, scale, SEGMENT, keep=True)[2]
     gradients, d_state = in_torch.rank_one_backward(wide, checkpoints, do, d_final, scale, SEGMENT)
     dq, dw, du, dz, dk, dv = (
@@ -276,6 +280,7 @@ def _keep_for_backward(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, 
 def _differentiate(ctx: Any, do: Tensor, d_final: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
     *tensors, cu_seqlens = ctx.saved_tensors
     gradients = _scan_backward(*tensors, do, d_final, cu_seqlens, ctx.scale, ctx.backend)
+    # bounds, scale, what is kept and the backend have no gradient
     return *gradients, None, None, None, None
 
 

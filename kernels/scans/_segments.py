@@ -58,15 +58,18 @@ class Segments:
 
     def steps(self, backwards: bool) -> Iterator[tuple[slice | Tensor, slice | Tensor]]:
         """For each step: which segments have it, and its tokens in them, as indices of dimension 1."""
+        # never more steps than a segment or the sequence has tokens
         order = range(min(self.length, max(self.tokens, 0)))
         if self.cu_seqlens is None:
             for i in reversed(order) if backwards else order:
+                # segment s has step i if s · length + i < tokens: ⌈(tokens - i) / length⌉ of them do
                 yield slice(0, -(-(self.tokens - i) // self.length)), slice(i, None, self.length)
             return
         assert self.starts is not None
         assert self.ends is not None
         lengths = self.ends - self.starts
         longest = int(lengths.max()) if lengths.numel() else 0
+        # step i exists in segments longer than i, counted from their end when the scan runs backwards
         for i in range(longest):
             which = (lengths > i).nonzero()[:, 0]
             yield which, (self.ends[which] - 1 - i if backwards else self.starts[which] + i)
@@ -84,12 +87,16 @@ def cut(rows: int, tokens: int, length: int, cu_seqlens: Tensor | None = None) -
         return Segments(
             1, tokens, length, N, cu, cu[:-1], cu[1:], index, torch.arange(N + 1, device=cu.device)
         )
+    # ⌈length of the sequence / length⌉, and one for an empty sequence
     parts = ((cu[1:] - cu[:-1] + length - 1) // length).clamp_min(1)
     bounds = torch.cat([cu.new_zeros(1), parts.cumsum(0)])
+    # at most: Σ ⌈L_n / length⌉ ≤ T // length + N, so that no count has to come from the device
     count = tokens // length + N
     index = torch.arange(count, device=cu.device)
+    # the sequence of a segment: the first whose bound lies behind its number
     sequence = torch.searchsorted(bounds[1:], index, right=True)
     used = sequence < N
+    # the table's unused end points at the last sequence, and is masked below
     home = sequence.clamp_max(N - 1)
     starts = torch.where(used, cu[home] + (index - bounds[home]) * length, 0)
     ends = torch.where(used, torch.minimum(starts + length, cu[home + 1]), 0)
@@ -99,8 +106,10 @@ def cut(rows: int, tokens: int, length: int, cu_seqlens: Tensor | None = None) -
 def segment_length(tokens: int, sequences: int, width: int, device: torch.device) -> int:
     """Length that keeps the device busy: enough segments for a GPU's threads, few Python steps elsewhere."""
     if device.type == "cuda":
+        # tokens of all channels, divided by about the number of a GPU's threads
         wanted = tokens * sequences * width // 2**19
         return _power_of_two(min(max(wanted, 32), 256))
+    # √T segments of √T tokens take the fewest steps one after another
     return _power_of_two(min(max(int(tokens**0.5), 16), 512))
 
 

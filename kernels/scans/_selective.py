@@ -93,18 +93,21 @@ def selective_scan(
     wide = arithmetic_of(*inputs)
     u, step, rate, write, read, initial_state = (x.to(wide) for x in inputs)
     a = selective_decays(step, rate, signed)
+    # h <- a ⊙ h + Δ u wᵀ is a diagonal scan over C·N channels
     b = (step * u)[..., None] * write[..., None, :]
     h, final = diagonal_scan(
         a.flatten(0, 1).flatten(2), b.flatten(0, 1).flatten(2), initial_state.flatten(0, 1).flatten(1),
         output_final_state=True,
     )  # fmt: skip
     assert final is not None
+    # y = h r
     y = torch.einsum("sbtcn,sbtn->sbtc", h.view(a.shape), read)
     return y, final.view(initial_state.shape)
 
 
 def selective_decays(step: Tensor, rate: Tensor, signed: bool) -> Tensor:
     """a `[S,B,T,C,N]` for steps `[S,B,T,C]` and rates `[S,C,N]`."""
+    # exp(-Δ λ), `[S,B,T,C,N]`
     a = torch.exp(-step[..., None] * rate[:, None, None])
     return 2 * a - 1 if signed else a
 

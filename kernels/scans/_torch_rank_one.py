@@ -30,6 +30,7 @@ class Inputs(NamedTuple):
 
 def advance_state(state: Tensor, w: Tensor, u: Tensor, z: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """The state after one token."""
+    # z and H meet over keys, the last but one dimension of the state `[B,H,K,V]`
     # s = zᵀH, H <- (diag(w) H + u sᵀ) + k vᵀ, every product and sum rounded
     s = (z[..., None] * state).sum(-2, keepdim=True)
     return (w[..., None] * state + u[..., None] * s) + k[..., None] * v[..., None, :]
@@ -44,9 +45,11 @@ def rank_one_forward(
     o = torch.empty_like(v, memory_format=torch.contiguous_format)
     for start in range(0, v.shape[1], length):
         kept.append(state)
+        # states[0] is before the segment, states[1:] after each of its tokens
         states = _states(inputs, state, start, min(start + length, v.shape[1]))
         state = states[-1]
         here = slice(start, start + len(states) - 1)
+        # o = scale qᵀH for all tokens of the segment at once
         o[:, here] = scale * (q[:, here, :, :, None] * torch.stack(states[1:], 1)).sum(-2)
     checkpoints = torch.stack(kept, 1) if keep and kept else _no_states(initial_state, v.shape[0])
     return o, state.clone(), checkpoints
@@ -59,12 +62,14 @@ def rank_one_backward(
     q, w, u, z, k, v = inputs
     gradients = Inputs(*(torch.empty_like(x, memory_format=torch.contiguous_format) for x in inputs))
     G = d_final
+    # the last segment first, its states made again from the one before it
     for i in reversed(range(-(-v.shape[1] // length))):
         start = i * length
         states = torch.stack(_states(inputs, checkpoints[:, i], start, min(start + length, v.shape[1])), 1)
+        # P and H of each token
         before, after = states[:, :-1], states[:, 1:]
         here = slice(start, start + before.shape[1])
-        adjoint = torch.empty_like(before)
+        adjoint = torch.empty_like(before)  # G of each token, before diag(w) and z act on it
         for t in reversed(range(before.shape[1])):
             x = start + t
             # G <- G + scale q doᵀ, then G <- diag(w) G + z dsᵀ with ds = Gᵀu
@@ -72,6 +77,7 @@ def rank_one_backward(
             adjoint[:, t] = G
             ds = (u[:, x, :, :, None] * G).sum(-2, keepdim=True)
             G = w[:, x, :, :, None] * G + z[:, x, :, :, None] * ds
+        # s = zᵀP and ds = Gᵀu, for all tokens of the segment at once
         s = (z[:, here, :, :, None] * before).sum(-2, keepdim=True)
         ds = (u[:, here, :, :, None] * adjoint).sum(-2, keepdim=True)
         dq, dw, du, dz, dk, dv = (g[:, here] for g in gradients)
@@ -105,6 +111,7 @@ class Padding:
         lengths = cu[1:] - cu[:-1]
         place = torch.arange(int(lengths.max()), device=cu.device)
         self.inside = place < lengths[:, None]
+        # places behind a sequence's end point anywhere; what stands there is replaced
         self.index = (cu[:-1, None] + place).clamp_max(max(tokens - 1, 0))
 
     def spread(self, x: Tensor, filling: float) -> Tensor:

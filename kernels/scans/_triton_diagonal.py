@@ -75,11 +75,12 @@ class Forward(NamedTuple):
 @triton.jit
 def _load(pointer, index, mask, F: tl.constexpr):
     if F.COMPLEX:
+        # pairs (re, im) lie side by side
         re = tl.load(pointer + 2 * index, mask=mask, other=0.0).to(F.ARITHMETIC)
         im = tl.load(pointer + 2 * index + 1, mask=mask, other=0.0).to(F.ARITHMETIC)
     else:
         re = tl.load(pointer + index, mask=mask, other=0.0).to(F.ARITHMETIC)
-        im = re
+        im = re  # a second number for the same code; nothing reads it
     return re, im
 
 
@@ -117,6 +118,7 @@ def _locate_segment(s, active, cuts, PACKED: tl.constexpr):
         high = tl.load(cuts.cu + n + 1, mask=used, other=0)
     else:
         n = tl.cast(s // cuts.per_row, tl.int64)
+        # not packed: segments follow one another in every row, and the last one of a row may be shorter
         low = n * cuts.tokens
         high = low + cuts.tokens
         start = low + tl.cast(s % cuts.per_row, tl.int64) * cuts.length
@@ -128,11 +130,14 @@ def _locate_segment(s, active, cuts, PACKED: tl.constexpr):
 @triton.jit
 def _locate_lanes(cuts, F: tl.constexpr):
     """This program's lanes, which there are, their channels; what `_locate_segment` says; steps, and the first one's token."""
+    # lane = segment · D + channel, so neighbouring lanes read neighbouring channels
     lane = tl.cast(tl.program_id(0), tl.int64) * F.BLOCK + tl.arange(0, F.BLOCK)
     active = lane < cuts.lanes
     d = lane % cuts.D
     n, used, start, end, low, high = _locate_segment(lane // cuts.D, active, cuts, F.PACKED)
+    # lanes that no segment has take no step
     steps = tl.where(used, end - start, 0)
+    # the segment's first token in the direction of the scan
     origin = tl.where(cuts.direction > 0, start, end - 1)
     return lane, active, d, n, used, start, end, low, high, steps, origin
 
@@ -142,6 +147,7 @@ def _load_decay(a, p, back, d, D, low, high, mask, F: tl.constexpr):
     """The decay at token p; in an adjoint scan the conjugate of the one the scan met before, 1 at its first token."""
     if F.ADJOINT:
         # db_t = dh_t + conj(a_{t+1}) db_{t+1}
+        # `back` points against the direction: the token that the scan met before p
         beside = p + back
         inside = (beside >= low) & (beside < high)
         re, im = _load(a, beside * D + d, mask & inside, F)
@@ -157,10 +163,12 @@ def segment_summaries(a, b, decays, states, cuts, F: tl.constexpr):
     """Of each segment: the product of its decays, and the state it leaves when zero enters."""
     D, direction = cuts.D, cuts.direction
     lane, active, d, _n, _used, _start, _end, low, high, steps, origin = _locate_lanes(cuts, F)
+    # h begins at 0, the product of decays at 1
     hr = tl.zeros([F.BLOCK], F.ARITHMETIC)
     hi = tl.zeros([F.BLOCK], F.ARITHMETIC)
     pr = hr + 1.0
     pi = tl.zeros([F.BLOCK], F.ARITHMETIC)
+    # all lanes of a program take as many steps as the longest of them; the others are masked
     for i in range(0, tl.max(steps), F.UNROLL):
         loaded = ()  # all loads are under way before the first is used
         for j in tl.static_range(F.UNROLL):
@@ -188,7 +196,7 @@ def segment_states(a, b, enter, forward, out, cuts, F: tl.constexpr, EXCLUSIVE: 
     """`Written` out from the state that enters each segment; ADJOINT reads `Forward` states."""
     D, direction = cuts.D, cuts.direction
     lane, _active, d, n, used, start, end, low, high, steps, origin = _locate_lanes(cuts, F)
-    hr, hi = _load(enter, lane, used, F)
+    hr, hi = _load(enter, lane, used, F)  # `[R,S,D]`, so a lane is its own index
     for i in range(0, tl.max(steps), F.UNROLL):
         loaded = ()  # all loads are under way before the first is used
         for j in tl.static_range(F.UNROLL):
@@ -207,6 +215,7 @@ def segment_states(a, b, enter, forward, out, cuts, F: tl.constexpr, EXCLUSIVE: 
                 loaded = loaded + ((ar, ai, br, bi, br, bi),)  # noqa: RUF005
         for j in tl.static_range(F.UNROLL):
             mask = i + j < steps
+            # a token's place in `[R,T,D]`
             at = (origin + (i + j) * direction) * D + d
             ar, ai, br, bi, fr, fi = loaded[j]
             if EXCLUSIVE:
@@ -221,12 +230,14 @@ def segment_states(a, b, enter, forward, out, cuts, F: tl.constexpr, EXCLUSIVE: 
                 # da_t = db_t conj(h_{t-1})
                 gr, gi = _multiply(fr, -fi, hr, hi, F.COMPLEX)
                 _store(out.da, at, gr, gi, mask, F)
+    # last states are those of the whole sequence, from the lane of its last segment in the direction
     if not EXCLUSIVE:
         # only an empty sequence has an empty segment
         ending = used & (tl.where(direction > 0, end - high, start - low) == 0)
         if F.ADJOINT:
             # dh_0 = conj(a_1) db_1
             filled = ending & (high > low)
+            # where the adjoint scan ends the forward scan began: this is its a_1
             final = tl.where(direction > 0, high - 1, low)
             ar, ai = _load(a, final * D + d, filled, F)
             xr, xi = _multiply(ar, -ai, hr, hi, F.COMPLEX)
@@ -264,6 +275,7 @@ def diagonal_scan_gradients(
     a, h, dh = a.contiguous(), h.contiguous(), dh.contiguous()
     initial_state, d_final = initial_state.contiguous(), d_final.contiguous()
     da, db, first = torch.empty_like(a), torch.empty_like(dh), torch.empty_like(d_final)
+    # gradients enter at the end where the forward scan left off
     enter = _find_entering(a, dh, d_final, segments, backwards=not backwards, pairs=pairs, adjoint=True)
     out, forward = Written(db, first, da), Forward(h, initial_state)
     _launch_states(a, dh, enter, out, segments, backwards=not backwards, pairs=pairs, forward=forward)
@@ -282,6 +294,7 @@ def _find_entering(
     _launch(segment_summaries, tensors, segments, initial, backwards=backwards, adjoint=adjoint, pairs=pairs)
     # the same scan one level up, with a segment for a token: enter <- decay enter + h
     above = segments.between(next_length(segments))
+    # the decays are already conjugate and in place, so the level above is an ordinary scan
     higher = _find_entering(decays, states, initial, above, backwards=backwards, pairs=pairs, adjoint=False)
     # EXCLUSIVE writes no last state
     out = Written(enter, initial, None)
@@ -298,6 +311,8 @@ def _launch_states(
     *,
     backwards: bool,
     pairs: bool,
+    # whether the state before each token is written, that
+    # is the one that enters each segment of the level below
     exclusive: bool = False,
     forward: Forward | None = None,
 ) -> None:

@@ -79,6 +79,7 @@ def _load_step(x, row, keys, values, at, F: tl.constexpr):
 @triton.jit
 def _step(S, wt, ut, zt, kt, vt):
     """s = zᵀH, and the state after the token, H <- (diag(w) H + u sᵀ) + k vᵀ: every product and sum rounded."""
+    # the sum over keys stays inside a program, since its tile has all K rows
     s = tl.sum(zt[:, None] * S, axis=0)
     return s, (wt[:, None] * S + ut[:, None] * s[None, :]) + kt[:, None] * vt[None, :]
 
@@ -101,6 +102,7 @@ def _locate_sequence(at, n, PACKED: tl.constexpr):
     else:
         first = tl.cast(n, tl.int64) * at.tokens
         count = tl.cast(at.tokens, tl.int32)
+        # not packed: `per_row` kept states in every row
         kept = tl.cast(n, tl.int64) * at.per_row
     return first, count, kept
 
@@ -112,17 +114,21 @@ def rank_one_forward_kernel(x, initial, out, at, scale, F: tl.constexpr, KEEP: t
     H, K, V = at.H, at.K, at.V
     keys = tl.arange(0, F.BK)
     values = block * F.BV + tl.arange(0, F.BV)
+    # a block of columns of a state `[K,V]`
     tile = keys[:, None] * V + values[None, :]
     inside = (keys < K)[:, None] & (values < V)[None, :]
     first, count, kept = _locate_sequence(at, n, F.PACKED)
+    # states are `[N,H,K,V]`
     here = (tl.cast(n, tl.int64) * H + head) * K * V
     S = tl.load(initial + here + tile, mask=inside, other=0.0).to(F.ARITHMETIC)
     for t in range(count):
         if KEEP and t % at.length == 0:
+            # `[segments,H,K,V]`
             place = ((kept + t // at.length) * H + head) * K * V
             tl.store(out.checkpoints + place + tile, S, mask=inside)
         row = (first + t) * H + head
         qt = _load_row(x.q, row, keys, K, F)
+        # columns behind V and rows behind K are loaded as zeros and stay zero
         wt, ut, zt, kt, vt = _load_step(x, row, keys, values, at, F)
         _s, S = _step(S, wt, ut, zt, kt, vt)
         # o = scale qᵀH
@@ -149,15 +155,19 @@ def rank_one_backward_kernel(
     first, count, kept = _locate_sequence(at, n, F.PACKED)
     here = (tl.cast(n, tl.int64) * H + head) * K * V
     program = tl.cast(tl.program_id(0), tl.int64)
+    # scratch `[programs,length,BK,BV]`: the states of one segment, of this program alone
     own = program * length * (F.BK * F.BV) + keys[:, None] * F.BV + tl.arange(0, F.BV)[None, :]
     G = tl.load(d_final + here + tile, mask=inside, other=0.0).to(F.ARITHMETIC)
+    # ⌈count / length⌉, gone through from the last to the first
     segments = (count + length - 1) // length
     for back in range(segments):
         i = segments - 1 - back
         start = i * length
         steps = tl.minimum(count - start, length)
+        # the state before the segment, from which the loop below makes the others again
         S = tl.load(checkpoints + ((kept + i) * H + head) * K * V + tile, mask=inside, other=0.0)
         for t in range(steps):
+            # the state before token t
             tl.store(scratch + own + t * F.BK * F.BV, S)
             row = (first + start + t) * H + head
             wt, ut, zt, kt, vt = _load_step(x, row, keys, values, at, F)
@@ -175,16 +185,19 @@ def rank_one_backward_kernel(
             G += scale * (qt[:, None] * dot[None, :])
             ds = tl.sum(ut[:, None] * G, axis=0)
             # dq = scale H do, dw = rowsum(G∘P), du = G s, dz = P ds, dk = G v, dv = Gᵀk
+            # `[V/BV,T,H,K]` for all tokens: sums over values are sums over blocks of parts
             part = (block * all_tokens * H + row) * K + keys
             tl.store(d.q + part, scale * tl.sum(S * dot[None, :], axis=1), mask=keys < K)
             tl.store(d.w + part, tl.sum(G * P, axis=1), mask=keys < K)
             tl.store(d.u + part, tl.sum(G * s[None, :], axis=1), mask=keys < K)
             tl.store(d.z + part, tl.sum(P * ds[None, :], axis=1), mask=keys < K)
             tl.store(d.k + part, tl.sum(G * vt[None, :], axis=1), mask=keys < K)
+            # dv needs a sum over keys alone, which is complete here
             dvt = tl.sum(kt[:, None] * G, axis=0)
             tl.store(d.v + row * V + values, dvt.to(d.v.dtype.element_ty), mask=values < V)
             # G <- diag(w) G + z dsᵀ
             G = wt[:, None] * G + zt[:, None] * ds[None, :]
+        # all have read the scratch before the next segment writes it
         tl.debug_barrier()
     tl.store(d_initial + here + tile, G, mask=inside)
 
@@ -195,9 +208,12 @@ FORWARD, BACKWARD, PER_THREAD = 512, 2048, 16
 
 def choose_blocks(K: int, V: int, dtype: torch.dtype, backward: bool) -> tuple[int, int, int]:
     """Rows and columns of a program's tile of the state, and its warps."""
+    # a float64 takes two registers, so a tile has half as many entries
     entries = (BACKWARD if backward else FORWARD) // (2 if dtype == torch.float64 else 1)
     rows = max(16, triton.next_power_of_2(K))
+    # at least four columns, and not more than V fills
     columns = min(max(4, entries // rows), max(4, triton.next_power_of_2(V)))
+    # 32 threads of PER_THREAD entries each to a warp
     return rows, columns, min(8, max(1, rows * columns // (32 * PER_THREAD))) if backward else 1
 
 
@@ -242,6 +258,7 @@ def rank_one_backward(
     parts = triton.cdiv(V, columns)
     dv, d_initial = torch.empty_like(inputs.v), torch.empty_like(d_final)
     partial = [d_final.new_empty(parts, *inputs.q.shape) for _ in range(5)]
+    # a state for each token of a segment and each program
     scratch = d_final.new_empty(parts * N * H * segments.length * rows * columns)
     if N * H:
         grid = (parts * N * H,)
@@ -257,6 +274,7 @@ def rank_one_backward(
                 num_warps=warps,
                 enable_fp_fusion=False,
             )
+    # the parts of the blocks of values; dv has none
     dq, dw, du, dz, dk = (x.sum(0).to(like.dtype) for x, like in zip(partial, inputs[:5], strict=True))
     return Inputs(dq, dw, du, dz, dk, dv), d_initial
 

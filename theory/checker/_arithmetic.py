@@ -54,14 +54,17 @@ class Arithmetic:
             return
         self.kind, *parts = text.split(":")
         need(self.kind in ("per_step", "per_op") and parts, f"arithmetic: {show_value(text)} is not known")
+        # how many parts the name of the set of values has
         width = {"int": 2, "fixed": 3}.get(parts[0], 1)
         values, parts = ":".join(parts[:width]), parts[width:]
         listed = values[:1] in "-0123456789"
         if self.kind == "per_op" and parts[:1] and parts[0] in ORDERS:
             self.order = parts.pop(0)
+        # the usual mode is left out of a name; ties of a listed set go down, for it has no even members
         self.mode = usual = "tie_low" if listed else "rne"
         if parts[:1] and parts[0] in WHOLE and parts[0] not in ("rne", usual):
             self.mode = parts.pop(0)
+        # a format that saturates anyway may not say so
         saturate = parts == ["sat"] and values in FORMATS and values not in SATURATING
         need(saturate or not parts, f"arithmetic: {show_value(text)} is not how it is written")
         self.format = FORMATS.get(values)
@@ -70,12 +73,14 @@ class Arithmetic:
     def affine(self, terms: list[tuple[int, Fraction, Fraction]], b: Fraction, width: int) -> Fraction:
         """Σ a h + b, for terms (column, a, h) of `width` columns, others zero; b a value of the arithmetic."""
         if self.kind != "per_op":
+            # exact and per_step: the sum is exact, and rounded once (`Fraction` for exact)
             return self.round(sum((a * h for _, a, h in terms), b))
         total = b if self.order == "bias" else ZERO
         if self.order == "fma":
             for _, a, h in terms:
-                total = self.round(a * h + total)
+                total = self.round(a * h + total)  # a h + total is rounded once
         elif self.order == "tree":
+            # zeros keep their places in the tree, so columns are kept by number
             sums = {k: self.round(a * h) for k, a, h in terms}
             while width > 1:  # neighbours in pairs, the last of an odd number alone
                 width = (width + 1) // 2
@@ -84,7 +89,7 @@ class Arithmetic:
             total = sums.get(0, ZERO)
         else:
             for _, a, h in terms:
-                total = self.round(total + self.round(a * h))
+                total = self.round(total + self.round(a * h))  # product and sum are both rounded
         return total if self.order == "bias" else self.round(total + b)
 
 
@@ -99,11 +104,13 @@ def rounding(values: str, mode: str, saturate: bool) -> Round:
     if grid:
         low, high, quantum = int(grid[1]), int(grid[2]), Fraction(1)
     elif fixed:
+        # two's complement: BITS bits, of which FRACTION are behind the point
         high = 2 ** (int(fixed[1]) - 1) - 1
         low, quantum = -high - 1, Fraction(1, 2 ** int(fixed[2]))
     else:
         raise Invalid(f"arithmetic: {show_value(values)} is no format, grid with a zero, or list of numbers")
     whole = WHOLE[mode]
+    # grids saturate
     return lambda x: min(max(whole(x / quantum), low), high) * quantum
 
 
@@ -117,10 +124,12 @@ def float_rounding(values: str, mode: str, saturate: bool) -> Round:
         if x:
             size = abs(x)
             exponent = size.numerator.bit_length() - size.denominator.bit_length()
+            # the difference of lengths is e or e + 1
             exponent = max(exponent - (size < Fraction(2) ** exponent), least)
         # 2^e ≤ |x| < 2^(e+1): values there are multiples of 2^(e - p + 1); subnormals have the least e
         unit = Fraction(2) ** (exponent - precision + 1)
         y = whole(x / unit) * unit
+        # whether the mode rounds a number of this sign toward zero, so that it stays below infinity
         inward = saturate or mode in ("rz", "ru" if x < 0 else "rd")
         need(abs(y) <= largest or inward, "a number overflows")
         return min(max(y, -largest), largest)
@@ -140,6 +149,7 @@ def round_to_listed(values: str, mode: str) -> Round:
     need(ZERO in numbers, "arithmetic: a set without a zero")
 
     def to_member(x: Fraction) -> Fraction:
+        # low and high are the neighbours of x, or the end of the list that x lies beyond
         above = min(bisect_left(numbers, x), len(numbers) - 1)
         low, high = numbers[max(above - 1, 0)], numbers[above]
         if x >= high or x <= low:

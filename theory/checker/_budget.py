@@ -42,6 +42,7 @@ class Budget:
 
 def entries(document: Any) -> int:
     """How many numbers, texts and other values stand in a JSON document, itself one of them if it is no list or object."""
+    # invariant: count + entries still in `waiting` is the answer
     count, waiting = 0, [document]
     while waiting:
         part = waiting.pop()

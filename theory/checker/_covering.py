@@ -32,14 +32,17 @@ def check_covering(data: Any, decode: Any, wired: Wired, delta: list[list[int]],
         [point_moves(head, table) for head, table in zip(heads, images, strict=True)]
         for heads, images in zip(wired.layers, wired.images, strict=True)
     ]
+    # (layer's letter, node P before, automaton's letter x, node T after); both chains begin at node 0
     current = {(x, 0, x, 0) for x in range(len(delta))}
     count = 0
     for i, heads in enumerate(wired.layers):
         count += len(current)
+        # T may skip this layer: -1 stands for no head
         entered = {(letter, nodes[T][1] if nodes[T][0] == i else -1) for letter, _, _, T in current}
         check_idle(i, heads, entered)
         check_moves(i, heads, moves[i], nodes, states, delta, current)
         current = below(i, wired, moves[i], nodes, current)
+    # below the last layer every node is a state, since children lie below their parents
     for said, P, x, T in current:
         right = delta[x][nodes[P][1]]
         need(nodes[T][1] == right, f"letter {x} takes state {nodes[P][1]} to {nodes[T][1]}, not {right}")
@@ -63,6 +66,7 @@ def below(
     for letter, P, x, T in current:
         met = nodes[P][1] if nodes[P][0] == i else -1
         entered = nodes[T][1] if nodes[T][0] == i else -1
+        # the next situation depends on these heads alone
         matter = sorted({*wired.reads[i][letter], met, entered} - {-1})
         points = [0] * len(heads)
         tried += prod(heads[h].points for h in matter)
@@ -94,9 +98,11 @@ def read_nodes(data: Any, wired: Wired, n: int) -> list[Node]:
         layer, h, children = array(item, where, 3)
         integer(layer, 0, depth - 1, where), integer(h, 0, len(wired.layers[layer]) - 1, where)
         nodes.append((layer, h, array(children, where, wired.layers[layer][h].points)))
+    # node 0 first, then children in the order of their parents
     order = [0, *(child for _, _, children in nodes for child in children)]
     need(canonical(order, "covering") == len(nodes), "covering: a node is never met")
     for i, (layer, _, children) in enumerate(nodes):
+        # so chains go down and end
         need(all(nodes[c][0] > layer for c in children), f"covering[{i}]: a child is not below it")
     need(len({(a, b, *c) for a, b, c in nodes}) == len(nodes), "covering: two nodes are equal")
     met = {(layer, h) for layer, h, _ in nodes}
@@ -113,6 +119,7 @@ def point_moves(head: Head, images: list[list[int]]) -> list[list[int]]:
     """
     n = head.points
     moves = images
+    # the code of (u, v) is u·n + v: the first point of the image of (u, 0)
     if head.pairs:
         moves = [[image[u * n] // n for u in range(n)] for image in images]
         for t, (image, move) in enumerate(zip(images, moves, strict=True)):
@@ -122,6 +129,7 @@ def point_moves(head: Head, images: list[list[int]]) -> list[list[int]]:
                 image == right and (kept or len(set(move)) == 1),
                 f"{head.where}.transitions[{t}]: pairs (u, v) must go to (σ(u), v) or to (c, u)",
             )
+    # points that some transition leads to from another one: their codes are fixed by it
     written = {after for move in moves for p, after in enumerate(move) if p != after}
     if any(code != ((p, 0, 1),) for p, code in enumerate(head.vectors)):
         taken = {head.vectors[p] for p in written}
@@ -139,6 +147,7 @@ def first_free(taken: set[Sparse]) -> Sparse:
     """The first of 0, e_0, 2e_0, ..., 8e_0, e_1, ... that is not taken."""
     k = 0
     while True:
+        # 0 first, then 8 multiples of each e_row
         row, value = divmod(k - 1, LARGEST_LABEL) if k else (0, -1)
         code: Sparse = ((row, 0, value + 1),) if k else ()
         if code not in taken:
@@ -151,6 +160,7 @@ def check_idle(i: int, heads: list[Head], entered: set[tuple[int, int]]) -> None
     for h, head in enumerate(heads):
         for letter, met in entered:
             t = head.transitions[head.actions[letter]]
+            # the identity: no factors, nothing added, gate 1
             keeps = not t["factors"] and not t["additive"] and t["gate"] == 1 and "matrix" not in t
             need(keeps or met == h, f"layers[{i}].heads[{h}].actions[{letter}]: it must be the identity")
 
@@ -174,12 +184,15 @@ def check_moves(
         if nodes[T][0] != i:
             continue
         if (P, x) not in images:
+            # the image of P's states under x, as a bit set; each image of a state counts once
             images[P, x] = sum({1 << after for q, after in enumerate(delta[x]) if states[P] >> q & 1})
         image, h = images[P, x], nodes[T][1]
         move, where = moves[h][heads[h].actions[letter]], f"layers[{i}].heads[{h}].actions[{letter}]"
+        # T's states are all reached, so the points below T are exchanged
         if image == states[T]:
             need(len(set(move)) == len(move), f"{where}: it must be a permutation")
         else:
+            # the first child whose states include the image
             first = next((p for p, child in enumerate(nodes[T][2]) if not image & ~states[child]), -1)
             need(all(p == first for p in move), f"{where}: it must be the reset to point {first}")
 
@@ -187,6 +200,7 @@ def check_moves(
 def states_below(nodes: list[Node], depth: int) -> list[int]:
     """For each node the states at the ends of its chains, as bit sets."""
     states = [0] * len(nodes)
+    # children first, since they lie on lower layers
     for i in sorted(range(len(nodes)), key=lambda i: -nodes[i][0]):
         layer, q, children = nodes[i]
         states[i] = 0 if layer < depth else 1 << q
@@ -201,10 +215,12 @@ def check_starts(data: Any, wired: Wired, nodes: list[Node], states: list[int], 
     for r, (q, row) in enumerate(zip(order, array(data, "decode", n), strict=True)):
         points = [[0] * len(heads) for heads in wired.layers]
         current = 0
+        # down from node 0, at each head to its first point whose child still has q below it
         while nodes[current][0] < len(wired.layers):
             layer, h, children = nodes[current]
             points[layer][h] = next(p for p, child in enumerate(children) if states[child] >> q & 1)
             current = children[points[layer][h]]
+        # a head of pairs begins at (p, p)
         codes = [
             p * head.points + p if head.pairs else p
             for heads, of_layer in zip(wired.layers, points, strict=True)

@@ -75,16 +75,18 @@ class Field:
         self.thetas: dict[int, int] = {}
         self.conductor = conductor
         if conductor <= 2:
+            # θ = 2cos(2π/N) is 2 for N = 1 and -2 for N = 2, with the polynomials x - 2 and x + 2
             self.modulus = [-2 if conductor == 1 else 2, 1]
         else:  # Φ(x) = x^h Ψ(x + 1/x), and x^j + x^-j = C_j(x + 1/x) with C_{j+1} = θ C_j - C_{j-1}
             phi = cyclotomic(conductor)
             half = (len(phi) - 1) // 2
             self.modulus = [phi[half]] + [0] * half
-            before, now = [2], [0, 1]
+            before, now = [2], [0, 1]  # C_0 = 2 and C_1 = θ
             for j in range(1, half + 1):
                 self.modulus = [
                     m + phi[half + j] * c for m, c in zip(self.modulus, [*now, *[0] * half], strict=False)
                 ]
+                # θ C_j - C_{j-1}
                 following = [0, *now]
                 for i, c in enumerate(before):
                     following[i] -= c
@@ -99,6 +101,7 @@ class Field:
         powers = []
         for _ in range(2 * self.degree):
             powers.append(power)
+            # θ·θ^i: shifted by one; the modulus is monic, so subtracting its multiple removes θ^degree
             power = [c - power[-1] * m for c, m in zip([0, *power[:-1]], self.modulus, strict=False)]
         return powers
 
@@ -113,8 +116,10 @@ class Field:
         # 2cos(4π/N) < 2 - (44/7N)² < θ < 2: no other root of the minimal polynomial lies above the left end
         low = (2 << bits) - -(-(1936 << bits) // (49 * self.conductor**2))
         high = 2 << bits
+        # invariant: low ≤ 2^bits θ < high, since in between the polynomial changes its sign at θ alone
         while high - low > 1:
             middle, value = (low + high) // 2, 0
+            # in the end 2^(bits·degree) Ψ(middle / 2^bits), a whole number with the sign of Ψ
             for i, c in enumerate(reversed(self.modulus)):
                 value = value * middle + (c << (bits * i))
             low, high = (middle, high) if value <= 0 else (low, middle)
@@ -153,6 +158,7 @@ class Element:
             padded = (other.numerator,) + (0,) * (self.field.degree - 1)
             other = Element(self.field, other.denominator, padded)
         self.field.spend(self.field.degree, self.bits + other.bits)
+        # x/p + y/q = (xq + yp)/(pq); `element` cancels
         p, q = self.denominator, other.denominator
         sums = [a * q + b * p for a, b in zip(self.coefficients, other.coefficients, strict=True)]
         return self.field.element(p * q, sums)
@@ -179,6 +185,8 @@ class Element:
         pair = (self.key, other.key)
         if pair not in field.products:
             field.spend(2 * field.degree**2, self.bits + other.bits)
+            # the product of the polynomials; what has a degree
+            # too high is replaced by powers of θ in reduced form
             raw = [0] * (2 * field.degree)
             for i, x in enumerate(self.coefficients):
                 if x:
@@ -199,6 +207,7 @@ class Element:
         self.field.spend(
             4 * self.field.degree * (1 + (bits * self.field.degree + self.bits) * bits // 45_000)
         )
+        # invariant: the Horner value at θ lies in [low, high] / 2^shift
         for c in reversed(self.coefficients):
             # [low, high] · [θ-, θ+] lies between the least and the greatest of the four corners
             corners = [x * m for x in (low, high) for m in (theta, theta + 1)]
@@ -237,12 +246,15 @@ def cyclotomic(n: int) -> list[int]:
     signs = [(1, 1)]  # the squarefree d with μ(d)
     for p in range(2, n + 1):
         if n % p == 0 and all(p % q for q in range(2, p)):
+            # a squarefree d gets each new prime or does not, and μ changes its sign with it
             signs += [(d * p, -mu) for d, mu in signs]
     result = [1] + [0] * n
     for d, mu in signs:
         step = n // d
+        # times 1 - x^step from the top, where lower coefficients are still old; divided by it from below
         for i in range(n, step - 1, -1) if mu > 0 else range(step, n + 1):
             result[i] -= mu * result[i - step]
+    # the power series ends with the degree of Φ_n
     while not result[-1]:
         result.pop()
     return result
@@ -267,6 +279,7 @@ def number(x: Any, field: Field, where: str) -> Number:
         need(type(c) is not list, f"{where}: a coefficient is a list")
         part = number(c, field, where)
         parts.append(Fraction(part) if not isinstance(part, Element) else Fraction(0))
+    # trailing coefficients of zero are left out, so that each number has one form
     need(parts[-1] != 0, f"{where}: the last coefficient is zero")
     parts += [Fraction(0)] * (field.degree - len(parts))
     common = 1

@@ -73,6 +73,7 @@ class Head:
     def pair_codes(self) -> None:
         """The codes are all pairs (u, v) of the listed ones, v below u; code u·points + v."""
         half, odd = divmod(self.dim, 2)
+        # u stands in the first half of the rows, v in the second
         need(not odd and max(self.used, default=-1) < half, f"{self.where}: pairs need twice the rows")
         self.used |= {half + i for i in self.used}
         lower = [tuple((half + i, j, x) for i, j, x in code) for code in self.codes]
@@ -82,6 +83,7 @@ class Head:
         """A number, remembered."""
         result = number(x, self.field, where)
         self.numbers.append(result)
+        # the bits of the largest number, by which `spend` counts
         self.bits = max(self.bits, bits_of(result))
         return result
 
@@ -105,6 +107,7 @@ class Head:
         result: dict[str, Any] = {"gate": 1, "additive": (), "factors": []}
         if "gate" in data:
             gate = result["gate"] = self.value(data["gate"], f"{where}.gate")
+            # |gate| ≤ 1 keeps norms; 1 is left out, and where it is 0 factors would do nothing
             need(
                 "factors" in data
                 and (gate != 0 or not data["factors"])
@@ -130,6 +133,7 @@ class Head:
         """
         beta, v, *mask = array(data, where, 3 if type(data) is list and len(data) == 3 else 2)
         beta = self.value(beta, where)
+        # v as a column
         v = self.entries([[*array(e, where, 2)[:1], 0, e[1]] for e in array(v, where)], 1, where)
         need(v, f"{where}: an empty vector")
         if mask:
@@ -138,6 +142,7 @@ class Head:
             need(len(read) == 1, f"{where}: the mask is one of the vector's two rows")
             self.copies = True
             return beta, v, read
+        # each line of vectors has one form: integers without a common divisor, or 1 in front
         whole = [x for _, _, x in v if isinstance(x, int)]
         if len(whole) == len(v):
             need(
@@ -146,6 +151,7 @@ class Head:
             )
         else:
             need(v[0][2] == 1, f"{where}: the vector does not start with 1")
+            # a vector that integers could write must be written by them
             need(
                 any(not isinstance(x, int | Fraction) for _, _, x in v),
                 f"{where}: write this vector with integers",
@@ -155,6 +161,7 @@ class Head:
             size = size + x * x
             self.budget.spend(PRODUCT, bits_of(size))
         size = beta * size
+        # I - β v vᵀ multiplies v by 1 - β‖v‖² and keeps what is orthogonal: |1 - β‖v‖²| ≤ 1 bounds its norm
         need(sign(size) > 0 and sign(2 - size) >= 0, f"{where}: beta |v|^2 is not in (0, 2]")
         return beta, v, v
 
@@ -162,6 +169,7 @@ class Head:
         """For each letter the code that each code goes to; `Invalid` where an image is no code."""
         width = self.value_dim
         self.spend(len(self.transitions) * sum(len(code) for code in self.codes))
+        # all codes side by side: column j of code c is column c·width + j
         start: Rows = [{} for _ in range(self.dim)]
         for c, code in enumerate(self.codes):
             for i, j, x in code:
@@ -180,6 +188,8 @@ class Head:
         """The codes after one letter. Integer heads follow the states through each factor, others form A first."""
         self.see([transition["gate"], *(x for _, _, x in transition["additive"])])
         if "matrix" in transition or not self.integer:
+            # the bound counts numbers between the factors too,
+            # so integer heads may not multiply factors into A
             A = self.matrix(transition)
             terms: list[list[tuple[Number, dict[int, Number]]]] = [[] for _ in range(self.dim)]
             for i, k, a in A:
@@ -188,15 +198,18 @@ class Head:
             rows = [self.total(row) for row in terms]
         else:
             gate = transition["gate"]
+            # the gate comes before the first factor
             rows = self.reflect([{c: gate * x for c, x in row.items() if gate} for row in start], transition)
         codes: list[list[tuple[int, int, Number]]] = [[] for _ in self.codes]
         for i, row in enumerate(rows):
             for column, x in row.items():
+                # apart again, code by code
                 codes[column // self.value_dim].append((i, column % self.value_dim, x))
         images = []
         for c, code in enumerate(codes):
             if transition["additive"]:
                 self.spend(len(transition["additive"]))
+                # A C + B
                 summed = {(i, j): x for i, j, x in code}
                 for i, j, b in transition["additive"]:
                     summed[i, j] = summed.get((i, j), 0) + b
@@ -204,6 +217,7 @@ class Head:
                 self.see([x for _, _, x in code])
             key = tuple(sorted(code, key=lambda e: e[:2]))
             need(key in self.index, f"{where}: code {c} does not go to a code")
+            # the claim: a code goes to a code, entry by entry
             images.append(self.index[key])
         return images
 
@@ -212,12 +226,14 @@ class Head:
         if "matrix" in transition:
             return tuple(transition["matrix"])
         gate = transition["gate"]
+        # factors applied to gate·I, in their order
         rows = self.reflect([{i: gate} if gate else {} for i in range(self.dim)], transition)
         return tuple((i, j, row[j]) for i, row in enumerate(rows) for j in sorted(row))
 
     def reflect(self, rows: Rows, transition: dict[str, Any]) -> Rows:
         """C_k···C_1 rows, in place: each factor changes only the rows in the support of its vector."""
         for beta, v, reading in transition["factors"]:
+            # vᵀ rows, or (v ⊙ e_j)ᵀ rows for a copy
             sums = self.total([(x, rows[i]) for i, _, x in reading])
             self.see([beta, *(x for _, _, x in v)])
             self.see(sums.values(), beta)
@@ -226,6 +242,7 @@ class Head:
                 row, scale = rows[i], x * beta
                 self.see([scale])
                 self.see(sums.values(), scale)
+                # row i loses β v_i times that sum
                 for column, s in sums.items():
                     after = row.get(column, 0) - scale * s
                     if after == 0:
@@ -251,6 +268,7 @@ class Head:
             self.spend(len(row))
             for column, x in row.items():
                 sums[column] = sums[column] + weight * x if column in sums else weight * x
+                # any partial sum lies between that of all negative terms and that of all positive ones
                 if self.integer and len(terms) > 2:
                     part = parts[weight * x < 0]  # type: ignore[operator]
                     part[column] = part.get(column, 0) + weight * x

@@ -40,6 +40,7 @@ class Language:
             if self.mealy
             else self.outputs
         )
+        # outputs are numbered as they first appear, and their places listed
         members: list[list[int]] = []
         for place, o in enumerate(flat):
             if integer(o, 0, len(members), "automaton.outputs") == len(members):
@@ -61,8 +62,10 @@ class Language:
 
     def suffix(self, p: int, q: int, letter_differs: bool) -> list[int] | None:
         """The first word after which the outputs differ; None if there is none."""
+        # equal states answer alike after every word
         if p == q:
             return None
+        # z may be empty for outputs on states, if the last letters are the same: a read-out may see them
         if not letter_differs and not self.mealy and self.outputs[p] != self.outputs[q]:
             return []
         if (p, q) not in self.known:
@@ -73,6 +76,7 @@ class Language:
         """The first non-empty word after which the outputs differ, by breadth; the pairs met have none either if it has none."""
         queue: list[tuple[int, int, tuple[Any, ...] | None]] = [(p, q, None)]
         seen = {(p, q)}
+        # breadth first by pairs, so the first split found is the shortest, least word
         for a, b, path in queue:
             for x, row in enumerate(self.delta):
                 c, d = row[a], row[b]
@@ -81,12 +85,14 @@ class Language:
                     if self.mealy
                     else self.outputs[c] != self.outputs[d]
                 )
+                # the letters on the way here, from the last to the first
                 if split:
                     word = [x]
                     while path:
                         word.append(path[0])
                         path = path[1]
                     return word[::-1]
+                # equal states never split; a pair met before has been tried
                 if c != d and (c, d) not in seen:
                     seen.add((c, d))
                     queue.append((c, d, (x, path)))
@@ -95,6 +101,7 @@ class Language:
                         self.followed <= MAX_PAIRS,
                         f"automaton: more than {MAX_PAIRS:,} pairs of states to compare",
                     )
+        # the pairs met lead only to one another, so none of them ever splits
         self.known.update(dict.fromkeys(seen))
         return None
 
@@ -109,14 +116,17 @@ def first_pair(
     q = [language.after(0, prefix)]
     for _ in states[1:]:
         q.append(language.after(q[-1], loop))
+    # of each joint state the first index at each state of the automaton
     places: dict[Any, dict[int, int]] = {}
     for j, joint in enumerate(states):
         same_state = places.setdefault(tuple(frozenset(state.items()) for state in joint), {})
         for i in same_state.values():
+            # u v^0 ends with u's last letter, all others with v's
             letter_differs = i == 0 and prefix[-1:] != loop[-1:]
             z = language.suffix(q[i], q[j], letter_differs)
             if z is not None:
                 return i, j, z
+        # index 0 has a place of its own (-1), as its last letter may differ where the state does not
         same_state.setdefault(q[j] if j else -1, j)
     return None
 

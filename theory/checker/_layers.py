@@ -37,12 +37,15 @@ class Wired:
             self.images.append(images)
             self.reads.append(array(layer["reads"], f"{where}.reads", letters))
             self.next.append(array(layer["next"], f"{where}.next", letters))
+            # for each head and transition: whether its new code tells the old point
             before = [
                 [tells_point(image, head.points) for image in table]
                 for head, table in zip(heads, images, strict=True)
             ]
             for x, (read, row) in enumerate(zip(self.reads[i], self.next[i], strict=True)):
                 self.check_read(read, row, i, x, before)
+            # below the last layer stands the automaton's state;
+            # between layers letters are numbered as they appear
             targets = [y for row in self.next[i] for y in row if y is not None]
             if i == len(data) - 1:
                 for y in targets:
@@ -55,6 +58,7 @@ class Wired:
         where, heads = f"layers[{i}].reads[{x}]", self.layers[i]
         last = -1
         for h in array(read, where):
+            # heads in ascending order, each once
             last = integer(h, last + 1, len(heads) - 1, where)
             need(
                 before[h][heads[h].actions[x]], f"{where}: head {h}'s new code does not tell the point before"
@@ -68,6 +72,7 @@ class Wired:
         stride = size
         for s in sizes:
             stride //= s
+            # entries of the row that differ in this head's point alone, others held fixed
             kinds = [
                 {y for y in row[block + r : block + s * stride : stride] if y is not None}
                 for block in range(0, size, s * stride)
@@ -77,6 +82,7 @@ class Wired:
 
     def column(self, i: int, x: int, points: list[int]) -> int:
         """Where a letter's row has the next letter, from the points before of all heads of the layer."""
+        # mixed radix, the first head read counting most
         column = 0
         for h in self.reads[i][x]:
             column = column * self.layers[i][h].points + points[h]
@@ -85,6 +91,7 @@ class Wired:
 
 def tells_point(image: list[int], points: int) -> bool:
     """Does the new code tell the point before? Codes are one a point, or pairs in which the point is the first."""
+    # codes a point: 1, or as many as points where codes are pairs
     share = len(image) // points
     seen: dict[int, int] = {}
     return all(seen.setdefault(after, c // share) == c // share for c, after in enumerate(image))
@@ -99,16 +106,19 @@ def check_joint(data: Any, wired: Wired, delta: list[list[int]], start: int, n: 
     need(not any(head.pairs for head in heads), "pairs belong to a cascade, which has a covering")
     rows = decode_rows(data, heads, start, n)
     first = tuple(rows[0][1:])
+    # H and -H do equally well, so seeds start with a positive number
     parts = [head.codes[c] for head, c in zip(heads, first, strict=True) if head.codes[c]]
     need(all(sign(part[0][2]) > 0 for part in parts), "decode[0]: it starts negative")
     seen: dict[Situation, int] = {first: start}
     order: list[Situation] = [first]
     occurs: set[tuple[int, int, int]] = set()
+    # breadth first: all codes before `done` have had all letters, and their images are in `seen`
     for done, code in enumerate(order):
         need(done < len(rows), "decode: a code is missing")
         state = seen[code]
         need(rows[done] == [state, *code], f"decode[{done}]: the code reached here is {[state, *code]}")
         for x, row in enumerate(delta):
+            # one step of all layers; the last read-out must name the state after x
             after, said = joint_step(wired, code, x, occurs)
             need(
                 said == row[state],
@@ -123,6 +133,7 @@ def check_joint(data: Any, wired: Wired, delta: list[list[int]], start: int, n: 
     for h, head in enumerate(heads):
         kinds = canonical([row[h + 1] for row in rows], f"decode, head {h}")
         need(kinds == len(head.codes), f"{head.where}: a code is never reached")
+    # an entry of a read-out that no situation uses would prove nothing
     for i, table in enumerate(wired.next):
         for x, targets in enumerate(table):
             for c, y in enumerate(targets):
@@ -139,6 +150,7 @@ def joint_step(
     """The joint code after a letter, and the state that the last read-out names."""
     after: list[int] = []
     for i, heads in enumerate(wired.layers):
+        # this layer's part of the joint code; without pairs codes are points
         codes = code[len(after) : len(after) + len(heads)]
         column = wired.column(i, x, list(codes))
         occurs.add((i, x, column))

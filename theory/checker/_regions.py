@@ -32,6 +32,7 @@ def regions(model: Model, machine: Machine, answers: str, limit: int = MAX_RELAX
         codes**2 * model.letters * entries <= MAX_DISTANCES,
         f"model.codes: more than {MAX_DISTANCES:,} products are needed for their distances",
     )
+    # s of each letter in units of 2^-12, ‖B‖ and ‖c‖ on the grid of 2^-64, all rounded up
     norms = [spectral(model, x) for x in range(model.letters)]
     for x, norm in enumerate(norms):  # else x x x ... adds a rounding error each time
         need(norm < NORM_GRID or not rounding(model, x, 0), f"letter {x}: it rounds and does not contract")
@@ -41,6 +42,7 @@ def regions(model: Model, machine: Machine, answers: str, limit: int = MAX_RELAX
     radius = {first: root_up(distance(model.initial, model.codes[first[0]]))}
     images: dict[tuple[int, int], tuple[int, int]] = {}
     queue, relaxed = [first], 0
+    # radii only grow; when the queue is empty every letter maps every ball into one of the balls found
     while queue:
         relaxed += len(queue) * model.letters
         need(relaxed <= limit, f"the radii do not settle in {limit:,} steps")
@@ -48,12 +50,14 @@ def regions(model: Model, machine: Machine, answers: str, limit: int = MAX_RELAX
         for c, q in queue:
             for x in range(model.letters):
                 if (c, x) not in images:
+                    # A c + B, and the nearest code c′ with ‖A c + B - c′‖
                     centre = model.exactly(model.codes[c], x)
                     image = model.nearest(centre)
                     images[c, x] = image, root_up(distance(centre, model.codes[image]))
                 image, off = images[c, x]
                 node, r = (image, machine.delta[x][q]), radius[c, q]
                 # |A c + B - c′| + ‖A‖ r, then what rounding a state of norm ‖A‖(|c| + r) + |B| adds
+                # off + s r + ε, every term rounded up
                 reach = off - (-norms[x] * r // NORM_GRID)
                 reach += rounding(model, x, -(-norms[x] * (sizes[c] + r) // NORM_GRID) + added[x])
                 said = model.decode[image][x]
@@ -64,11 +68,13 @@ def regions(model: Model, machine: Machine, answers: str, limit: int = MAX_RELAX
                 if reach > radius.get(node, -1):
                     radius[node] = reach
                     changed[node] = None
+                    # an answer's ball may grow only as far as its cell
                     need(
                         apart(model, image, x, reach),
                         f"the ball about code {image} meets another answer's cell",
                     )
         queue = list(changed)
+    # answers are asked letter by letter: the final ball after x against the codes that answer otherwise on x
     for (c, x), (image, _) in images.items():
         for q in range(len(machine.delta[x])):
             reach = radius.get((image, machine.delta[x][q]), 0) if (c, q) in radius else 0
@@ -79,15 +85,19 @@ def regions(model: Model, machine: Machine, answers: str, limit: int = MAX_RELAX
 def apart(model: Model, c: int, x: int, radius: int) -> bool:
     """Is a ball about a code nearer to it than to every code with another answer on x? Strictly, so no ties."""
     if (c, x) not in model.rooms:
+        # the codes that answer x otherwise; half the distance to the nearest of them is the room
         others = [k for k, row in enumerate(model.decode) if row[x] != model.decode[c][x]]
         squares = [distance(model.codes[c], model.codes[k]) for k in others]
         model.rooms[c, x] = min(squares) if squares else None
     room = model.rooms[c, x]
+    # 2 r < least distance
     return room is None or 4 * radius * radius < room * GRID * GRID
 
 
 def rounding(model: Model, x: int, size: int) -> int:
     """ε on the grid, for entries that together have at most this norm."""
+    # m, the entries that are rounded: not those that only
+    # move or change the sign of one number, or are B's alone
     rough = sum(
         bool(terms) and not (len(terms) == 1 and abs(terms[0][1]) == 1 and b == 0)
         for terms, b in model.rows[x]
@@ -101,6 +111,7 @@ def rounding(model: Model, x: int, size: int) -> int:
         "tie_low",
     ):  # a directed rounding errs by a whole step, not by half of one
         precision -= 1
+    # Y is at most half the largest number, so that no entry of a ball overflows
     need(size <= largest * (GRID // 2), "the balls may overflow")
     # half a step at most: 2^-p of the norm, and for each rounded entry half the spacing of the subnormals
     relative: int = -(-size // 2**precision)
@@ -111,12 +122,14 @@ def spectral(model: Model, x: int) -> int:
     """The least s with s/2^12 ≥ ‖A(x)‖₂, over all heads."""
     low, high = -1, 4 * NORM_GRID
     grams = []
+    # AᵀA of each head; its largest eigenvalue is ‖A‖₂²
     for block in model.blocks:
         columns = list(zip(*block[x], strict=True))
         grams.append(
             [[sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0)) for v in columns] for u in columns]
         )
     need(all(dominates(high, gram) for gram in grams), f"letter {x}: its norm exceeds 4")
+    # invariant: s = high suffices for all heads, s = low does not (or is -1)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if all(dominates(middle, gram) for gram in grams) else (middle, high)
@@ -128,6 +141,7 @@ def dominates(s: int, gram: list[list[Fraction]]) -> bool:
     square = Fraction(s, NORM_GRID) ** 2
     rest = [[(square if i == j else 0) - g for j, g in enumerate(row)] for i, row in enumerate(gram)]
     while rest:
+        # Schur complements: what is left after one step is semidefinite if and only if the whole was
         pivot, *row = rest[0]
         # a symmetric matrix is semidefinite if its pivots are ≥ 0, and a pivot 0 has a row of zeros
         if pivot < 0 or (pivot == 0 and any(row)):

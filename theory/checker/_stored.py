@@ -34,6 +34,7 @@ class Model:
             tuple(value(x, None, f"model.codes[{c}]") for x in array(code, f"model.codes[{c}]", len(initial)))
             for c, code in enumerate(array(data["codes"], "model.codes"))
         ]
+        # in reverse, so that of equal codes the first one counts
         self.places = {code: c for c, code in reversed(list(enumerate(self.codes)))}
         self.decode: list[list[int]] = array(data["decode"], "model.decode", len(self.codes))
         need(self.codes, "model.codes: empty")
@@ -55,6 +56,7 @@ class Model:
             B = matrix(data["B"][x], n, d, self.arithmetic, f"{where}.B")
             for i in range(n):
                 for j in range(d):
+                    # entry (i, j) of A H is Σ_k A[i,k] H[k,j]; H[k,j] lies at first + k·d + j
                     terms = [(first + k * d + j, a) for k, a in enumerate(A[i]) if a]
                     self.rows[x].append((terms, B[i][j]))
                     self.columns[x].append(([k for k, a in enumerate(A[i]) if a], n))
@@ -68,6 +70,7 @@ class Model:
         """The same, rounded as the arithmetic does."""
         after = []
         for (terms, b), (columns, n) in zip(self.rows[x], self.columns[x], strict=True):
+            # the columns matter to sums by pairs, where zeros keep their places
             numbers = [(k, a, state[place]) for k, (place, a) in zip(columns, terms, strict=True)]
             after.append(self.arithmetic.affine(numbers, b, n))
         return tuple(after)
@@ -77,6 +80,7 @@ class Model:
         if state in self.places:
             return self.places[state]
         sizes = [distance(state, code) for code in self.codes]
+        # `index` finds the first of those at the least distance
         return sizes.index(min(sizes))
 
 

@@ -86,7 +86,7 @@ RULES = {
 def words(letters: Letters, n: int) -> Iterator[tuple[Word, Map]]:
     """The different maps of words, each with its first one: shorter words first, then by the letters' order."""
     listed: list[tuple[Word, Map]] = [((), tuple(range(n)))]
-    seen = {listed[0][1]}
+    seen = {listed[0][1]}  # the maps in `listed`, where each comes after those of shorter words
     yield listed[0]
     for i, (word, f) in enumerate(listed):
         if i and (i + 1) * len(letters) * n > SEARCH:
@@ -101,7 +101,7 @@ def words(letters: Letters, n: int) -> Iterator[tuple[Word, Map]]:
 
 def cycles(f: Map) -> list[Map]:
     """The cycles of two points or more, each from its least point, in the order of these."""
-    seen = [-1] * len(f)
+    seen = [-1] * len(f)  # from which point on each was first met
     found = []
     for p in range(len(f)):
         q = p
@@ -141,13 +141,13 @@ def period(f: Map) -> int:
 
 def split_icosahedral(a: Map, b: Map) -> bool:
     """True where a and b, of order 5, generate a group of order 60 and are not conjugate in it."""
-    group = [tuple(range(len(a)))]
+    group = [tuple(range(len(a)))]  # closed under a and b as it grows
     seen = set(group)
     for g in group:
         for s in (a, b):
             h = tuple([s[q] for q in g])
             if h not in seen:
-                if len(group) == 60:
+                if len(group) == 60:  # a 61st element
                     return False
                 seen.add(h)
                 group.append(h)
@@ -160,7 +160,7 @@ def two_pairs(letters: Letters, n: int) -> dict[str, Any] | None:
     groups: set[Map] = set()
     for x, f in letters:
         if len(fifths) < FIFTHS and any(len(cycle) % 5 == 0 for cycle in cycles(f)):
-            exponent = period(f) // 5
+            exponent = period(f) // 5  # a power of order 5
             a = power(f, exponent)
             key = min(power(a, i) for i in range(1, 5))  # one for the subgroup {1, a, a², a³, a⁴}
             if key not in groups:
@@ -182,10 +182,10 @@ def two_pairs(letters: Letters, n: int) -> dict[str, Any] | None:
 
 def all_maps(letters: Letters, permutations: Letters, n: int) -> dict[str, Any] | None:
     """A word with a transposition as a power, and a letter of rank n - 1, where the letters generate all maps."""
-    merging = [x for x, f in letters if len(set(f)) == n - 1]
+    merging = [x for x, f in letters if len(set(f)) == n - 1]  # exactly two states meet
     if n < 2 or not merging or n * n * len(permutations) > SEARCH:
         return None
-    pairs = [(0, 1)]
+    pairs = [(0, 1)]  # their orbit under the permutations; 2-transitive if it has all pairs
     seen = set(pairs)
     for p, q in pairs:
         for _, f in permutations:
@@ -220,7 +220,7 @@ def bounds(delta: list[list[int]], n: int) -> list[dict[str, Any]]:
         return {"word": list(word), "cycle": list(cycle)}
 
     by_letter = [((x,), cycle) for x, f in letters for cycle in cycles(f)]
-    long = next((found for found in by_letter if len(found[1]) > 2), None)
+    long = next((found for found in by_letter if len(found[1]) > 2), None)  # a cycle of m ≥ 3
     if by_letter:
         add("householders", "H.rank", 2 if long else 1, witness(*(long or by_letter[0])))
     pair = two_pairs(permutations, n)
@@ -228,7 +228,7 @@ def bounds(delta: list[list[int]], n: int) -> list[dict[str, Any]]:
         add("householders", "CK.S5", 4, pair)
 
     turning: list[tuple[Word, Map]] = []  # the first cycle, then each longer one while all are powers of two
-    other = None
+    other = None  # a cycle whose length is no power of two
     for word, f in words(letters, n):
         found = cycles(f)
         other = next(((word, cycle) for cycle in found if len(cycle) & (len(cycle) - 1)), None)

@@ -82,6 +82,7 @@ def check_window(letters: Letters, n: int, size: int, length: int) -> int:
     count = longest = 0
     for c in range(n, size, -1):
         level = paths.pop(c, {})
+        # letters that keep the size lead from set to set of one size, the others to smaller sets
         arrows: dict[bytes, list[bytes]] = {}
         smaller: dict[bytes, list[tuple[int, bytes]]] = {}
         todo = list(level)
@@ -91,6 +92,7 @@ def check_window(letters: Letters, n: int, size: int, length: int) -> int:
             arrows[key], smaller[key] = [], []
             for row in letters:
                 image = listing.image(row, members)
+                # sets of `size` or fewer states are what is to be reached
                 if len(image) <= size:
                     continue
                 after = packed(code, sorted(image)).tobytes()
@@ -111,6 +113,7 @@ def check_window(letters: Letters, n: int, size: int, length: int) -> int:
         taken = 0
         while free:
             key = free.pop()
+            # all arrows to this set have been counted, so its path is the longest one
             taken += 1
             path = level[key]
             longest = max(longest, path)
@@ -121,8 +124,11 @@ def check_window(letters: Letters, n: int, size: int, length: int) -> int:
                     free.append(after)
             for c_after, after in smaller[key]:
                 below = paths.setdefault(c_after, {})
+                # the sets of smaller sizes come later, so their paths are complete by then
                 below[after] = max(below.get(after, 0), path + 1)
+        # what was not taken away lies on or behind a cycle of letters
         need(taken == len(arrows), f"window: letters lead back to a set of {c} states, more than {size}")
+    # claim 3: the longest path among the large sets has m - 1 letters
     need(length == longest + 1, f"window: its length is {longest + 1}")
     return count
 
@@ -134,16 +140,19 @@ def check_drops(letters: Letters, n: int, starts: list[int], sizes: list[int]) -
         return 0
     listing = Listing()
     whole: Chain = (tuple(range(n)),)
+    # invariant of the loop: for each chain X_1, ..., X_i that words lead to, where the letters take it
     moves: dict[Chain, list[Chain]] = {whole: [whole] * len(letters)}
     for i in range(drops[-1] + 1):
         if i > 0:
             moves = longer_chains(letters, starts, sizes[: i + 1], moves, listing)
+        # claim 2: a fall by one always satisfies the lemma
         if sizes[i] - sizes[i + 1] == 1:
             continue
         for members in {chain[-1] for chain in moves}:
             for x, row in enumerate(letters):
                 count = len(listing.image(row, members))
                 need(
+                    # the premise of claim 1: injective on X_i, or at most n_{i+1} images
                     count == len(members) or count <= sizes[i + 1],
                     f"sizes[{i + 1}]: letter {x} makes {count} states of a set of {len(members)}",
                 )
@@ -158,6 +167,7 @@ def longer_chains(
     todo: list[Chain] = []
     for start in starts:
         chain: Chain = (tuple(range(sizes[0])),)
+        # at first each set holds the start and the least others of the set above
         for size in sizes[1:]:
             chain = (*chain, filled({start}, chain[-1], size))
         if chain not in found:
@@ -165,10 +175,12 @@ def longer_chains(
             todo.append(chain)
     for chain in todo:  # which grows on the way
         for row, upper in zip(letters, moves[chain[:-1]], strict=True):
+            # X_i is the last set but one, `upper` is X'_1, ..., X'_i
             image = listing.image(row, chain[-2])
             if len(image) == len(chain[-2]):
                 last = tuple(sorted(listing.image(row, chain[-1])))
             else:
+                # not injective: a(X_i) and the least other members of X'_i
                 last = filled(image, upper[-1], sizes[-1])
             after = (*upper, last)
             found[chain].append(after)
@@ -213,9 +225,11 @@ def check(document: Any) -> str:
     need(sizes[-1] == 1, "sizes: the last is 1")
     window = document["window"]
     bijective = all(len(set(row)) == n for row in letters)
+    # letters that move no state are left out of the window
     moving = [row for row in letters if row != list(range(n))]
     if window is None:
         need(sizes[0] == n, f"sizes[0]: it is {n}, the number of states")
+        # the checker knows one initial chain where the start reaches all states, else one for each state
         complete = len(reachable(letters, machine.start)) == n
         listed = check_drops(letters, n, [machine.start] if complete else list(range(n)), sizes)
         facts = f"sizes {sizes[0]} to 1 in {len(sizes) - 1} levels, {listed:,} chains listed"
@@ -224,15 +238,21 @@ def check(document: Any) -> str:
         integer(window, 1, 2**62, "window")
         need(sizes[0] < n, "sizes[0]: a window leaves fewer states than there are")
         need(moving, "window: no letter moves a state")
+        # what claim 4 needs of the sizes
         need(all(a - b == 1 for a, b in pairwise(sizes)), "sizes: with a window each is one less")
         listed = check_window(moving, n, sizes[0], window)
         facts = f"after {window:,} letters at most {sizes[0]} states, {listed:,} image sets listed"
+        # m + 1 rows of bits, so that the sets before the token
+        # can be told; m where level 1 has nothing to read
         rows = window + (len(sizes) > 1)
     mealy = bool(machine.outputs) and type(machine.outputs[0]) is list
     dims, factors = ([rows], [rows]) if rows else ([], [])
     for i, size in enumerate(sizes[:-1]):
+        # claim 6: v is kept where a level resets and a level below, or a Mealy output, needs the old set
         second = not bijective and (i < len(sizes) - 2 or mealy)
         dims.append(2 * size if second else size)
+        # swaps alone are at most n_i - 1; a reset is n_i
+        # projections, and n_i swaps where there is a second half
         factors.append(size - 1 if bijective else dims[-1])
     summary = {
         "layers": len(dims),

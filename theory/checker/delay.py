@@ -59,9 +59,11 @@ def check_counter(data: Any, period: int, budget: Budget) -> list[list[Head]]:
     for i, layer in enumerate(array(data, "counter")):
         where = f"counter[{i}]"
         record(layer, {"reads", "heads"}, where)
+        # `reads` may name any transitions, as long as they are numbered 0, 1, ... without a gap
         reads = array(layer["reads"], f"{where}.reads", period)
         kinds = len({integer(r, 0, period, f"{where}.reads") for r in reads})
         need(max(reads) + 1 == kinds, f"{where}.reads: a transition is never used")
+        # claim 1: what a layer reads is a function of the codes below it
         told: dict[tuple[int, ...], int] = {}
         for codes, read in zip(below, reads, strict=True):
             need(told.setdefault(codes, read) == read, f"{where}.reads: not told by the layers below")
@@ -74,6 +76,7 @@ def check_counter(data: Any, period: int, budget: Budget) -> list[list[Head]]:
             below = [(*codes, code) for codes, code in zip(below, track, strict=True)]
         layers.append(heads)
     need(layers, "counter: no layers")
+    # claim 1: the codes of all layers tell the phase
     need(len(set(below)) == period, "counter: two phases look alike")
     return layers
 
@@ -89,10 +92,12 @@ def walk(head: Head, transitions: list[Any], reads: list[int]) -> list[int]:
     counts = [len(transition["factors"]) for transition in transitions]
     need(counts == sorted(counts), f"{head.where}.transitions: those with fewer factors come first")
     images = head.images()
+    # from phase 0 by the transitions of phases 1, ..., d - 1
     track = [0]
     for read in reads[1:]:
         track.append(images[read][track[-1]])
         need(track[-1] <= max(track[:-1]) + 1, f"{head.where}: codes are not numbered as they appear")
+    # the token of phase 0 closes the period
     need(images[reads[0]][track[-1]] == 0, f"{head.where}: not at its first code again after a period")
     need(max(track) + 1 == len(head.codes), f"{head.where}: a code is never reached")
     return track
@@ -142,7 +147,9 @@ def check_groups(data: Any, image: tuple[int, ...], block: int, where: str) -> l
     rows = list(range(len(image)))  # row i of the product so far is e_{rows[i]}ᵀ
     for i, j in swaps:
         need(i < j, f"{where}: a swap of rows i, j has i < j")
+        # C · (product so far) exchanges rows i and j, and the first factor is applied first
         rows[i], rows[j] = rows[j], rows[i]
+    # P_g e_p = e_q, so row q of P_g is e_pᵀ
     need(
         all(rows[q] == p for p, q in enumerate(image)), f"{where}: the factors do not multiply to the element"
     )
@@ -166,6 +173,7 @@ def check_elements(
     identity = tuple(range(n))
     index, order, wanted = {identity: 0}, [identity], [machine.start]
     landings: list[list[int]] = [[] for _ in letters]
+    # breadth first: the elements before e have had all letters
     for e, image in enumerate(order):
         need(
             e < len(raw) and images[e] == image,
@@ -173,6 +181,7 @@ def check_elements(
         )
         need(same(states[e], wanted[e]), f"elements[{e}].state: the automaton reaches {wanted[e]}")
         for x, letter in enumerate(letters):
+            # p_x g, and by claim 6 the state that x reaches from the state of g
             after, state = tuple([letter[p] for p in image]), machine.delta[x][wanted[e]]
             place = index.setdefault(after, len(order))
             if place == len(order):
@@ -210,6 +219,7 @@ def check_initial(data: Any, images: list[tuple[int, ...]], states: list[int], n
         marks.append(integer(point, 0, n - 1, "points.initial"))
         integer(value, i + 1, i + 1, "points.initial")
     need(len(images) * n <= MAX_WORK, "points: too many")
+    # the first point that suffices alone, else all points less those, from the last on, that are not needed
     single = next(([p] for p in range(n) if tells(images, states, [p])), None)
     need(
         single or len(images) * n * n <= MAX_WORK, f"points.initial: more than {MAX_WORK:,} images to compare"
@@ -247,9 +257,12 @@ def check(document: Any) -> str:
 
     heads = [head for layer in layers for head in layer]
     integral = all(head.integer for head in heads)
+    # the numbers in the last layer are marks 1, ..., and their differences
     bound = max(marks, *(head.bound for head in heads)) if integral else None
     summary = {
+        # the counter's layers, the buffer and the group
         "layers": len(layers) + 2,
+        # the 1 is the buffer's: a token applies one projection there
         "householders": max(most, 1, *(len(t["factors"]) for head in heads for t in head.transitions)),
         "heads": max(len(layer) for layer in layers),
         "dim": max(n, 2 * block, *(head.dim for head in heads)),

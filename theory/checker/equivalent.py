@@ -60,6 +60,7 @@ def all_states(model: Model, machine: Machine, answers: str, limit: int) -> tupl
     No more than `limit` pairs are followed: the certificate says how many there are.
     """
     entries = len(model.initial)
+    # products of one pair: those of a step by each letter, and those of the distances to all codes
     products = sum(len(terms) for row in model.rows for terms, _ in row) + model.letters * entries * len(
         model.codes
     )
@@ -67,10 +68,12 @@ def all_states(model: Model, machine: Machine, answers: str, limit: int) -> tupl
     seen = {(model.initial, machine.start)}
     order = list(seen)
     named: dict[Vector, int] = {}
+    # breadth first: all pairs before this one have had all letters and right answers
     for state, q in order:
         need(len(order) <= limit, f"equivalence.states: there are more than {limit:,}")
         for x in range(model.letters):
             after, p = model.step(state, x), machine.delta[x][q]
+            # the nearest code does not depend on the automaton's state, so each state is compared once
             if after not in named:
                 long = any(h.numerator.bit_length() + h.denominator.bit_length() > MAX_BITS for h in after)
                 need(not long, f"letter {x}: a number of the state has more than {MAX_BITS:,} bits")
@@ -87,6 +90,7 @@ def all_states(model: Model, machine: Machine, answers: str, limit: int) -> tupl
 
 def exact_dtypes(heads: list[Head]) -> list[str]:
     """The dtypes that have every entry of every A(x), B(x) and code among their numbers."""
+    # an entry left out is zero, which every dtype has
     entries = {x for head in heads for code in head.codes for _, _, x in code}
     for head in heads:
         for t in head.transitions:
@@ -96,6 +100,7 @@ def exact_dtypes(heads: list[Head]) -> list[str]:
 
 def fitting(entries: Iterable[Any], dtype: str) -> bool:
     """Are all of them numbers of the dtype?"""
+    # fp8_e4m3 saturates already, and its name does not say so
     to_dtype = Arithmetic(f"per_step:{dtype}:sat" if dtype != "fp8_e4m3" else f"per_step:{dtype}").round
     return all(isinstance(x, int | Fraction) and to_dtype(Fraction(x)) == x for x in entries)
 
@@ -104,9 +109,11 @@ def bound_entries(head: Head) -> int | None:
     """The greatest possible Σ |a||h| + |b| of an entry of A(x) C + B(x); None where not all is integer."""
     if not head.integer:
         return None
+    # sizes[k, j] = max |h_kj| over all codes
     sizes: dict[tuple[int, int], Any] = {}
     for code in head.codes:
         grow(sizes, code)
+    # the codes and weights themselves are numbers of the dtype too
     most = max(sizes.values(), default=0)
     for t in head.transitions:
         entries: Any = head.matrix(t)
@@ -139,6 +146,7 @@ def check(document: Any) -> str:
     said = document.get("equivalence")
     if "layers" in document:
         heads, _, facts = check_table(document, "equivalence")
+        # a layer with a table is proved by codes, one without by its states or regions
         record(said, CODES, "equivalence")
         found = {"per_step": exact_dtypes(heads), "per_op": integer_dtypes(heads)}
         need(found["per_step"], "equivalence: no dtype has all numbers")
@@ -161,6 +169,7 @@ def check(document: Any) -> str:
         given = [
             value(x, None, "equivalence.greatest") for x in array(said["greatest"], "equivalence.greatest")
         ]
+        # the greatest state, in the order of tuples, pins the list of states besides its number
         need(tuple(given) == greatest, "equivalence.greatest: not the greatest state")
         return f"{facts}: {count} states of the model reached, all answers right: equal on all words"
     count, largest = regions(model, machine, answers)

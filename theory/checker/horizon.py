@@ -77,6 +77,7 @@ def grid(x: Number, up: bool) -> int:
     """x in units of 2^-192, rounded up or down; exact, by refining bounds until both ends agree."""
     bits = 256
     while True:
+        # both ends in units of 2^-192; rounding up is rounding the negative down
         low, high = (-((-end * GRID) // 1) if up else (end * GRID) // 1 for end in bounds(x, bits))
         if low == high:
             return int(low)
@@ -102,7 +103,9 @@ def round_to_format(x: Number, precision: int, least: int) -> Fraction:
                 exponent = size.numerator.bit_length() - size.denominator.bit_length()
                 exponent = max(exponent - (size < Fraction(2) ** exponent), least)
             unit = Fraction(2) ** (exponent - precision + 1)
+            # `round` takes ties to even multiples, as the format does
             ends.append(round(end / unit) * unit)
+        # both ends round to one number, so x does too
         if ends[0] == ends[1]:
             return ends[0]
         bits *= 2
@@ -129,6 +132,7 @@ def least_distance(head: Head, images: list[list[int]]) -> int | None:
     """
     reflections = all(
         t["gate"] == 1 and not t["additive"] and "matrix" not in t
+        # v is w where the factor is no copy; β‖v‖² = 2 makes it a reflection
         and all(v is w and beta * squares(x for _, _, x in v) == 2 for beta, v, w in t["factors"])
         for t in head.transitions
     )  # fmt: skip
@@ -138,6 +142,7 @@ def least_distance(head: Head, images: list[list[int]]) -> int | None:
         reached.update(fresh)
         queue.extend(dict.fromkeys(fresh))
     permuted = all(len(set(image)) == len(image) for image in images)
+    # an isometry that permutes the codes and reaches all takes any pair to one with the first code
     firsts = [0] if reflections and permuted and len(reached) == len(head.codes) else range(len(head.codes))
     head.spend(len(firsts) * len(head.codes) * max(len(code) for code in head.codes))
     least = None
@@ -153,8 +158,10 @@ def least_distance(head: Head, images: list[list[int]]) -> int | None:
 
 def extent(head: Head, images: list[list[int]]) -> tuple[Fraction, Fraction]:
     """R, and m: half the least distance of two codes made smaller, or R for a single code."""
+    # R bounds the norms of all codes, that of H_0 among them
     radius = norm_up(max(grid(squares(x for _, _, x in code), up=True) for code in head.codes))
     least = least_distance(head, images)
+    # m = μ(1 - 2^-20) with 2μ = √(least / 2^192)
     return radius, radius if least is None else Fraction(isqrt(least), 2**97) * (1 - Fraction(1, 2**20))
 
 
@@ -165,6 +172,7 @@ def head_horizon(
 
     `start`: the code of H_0.
     """
+    # all integers met are numbers of the dtype, so nothing is ever rounded
     if head.integer and head.bound <= FORMATS[dtype]:
         return None
     for t in head.transitions:
@@ -173,14 +181,18 @@ def head_horizon(
             f"{head.where}: a horizon is certified for products of factors only",
         )
     precision, least, largest = FLOATS[dtype]
+    # δ² of each letter, then δ
     errors = [grid(rounding_errors(head.matrix(t), precision, least), up=True) for t in head.transitions]
     delta = norm_up(max(errors, default=0))
+    # E_0: the initial state is a code, rounded once
     first = norm_up(grid(rounding_errors(head.codes[start], precision, least), up=True))
     size = head.dim * head.value_dim
     # Y, c and t of the text: Y = (1 + δ)(R + m), c = δR + uY + ndη, and t(c + mδ) < m - E_0
     reach = (1 + delta) * (radius + margin)
     step = delta * radius + reach / 2**precision + size * Fraction(2) ** (least - precision)
+    # the decoder's sums do not decide where (K + 1) S ≥ 2^30 m²; a single code needs no decision
     drowned = len(head.codes) > 1 and margin**2 * 2**30 <= load
+    # claim 1 (no overflow), E_0 < m, and the decoder's two conditions
     if reach > largest or margin <= first or drowned or load > LARGEST_LOAD:
         return 0
     # the largest t with t(c + mδ) < m - E_0, strictly: one less than the quotient rounded up
@@ -191,6 +203,7 @@ def horizons(heads: list[Head], images: list[list[list[int]]], starts: list[int]
     """For each dtype the least horizon of the heads; None where rounding never matters. `starts`: codes of H_0."""
     extents = [extent(head, image) for head, image in zip(heads, images, strict=True)]
     entries = sum(head.dim * head.value_dim for head in heads)
+    # K = Σ n d and S = Σ (R + m)² over all heads
     load = (entries + 1) * sum(((r + m) ** 2 for r, m in extents), Fraction())
     result: dict[str, int | None] = {}
     for dtype in FLOATS:
@@ -212,6 +225,7 @@ def check(document: Any) -> str:
     lengths = record(said["lengths"], set(FLOATS), "horizon.lengths")
     right = horizons(heads, images, document["decode"][0][1:])
     for dtype, limit in right.items():
+        # where one dtype never rounds there is nothing to certify
         need(
             limit is not None,
             f"horizon.lengths.{dtype}: rounding never matters; this is no horizon certificate",

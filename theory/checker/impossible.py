@@ -55,6 +55,7 @@ class Head:
             A, B = array(pair, f"{where}.weights[{x}]", 2)
             self.A.append(entries(A, f"{where}.weights[{x}]"))
             self.B.append(entries(B, f"{where}.weights[{x}]"))
+        # which columns of A(x) have met a number, and sums over all steps for the evidence
         self.acting: list[set[int]] = [set() for _ in range(kinds)]
         self.total: State = {}
         self.sums: State = {}
@@ -89,6 +90,7 @@ class Head:
 
     def check(self, state: State, said: Any, where: str) -> None:
         """No idle entry, and the evidence is what was computed."""
+        # a column that only meets zeros has no influence on the words, so its entries could be anything
         for x, A in enumerate(self.A):
             for _, k, _ in A:
                 need(
@@ -140,6 +142,7 @@ def check(document: Any) -> str:
     j = integer(words["j"], 1, MAX_STEPS, "words.j")
     i = integer(words["i"], 0, j - 1, "words.i")
     need(len(prefix) + j * len(loop) <= MAX_STEPS, f"words: more than {MAX_STEPS:,} letters")
+    # weights are given for the letters that occur, in their order
     used = sorted({*prefix, *loop})
     place = {x: at for at, x in enumerate(used)}
     raw = array(document["heads"], "heads")
@@ -198,6 +201,7 @@ def step_to_copies(
         need(round_state(head.start, q) == head.start, f"{head.where}.start: not values of the arithmetic")
     now = [head.start for head in heads]
     for x in prefix:
+        # from here on the states after u v^0, u v^1, ...
         now = [head.step(state, x, q) for head, state in zip(heads, now, strict=True)]
     states = [now]
     for _ in range(j):
@@ -212,6 +216,7 @@ def powers(heads: list[Head], j: int, q: Round) -> list[list[State]]:
     columns = []
     for head in heads:
         first, added = head.start, {(r, c): x for r, c, x in head.B[0]}
+        # at the head of the loop: added = A^k B before it is rounded, first = A^k H_0
         head.watch(added)
         total: State = {}
         column = [round_state(first, q)]

@@ -48,6 +48,8 @@ class Machine:
         if not self.outputs or type(self.outputs[0]) is not list:
             return [self.outputs[q] for q in states]
         table: list[list[Any]] = [[None] * count for _ in self.delta]
+        # a Mealy output belongs to a letter and the state before;
+        # codes that a letter takes to one code must share it
         for row, given, landing in zip(table, self.outputs, landings, strict=True):
             for q, after in zip(states, landing, strict=True):
                 need(row[after] in (None, given[q]), "a Mealy output is lost where two codes meet")
@@ -92,6 +94,7 @@ def check_table(document: Any, *extra: str) -> tuple[list[Head], Images, str]:
     cascade = layered and "covering" in document
     record(document, KEYS.union(extra, ["covering"] * cascade), "certificate")
     machine, budget = read_machine(document), Budget(document)
+    # without letters no row tells the number of states
     n, k = len(machine.delta[0]) if machine.delta else document["automaton"]["states"], len(machine.delta)
     if layered:
         wired = Wired(document["layers"], k, n, budget)
@@ -102,6 +105,7 @@ def check_table(document: Any, *extra: str) -> tuple[list[Head], Images, str]:
             )
         else:
             facts = check_joint(document["decode"], wired, machine.delta, machine.start, n)
+        # layered certificates give outputs by the automaton's states themselves, so the places are the states
         wanted = machine.outputs_after(machine.delta, n, list(range(n)))
     else:
         raw = record(document["layers"][0], {"heads"}, "layers[0]")["heads"]
@@ -109,7 +113,9 @@ def check_table(document: Any, *extra: str) -> tuple[list[Head], Images, str]:
         layers = [[Head(h, k, f"layers[0].heads[{i}]", budget=budget) for i, h in enumerate(raw)]]
         images = [head.images() for head in layers[0]]
         rows = check_decode(document["decode"], layers[0], images, machine.delta, machine.start, n)
+        # the row of each joint code; `check_decode` has proved that every image has one
         place = {tuple(row[1:]): r for r, row in enumerate(rows)}
+        # landings[x][r]: the row that letter x leads to from row r
         landings = [
             [place[tuple(image[x][c] for image, c in zip(images, row[1:], strict=True))] for row in rows]
             for x in range(k)
@@ -125,7 +131,9 @@ def check_table(document: Any, *extra: str) -> tuple[list[Head], Images, str]:
 def check_summary(data: Any, layers: list[list[Head]], heads: list[Head]) -> None:
     """Every figure of the summary, recomputed."""
     integral = all(head.integer for head in heads)
+    # every integer met, of weights, codes and partial sums, is at most the bound
     bound = max(head.bound for head in heads) if integral else None
+    # all letters are gates and factors, whose norms the checker knows; of a matrix it knows none
     gh = all("matrix" not in t for head in heads for t in head.transitions)
     summary = {
         "layers": len(layers),
@@ -157,24 +165,31 @@ def check_decode(
     so on: the recurrence is then right from each of these.
     """
     rows = decode_rows(data, heads, start, n)
+    # the state that each joint code lies over, the states met, and the joint codes breadth first
     seen: dict[tuple[int, ...], int] = {}
     covered: set[int] = set()
     order: list[tuple[int, ...]] = []
     done = 0
+    # invariant: the first `done` codes are the first `done`
+    # rows, and every letter's image of each is in `seen`
     while done < len(order) or len(order) < len(rows):
         if done == len(order):  # a new seed
             state, seed = rows[done][0], tuple(rows[done][1:])
+            # the start's code comes first, then one over the least state that no code lies over yet
             least = start if not covered else next((q for q in range(n) if q not in covered), -1)
             need(state == least and seed not in seen, f"decode[{done}]: not the seed that is due")
+            # H and -H do equally well, so each head's seed starts with a positive number
             parts = [head.codes[c] for head, c in zip(heads, seed, strict=True) if head.codes[c]]
             need(all(sign(part[0][2]) > 0 for part in parts), f"decode[{done}]: the seed starts negative")
             for head, image, c in zip(heads, images, seed, strict=True):
                 whole = [x for _, _, x in head.codes[c] if type(x) is int]
+                # whether some letter leads to this code from another one, which then fixes its scale
                 written = any(after == c != p for row in image for p, after in enumerate(row))
                 free = (
                     not written and len(whole) == len(head.codes[c]) > 0
                 )  # its scale follows from nothing else
                 need(not free or gcd(*whole) == 1, f"decode[{done}]: a seed that is not primitive")
+            # a code that letters reach needs no seed, and one head can tell the states that are left
             need(
                 not covered or len(parts) == 1, f"decode[{done}]: a further seed is zero in all heads but one"
             )
@@ -185,6 +200,7 @@ def check_decode(
         need(rows[done] == [state, *code], f"decode[{done}]: the code reached here is {[state, *code]}")
         covered.add(state)
         for x, row in enumerate(delta):
+            # the claim for each letter: the joint code after x lies over the state after x
             after = tuple(image[x][c] for image, c in zip(images, code, strict=True))
             if after not in seen:
                 need(len(order) < len(rows), f"decode: a code reached by letter {x} is missing")
@@ -196,6 +212,7 @@ def check_decode(
             )
         done += 1
     need(len(covered) == n, "decode: a state has no code")
+    # in each head codes are numbered in the order in which the rows first name them
     for h, head in enumerate(heads):
         new = -1
         for row in rows:

@@ -59,6 +59,7 @@ class Answers:
         Args:
             states: numbers that the model decodes to, int array.
         """
+        # numbers that stand for nothing are answers too, wrong ones
         known = (states >= 0) & (states < len(self.meaning))
         return np.where(known, self.meaning[np.where(known, states, 0)], -1)
 
@@ -77,11 +78,13 @@ def answers_of(automaton: Automaton, model: Automaton | None, name: str = "model
     mine = [label_text(q) for q in automaton.states]
     theirs = [label_text(q) for q in model.states]
     place = {text: i for i, text in enumerate(mine)}
+    # all states, or those that the automaton reaches
     same = set(theirs) in (set(mine), {label_text(q) for q in automaton.trim().states})
     if same:
         meaning = np.array([place[text] for text in theirs])
         if _same_outputs(automaton, model, meaning):
             return Answers("states", automaton, meaning)
+    # outputs on letters do not follow from a state, so only equal states could be compared
     if model.is_mealy or automaton.is_mealy:
         why = f"but other outputs than {automaton.name}" if same else f"which {automaton.name} does not have"
         raise InputError(

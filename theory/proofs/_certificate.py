@@ -56,6 +56,8 @@ def find_regions(machine: LinearMachine, arithmetic: Arithmetic, limit: int) -> 
     delta, n = automaton.transitions, len(automaton.states)
     first = layer.nearest(layer.initial), automaton.start
     radius = {first: _length(_square(layer.initial - layer.codes[first[0]]))}
+    # invariant: a ball is in `waiting` if it has grown since its
+    # letters were last tried, so none is left unkept at the end
     waiting, computed = deque([first]), 0
     while waiting:
         c, q = waiting.popleft()
@@ -65,6 +67,7 @@ def find_regions(machine: LinearMachine, arithmetic: Arithmetic, limit: int) -> 
             node = layer.image(c, x)[0], int(delta[x, q])
             if computed > limit or reach is None:
                 return None
+            # a larger radius is forced by the letter; the least radii are those that nothing forces further
             if reach > radius.get(node, -1):
                 if not layer.alone(node[0], x, reach):
                     return None
@@ -73,6 +76,8 @@ def find_regions(machine: LinearMachine, arithmetic: Arithmetic, limit: int) -> 
                     waiting.append(node)
     states = np.arange(n)
     right = [machine.answers.right(np.full(n, x), states, delta[x]) for x in range(len(delta))]
+    # with the final radii: after each letter the code of the
+    # ball says the right answer, and no other code is nearer
     for c, q in radius:
         for x in range(len(delta)):
             c_next, q_next = layer.image(c, x)[0], int(delta[x, q])
@@ -103,6 +108,7 @@ class _Layer:
             ]
             for x in range(letters)
         ]
+        # ‖B‖ over all heads
         self.added = [_length(sum((_square(b) for b in parts), Fraction(0))) for parts in self.B]
         self.rough = [self._count_rounded_entries(x) for x in range(letters)]
         self.format: FloatFormat | None = None
@@ -111,11 +117,14 @@ class _Layer:
         if isinstance(arithmetic, PerStep) and isinstance(arithmetic.values, FloatFormat) and rounds:
             # numbers of a size in [2^e, 2^(e+1)) lie 2^(e+1-precision) apart, those below the least normal as far as there
             self.format, nearest = arithmetic.values, arithmetic.mode in ("rne", "tie_low")
+            # u: half of the spacing relative to the number where the mode is to nearest, else all of it
             self.share = Fraction(1 if nearest else 2, 2**self.format.precision)
+            # η: the same of the subnormals' spacing
             self.least = self.format.smallest / (2 if nearest else 1)
         self.norms = [_norm(blocks) for blocks in self.A]
         # numbers of a float format keep it when their sign changes; those of a grid need not
         floats = isinstance(arithmetic, PerStep) and isinstance(arithmetic.values, FloatFormat)
+        # a letter that rounds must contract, or its errors would add up without end
         self.settles = (isinstance(arithmetic, Exact) or floats) and all(
             norm <= LARGEST_NORM * NORM_UNIT and (norm < NORM_UNIT or self.format is None or not rough)
             for norm, rough in zip(self.norms, self.rough, strict=True)
@@ -133,6 +142,7 @@ class _Layer:
         if (c, x) not in self._images:
             parts, first = [], 0
             for (n, d), A, B in zip(self.shapes, self.A[x], self.B[x], strict=True):
+                # A c + B, head by head
                 parts.append((A @ self.codes[c][first : first + n * d].reshape(n, d) + B).ravel())
                 first += n * d
             after = np.concatenate(parts)
@@ -143,14 +153,17 @@ class _Layer:
     def reach(self, c: int, x: int, radius: int) -> int | None:
         """How far from the next code a state can be that was so far from its own; None where it may overflow."""
         norm = self.norms[x]
+        # s r, in units of 2^-64, rounded up
         grown = ceil(Fraction(norm * radius, NORM_UNIT))
         reach = self.image(c, x)[1] + grown
         if self.format is None or not self.rough[x]:
             return reach
         # |A H + B| ≤ ‖A‖(|c| + r) + |B|; each rounded entry errs by its share of that, or by the least step
         size = ceil(Fraction(norm * (self.sizes[c] + radius), NORM_UNIT)) + self.added[x]
+        # where no norm exceeds half of the largest number, no entry overflows
         if size > self.format.max_finite * UNIT / 2:
             return None
+        # + uY + mη
         return reach + ceil(size * self.share) + ceil(self.rough[x] * self.least * UNIT)
 
     def alone(self, c: int, x: int, radius: int) -> bool:
@@ -159,6 +172,7 @@ class _Layer:
             others = np.flatnonzero(self.said[:, x] != self.said[c, x])
             self._rooms[c, x] = min((_square(self.codes[c] - self.codes[k]) for k in others), default=None)
         room = self._rooms[c, x]
+        # 2 r < least distance to a code that answers otherwise
         return room is None or Fraction(2 * radius, UNIT) ** 2 < room
 
     def _count_rounded_entries(self, x: int) -> int:
@@ -168,6 +182,7 @@ class _Layer:
             for row, added in zip(A, B, strict=True):
                 filled = [a for a in row if a]
                 moved = len(filled) == 1 and abs(filled[0]) == 1
+                # entry (i, j) is rounded unless row i is empty, or a single ±1 with nothing added
                 count += sum(bool(filled) and not (moved and not b) for b in added)
         return count
 
@@ -180,6 +195,7 @@ def _square(values: Any) -> Fraction:
 def _length(square: Fraction) -> int:
     """The least number of units whose square is no less."""
     scaled = square * UNIT**2
+    # the root's floor is that of the square's floor
     root = isqrt(scaled.numerator // scaled.denominator)
     return root if root * root >= scaled else root + 1
 
@@ -190,6 +206,7 @@ def _norm(blocks: list[Any]) -> int:
     The squares of a matrix's singular values are the roots of det(λI - AᵀA), all real. All are at most σ if and only if no
     coefficient of the polynomial in λ - σ is negative (Descartes' rule, exact for polynomials with real roots alone).
     """
+    # singular values of all heads together are those of each
     largest = 0
     for A in blocks:
         gram = A.T @ A
@@ -257,6 +274,7 @@ def model_document(machine: LinearMachine, name: str) -> dict[str, Any] | str:
         return "the model has no read-out"
     heads, reader, answers = machine.heads, machine.reader, machine.answers
     letters = len(answers.automaton.letters)
+    # A, B and H0 of all letters, then codes and answers
     size = sum(h.weights.dim**2 + 2 * h.entries for h in heads) * letters + reader.codes.size
     size += len(reader.codes) * letters
     if size > MAX_NUMBERS:
@@ -282,6 +300,7 @@ def states_certificate(search: StateSearch, machine: LinearMachine, name: str) -
     if isinstance(document, str) or machine.answers is None:
         return document
     states = machine.carrier.decode(search.form.rows(search.store.words[: search.place.count]))
+    # the greatest state in the order of tuples, as the checker asks for
     greatest = max(states.tolist())
     proof = {
         "arithmetic": arithmetic.name,
@@ -355,10 +374,12 @@ def _may_contract(machine: LinearMachine, arithmetic: checker.Arithmetic) -> boo
     if machine.form.entries > 64 or machine.reader is None:
         return False
     codes, letters = len(machine.reader.codes), len(machine.moves)
+    # as much as the checker takes
     if codes * letters > MAX_REGION_STEPS or codes**2 * letters * machine.form.entries > MAX_DISTANCES:
         return False
     free = [exact or moves is not None for moves in machine.moves]
     norms = [[np.linalg.norm(head.matrix(x), 2) for head in machine.heads] for x in range(len(free))]
+    # a letter that only moves entries may have norm 1 and more
     return all(bool(max(norm) < (4 if kept else 1)) for norm, kept in zip(norms, free, strict=True))
 
 
@@ -405,6 +426,7 @@ def _greatest_sum(lrnn: LRNN) -> int | None:
     for head in lrnn.all_heads:
         if not all(is_integer(x) for x in head.numbers):
             return None
+        # sizes[k, j] = max |h_kj| over the codes
         sizes = np.zeros((head.dim, head.value_dim), dtype=object)
         for code in head.codes:
             for i, j, x in code:
@@ -416,6 +438,7 @@ def _greatest_sum(lrnn: LRNN) -> int | None:
             for i, row in enumerate(rows):
                 for k, a in row.items():
                     A[i, k] = abs(int(a))  # type: ignore[arg-type]
+            # Σ_k |a_ik| max |h_kj|, then |b_ij|
             sums = A @ sizes
             for i, j, b in t.additive:
                 sums[i, j] += abs(int(b))  # type: ignore[arg-type]

@@ -40,6 +40,8 @@ def codes_are_closed(lrnn: LRNN, arithmetic: Rounded) -> bool:
 def _is_closed(head: Head, arithmetic: Rounded) -> bool:
     if len(head.codes) * head.dim * head.value_dim > MAX_ENTRIES:
         return False
+    # codes as float64 must be the exact ones, and values of
+    # the format, or closed bits would prove nothing about them
     codes = dense_codes(head, "fp64").reshape(len(head.codes), -1)
     exact = codes_are_exact(head, codes)
     if not exact or not np.array_equal(arithmetic.round(codes), codes):
@@ -47,6 +49,7 @@ def _is_closed(head: Head, arithmetic: Rounded) -> bool:
     machine = _head_machine(round_head(head, 0, arithmetic), arithmetic)
     bits = machine.carrier.encode(codes)
     size = max(ENTRIES // bits.shape[1], 1)
+    # one transition for all codes at once; its images must be those of the exact table, bit for bit
     for t, images in enumerate(head.code_transitions):
         for start in range(0, len(bits), size):
             part = slice(start, start + size)
@@ -93,12 +96,15 @@ class CodeMachine:
         after = np.empty_like(rows)
         letters = np.full(len(rows), letter, dtype=np.int64)
         for layer, columns in zip(self.lrnn.layers, self.lrnn.columns, strict=True):
+            # -1 stands for a letter that no read-out gives; 0 takes
+            # its place in the tables, and the result is -1 again
             known = np.maximum(letters, 0)
             codes: list[Indices] = []
             for h in range(columns.start, columns.stop):
                 head = self.lrnn.all_heads[h]
                 codes.append(head.code_transitions[head.action_of(known), rows[:, h].astype(np.int64)])
                 after[:, h] = codes[-1]
+            # read-outs are by the new codes, as they are when the model runs
             if self.layered and columns.stop < rows.shape[1]:
                 letters = np.where(letters < 0, -1, layer.read_out(known, codes))
         return after
@@ -114,9 +120,11 @@ class CodeMachine:
         return int(wrong[0]) if wrong.size else -1
 
     def _name_states(self, rows: Indices, letters: Indices) -> Indices:
+        # the joint code's row in the table of one layer
         if not self.layered:
             found = self._rows.find(rows)
             return np.where(found < 0, -1, self.lrnn.decode[found, 0])
+        # the letter goes down the layers; the last read-out is the automaton's state
         for layer, columns in zip(self.lrnn.layers, self.lrnn.columns, strict=True):
             codes: Sequence[NDArray[np.int64]] = [rows[:, h] for h in range(columns.start, columns.stop)]
             letters = np.where(letters < 0, -1, layer.read_out(np.maximum(letters, 0), codes))
@@ -129,6 +137,7 @@ class _RowIndex:
     def __init__(self, rows: Indices) -> None:
         self._width = rows.shape[1]
         self._texts = _texts(rows)
+        # rows as texts, sorted, each found by bisection
         self._order = np.argsort(self._texts, kind="stable")
         self._sorted = self._texts[self._order]
 
@@ -140,6 +149,7 @@ class _RowIndex:
 
 
 def _texts(rows: Indices) -> NDArray[Any]:
+    # big-endian, so that texts and numbers have one order
     wide = np.ascontiguousarray(rows.astype(">u4"))
     if wide.shape[1] == 1:
         return wide[:, 0].astype(np.int64)

@@ -32,6 +32,7 @@ class ExactNpzStepper:
         self._rows = [_rows(A, B) for A, B in zip(model.A.tolist(), model.B.tolist(), strict=True)]
         self._codes = [_flat(code) for code in model.codes]
         self.values: list[State] = []
+        # equal matrices have one number, whatever word led to them
         self._numbers: dict[State, int] = {}
         self._images: dict[tuple[int, int], int] = {}
         self._nearest: list[int] = []
@@ -63,6 +64,7 @@ class ExactNpzStepper:
     def _step_exactly(self, H: State, letter: int) -> State:
         d = self.model.H0.shape[1]
         return tuple(
+            # entry (i, j): Σ_k a_ik H_kj + b_ij
             sum((a * H[k * d + j] for k, a in terms), b[j])
             for terms, b in self._rows[letter]
             for j in range(d)
@@ -90,6 +92,7 @@ def exact_regions(model: NpzModel, answers: Answers) -> LinearMachine:
 def _rows(
     A: Sequence[Sequence[float]], B: Sequence[Sequence[float]]
 ) -> list[tuple[list[tuple[int, Fraction]], list[Fraction]]]:
+    # float64 numbers are fractions, so nothing is rounded
     return [
         ([(k, Fraction(a)) for k, a in enumerate(row) if a], [Fraction(b) for b in added])
         for row, added in zip(A, B, strict=True)

@@ -64,9 +64,11 @@ def kernel_weights(head: Head, fmt: FloatFormat, name: str = "model") -> KernelW
             "use per_step or per_op"
         )
     rounding = Rounding(fmt)
+    # a transition without factors still takes a micro-step, with β = 0
     count, most = len(head.transitions), max(head.householders or 0, 1)
     keys, values = np.zeros((count, most, head.dim)), np.zeros((count, most, head.value_dim))
     beta, gate = np.zeros((count, most)), np.ones(count)
+    # H ← g H, then H ← H + β k (v - kᵀH)ᵀ = (I - β k kᵀ) H + β k vᵀ for each factor
     for x, transition in enumerate(head.transitions):
         if transition.matrix is not None or any(f.mask is not None for f in transition.factors):
             raise InputError(
@@ -78,6 +80,7 @@ def kernel_weights(head: Head, fmt: FloatFormat, name: str = "model") -> KernelW
             beta[x, j] = rounding(factor.beta)
             for i, number in factor.vector:
                 keys[x, j, i] = rounding(number)
+        # values v for which Σ_j C_last···C_{j+1} β_j k_j v_jᵀ is what the transition adds
         written = find_written_values(transition, head.dim, head.value_dim, f"{name}: transition {x}")
         for j, entries in enumerate(written):
             for _, column, number in entries:
@@ -146,9 +149,11 @@ class KernelHead:
             transitions = transitions[:1]  # one word for all: its weights need not be copied
         x = torch.from_numpy(np.ascontiguousarray(transitions)).to(self._device)
         k, v, b, gate = (part[x].expand(sequences, *part[x].shape[1:]) for part in self._tensors)
+        # `[S,T,n_h,·]` as `[S,T·n_h,1,·]`: one head, micro-steps one after another
         k, v, b = (part.flatten(1, 2).unsqueeze(2) for part in (k, v, b))
         with torch.no_grad():
             _, final = delta_product(
+                # outputs are not used, so the queries are zero
                 k.new_zeros(()).expand(sequences, tokens, 1, self.head.dim),
                 k,
                 v,
@@ -244,8 +249,10 @@ def _is_closed(head: Head, engine: KernelHead) -> bool:
         return False
     codes = dense_codes(head, "fp64")
     kept = codes.astype(engine.kind)
+    # the exact codes must be numbers of the states' format
     if not codes_are_exact(head, codes) or not np.array_equal(kept, codes):
         return False
+    # every transition on every code, compared with the code that the table names, bit for bit
     for t, images in enumerate(head.code_transitions):
         for i in range(0, len(kept), BATCH):
             part = kept[i : i + BATCH]

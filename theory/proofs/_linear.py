@@ -51,6 +51,7 @@ class CodeReader:
         self.margins = np.full(answers.shape, np.nan)
         self._norms = np.einsum("ce,ce->c", codes, codes)
         self._huge = bool((np.abs(codes) > HUGE).any())
+        # + 0.0 makes -0 into +0, so that equal codes have equal bytes
         texts = np.ascontiguousarray(codes + 0.0).view(np.dtype((np.void, 8 * codes.shape[1])))
         self._distinct = len(np.unique(texts)) == len(codes)
         self._own = [_rows_of(column) for column in answers.T]
@@ -65,6 +66,7 @@ class CodeReader:
         columns = letters if self.by_letter else np.zeros(len(states), dtype=np.int64)
         for column in np.unique(columns[good]).tolist() if self.by_letter else [0]:
             here = good[columns[good] == column] if self.by_letter else good
+            # a state within the safe margin of a code with the expected answer needs no exact look
             doubtful[here] = ~self._surely(states[here], column, expected[here])
         left = np.flatnonzero(doubtful)
         for start in range(0, len(left), DOUBTFUL):
@@ -82,9 +84,12 @@ class CodeReader:
             part = states[start : start + size]
             finite = np.isfinite(part).all(axis=1)
             with np.errstate(all="ignore"):
+                # |x|² is the same for all codes, so it is left out
                 scores = part @ (-2 * self.codes.T) + self._norms  # |x - c|² - |x|²
+                # all rows that float64 cannot tell from the nearest one
                 close = close_rows(part, scores, float(self._norms.max()))
             row = close.argmax(axis=1)
+            # the only close row is the nearest; of several the exact distances decide
             for i in np.flatnonzero(finite & (close.sum(axis=1) != 1)).tolist():
                 rows = np.flatnonzero(close[i])
                 row[i] = rows[nearest_exactly(part[i], self.codes[rows])]
@@ -98,6 +103,7 @@ class CodeReader:
         own = self._own[column]
         if not len(states):
             return np.zeros(0, dtype=bool)
+        # an answer with many codes: the row that seems nearest is tried, and sure only within its margin
         if own is None:
             size = max(ENTRIES // len(self.codes), 1)
             parts = [states[i : i + size] @ (-2 * self.codes.T) for i in range(0, len(states), size)]
@@ -108,6 +114,7 @@ class CodeReader:
         possible = (expected >= 0) & (expected < len(own))
         candidates = own[np.where(possible, expected, 0)]
         sure = np.zeros(len(states), dtype=bool)
+        # each column of the table has one more code for every answer, -1 for none
         for rows in candidates.T:
             sure |= possible & (rows >= 0) & self._within(states, np.maximum(rows, 0), column)
         return sure
@@ -116,6 +123,7 @@ class CodeReader:
         with np.errstate(all="ignore"):
             difference = states - self.codes[rows]
             distance = np.sqrt(np.einsum("be,be->b", difference, difference))
+        # a state that is a code has distance 0 to it, and more to all others if they are distinct
         sure: NDArray[np.bool_] = (difference == 0).all(axis=1) & self._distinct
         left = np.flatnonzero(~sure)
         needed = np.unique(rows[left][np.isnan(self.margins[rows[left], column])])
@@ -131,9 +139,11 @@ class CodeReader:
             part = rows[start : start + size]
             with np.errstate(all="ignore"):
                 squares = ((self.codes[part, None] - self.codes[None]) ** 2).sum(axis=2)
+            # codes with the same answer do not limit the margin
             squares[answers[part, None] == answers[None]] = np.inf
             # |x - c| < |c - c′|/2 for each c′ with another answer: then c is nearer than all of them
             margins = np.sqrt(squares.min(axis=1)) / 2
+            # distances that float64 cannot square without over- or underflow give no margin
             self.margins[part, column] = 0 if self._huge else np.where(margins > TINY, margins, 0)
 
 
@@ -148,6 +158,7 @@ def _rows_of(answers: Indices) -> Indices | None:
     table = np.full((len(counts), counts.max()), -1, dtype=np.int64)
     order = known[np.argsort(answers[known], kind="stable")]
     sorted_answers = answers[order]
+    # each row's number among those of its answer
     first = np.searchsorted(sorted_answers, sorted_answers)
     table[sorted_answers, np.arange(len(order)) - first] = order
     return table
@@ -171,12 +182,15 @@ class LinearHead:
         values, columns = w.values[:, letter], w.columns[:, letter]
         filled = values != 0
         b = np.zeros((w.dim, w.value_dim)) if w.additive is None else w.additive[letter]
+        # a row with two entries, or with one other than 1, computes
         if (filled.sum(axis=0) > 1).any() or (values[filled] != 1).any():
             return None
+        # a row with an entry and a constant adds
         if (filled.any(axis=0) & (b != 0).any(axis=1)).any():
             return None
         # a row has one entry 1 at most, so the sum over its entries is that one's column
         source = np.where(filled.any(axis=0), (columns * filled).sum(axis=0), -1)
+        # entry (i, j) comes from (source of i, j)
         place = source[:, None] * w.value_dim + np.arange(w.value_dim)
         return np.where(source[:, None] < 0, -1, place).ravel(), b.ravel()
 
@@ -185,6 +199,7 @@ class LinearHead:
         w = self.weights
         result = np.zeros((w.dim, w.dim))
         rows = np.arange(w.dim)
+        # the k-th entries of all rows; rows with fewer have zeros there
         for values, columns in zip(w.values[:, letter], w.columns[:, letter], strict=True):
             result[rows, columns] += values
         return result
@@ -210,6 +225,7 @@ class LinearMachine:
         letters = heads[0].weights.values.shape[1]
         self.moves = [self._joint_moves(x) for x in range(letters)]
         places = np.arange(self.form.entries)
+        # idle: every entry comes from its own place
         self.idle = tuple(m is not None and np.array_equal(m[0], places) for m in self.moves)
 
     def initial(self) -> Rows:
@@ -221,6 +237,7 @@ class LinearMachine:
         moves = self.moves[letter]
         if moves is not None:
             source, constants = moves
+            # constants are taken from anywhere and overwritten
             moved = rows.take(np.maximum(source, 0), axis=1)
             if (source < 0).any():
                 moved[:, source < 0] = self.carrier.encode(constants[None])[:, source < 0]
@@ -265,6 +282,7 @@ class LinearMachine:
         if isinstance(self.arithmetic, PerOp):
             return self.arithmetic.affine(head.matrix(letter)[None], H, b)
         pairs = []
+        # Σ_k a_ik H[column k of row i, ·], the sum left exact until it is rounded once
         for values, columns in zip(w.values[:, letter], w.columns[:, letter], strict=True):
             if values.any():
                 pairs.append((values[None, :, None], H.take(columns, axis=1)))
@@ -281,6 +299,7 @@ class LinearMachine:
             moves = head.moves(letter)
             if moves is None:
                 return None
+            # entries of this head begin at `first` of the joint state
             sources.append(np.where(moves[0] < 0, -1, moves[0] + first))
             constants.append(moves[1])
             first += head.entries
@@ -317,6 +336,7 @@ def _carrier(arithmetic: Rounded) -> Carrier:
     target = arithmetic.values
     if isinstance(target, FloatFormat):
         largest = float(target.max_finite)
+        # eight bits and bfloat16's exponents hold every value of such a format
         if target.precision <= 8 and target.min_exponent >= -126 and largest < 2.0**127:
             return Carrier("bf16", np.dtype(np.uint16))
         if target.name in ("bf16", "fp16"):
@@ -333,6 +353,7 @@ def round_head(head: Head, code: int, arithmetic: Rounded) -> LinearHead:
         weights = head_weights(head, target, arithmetic.mode)
         initial = dense_codes(_only(head, code), target, mode=arithmetic.mode)[0]
         return LinearHead(weights, initial)
+    # of sets of values that are no floats, the weights must be float64 numbers first
     exact = head_weights(head, "fp64")
     initial = dense_codes(_only(head, code), "fp64")[0]
     if not exact.exact:

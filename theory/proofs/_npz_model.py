@@ -65,6 +65,8 @@ def factor_head(arrays: Mapping[str, Any], A: Floats, B: Floats, H0: Floats, nam
     transitions = []
     for x in range(letters):
         product = float(gate[x]) * np.eye(n)
+        # C_count···C_1 · gate, C = I - β v vᵀ, in float64: near
+        # enough to A to show that the factors belong to it
         for j in range(int(count[x])):
             product = product - beta[x, j] * np.outer(vector[x, j], vector[x, j] @ product)
         if not np.abs(product - A[x]).max() <= CLOSE * max(1.0, np.abs(A[x]).max()):
@@ -146,6 +148,7 @@ class NpzModel:
         """
         codes = self.codes.reshape(len(self.codes), -1)
         table = answers.of_states(self._name_outputs(answers))
+        # one column suffices where the answer does not depend on the letter
         if (table == table[:, :1]).all() and not answers.by_letter:
             table = table[:, :1]
         return CodeReader(codes, table)
@@ -159,6 +162,7 @@ class NpzModel:
         return CodeReader(self.codes.reshape(len(self.codes), -1), self._name_outputs(answers))
 
     def _name_outputs(self, answers: Answers) -> Indices:
+        # names that the automaton has no meaning for stand for nothing
         return np.where(self.decode >= len(answers.meaning), -1, self.decode)
 
     def kernel_head(self) -> Head:
@@ -172,6 +176,7 @@ class NpzModel:
             arithmetic: `per_step` or `per_op`.
         """
         letters, n = self.A.shape[:2]
+        # `[n,letters,n]`: the k-th entry of each row is in column k
         values = np.ascontiguousarray(np.moveaxis(arithmetic.round(self.A), 2, 0))
         columns = np.broadcast_to(np.arange(n)[:, None, None], (n, letters, n)).copy()
         B = arithmetic.round(self.B) if self.B.any() else None
@@ -292,6 +297,7 @@ def _numbers(array: NDArray[Any], key: str, name: str) -> NDArray[Any]:
 def _keeps_numbers(array: NDArray[Any], converted: NDArray[Any]) -> bool:
     """True where a conversion changed no number (a number that is not finite is another matter)."""
     if array.dtype.kind == "f":
+        # a NaN differs from itself; it is refused elsewhere
         return bool((np.isnan(array) | (array == converted.astype(array.dtype))).all())
     return array.astype(object).ravel().tolist() == [int(x) for x in converted.ravel().tolist()]
 

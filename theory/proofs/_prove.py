@@ -144,7 +144,9 @@ def prove(
         return replace(named, identify=lambda: proof_digest(model, automaton, name, meant))
 
     try:
+        # a proof by codes or regions needs no list of states
         quick = quick_proof(model, automaton, parsed, max_states, max_seconds) if method == "auto" else None
+        # nothing is accepted before a second program has seen it
         accepted = None if quick is None else _accept_proof(quick)
     except KeyboardInterrupt:
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", INTERRUPTED, 0)
@@ -184,6 +186,7 @@ def prove(
 
     outcome = search.run(
         max_states=max_states,
+        # the clock of the whole call, not of the search alone
         max_seconds=max_seconds,
         progress=progress,
         save=save,
@@ -201,6 +204,7 @@ def prove(
             save(search)
         return Proof("unknown", *facts, why, place.depth, resumed=resumed)
 
+    # a closed search is not a verdict yet: its pairs are shown to be an invariant on another way
     again = replace(
         proof, derive_again=lambda: derive_again(search, machine, deadline=deadline, progress=progress)
     )

@@ -67,6 +67,7 @@ def _by_codes(
     lrnn: LRNN, answers: Answers, arithmetic: Any, max_states: int, max_seconds: float | None
 ) -> Proof | None:
     """Codes closed in the arithmetic; then the covering by its checker, else all joint codes."""
+    # first: every head maps codes to codes, bit for bit
     if isinstance(arithmetic, Kernel):
         closed = kernel_codes_are_closed(lrnn, arithmetic)
     else:
@@ -91,6 +92,7 @@ def _by_codes(
             lrnn, answers, arithmetic
         )
 
+    # then: the covering, which the checker proves, stands for joint codes that are too many to list
     if same and lrnn.covering is not None:
         found = check(lrnn)
         if found.verdict != "valid":
@@ -100,6 +102,7 @@ def _by_codes(
         return Proof(
             "equivalent", automaton, "", "codes", count, 0, answers.kind, reason, certify=certify, derive_again=again
         )  # fmt: skip
+    # else all joint codes reached, by the tables alone
     search = StateSearch(CodeMachine(lrnn, answers), automaton)
     outcome = search.run(max_states=max_states, max_seconds=max_seconds)
     if outcome.stopped == INTERRUPTED:
@@ -177,6 +180,7 @@ def rule_proof(form: Realisation, automaton: Automaton, arithmetic: Any) -> Proo
         found = check(document)
     except MirrormataError:
         return None
+    # formats that the checker has found, whatever the construction says
     if found.verdict != "valid" or not (exact or dtype in document["summary"]["formats"]):
         return None
     kind = form.kind

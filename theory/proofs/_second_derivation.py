@@ -108,6 +108,7 @@ class MatricesAlone:
             H = states[:, first : first + head.entries].reshape(-1, w.dim, w.value_dim)
             b = None if w.additive is None else w.additive[letter]
             if w.dim > DENSE:
+                # too wide for dense matrices: the machine's own sums, read again all the same
                 return self._sparsely(states, letter)
             parts.append(self._product(head.matrix(letter), H, b).reshape(len(H), -1))
             first += head.entries
@@ -152,7 +153,9 @@ def derive_again(
     alone: Alone = MatricesAlone(machine) if isinstance(machine, LinearMachine) else StepperAlone(machine)
     words = search.store.words[: search.place.count]
     rows, states = search.form.rows(words), search.form.states(words)
+    # pairs as bytes, sorted, so that membership is a search
     known = np.sort(_keys(rows, states))
+    # the initial pair is among them
     if not _within(known, _keys(alone.initial(), np.array([automaton.start]))).all():
         raise DisagreementError("the initial state is not among the states that the search has found")
     told = time.monotonic()
@@ -165,6 +168,7 @@ def derive_again(
             if progress is not None and now - told > 1:
                 progress(first, len(rows))
                 told = now
+            # from each of them each letter leads to one of them, with the right answer on the way
             after, said = alone.step(part, x)
             moved = image[before]
             right = answers.right(np.full(len(part), x), before, moved)
@@ -172,6 +176,7 @@ def derive_again(
             wrong = np.flatnonzero(~closed | (said != right))
             if wrong.size:
                 found = int(wrong[0])
+                # the search knows a word that leads to the pair, and the letter makes it wrong
                 word = (*search.store.word(first + found), x)
                 what = (
                     "the answer is wrong" if closed[found] else "the state is none that the search has found"
@@ -190,6 +195,7 @@ def _run_straight(
     """Random words, and the longest by which a pair was found, from the start with the stepper's own states."""
     automaton, draw = search.automaton, np.random.default_rng(0)
     words = [draw.integers(0, len(automaton.letters), STRAIGHT) for _ in range(STRAIGHT_WORDS)]
+    # the last pair found has a longest word
     for word in (np.array(search.store.word(search.place.count - 1), dtype=np.int64)[:LONGEST], *words):
         states, q = machine.stepper.initial(1), automaton.start
         for t, x in enumerate(word.tolist()):
@@ -219,6 +225,7 @@ def _search_again(search: StateSearch, machine: StepperMachine, deadline: float 
     order: list[tuple[Rows, int, int, int]] = [(first, automaton.start, -1, -1)]
     """State, automaton's state, the place that it was found from, and the letter."""
     seen, i, count = {(first.tobytes(), automaton.start)}, 0, search.place.count
+    # invariant: all letters of the pairs before i have been followed, with right answers
     while i < len(order):
         if deadline is not None and time.monotonic() > deadline:
             raise OutOfTimeError(i, count)
@@ -227,7 +234,9 @@ def _search_again(search: StateSearch, machine: StepperMachine, deadline: float 
             after, said = alone.step(row, x)
             moved = int(image[before])
             right = int(machine.answers.right(np.array([x]), np.array([before]), np.array([moved]))[0])
+            # a pair too many would show that the search had missed one
             if int(said[0]) != right or len(order) > count:
+                # the word, back from place to place
                 letters, at = [x], i
                 while at:
                     _, _, at, letter = order[at]
@@ -264,6 +273,7 @@ def kernel_codes_alone(
             done += len(images)
             for code, image in enumerate(images.tolist()):
                 after = engine.run(codes[code : code + 1], np.array([[t]]))[0]
+                # the kernel's states have no -0
                 if after.tobytes() != (codes[image] + engine.kind(0)).tobytes():
                     raise DisagreementError(
                         f"{lrnn.automaton.name}: head {h}, code {code}, transition {t}: alone the kernel gives other bits than "
@@ -291,6 +301,7 @@ def _reason(machine: LinearMachine | StepperMachine) -> str:
 def _keys(rows: NDArray[Any], states: Indices) -> NDArray[np.void]:
     """Pairs as fixed strings of bytes, which are sorted and searched."""
     bits = np.ascontiguousarray(rows).view(np.uint8).reshape(len(rows), -1)
+    # bytes in the order of the numbers
     number = np.ascontiguousarray(states.astype(">u4")[:, None]).view(np.uint8)
     joined = np.ascontiguousarray(np.concatenate([bits, number], axis=1))
     return joined.view(np.dtype((np.void, joined.shape[1]))).ravel()
@@ -315,6 +326,7 @@ def replay_word(machine: Any, automaton: Automaton, word: tuple[int, ...]) -> tu
         before, state = state, int(automaton.transitions[x, state])
         said = stepper.answer(x)
         right = int(answers.right(np.array([x]), np.array([before]), np.array([state]))[0])
+        # all answers but the last are right, and the last is wrong
         if (said == right) != (t < len(word) - 1):
             shown = word_text(automaton, word)
             raise DisagreementError(

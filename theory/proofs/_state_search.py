@@ -40,6 +40,7 @@ def chain_letter(machine: Machine, transitions: Indices) -> int | None:
     kept = [
         idle and np.array_equal(row, identity) for idle, row in zip(machine.idle, transitions, strict=True)
     ]
+    # an answer that depends on the letter would have to be looked at for the other letters too
     if machine.reads_letters or len(kept) - sum(kept) != 1:
         return None
     return kept.index(False)
@@ -54,6 +55,7 @@ def advance_chain(search: StateSearch, letter: int, limit: int) -> tuple[bool, t
     place, store, form, machine = search.place, search.store, search.form, search.machine
     last = store.words[place.done : place.done + 1]
     idle = [x for x in range(len(machine.idle)) if x != letter]
+    # an idle letter leads the first pair back to itself, so the word of that letter alone asks for its answer
     if idle and not search.start_is_read:
         search.start_is_read = True
         start = form.states(store.words[:1])
@@ -63,14 +65,17 @@ def advance_chain(search: StateSearch, letter: int, limit: int) -> tuple[bool, t
     rows = _ahead(machine, form.rows(last), letter, length)
     if rows is None:
         return False, None
+    # twice as many next time while all guesses hold, else twice as many as held
     search.ahead = min(2 * search.ahead, AHEAD) if len(rows) == length else max(2 * len(rows), 64)
     states = _orbit(search.automaton.transitions[letter], int(form.states(last)[0]), len(rows))
     words = form.pack(rows, states)
+    # node k + 1 of a chain is found from node k
     parents = np.arange(place.done, place.done + len(rows), dtype=np.int32)
     letters = np.full(len(rows), letter, dtype=np.int32)
     unread = store.add(words, parents, letters)
     new = len(unread)  # the first ones: after a state met before come such states
     unread = search.with_start(words[: new + 1], unread)  # what is met again first may be the start
+    # the automaton's states before each letter
     before = np.concatenate([form.states(last), states[:-1]])
     wrong = machine.first_wrong(
         rows[unread], letters[unread].astype(np.int64), before[unread], states[unread]
@@ -89,17 +94,21 @@ def _ahead(machine: Machine, row: Rows, letter: int, length: int) -> Rows | None
     before = np.concatenate([row, guesses[:-1]])
     after = machine.step(before, letter)
     # while the guesses before are right, so is the true step from the last of them: one more than was guessed
+    # a guess is verified where it is, bit for bit, the step
+    # of the guess before; the first that is not ends the run
     missed = np.flatnonzero((after != guesses).any(axis=1))
     return after[: missed[0] + 1] if missed.size else after
 
 
 def _orbit(image: Indices, state: int, length: int) -> Indices:
     """The states after 1, ..., `length` letters: a path, then a cycle over and over."""
+    # found[t] is the state after t letters, `place` the t of each state
     found, place = [state], {state: 0}
     while (state := int(image[state])) not in place:
         place[state] = len(found)
         found.append(state)
     times = np.arange(1, length + 1)
+    # from `first` on, the states repeat with the period
     first, period = place[state], len(found) - place[state]
     return np.array(found)[np.where(times < first, times, first + (times - first) % period)]
 
@@ -108,7 +117,9 @@ def guess_pairs(A: Floats, b: Floats, h: Floats, fmt: FloatFormat, length: int) 
     """h ← rnd(A h + b) in two dimensions, `[length, 2]`; ties, overflow and underflow may come out wrong."""
     (p, q), (r, s) = A.tolist()
     (x, y), (e, f) = h.tolist(), b.tolist()
+    # in float64, of 53 bits, K = 2^s + 1 with s = 53 - precision splits off the format's bits
     K = 2.0 ** (53 - fmt.precision) + 1  # Veltkamp: rounds to the format's bits
+    # [[p, -r], [r, p]] is multiplication by p + ri
     if p == s and q == -r and e == f == 0:
         return _guess_rotations(complex(p, r), complex(x, y), complex(K), length)
     xs, ys = [0.0] * length, [0.0] * length
@@ -142,6 +153,7 @@ class NodeForm:
 
     def __init__(self, dtype: np.dtype[np.unsignedinteger], entries: int) -> None:
         self.dtype, self.entries = dtype, entries
+        # the state's bytes and four for the automaton's state, in whole words of eight
         self.width = (entries * dtype.itemsize + 4 + 7) // 8
 
     def pack(self, rows: NDArray[np.unsignedinteger], states: Indices) -> Words:
@@ -188,6 +200,7 @@ class NodeStore:
 
     def add(self, words: Words, parents: NDArray[np.int32], letters: NDArray[np.int32]) -> Indices:
         """Numbers the rows that are new, each once, in their order; gives their places among the given rows."""
+        # two different rows of one hash: another hash, until there are none
         while (places := self._new(words)) is None:
             self._rehash()
         first, self.count = self.count, self.count + len(places)
@@ -204,6 +217,7 @@ class NodeStore:
     def word(self, node: int) -> tuple[int, ...]:
         """The letters by which a node was found."""
         word: list[int] = []
+        # the first node has no parent
         while self._parents[node] >= 0:
             word.append(int(self._letters[node]))
             node = int(self._parents[node])
@@ -217,15 +231,18 @@ class NodeStore:
         known = np.flatnonzero(found >= 0)
         if (self._words[found[known]] != words[known]).any():
             return None
+        # the rest is new to the table, but may stand among the given rows twice
         unknown = np.flatnonzero(found < 0)
         if not unknown.size:
             return unknown
         places: Indices = unknown
         ordered = np.sort(keys[unknown])
         if (ordered[1:] == ordered[:-1]).any():
+            # of equal hashes the first row stands for all, if the rows are equal too
             _, first, inverse = np.unique(keys[unknown], return_index=True, return_inverse=True)
             if (words[unknown] != words[unknown[first[inverse]]]).any():
                 return None
+            # in the order given, so that numbering does not depend on hashes
             places = unknown[np.sort(first)]
         self._index.add(keys[places])
         return places
@@ -233,6 +250,7 @@ class NodeStore:
     def _hash(self, words: Words) -> Words:
         hashes = np.full(len(words), self._seed, dtype=np.uint64)
         for column in words.T:
+            # the finaliser of SplitMix64, with each word mixed in before it
             hashes ^= column
             for shift, factor in zip((30, 27), _MIX, strict=True):
                 hashes ^= hashes >> np.uint64(shift)
@@ -242,6 +260,7 @@ class NodeStore:
 
     def _rehash(self) -> None:
         """Another hash function, for all nodes (never met but by construction)."""
+        # 2^64 divided by the golden ratio, odd, so every seed is met before one returns
         self._seed += np.uint64(0x9E3779B97F4A7C15)
         self._index = KeyIndex()
         keys = self._hash(self.words)
@@ -347,6 +366,7 @@ class StateSearch:
         self.store = NodeStore(self.form.width)
         first = self.form.pack(machine.initial(), np.array([automaton.start]))
         self.store.add(first, np.array([-1], dtype=np.int32), np.array([-1], dtype=np.int32))
+        # one node, not followed; the level of the empty word ends with it
         self.place = Place(1, 0, 1, 0, 0)
         self.start_is_read = False
         """Whether a word has led back to the first pair, so that its answer was looked at."""
@@ -373,6 +393,8 @@ class StateSearch:
         saved = told
         self._deadline = None if max_seconds is None else (told if began is None else began) + max_seconds
         try:
+            # invariant: every letter of the first `done` nodes leads to
+            # a node in the store, and all answers on the way were right
             while self.place.done < self.place.count:
                 if self.place.count >= max_states:
                     return self._stop(f"`max_states` {max_states:,} reached", save)
@@ -387,6 +409,7 @@ class StateSearch:
                 read = self.start_is_read
                 word = self._advance(max_states)
                 if word is not None:
+                    # a counterexample counts what was seen, followed or not
                     self.place = replace(self.place, count=self.store.count)
                     return Outcome("counterexample", self.place, word)
         except OutOfTimeError:
@@ -427,6 +450,7 @@ class StateSearch:
                 return word
             self._chain = None
         most = min(self.at_once, max_states - place.count)
+        # nodes of one level alone, so that the first wrong word found is a shortest one
         stop = min(place.level_end, place.done + max(most // max(letters, 1), 1))
         nodes = self.store.words[place.done : stop]
         states, rows = self.form.states(nodes), self.form.rows(nodes)
@@ -436,6 +460,8 @@ class StateSearch:
         for x in range(letters):
             after = delta[x, states]
             if self.machine.idle[x] and not self.machine.reads_letters:
+                # elsewhere an idle letter leads back to the pair itself;
+                # at the first node that is how its answer is asked for
                 moved = np.flatnonzero(
                     (after != states) | (parents == 0)
                 )  # the others' pairs are known and read
@@ -446,6 +472,8 @@ class StateSearch:
             sources.append(parents)
         words, source = _join_parts(parts, self.form.width), np.concatenate([parents[:0], *sources])
         letter = np.repeat(np.arange(letters, dtype=np.int32), [len(s) for s in sources])
+        # answers that depend on the letter are looked at for
+        # every step, also for those that lead to known pairs
         if self.machine.reads_letters:
             before = self.form.states(self.store.words)[source]
             wrong = self._wrong(words, letter, before)
@@ -453,6 +481,7 @@ class StateSearch:
                 return (*self.store.word(int(source[wrong])), int(letter[wrong]))
         unread = self.store.add(words, source, letter)
         if not self.machine.reads_letters:
+            # answers of a pair are looked at once, when it is found
             unread = self.with_start(words, unread)
             before = self.form.states(self.store.words[source[unread]])
             wrong = self._wrong(words[unread], letter[unread], before)
@@ -469,6 +498,7 @@ class StateSearch:
         """
         if self.start_is_read:
             return unread
+        # only the first return to the start needs a look
         back = np.flatnonzero((words == self.store.words[:1]).all(axis=1))[:1]
         self.start_is_read = bool(back.size)
         return np.sort(np.concatenate([unread, back]))
@@ -476,7 +506,9 @@ class StateSearch:
     def count_chain(self, new: int, *, closed: bool) -> None:
         """Counts states of a chain that were found; `closed`: the step after the last leads to a known state."""
         place, letters = self.place, len(self.automaton.transitions)
+        # the step that closes the chain was followed too, and found nothing new
         followed = new + closed
+        # every state of a chain is a level of its own
         self.place = Place(
             place.count + new, place.done + followed, place.count + new, place.depth + followed,
             place.steps + letters * followed,
@@ -494,6 +526,7 @@ class StateSearch:
 
     def _move_place(self, done: int, steps: int) -> Place:
         place = replace(self.place, count=self.store.count, done=done, steps=self.place.steps + steps)
+        # the level is followed: words one letter longer are right, and what was found since is the next level
         if done == place.level_end:
             place = replace(place, depth=place.depth + 1, level_end=place.count)
         return place

@@ -70,6 +70,7 @@ def resume_search(search: StateSearch, path: str | Path, digest: str, deadline: 
             raise none
         if not set(_ARRAYS) <= set(headers):  # of another version, which is told from its format
             return
+        # sizes that fit each other and types that are expected, before anything is read
         count, width = headers["parents"].shape[:1], headers["words"].shape[1:2]
         sizes = {"words": (*count, *width), "parents": count, "letters": count, "place": (5,)}
         wanted = {key: ArrayHeader(sizes.get(key, ()), np.dtype(kind)) for key, kind in _ARRAYS.items()}
@@ -94,19 +95,24 @@ def resume_search(search: StateSearch, path: str | Path, digest: str, deadline: 
     if words.shape != (count, search.form.width) or count < 1:
         raise none
     inside = 0 <= done <= level_end <= count and depth >= 0 and steps >= 0
+    # every pair but the first was found from an earlier one
     earlier = (parents[1:] >= 0) & (parents[1:] < np.arange(1, count)) & (letters[1:] >= 0)
     if not inside or not earlier.all() or (letters >= len(search.automaton.letters)).any():
         raise damaged
     words = _step_again(search, words, parents, letters, damaged, deadline)
+    # the length of the word that led to each pair
     lengths = np.zeros(count, dtype=np.int64)
     for i, parent in enumerate(parents.tolist()[1:], 1):
         lengths[i] = lengths[parent] + 1
+    # pairs whose words have at most `depth` letters, and fewer than `depth`
     counted = int(np.searchsorted(lengths, depth, side="right"))
     begun = int(np.searchsorted(lengths, depth, side="left"))
+    # lengths rise, the level ends with them, and what is followed ends in that level
     if (np.diff(lengths) < 0).any() or level_end != counted or not begun <= done <= level_end:
         raise damaged
     rest = slice(1, None)  # the first pair is there
     search.store.add(words[rest], parents[rest], letters[rest])
+    # no pair stands in the file twice, and the first is the initial one
     if search.store.count != count or not np.array_equal(words[0], search.store.words[0]):
         raise damaged
     search.place = Place(count, done, level_end, depth, steps)
@@ -134,6 +140,7 @@ def _step_again(
     while first < len(words):
         stop = len(words)
         if numbered:  # the new numbers of all parents must be known
+            # up to the first pair whose parent has no new number yet
             stop = first + int(np.argmax(np.append(parents[first:] >= first, True)))
         for start in range(first, stop, size):
             if deadline is not None and time.monotonic() > deadline:
@@ -141,6 +148,7 @@ def _step_again(
             part = slice(start, min(start + size, stop))
             before = words[parents[part]]
             again = np.empty_like(before)
+            # letter by letter: the step of the machine, the automaton's step, and the answer on the way
             for x in np.unique(letters[part]).tolist():
                 here = np.flatnonzero(letters[part] == x)
                 after = delta[x, form.states(before[here])]

@@ -42,14 +42,17 @@ class StepperMachine:
         self.reads_letters = True
         self.idle = (False,) * len(answers.automaton.letters)
         self._like = stepper.initial(1)
+        # one sequence beside two shows which axis of each array counts the sequences
         one, two = list(_arrays(self._like, self._like)), list(_arrays(stepper.initial(2), self._like))
         if not one:
             raise InputError("the stepper's states have no arrays; one at least is needed")
         self._axes = [_sequence_axis(a, b) for a, b in zip(one, two, strict=True)]
         self._first = [np.moveaxis(a, axis, 0) for a, axis in zip(one, self._axes, strict=True)]
+        # bytes of a sequence in each array, and where they end in a row
         widths = [a[0].nbytes for a in self._first]
         self._ends = np.cumsum([0, *widths]).tolist()
         self.form = NodeForm(np.dtype(np.uint8), self._ends[-1])
+        # a first step, so that a stepper whose states change form is refused before the search
         if (
             isinstance(stepper, GuardedStepper)
             and self.idle
@@ -65,6 +68,7 @@ class StepperMachine:
 
     def step(self, rows: Rows, letter: int) -> Rows:
         """The bytes of the states after a letter."""
+        # not side by side: the bits may depend on how many there are
         if self._one_by_one and len(rows) > 1:
             return np.concatenate([self.step(rows[i : i + 1], letter) for i in range(len(rows))])
         letters = np.full(len(rows), letter, dtype=np.int64)
@@ -94,6 +98,7 @@ class StepperMachine:
         """The bits of states of the stepper `[sequences, bytes]`; `InputError` where they have another form than the first."""
         parts = []
         for array, axis, like in zip(_arrays(states, self._like), self._axes, self._first, strict=True):
+            # the sequences first, then all that belongs to one
             fits = array.ndim == like.ndim and array.shape[axis] == sequences
             part = np.moveaxis(array, axis, 0) if fits else array
             if not fits or part.dtype != like.dtype or part.shape[1:] != like.shape[1:]:
@@ -168,6 +173,7 @@ def _rebuilt(like: Any, arrays: Iterator[NDArray[Any]]) -> Any:
 
 def _sequence_axis(one: NDArray[Any], two: NDArray[Any]) -> int:
     if one.ndim == two.ndim:
+        # the only axis that grows from 1 to 2
         differ = [i for i, (a, b) in enumerate(zip(one.shape, two.shape, strict=True)) if a != b]
         if len(differ) == 1 and one.shape[differ[0]] == 1 and two.shape[differ[0]] == 2:
             return differ[0]

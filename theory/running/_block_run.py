@@ -45,9 +45,12 @@ def carrier(heads: Sequence[Head], weights: Sequence[HeadWeights], fmt: FloatFor
             return None
         largest = max((abs(x) for x in numbers if isinstance(x, int)), default=0)
         added = 0.0 if w.additive is None else float(np.abs(w.additive).max(initial=0.0))
+        # Σ_j |A_ij| max|H| + |B_i|, over all rows and letters
         bound = max(bound, float(np.abs(w.values).sum(axis=0).max(initial=0.0)) * largest + added)
+        # a code that the format does not hold is rounded, and then nothing is exact
         if largest > INTEGER_RANGES[fmt.name]:
             return None
+    # float32 has every integer that can occur, and takes half the memory
     if fmt.name != "fp64" and bound <= INTEGER_RANGES["fp32"]:
         return np.dtype(np.float32)
     return np.dtype(np.float64) if bound <= INTEGER_RANGES["fp64"] else None
@@ -85,6 +88,7 @@ def block_length(entries: int, sequences: int, length: int, block: int | None) -
     """Tokens a block, for a chunk `[sequences, length]` of states with so many entries; `block` if it is given."""
     if block is not None:
         return max(min(block, length), 1)
+    # so many lanes fill the cache; a block is what is left of the length for each of them
     lanes = max(LANE_ENTRIES // entries, 1)
     return min(max(length * sequences // lanes, SHORTEST_BLOCK), max(length, 1))
 
@@ -95,6 +99,7 @@ def lanes_of(
     """A chunk `[sequences, T]` as lanes side by side: letters `[block, lanes]`, first codes, expected codes."""
     length = letters.shape[1]
     whole = length - length % block
+    # whole blocks, then the tokens that are left as one short block
     for start, stop, size in [(0, whole, block), (whole, length, length - whole)]:
         if stop == start:
             continue
@@ -139,6 +144,7 @@ class HeadRun:
     def agrees(self, letters: Indices, starts: Indices, rows: Indices) -> bool:
         """True where every state equals, bit for bit, the code of its row; letters and rows are `[block, lanes]`."""
         H = self.expected_codes(starts)
+        # where the rows of each lane begin in the flat states
         base = (np.arange(len(starts)) * self.shape[0])[:, None]
         for x, row in zip(letters, rows, strict=True):
             H = self.step(H, x, base)
@@ -151,10 +157,12 @@ class HeadRun:
         flat = H.reshape(-1) if self.shape[1] == 1 else H.reshape(-1, self.shape[1])
         result: NDArray[Any] | None = None
         for columns, values in zip(self.columns, self.values, strict=True):
+            # row of H that the k-th entry of each row meets, lane by lane
             place = columns.take(x, axis=0)
             place += base
             term = flat.take(place, axis=0).reshape(H.shape)
             if not self.unit:
+                # if all values are 1 the product is the term itself
                 term *= values.take(x, axis=0)[:, :, None]
             result = term if result is None else np.add(result, term, out=result)
         if result is None:
@@ -184,6 +192,7 @@ def joint_transitions(lrnn: LRNN) -> Indices:
     rows, automaton = lrnn.decode, lrnn.automaton
     images = [head.code_transitions[:, rows[:, h + 1]] for h, head in enumerate(lrnn.layers[-1].heads)]
     keys = _keys([rows[:, h + 1] for h in range(len(images))], lrnn)
+    # joint codes as numbers, sorted, and the images looked up among them
     order = np.argsort(keys, kind="stable")
     wanted = _keys(images, lrnn)
     place = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(rows) - 1)
@@ -210,6 +219,7 @@ def _keys(columns: list[Indices], lrnn: LRNN) -> NDArray[Any]:
     size = 1
     for head in lrnn.layers[-1].heads:
         size *= len(head.codes)
+    # numbers beyond 62 bits are Python's
     if size > 2**62:
         key = key.astype(object)
     for column, head in zip(columns[1:], lrnn.layers[-1].heads[1:], strict=True):
@@ -224,6 +234,7 @@ def follow(table: Indices, letters: NDArray[Any], current: Indices) -> Indices:
     table = np.ascontiguousarray(table, dtype=np.int64)
     if sequences >= SIDE_BY_SIDE:
         flat = table.reshape(-1)
+        # the entry of (letter, point) in the flat table is letter · points + point
         offsets = np.ascontiguousarray(letters.T).astype(np.int64) * table.shape[1]
         by_token = np.empty((length, sequences), dtype=np.int64)
         for offset, after in zip(offsets, by_token, strict=True):
@@ -231,6 +242,7 @@ def follow(table: Indices, letters: NDArray[Any], current: Indices) -> Indices:
             current = flat.take(offset, out=after, mode="clip")
         points[:] = by_token.T
         return points
+    # few sequences: a list for each letter, read one point after another
     images: list[Any] = table.tolist() if table.size <= LISTED else [memoryview(image) for image in table]
     for s in range(sequences):
         point = int(current[s])

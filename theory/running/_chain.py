@@ -88,16 +88,20 @@ class Factors:
         """The states `[tokens, dim]` after one token each."""
         H = H.copy()
         p = self.written.shape[1]
+        # where each row of H begins in the flat array, so that partners are taken row by row
         rows = np.arange(0, H.size, H.shape[1])[:, None]
         u, v = H[:, :p], H[:, p:]
         for partner in self.swaps:  # s = H_i - H_j, and H_i ← H_i - s; for the partner j it is -s
             u -= u - H.reshape(-1)[rows + partner]
         if v.shape[1]:
+            # v ← (I - e_j e_jᵀ) v for each entry, then swaps of
+            # entry j of u with entry j of v: v is the old u, u is 0
             v -= self.beta * v
             s = self.beta * (u - v)
             u -= s
             v += s
         else:
+            # without a second half u itself is erased
             u -= self.beta * u
         u += self.written
         return H
@@ -120,6 +124,7 @@ class ChainStepper:
         self.transitions = form.automaton.transitions
         self.letter_of = np.full(2 ** form.bits.shape[1], -1, dtype=np.int64)
         codes = self.code(form.bits)
+        # the register holds the number of a letter's map; zeros are no letter
         self.letter_of[codes[codes > 0]] = form.like[codes > 0]
 
     @staticmethod
@@ -177,7 +182,9 @@ class ChainStepper:
         """The register after letters: the oldest erased, turned by swaps, the new one's bits written in front."""
         bits, moves = self.form.bits[x], self.form.moves[x]
         H = register[moves]
+        # the oldest letter's row, with a projection
         H[:, -1] -= H[:, -1]
+        # swaps from the back to the front carry the empty row past all others
         for j in reversed(range(H.shape[1] - 1)):
             s = H[:, j] - H[:, j + 1]
             H[:, j] -= s
@@ -199,17 +206,20 @@ class ChainStepper:
         code = self.code(register)
         letters = self.letter_of[code]
         moves = form.moves[x]
+        # bits that name no letter, or a newest letter that was not the one just read
         wrong: Mask = ((code > 0) & (letters < 0)).any(axis=1) | (moves & (letters[:, 0] != form.like[x]))
         new = form.window_states(letters, start, form.window)
         if form.levels == 0:
             state = new.argmax(axis=1)[:, None]
             return state, state, wrong
+        # before the token: the rows from the second on where it moved the register, else the newest ones
         before = np.where(moves[:, None], letters[:, 1:], letters[:, :-1])
         old = form.window_states(before, start, form.window)
         wrong = wrong | (new.sum(axis=1) > form.sizes[0]) | (old.sum(axis=1) > form.sizes[0])
         return self._fill(old), self._fill(new), wrong
 
     def _fill(self, states: Mask) -> Indices:
+        # more states than there can be are cut off, so that a wrong run can go on
         size = self.form.sizes[0]
         return with_phantoms(states & (np.cumsum(states, axis=1) <= size), size)
 
@@ -221,14 +231,18 @@ class ChainStepper:
         `old` and `new` are this level's sets. On the last level the first one is not known after a reset, nor needed.
         """
         p, size = acts.images.shape[1], self.form.sizes[level + 1]
+        # a level's state is an indicator, of zeros and ones
         wrong: Mask = ((H != 0) & (H != 1)).any(axis=1)
         after = H[:, :p] == 1
+        # entry j went to images[j], so there it is found again
         back = np.take_along_axis(after, acts.images, axis=1)  # P^{-1} u
         if self.form.keeps_old(level):
+            # after a reset the old indicator is v
             back = np.where(acts.permutes[:, None], back, H[:, p:] == 1)
         elif level < self.form.levels - 1:  # nothing resets
             wrong = wrong | ~acts.permutes
         else:
+            # the last level without a second half: the old set is not known, and nobody reads it
             back = after
         for indicator in (back, after):
             wrong = wrong | (indicator.sum(axis=1) != size)
@@ -288,6 +302,7 @@ def _run_part(
         for letters in tokens:
             register = stepper.shift(register, letters)
             registers.append(register)
+    # top sets of all tokens at once, as they depend on the register alone
     told: Floats = np.zeros((len(x), 0, 1), dtype=stepper.number)
     if registers:
         told = np.concatenate(registers)
@@ -299,6 +314,7 @@ def _run_part(
         factors = Factors.of(acts, stepper.number)
         history = np.empty((length, *H.shape), dtype=H.dtype)
         for t in range(length):
+            # the recurrence itself, token by token
             history[t] = H = factors.of_tokens(slice(t * count, (t + 1) * count)).apply(H)
         levels.append(H)
         old, new, broken = stepper.read_level(i, history.reshape(len(x), -1), acts, old, new)

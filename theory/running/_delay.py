@@ -114,15 +114,20 @@ class DelayStepper:
         number, size = np.zeros(d, dtype=np.int64), 1
         for layer in form.counter.layers:
             self.reads.append(np.zeros(size, dtype=np.int64))
+            # what the layer reads at each phase, by the number that the codes of the layers below make then
             self.reads[-1][number] = layer.reads
             for head in layer.heads:
                 number, size = number * len(head.codes) + head.code_at, size * len(head.codes)
         self.phases = np.zeros(size, dtype=np.int64)
+        # the phase by the codes of all layers
         self.phases[number] = np.arange(d)
+        # φ ↦ j, the place of token t in its block: 1, ..., m, and m at phase 0
         self.position = (np.arange(d) - 1) % m + 1
+        # the slots, t mod 2m, of the tokens of the current block and of the one before
         slots = (np.arange(d) - self.position)[:, None] + np.arange(1, m + 1)
         self.slots_now, self.slots_before = slots % d, (slots - m) % d
         self.images = np.concatenate([form.points, np.arange(form.degree)[None]])  # token -1 is the identity
+        # P_x h is h taken along the inverse of p_x
         self.inverses = np.argsort(self.images, axis=1)
         self.codes, self.code_states = form.codes
         self.index = RowIndex(self.codes)
@@ -150,11 +155,13 @@ class DelayStepper:
         buffer = np.zeros((*tokens.shape, len(self.form.points)), dtype=np.float32)
         s, slot = np.nonzero(tokens >= 0)
         buffer[s, slot, tokens[s, slot]] = 1
+        # after whole periods every counter is at its first code
         counters = tuple(
             np.repeat(head.codes[:1], count, axis=0) for heads in self.counting for head in heads
         )
         last = round_array(self.codes[code], self.fmt)
         phase = np.zeros(count, dtype=np.int64)
+        # equal points are no swap
         nothing = np.zeros((2, count, m, self.form.budget), dtype=np.int64)
         return DelayState(counters, buffer, last, phase, tokens[:, self.slots_now[0]], nothing)
 
@@ -170,6 +177,7 @@ class DelayStepper:
         counters: list[Floats] = []
         number = np.zeros(len(x), dtype=np.int64)
         for reads, heads in zip(self.reads, self.counting, strict=True):
+            # mixed radix, as in `reads`: which layer's letter comes next depends on all codes so far
             read = reads[number]
             for head in heads:
                 H = head.step(states.counters[len(counters)], read)
@@ -180,14 +188,18 @@ class DelayStepper:
         buffer = states.buffer.copy()
         buffer[rows, phase] -= buffer[rows, phase]  # (I - e eᵀ) H
         buffer[rows, phase, x] += 1
+        # the one-hot row names its token, and an empty one none
         tokens = buffer.argmax(axis=2)
         tokens[buffer[rows[:, None], np.arange(tokens.shape[1]), tokens] == 0] = -1
 
         position = self.position[phase]
+        # of the current block only the tokens up to j are there; the slots behind them still hold older ones
         now = _along(tokens, self.slots_now[phase])
         recent = np.where(np.arange(self.form.block) < position[:, None], now, -1)
+        # the groups of g_{l-1}, the product of the block before
         swaps = self._swaps(_along(tokens, self.slots_before[phase]))
         last = states.last.copy()
+        # group j is this token's
         first, second = swaps[:, rows, position - 1]
         for f in range(self.form.budget):
             _swap(last, first[:, f], second[:, f])
@@ -197,6 +209,7 @@ class DelayStepper:
         """The swaps of the product of a block's tokens `[sequences, m]`, the first token applied first."""
         product = self.images[tokens[:, 0]]
         for i in range(1, tokens.shape[1]):
+            # p_{x_i} after the product of the tokens before it
             product = _along(self.images[tokens[:, i]], product)
         if self.form.elements is None:
             return self._by_rule(product)
@@ -217,11 +230,13 @@ class DelayStepper:
         """
         h = states.last.copy()
         position = self.position[states.phase]
+        # groups j + 1, ..., m are missing; sequences that have had a group get no swap from it
         for group in range(int(position.min(initial=self.form.block)), self.form.block):
             first, second = states.swaps[:, :, group]
             second = np.where((position <= group)[:, None], second, first)
             for f in range(self.form.budget):
                 _swap(h, first[:, f], second[:, f])
+        # then the tokens of the current block so far, the first one first
         for i in range(int(position.max(initial=0))):
             h = _along(h, self.inverses[states.recent[:, i]])
         return self.index.find(h)
@@ -229,8 +244,10 @@ class DelayStepper:
     def code_transitions(self) -> Indices:
         """The code that each letter makes of each code, `[letters, codes]`."""
         if self.form.elements is None:  # codes are states
+            # without a list of elements every state has one code
             place = np.argsort(self.code_states)
             return np.asarray(place[self.form.automaton.transitions[:, self.code_states]])
+        # row c of P_x H: the code that letter x makes of code c
         rows = [self.index.find(self.codes[:, inverse]) for inverse in self.inverses[:-1]]
         return np.array(rows, dtype=np.int64).reshape(-1, len(self.codes))
 
@@ -253,6 +270,7 @@ def _along(values: NDArray[Any], index: Indices) -> NDArray[Any]:
 def _swap(H: Floats, first: Indices, second: Indices) -> None:
     """(I - v vᵀ) H in place, v = e_first - e_second, one a sequence; nothing where they are equal."""
     rows = np.arange(len(H))
+    # s = vᵀH
     s = H[rows, first] - H[rows, second]
     H[rows, first] -= s
     H[rows, second] += s
@@ -298,10 +316,12 @@ def _in_pieces(stepper: DelayStepper, words: Words, clock: Clock, tally: Tally) 
     """
     period = 2 * stepper.form.block
     table, over = stepper.code_transitions(), stepper.code_states
+    # the codes are closed, and lie over the automaton's states as its transitions say
     if table.min(initial=0) < 0 or (over[table] != stepper.form.automaton.transitions[:, over]).any():
         return False
     states = stepper.initial(words.sequences)
     code = np.zeros(words.sequences, dtype=np.int64)
+    # parts and pieces of whole periods, since exact states are known at phase 0
     size = max(CHUNK_TOKENS // max(words.sequences, 1) // period, 1) * period
     for done in range(0, words.length, size):
         part = np.asarray(words.part(done, min(done + size, words.length)), dtype=np.int64)
@@ -314,11 +334,13 @@ def _in_pieces(stepper: DelayStepper, words: Words, clock: Clock, tally: Tally) 
         wanted = np.concatenate([right[:, at : at + length] for at in begins])
         ends, wrong = _advance(stepper, side_by_side(starts), pieces, wanted, clock, (done, count))
         n = words.sequences
+        # the end of each piece must be, bit for bit, the beginning of the next
         for p, start in enumerate(starts[1:]):
             if not ends.at(slice(p * n, (p + 1) * n)).same_numbers(start):
                 return False
         by_piece = wrong.reshape(wrong.shape[0], count, n).transpose(1, 0, 2)
         tally.add_errors(by_piece.reshape(-1, n), done)
+        # what is left behind the pieces goes token by token
         at = count * length
         states, wrong = _advance(
             stepper,
@@ -359,4 +381,5 @@ def _exact_states(stepper: DelayStepper, part: Indices, right: Indices, at: int)
     """The exact states after `at` tokens of a part that begins at phase 0, `at` a multiple of the period."""
     period = 2 * stepper.form.block
     tokens = np.roll(part[:, at - period : at], 1, axis=1)  # the last token lies in slot 0
+    # after block l the last layer is at P(g_{l-1}···g_1) H_0, the code of one block earlier
     return stepper.after_block(tokens, right[:, at - stepper.form.block - 1])

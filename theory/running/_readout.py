@@ -70,11 +70,13 @@ class Readout:
                 least = -np.inf
             if not self.several_states or least == -np.inf:
                 continue
+            # the rows of the right state; the nearest of them, and the nearest of all others
             own = self.state_of_row[None, :] == right[part, None]
             near = np.where(own, scores, np.inf).argmin(axis=1)
             scores[own] = np.inf
             other = scores.argmin(axis=1)
             with np.errstate(over="ignore", invalid="ignore"):
+                # (distance to the nearest wrong code - distance to the nearest right one) / 2
                 margins = (self._distance(here, other) - self._distance(here, near)) / 2
             margins[np.isnan(margins)] = -np.inf  # both distances overflow
             least = min(least, float(margins.min(initial=np.inf)))
@@ -88,6 +90,7 @@ class Readout:
         for part in self._parts(len(rows)):
             here = [codes.dense(self.rows[rows[part], h]) for h, codes in enumerate(self.codes)]
             scores, _ = self._scores(here)
+            # not the codes of its own state
             scores[self.state_of_row[None, :] == self.state_of_row[rows[part], None]] = np.inf
             margins[part] = self._distance(here, scores.argmin(axis=1)) / 2
         return margins
@@ -111,6 +114,7 @@ class Readout:
             finite &= np.isfinite(X).all(axis=1)
             with np.errstate(all="ignore"):
                 each = codes.scores(X)
+                # a row's score is the sum of those of its heads' codes
                 each = each if codes.is_row_order(self.rows[:, h]) else each[:, self.rows[:, h]]
                 total = each if total is None else np.add(total, each, out=total)
         if total is None:
@@ -153,8 +157,10 @@ class HeadCodes:
     def scores(self, X: Floats) -> Floats:
         """|c|² - 2⟨x, c⟩ for all x `[batch, entries]` and all codes."""
         if self._flat is not None:
+            # |c|² - 2⟨x, c⟩, added below; |x|² is the same for all codes
             result: Floats = X @ (-2 * self._flat.T)
         else:
+            # sparse codes: entry k of code c is values[c, k] at places[c, k]
             result = np.einsum("bck,ck->bc", X[:, self.places], -2 * self.values)
         result += self.norms
         return result
@@ -168,6 +174,7 @@ class HeadCodes:
         with np.errstate(all="ignore"):
             close = close_rows(X, self.scores(X), float(self.norms.max()))
         row = close.argmax(axis=1)
+        # more than one code is close, so exact distances decide
         for i in np.flatnonzero(finite & (close.sum(axis=1) != 1)).tolist():
             rows = np.flatnonzero(close[i])
             row[i] = rows[nearest_exactly(X[i], self.dense(rows).reshape(len(rows), -1))]
@@ -189,6 +196,7 @@ def close_rows(states: Floats, scores: Floats, largest: float) -> NDArray[np.boo
     (entries + 2) · 2^-53 · (|c|² + 2|x||c|). Where squares could overflow or underflow, all codes are named.
     """
     length, most = np.sqrt(np.einsum("be,be->b", states, states)), float(np.sqrt(largest))
+    # more than the errors of two scores together
     gap = (states.shape[1] + 8) * 2.0**-51 * (largest + 2 * length * most)
     close: NDArray[np.bool_] = scores <= (scores.min(axis=1) + gap)[:, None]
     close[~((length < HUGE) & (gap > TINY) & (most < HUGE))] = True

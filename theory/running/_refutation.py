@@ -185,6 +185,7 @@ def _breadth_first(lrnn: LRNN, max_joint: int) -> tuple[tuple[int, ...] | None, 
     seen: dict[tuple[int, ...], tuple[int, int]] = {tuple(lrnn.decode[0].tolist()): (-1, -1)}
     order = list(seen)
     done = 0
+    # invariant: all letters of the joint states before `done` have been followed, and named the right state
     while done < len(order) and len(order) <= max_joint:
         batch = np.array(order[done : done + 4096], dtype=np.int64)
         rows, x = np.repeat(np.arange(len(batch)), count), np.tile(np.arange(count), len(batch))
@@ -193,6 +194,7 @@ def _breadth_first(lrnn: LRNN, max_joint: int) -> tuple[tuple[int, ...] | None, 
         for i, (row, letter) in enumerate(zip(rows.tolist(), x.tolist(), strict=True)):
             if named[i] != right[i]:
                 return (*_word(order, seen, done + row), letter), True, len(order)
+            # the automaton's state belongs to the key: the same codes over another state are another case
             key = (int(right[i]), *after[i].tolist())
             if key not in seen:
                 seen[key] = (done + row, letter)
@@ -204,6 +206,7 @@ def _breadth_first(lrnn: LRNN, max_joint: int) -> tuple[tuple[int, ...] | None, 
 def _word(
     order: list[tuple[int, ...]], seen: dict[tuple[int, ...], tuple[int, int]], place: int
 ) -> tuple[int, ...]:
+    # back to the initial joint code, number 0
     letters: list[int] = []
     while place > 0:
         place, letter = seen[order[place]]
@@ -219,6 +222,7 @@ def _random(lrnn: LRNN, seed: int) -> tuple[int, ...] | None:
     joint = np.repeat(lrnn.decode[:1, 1:], RANDOM_WORDS, axis=0)
     for t in range(RANDOM_LENGTH):
         joint, named = _after(lrnn, joint, words[:, t])
+        # the first time at which any of the words goes wrong
         wrong = np.flatnonzero(named != right[:, t])
         if wrong.size:
             return tuple(words[wrong[0], : t + 1].tolist())

@@ -110,6 +110,7 @@ class Tally:
         """`wrong`: `[T, sequences]` for the tokens that follow the first `done` of each sequence."""
         count = int(np.count_nonzero(wrong))
         if count and self.first is None:
+            # in the order of time, then of sequences
             t, s = divmod(int(wrong.reshape(-1).argmax()), wrong.shape[1])
             self.first = (done + t + 1, s)
         self.errors += count
@@ -123,6 +124,7 @@ class Tally:
     def report(self, sequences: int, length: int, *, dtype: str, order: str, seconds: float) -> RunReport:
         """The report of a whole run of `sequences` words of `length` tokens each."""
         position, sequence = self.first or (None, None)
+        # without a state the largest norm is still -∞
         seen = self.largest_norm >= 0
         return RunReport(
             tokens=sequences * length,

@@ -73,6 +73,7 @@ class TokenRun:
         decoded, margin = self.stepper.readout.observe(flat, wanted)
         wrong = decoded != wanted
         if rows is not None:
+            # bit for bit the code that the table names
             for H, code in zip(flat, self._codes(rows.T.reshape(-1)), strict=True):
                 wrong |= (code != H).any(axis=(1, 2))
         self.tally.add_errors(wrong.reshape(right.T.shape), done)
@@ -139,6 +140,7 @@ def run_layers(
     heads = []
     for head in lrnn.all_heads:
         weights = FloatHead(head, fmt).weights
+        # a number type in which every product-sum of the head is exact
         number = carrier([head], [weights], fmt)
         if number is None:
             return False
@@ -155,6 +157,7 @@ def run_layers(
             after = []
             for h in range(columns.start, columns.stop):
                 head = lrnn.all_heads[h]
+                # where the heads should be, by their tables of codes, and below whether they are there
                 actions = head.action_of(np.maximum(x, 0))
                 expected = follow(head.code_transitions, actions, codes[h])
                 length = x.shape[1]
@@ -167,8 +170,10 @@ def run_layers(
                     return False
                 after.append(expected)
                 codes[h] = expected[:, -1]
+            # the next layer's letters follow from the codes after each token
             x = np.where(x < 0, -1, layer.read_out(np.maximum(x, 0), after))
             clock.tell(done)
+        # the last read-out is the state
         found.append(((x != right).T, done))
         state = right[:, -1]
         clock.tell(done + part.shape[1])
@@ -383,6 +388,7 @@ def _bit_by_bit(
         expected = follow(table, part, row)
         if blocks is not None:
             length = part.shape[1]
+            # the states of a chunk count only if every one of them was its code, bit for bit
             used = length if sequential else blocks.block_length(words.sequences, length, block)
             if not blocks.agrees(part, row, expected, used):
                 blocks, tokens = None, TokenRun(stepper, tally, words.sequences)

@@ -48,13 +48,16 @@ class FloatHead:
     def step(self, H: Floats, letters: Indices) -> Floats:
         """rnd(Ã(x) H + B̃(x)) for letters of the layer `[sequences]`."""
         weights, x = self.weights, self.head.action_of(letters)
+        # column k of every row is k, so row k of H goes to all rows alike
         if weights.is_dense:
             gathered = [H[:, k, None, :] for k in range(weights.dim)]
         else:
+            # for each k, sequence and row i the row of H that the k-th entry of row i of its letter meets
             rows = np.arange(len(H))[:, None]
             gathered = [H[rows, columns.take(x, axis=0)] for columns in weights.columns]
         values = [v.take(x, axis=0)[:, :, None] for v in weights.values]
         extra = None if weights.additive is None else weights.additive.take(x, axis=0)
+        # Σ_k value_k · H_k + B, rounded once
         return exact_product_sum(list(zip(values, gathered, strict=True)), self.fmt, extra)
 
 
@@ -79,6 +82,7 @@ class ExactHead:
     def step(self, numbers: Indices, letters: Indices) -> Indices:
         """A(x) H + B(x), exactly, for letters of the layer `[sequences]`."""
         x = self.head.action_of(letters)
+        # -1: this matrix has not met this letter yet
         images: Indices = self._images[numbers, x]
         for s in np.flatnonzero(images < 0).tolist():
             images[s] = self._image(int(numbers[s]), int(x[s]))
@@ -94,6 +98,7 @@ class ExactHead:
         if number == len(self.values):
             self.values.append(value)
             self._code_of.append(self._codes.get(value, -1))
+            # a row for the new matrix in the table of images
             if number >= len(self._images):
                 more = np.full((max(number + 1, 16), self._images.shape[1]), -1, dtype=np.int64)
                 self._images = np.concatenate([self._images, more])
@@ -203,6 +208,7 @@ class ExactStepper:
         self.lrnn = lrnn
         self.start_row = starting_row(lrnn, start)
         self.engines = [ExactHead(head) for head in lrnn.only_layer.heads]
+        # joint codes of one layer, each over one state
         self._states = {tuple(row[1:]): row[0] for row in lrnn.decode.tolist()}
 
     def restart(self) -> ExactStepper:
@@ -343,9 +349,11 @@ class LayeredStepper:
         x = np.asarray(letters, dtype=np.int64)
         after: list[Any] = []
         for layer, columns in zip(self.lrnn.layers, self.lrnn.columns, strict=True):
+            # -1 stands for a letter that no read-out gives, and stays -1 in the layers below
             known = np.maximum(x, 0)
             moved = [e.step(H, known) for e, H in zip(self.engines[columns], states[columns], strict=True)]
             after.extend(moved)
+            # below the last layer there is no letter; `decode` reads it out
             if len(after) < len(states):
                 x = np.where(x < 0, -1, layer.read_out(known, self._codes(columns, moved)))
         return after
@@ -358,6 +366,7 @@ class LayeredStepper:
             letters: indices of the letters just read, int array `[sequences]`.
         """
         x = np.asarray(letters, dtype=np.int64)
+        # the codes after the token tell the next layer's letter, and at last the state
         for layer, columns in zip(self.lrnn.layers, self.lrnn.columns, strict=True):
             x = np.where(x < 0, -1, layer.read_out(np.maximum(x, 0), self._codes(columns, states[columns])))
         return x

@@ -55,6 +55,7 @@ class HeadWeights:
                 "raise `max_entries`"
             )
         result = np.zeros((letters, dim, dim))
+        # entries[k, x, i] into column columns[k, x, i] of row i
         x, i = np.indices((letters, dim))
         for k in range(width):
             result[x, i, self.columns[k]] += self.values[k]
@@ -66,6 +67,7 @@ def head_weights(head: Head, dtype: str | FloatFormat, mode: str = "rne") -> Hea
     rounding = Rounding(float_format(dtype), mode)
     matrices = [letter_rows(t, head.dim) for t in head.transitions]
     fullest = max((len(row) for rows in matrices for row in rows), default=0)
+    # rows more than half full are stored densely, so that nothing is gathered
     width = max(head.dim if 2 * fullest > head.dim else fullest, 1)
     letters = len(matrices)
     columns = np.zeros((width, letters, head.dim), dtype=np.int64)
@@ -91,6 +93,7 @@ def letter_rows(transition: Transition, dim: int) -> Rows:
         for i, j, a in transition.matrix:
             rows[i][j] = a
     else:
+        # gate · I first, then C_1, C_2, ...
         rows = scale_rows([{i: 1} for i in range(dim)], transition.gate)
     for factor in transition.factors:
         apply_factor(rows, factor)
@@ -123,6 +126,7 @@ def sparse_codes(head: Head, dtype: str | FloatFormat) -> tuple[Indices, Floats]
     values = np.zeros(places.shape)
     for c, code in enumerate(head.codes):
         for k, (i, j, value) in enumerate(code):
+            # place i · d + j of the flat state
             places[c, k] = i * head.value_dim + j
             values[c, k] = rounding(value)
     return places, values
@@ -141,6 +145,7 @@ class Rounding:
         rounded = self._known.get(x)
         if rounded is None:
             rounded = self._known[x] = round_number(x, self.fmt, self.mode)
+            # exact as long as every number has stayed what it was
             self.exact = self.exact and x == exact_value(rounded)
         return rounded
 

@@ -69,6 +69,7 @@ class RandomWords:
             stop: the position after the last one.
         """
         pieces = []
+        # the pieces that overlap the range, each drawn whole from its own seed
         for number in range(start // PIECE, -(-stop // PIECE)):
             generator = np.random.Generator(np.random.PCG64([self.seed, number]))
             piece = generator.integers(
@@ -173,6 +174,7 @@ def _spelt_words(words: list[Any] | tuple[Any, ...], automaton: Automaton) -> In
             return False
         return isinstance(item, bool) == isinstance(automaton.letters[places[item]], bool)
 
+    # one word by its letters; then a list of words by theirs
     if words and all(is_letter(item) for item in words):
         return _require_clear(automaton.word(list(words))[None, :], [words], automaton)
     if numeric and words and all(isinstance(w, list | tuple) and all(map(is_letter, w)) for w in words):
@@ -198,6 +200,7 @@ def _spelt_words(words: list[Any] | tuple[Any, ...], automaton: Automaton) -> In
 def _require_clear(spelt: Indices, rows: Any, automaton: Automaton) -> Indices:
     """The indices of a list of letters; `InputError` where the list itself, read as indices, is another word."""
     flat = [x for row in rows for x in row]
+    # integers that are letters may be meant as indices too
     if all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in flat):
         given = np.array(rows, dtype=object).reshape(spelt.shape)
         if all(0 <= x < len(automaton.letters) for x in flat) and bool((given != spelt).any()):
