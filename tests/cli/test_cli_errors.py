@@ -46,7 +46,10 @@ ERRORS = [
     (("inspect", "tomitta:4"), ("tomitta:4", "did you mean tomita:i")),
     (("construct", ""), ("''", "not a name")),
     (("construct", "mod:0"), ("mod:0", "from 1 on")),
-    (("construct", "S5", "--theorem", "X"), ("--theorem X", "G.T3, DP.T4, H.A5inv, own.LMI, own.congruences")),
+    (
+        ("construct", "S5", "--theorem", "X"),
+        ("--theorem X", "G.T3, DP.T4, H.A5inv, own.LMI, own.congruences"),
+    ),
     (("construct", "S5", "--exactness", "X"), ("--exactness X", "any or integer")),
     (("construct", "S5", "--product", "up"), ("--product up", "left, right")),
     (("construct", "S5", "--track", "up"), ("--track up", "state, output")),
