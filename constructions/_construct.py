@@ -354,8 +354,9 @@ TRIED_IMAGE_SETS, TRIED_LEVEL_LETTERS = 3_000, 20_000
 def _least_work(problem: Problem, exactness: str) -> Realisation:
     """Quotients side by side in one layer, the automaton's own cascade or a chain of sets, whichever takes the least work.
 
-    Quotients are sought within small limits, and most automata have none. A cascade is a table, and grows exponentially for automata without structure, where a chain stays polynomial. The cascade of all
-    maps (own.n-1) seldom takes less work than the automaton's own, and is tried for the fewest states alone.
+    Quotients are sought within small limits, and most automata have none. A cascade is a table, and grows exponentially for automata
+    without structure, where a chain stays polynomial. The cascade of all maps (own.n-1) seldom takes less work than the
+    automaton's own, and is tried for the fewest states alone.
     """
     found = _chains(problem)
     with suppress(NotRealisableError, LimitError):
