@@ -61,8 +61,12 @@ def is_congruence(transitions: Indices, labels: Indices) -> bool:
 
 def close_pairs(transitions: Indices, pairs: Iterable[tuple[int, int]]) -> Indices:
     """The least congruence in which the two states of each pair are in one class."""
-    rows = distinct_maps(transitions).tolist()
-    parent = list(range(transitions.shape[1]))
+    return _close(distinct_maps(transitions).tolist(), transitions.shape[1], pairs)
+
+
+def _close(rows: Sequence[Sequence[int]], size: int, pairs: Iterable[tuple[int, int]]) -> Indices:
+    """`close_pairs` for letters that are lists, of so many states."""
+    parent = list(range(size))
 
     def root_of(q: int) -> int:
         while parent[q] != q:
@@ -87,7 +91,8 @@ def principal_congruences(transitions: Indices) -> list[Indices]:
         transitions: int array `[letters, states]`.
     """
     size = transitions.shape[1]
-    found = {(c := close_pairs(transitions, [pair])).tobytes(): c for pair in combinations(range(size), 2)}
+    rows = distinct_maps(transitions).tolist()
+    found = {(c := _close(rows, size, [pair])).tobytes(): c for pair in combinations(range(size), 2)}
     return list(found.values())
 
 
@@ -144,7 +149,8 @@ def minimal_congruences(transitions: Indices, max_moves: int = MAX_PAIR_MOVES) -
     most = _spread(images, np.maximum, -1, least)
     # the least of pairs that all reach each other and no others
     final = np.flatnonzero((least == most) & (least == np.arange(len(first))))
-    found = [close_pairs(maps, [(int(first[pair]), int(second[pair]))]) for pair in final.tolist()]
+    rows = maps.tolist()
+    found = [_close(rows, size, [(int(first[pair]), int(second[pair]))]) for pair in final.tolist()]
     distinct = list({c.tobytes(): c for c in found}.values())
     if len(distinct) > 1 and any(_is_large(c) for c in distinct):
         # several sets of pairs can generate congruences of which one contains the other
