@@ -41,6 +41,7 @@ class Request:
         max_householders: the largest number of GH factors of a letter in one head, 0 or more; None for no bound.
         max_dim: largest key dimension of a head, 1 or more; None for no bound.
         coordinates: coordinates of the components of a cascade, `few` or `one_hot`.
+        objective: what is to be as small as possible, one of `OBJECTIVES`; None for the default rule.
 
     Raises:
         InputError: an argument has a wrong value, or there is no construction for that theorem.
