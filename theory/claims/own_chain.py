@@ -45,7 +45,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     return check_random_cases(
         CLAIM,
         effort,
-        count=effort.pick(12, 300),
+        count=effort.pick(12, 60),
         draw=draw_chain,
         broken=draw_short_chain,
         check=find_defect,

@@ -42,7 +42,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     return check_random_cases(
         CLAIM,
         effort,
-        count=effort.pick(12, 300),
+        count=effort.pick(12, 60),
         draw=draw_window,
         broken=draw_short_window,
         check=find_defect,
