@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...constructions.automata._automaton import Automaton
 from ...constructions.chains._chain import ChainRNN
 from ...constructions.chains._sizes import plan_sizes
+from ...constructions.theorems._construction import Problem
+from ...constructions.theorems.own_chain import run_starts
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import check_random_cases
@@ -57,7 +58,8 @@ def draw_chain(generator: np.random.Generator) -> ChainRNN:
     """A random automaton with planned sizes, or with sizes that fall by one."""
     automaton = draw_automaton(generator)
     return ChainRNN(
-        automaton, plan_sizes(automaton.transitions, starts_of(automaton), int(generator.choice([0, 2_000])))
+        automaton,
+        plan_sizes(automaton.transitions, run_starts(Problem(automaton)), int(generator.choice([0, 2_000]))),
     )
 
 
@@ -68,9 +70,3 @@ def draw_short_chain(generator: np.random.Generator) -> ChainRNN:
         if form.levels > 1:
             left_out = int(generator.integers(1, form.levels))
             return ChainRNN(form.automaton, form.sizes[:left_out] + form.sizes[left_out + 1 :])
-
-
-def starts_of(automaton: Automaton) -> list[int]:
-    """The start, or all states where it does not reach them."""
-    every = list(range(len(automaton.states)))
-    return [automaton.start] if len(automaton.reachable()) == len(every) else every
