@@ -1,11 +1,12 @@
 """How large an automaton of random maps becomes: layers, factors, work, certificate and seconds by construction.
 
-    python -m mirrormata.benchmarks.random_automata --states 10,20,50 --letters 2,4,10 --count 20 -o FILE
+    python -m mirrormata.benchmarks.random_automata --states 10,20,50 --letters 2,4,10 --count 20 --tokens 2000 -o FILE
     python -m mirrormata.benchmarks.random_automata --picture FILE.svg FILE
 
 Each automaton has uniform maps and acceptance, and counts if all its states are reachable and no two of them are equivalent. It is
-constructed by default and by each of `own.window`, `own.chain` and, within the limits named in the result, G.T4 and own.n-1; the
-certificate of the default is written and checked, and words are run where asked for. Times are of the process, one thread.
+constructed by default, for the fewest layers, and by each of `own.window`, `own.chain` and, within the limits named in the result,
+G.T4 and own.n-1; the certificate of the default is written and checked, and words are run where asked for. Times are processor
+seconds of one thread. Groups that the results file holds already are kept, so an interrupted run goes on where it was.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import argparse
 import json
 import resource
 import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -68,6 +71,7 @@ def measure(automaton: Automaton, tokens: int) -> dict[str, Any]:
         except (NotRealisableError, LimitError):
             continue
         row["by"][theorem] = figures_of(found, process_time() - begun)
+    row["fewest_layers"] = construct(automaton, objective="layers").depth
     begun = process_time()
     found = construct(automaton)
     built = process_time()
@@ -81,7 +85,18 @@ def measure(automaton: Automaton, tokens: int) -> dict[str, Any]:
         report = run(found, random_words(automaton, 64, tokens, 0))
         row["run"] = {"tokens": report.tokens, "errors": report.errors, "dtype": report.dtype,
                       "seconds": round(process_time() - begun, 1)}  # fmt: skip
+    row["peak_memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     return row
+
+
+def measure_seed(of: tuple[int, int, int, int]) -> dict[str, Any]:
+    """The row of one automaton: its states, letters and seed, and the letters of a word.
+
+    Args:
+        of: states, letters, seed, tokens.
+    """
+    states, letters, seed, tokens = of
+    return {"seed": seed} | measure(draw_automaton(states, letters, seed), tokens)
 
 
 def summarise(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -97,6 +112,8 @@ def summarise(rows: list[dict[str, Any]]) -> dict[str, Any]:
     default = [row["default"] for row in rows]
     keys = ("layers", "factors", "work", "certificate_bytes", "seconds_in_all")
     table["default"] = {key: _spread([d[key] for d in default]) for key in keys}
+    table["fewest_layers"] = _spread([row["fewest_layers"] for row in rows])
+    table["peak_memory_mb"] = max(row["peak_memory_mb"] for row in rows)
     table["valid"] = sum(d["verdict"] == "valid" for d in default)
     table["errors"] = sum(row["run"]["errors"] for row in rows if "run" in row)
     table["tokens"] = sum(row["run"]["tokens"] for row in rows if "run" in row)
@@ -157,43 +174,51 @@ def main() -> int:
     parser.add_argument("--letters", default="2,4,10")
     parser.add_argument("--count", type=int, default=20, help="automata of each kind")
     parser.add_argument("--tokens", type=int, default=0, help="letters of each of 64 words; 0: no run")
+    parser.add_argument("--processes", type=int, default=1, help="automata measured side by side")
     parser.add_argument("-o", "--output", type=Path)
     parser.add_argument("--picture", type=Path)
     given = parser.parse_args()
     if given.picture:
         draw_picture(json.loads(given.results.read_text()), given.picture)
         return 0
-    groups = []
-    for n in map(int, given.states.split(",")):
-        for k in map(int, given.letters.split(",")):
-            rows = [measure(draw_automaton(n, k, seed), given.tokens) for seed in range(given.count)]
+    groups = _read_groups(given.output)
+    done = {(g["states"], g["letters"]) for g in groups}
+    sizes = [(n, k) for n in map(int, given.states.split(",")) for k in map(int, given.letters.split(","))]
+    with ProcessPoolExecutor(given.processes, max_tasks_per_child=1) as pool:
+        for n, k in sizes:
+            if (n, k) in done:
+                continue
+            rows = list(pool.map(measure_seed, [(n, k, seed, given.tokens) for seed in range(given.count)]))
+            summary = summarise(rows)
             groups.append(
-                {
-                    "states": n,
-                    "letters": k,
-                    "seeds": [0, given.count - 1],
-                    "summary": summarise(rows),
-                    "rows": rows,
-                }
+                {"states": n, "letters": k, "seeds": [0, given.count - 1], "summary": summary, "rows": rows}
             )
-            print(n, k, json.dumps(groups[-1]["summary"]), flush=True)
-            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-            document = {
-                "format": "mirrormata-random-automata/1",
-                "arithmetic": "bf16 in runs; certificates are exact",
-                "limits": {
-                    "image_sets": LIMITS.image_sets,
-                    "level_letters": LIMITS.level_letters,
-                    "states": MOST_STATES,
-                },
-                "versions": {name: installed(name) for name in ("mirrormata", "numpy")}
-                | {"python": sys.version.split()[0]},
-                "memory_mb": memory,
-                "groups": groups,
-            }
+            print(n, k, json.dumps(summary), flush=True)
             if given.output:
-                given.output.write_text(json.dumps(document, indent=1) + "\n")
+                given.output.write_text(json.dumps(_document(groups), indent=1) + "\n")
     return 0
+
+
+def _read_groups(path: Path | None) -> list[dict[str, Any]]:
+    if path is None or not path.exists():
+        return []
+    groups: list[dict[str, Any]] = json.loads(path.read_text())["groups"]
+    return groups
+
+
+def _document(groups: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "format": "mirrormata-random-automata/1",
+        "arithmetic": "bf16 in runs; certificates are exact",
+        "limits": {
+            "image_sets": LIMITS.image_sets,
+            "level_letters": LIMITS.level_letters,
+            "states": MOST_STATES,
+        },
+        "versions": {name: installed(name) for name in ("mirrormata", "numpy")}
+        | {"python": sys.version.split()[0]},
+        "groups": groups,
+    }
 
 
 if __name__ == "__main__":

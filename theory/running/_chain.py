@@ -34,7 +34,7 @@ from ._report import RunReport, Tally
 from ._run import Clock, Progress, track
 from ._words import Words
 
-PART_ENTRIES = 8_000_000
+PART_ENTRIES = 1_000_000
 """Most entries of an array of members, for all tokens of a part of the words."""
 
 
