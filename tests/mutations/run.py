@@ -1,7 +1,8 @@
 """Runs every mutation of the trusted base: `python -m mirrormata.tests.mutations.run` (`make mutate`).
 
 Each is made in a copy of the package of its own worker, then `mirrormata verify --quick --fail-fast` is run there, and
-where that notices nothing, the test that the record names. What was noticed, by what, goes to `result.json`.
+where that notices nothing, the test that the record names. What was noticed, by what, goes to `result.json`; a run of some
+mutations replaces their results and keeps the others.
 """
 
 from __future__ import annotations
@@ -211,6 +212,13 @@ def write_results(results: list[Result], path: Path = RESULT) -> None:
     path.write_text(f'{{"format": "{FORMAT}", "results": [\n{rows}\n]}}\n', encoding="utf-8")
 
 
+def _merge(fresh: list[Result], before: list[Result]) -> list[Result]:
+    """The results of all mutations that there are, in their order; of those that were not run now, the earlier ones."""
+    known = {(r.area, r.target, r.old, r.new): r for r in (*before, *fresh)}
+    keys = ((area, m.target, m.old, m.new) for area, mutations in AREAS.items() for m in mutations)
+    return [known[key] for key in keys if key in known]
+
+
 def main() -> int:
     """0 where every mutation is noticed or equivalent."""
     parser = argparse.ArgumentParser(
@@ -226,7 +234,6 @@ def main() -> int:
         for mutation in mutations
         if area in (arguments.area or AREAS) and (arguments.only or "") in mutation.name
     ]
-    order = {(area, mutation.name): i for i, (area, mutation) in enumerate(chosen)}
     results = []
     for result in run_all(chosen, arguments.jobs):
         results.append(result)
@@ -235,10 +242,8 @@ def main() -> int:
             f"{len(results)}/{len(chosen)} {mark}: {result.target}: {result.old} -> {result.new}", flush=True
         )
         print(f"    {result.seconds:.0f} s; {result.how or result.equivalent_because}", flush=True)
-    results.sort(key=lambda r: order[r.area, f"{r.target}: {r.old} -> {r.new}"])
     print(table(results))
-    if len(chosen) == sum(map(len, AREAS.values())):
-        write_results(results)
+    write_results(_merge(results, read_results() if RESULT.exists() else []))
     return int(any(result.survived for result in results))
 
 
