@@ -21,6 +21,7 @@ from mirrormata.models import ChainModel
 CASES = [
     ("T4", "own.chain", 64, 2_000),
     ("tomita:4", "own.window", 64, 2_000),
+    ("random:states=20,letters=4,seed=1", "own.lookback", 64, 2_000),
     ("random:states=12,letters=2,seed=1", "own.chain", 64, 2_000),
     ("random:states=20,letters=4,seed=1", "own.window", 64, 2_000),
     ("random:states=50,letters=4,seed=1", "own.window", 16, 2_000),

@@ -6,7 +6,8 @@ layer holds is read off its outputs: a query of 1, 2, 4, ..., 128 on eight entri
 which bfloat16 and float16 carry exactly as well. So the states are those of the exact chain in every dtype.
 
 A factor's key is e_i - e_j for a swap and e_i for a projection, its strength is 1, and 0 for a slot that the token leaves
-empty; a projection writes the new entry as its value.
+empty; a projection writes the new entry as its value. With gates a reset is the gate 0 and one factor: key the indicator of the new
+set, strength 2^-e and value 2^e.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..constructions.chains._chain import ChainRNN
+from ..constructions.chains._chain import ChainRNN, write_exponent
 from ..foundation._errors import LimitError
 from ..kernels import delta_product
 
@@ -124,25 +125,31 @@ class ChainModel(nn.Module):
             first = next(layers)
             rows, last = self._run_layer(first, *self._register_factors(letters))
             after.append(last)
-            code = (
-                rows.reshape(len(x), form.rows, -1) << torch.arange(self.bits.shape[1], device=x.device)
-            ).sum(-1)
-            old, new, wrong = self._top_sets(code, x)
+            place = torch.arange(self.bits.shape[1], device=x.device)
+            codes = [
+                (held_rows.reshape(len(x), form.rows, -1) << place).sum(-1)
+                for held_rows in (_shift_tokens(first, rows), rows)
+            ]
+            old, new, wrong = self._top_sets(codes[1], x, codes[0])
             if form.levels == 0:
                 return torch.where(wrong, -1, new[:, 0]).view_as(letters), after
         for i, size in enumerate(form.sizes[1:]):
             acts = self._level_actions(x, old, new, size)
             both = form.keeps_old(i)
-            entries, last = self._run_layer(next(layers), *self._level_factors(acts, both, letters.shape))
+            first = next(layers)
+            entries, last = self._run_layer(first, *self._level_factors(acts, both, letters.shape))
             after.append(last)
-            old, new, broken = self._read_level(i, entries.reshape(len(x), -1), acts, old, new)
+            before = _shift_tokens(first, entries).reshape(len(x), -1)
+            old, new, broken = self._read_level(i, entries.reshape(len(x), -1), acts, old, new, before)
             wrong = wrong | broken
         return torch.where(wrong, -1, new[:, 0]).view_as(letters), after
 
-    def _run_layer(self, held: Tensor, keys: Tensor, values: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
+    def _run_layer(
+        self, held: Tensor, keys: Tensor, values: Tensor, beta: Tensor, gates: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """The entries after each token, int `[batch, T, dim, value_dim]`, and the states after the last.
 
-        `keys` `[batch, T, slots, dim]`, `values` `[batch, T, slots, value_dim]`, `beta` `[batch, T, slots]`.
+        `keys` `[batch, T, slots, dim]`, `values` `[batch, T, slots, value_dim]`, `beta` `[batch, T, slots]`, `gates` `[batch, T]`.
         """
         batch, length, slots, dim = keys.shape
         heads = held.shape[1]
@@ -157,8 +164,9 @@ class ChainModel(nn.Module):
             for y in (keys, values, beta)
         )
         q = powers.expand(batch, length, heads, dim).contiguous()
+        a = None if gates is None else gates[..., None].expand(-1, -1, heads).to(self.dtype).contiguous()
         outputs, last = delta_product(
-            q, k, v, b, householders=slots, initial_state=held.contiguous(), output_final_state=True, scale=1.0,
+            q, k, v, b, a=a, householders=slots, initial_state=held.contiguous(), output_final_state=True, scale=1.0,
             mode=self.mode, backend=self.backend,
         )  # fmt: skip
         whole = outputs.float().round().long()  # [batch, T, heads, value_dim]
@@ -180,11 +188,12 @@ class ChainModel(nn.Module):
         moves = bits.any(-1, keepdim=True).float().expand(-1, -1, rows)
         return keys.expand(*letters.shape, rows, rows), values, moves
 
-    def _level_factors(self, acts: _Actions, both: bool, shape: torch.Size) -> tuple[Tensor, Tensor, Tensor]:
+    def _level_factors(self, acts: _Actions, both: bool, shape: torch.Size) -> tuple[Tensor, ...]:
+        """Keys, values and strengths, and with gates those too, as `_run_layer` takes them."""
         tokens, p = acts.images.shape
         device = acts.images.device
         dim = 2 * p if both else p
-        slots = dim if self.form.resets else max(dim - 1, 1)
+        slots = dim if self.form.resets and not self.form.gated else max(dim - 1, 1)
         keys = torch.zeros(tokens, slots, dim, device=device)
         values = torch.zeros(tokens, slots, 1, device=device)
         beta = torch.zeros(tokens, slots, device=device)
@@ -199,7 +208,13 @@ class ChainModel(nn.Module):
         beta[token, slot[at]] = 1
         # a reset erases and writes each entry, and then exchanges the halves
         resets = (~acts.permutes).nonzero()[:, 0]
-        if len(resets):
+        if self.form.gated:
+            # gate 0, and one factor with key z, the new indicator: β·2^e = 1 is written to its members
+            target = acts.target[resets].float()
+            powers = torch.tensor([2.0 ** write_exponent(max(c, 1)) for c in range(p + 1)], device=device)
+            power = powers[target.sum(1).long()]
+            keys[resets, 0], values[resets, 0, 0], beta[resets, 0] = target, power, 1 / power
+        elif len(resets):
             row, j = resets[:, None], points
             keys[row, j, j + (p if both else 0)] = 1
             values[row, j, 0] = acts.target[resets].float()
@@ -207,10 +222,14 @@ class ChainModel(nn.Module):
             if both:
                 keys[row, p + j, j], keys[row, p + j, p + j] = 1, -1
                 beta[row, p + j] = 1
-        return keys.view(*shape, slots, dim), values.view(*shape, slots, 1), beta.view(*shape, slots)
+        factors = keys.view(*shape, slots, dim), values.view(*shape, slots, 1), beta.view(*shape, slots)
+        return (*factors, acts.permutes.float().view(shape)) if self.form.gated else factors
 
-    def _top_sets(self, code: Tensor, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The first level's sets before and after each token, and where the register holds no letters."""
+    def _top_sets(self, code: Tensor, x: Tensor, earlier: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The first level's sets before and after each token, and where the register holds no letters.
+
+        `code` is the register after each token, `earlier` that before it, which is read with look-back alone.
+        """
         form = self.form
         own = (self.bits << torch.arange(self.bits.shape[1], device=x.device)).sum(1)
         letter_of = torch.full((2 ** self.bits.shape[1],), -1, device=x.device)
@@ -227,7 +246,11 @@ class ChainModel(nn.Module):
         if form.levels == 0:
             state = new.int().argmax(1, keepdim=True)
             return state, state, wrong
-        old = self._window_states(torch.where(moves[:, None], letters[:, 1:], letters[:, :-1]))
+        if form.look_back:
+            before = letter_of[earlier.clamp(0, len(letter_of) - 1)]
+        else:
+            before = torch.where(moves[:, None], letters[:, 1:], letters[:, :-1])
+        old = self._window_states(before)
         wrong = wrong | (new.sum(1) > form.sizes[0]) | (old.sum(1) > form.sizes[0])
         return self._fill(old), self._fill(new), wrong
 
@@ -269,20 +292,30 @@ class ChainModel(nn.Module):
         return _Actions(permutes, torch.where(permutes[:, None], images, points), target)
 
     def _read_level(
-        self, level: int, entries: Tensor, acts: _Actions, old: Tensor, new: Tensor
+        self, level: int, entries: Tensor, acts: _Actions, old: Tensor, new: Tensor, before: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """The next level's sets before and after the token, from the layer's entries after it."""
+        """The next level's sets before and after the token, from the layer's entries after it, and with look-back before it."""
         p, size = acts.images.shape[1], self.form.sizes[level + 1]
         wrong = (entries < 0).any(1)
         after = entries[:, :p] == 1
         back = after.gather(1, acts.images)
-        if self.form.keeps_old(level):
+        if self.form.look_back:
+            back = before == 1
+        elif self.form.keeps_old(level):
             back = torch.where(acts.permutes[:, None], back, entries[:, p:] == 1)
         elif level == self.form.levels - 1:
             back = after
         for indicator in (back, after):
             wrong = wrong | (indicator.sum(1) != size)
         return _members(old, back, size), _members(new, after, size), wrong
+
+
+def _shift_tokens(held: Tensor, entries: Tensor) -> Tensor:
+    """The entries before each token: those held before the first one, `[batch, heads, dim, value_dim]`, then those after the others.
+
+    `entries` `[batch, T, dim, value_dim]`. The heads hold the same, so the first is taken.
+    """
+    return torch.cat([held[:, :1].round().to(entries.dtype), entries[:, :-1]], dim=1)
 
 
 def _members(sets: Tensor, indicator: Tensor, size: int) -> Tensor:

@@ -23,6 +23,8 @@ def chain_certificate(form: ChainRNN, max_group: int = 5_000) -> dict[str, Any]:
         "window": form.window,
         "sizes": list(form.sizes),
         "padding": "least",
+        "look_back": form.look_back,
+        "gates": form.gated,
         "summary": form.summary(),
     }
 
@@ -40,4 +42,8 @@ def chain_from_certificate(document: Mapping[str, Any], name: str = "certificate
         falls = all(a > b for a, b in itertools.pairwise(sizes))
         if not sizes or not falls or sizes[-1] != 1 or sizes[0] > n or (window is None and sizes[0] != n):
             raise ValueError("sizes")
-        return ChainRNN(automaton, sizes, None if window is None else int(window))
+        look_back, gated = document["look_back"], document["gates"]
+        if not (isinstance(look_back, bool) and isinstance(gated, bool)) or gated > look_back:
+            raise ValueError("look_back, gates")
+        m = None if window is None else int(window)
+        return ChainRNN(automaton, sizes, m, look_back=look_back, gated=gated)

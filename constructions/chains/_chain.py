@@ -10,12 +10,18 @@ know it, v, which was u before the last reset. It reads the letter and the sets 
   so that u is Z and v the old u, which the read-out takes from there.
 
 All numbers are 0, 1 and -1, so every float format carries them exactly.
+
+Where a layer also reads what the layers above held after the token before (`look_back`: a short convolution of width 2, or a token
+shift), the old u is there, and no layer needs v: half the dimension. A window then needs m rows, as those after the token before are
+there too. With gates a reset is the gate 0 and one factor, which writes Z: key the indicator of Z, β = 2^-e, value 2^e, the power of
+two that is |Z| or more. Without look-back a gate of 0 would erase v, which the layer below has to read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
@@ -50,6 +56,11 @@ class ChainRNN(Realisation):
             that can be left after `window` letters.
         window: m, the letters (those that move a state) after which at most n_1 states are left; None for no window.
         notes: what was compared, bounds.
+        look_back: whether a layer also reads what the layers above held after the token before.
+        gated: whether a reset is the gate 0 and one factor; only with `look_back`.
+
+    Raises:
+        ValueError: gates without `look_back`.
     """
 
     kind: ClassVar[str] = "chain"
@@ -58,22 +69,31 @@ class ChainRNN(Realisation):
     sizes: tuple[int, ...]
     window: int | None = None
     notes: tuple[str, ...] = ()
+    look_back: bool = False
+    gated: bool = False
+
+    def __post_init__(self) -> None:
+        if self.gated and not self.look_back:
+            raise ValueError("a gate of 0 erases the second half too, so gates need `look_back`")
 
     @property
     def theorem(self) -> str:
         """The source of the construction."""
+        if self.look_back:
+            return "own.lookback"
         return "own.chain" if self.window is None else "own.window"
 
     @property
     def construction(self) -> str:
         """One line of plain words."""
-        if self.window is None:
-            return f"a chain of sets of {self._list_sizes()} states"
         if self.levels == 0:
             return f"a window of the last {self.window} letters, which tell the state"
-        return (
-            f"a window of the last {self.rows} letters, then a chain of sets of {self._list_sizes()} states"
+        extras = (
+            ", each layer reading the token before too" * self.look_back + ", resets by gate 0" * self.gated
         )
+        if self.window is None:
+            return f"a chain of sets of {self._list_sizes()} states{extras}"
+        return f"a window of the last {self.rows} letters, then a chain of sets of {self._list_sizes()} states{extras}"
 
     def _list_sizes(self) -> str:
         shown = [str(size) for size in self.sizes]
@@ -87,7 +107,7 @@ class ChainRNN(Realisation):
     @property
     def rows(self) -> int:
         """Letters in the register: the window, and one more where a level reads the states before the token; 0 without."""
-        return 0 if self.window is None else self.window + (self.levels > 0)
+        return 0 if self.window is None else self.window + (self.levels > 0 and not self.look_back)
 
     @cached_property
     def like(self) -> Indices:
@@ -124,7 +144,7 @@ class ChainRNN(Realisation):
         Args:
             level: the level, from 0.
         """
-        return self.resets and (level < self.levels - 1 or self.automaton.is_mealy)
+        return not self.look_back and self.resets and (level < self.levels - 1 or self.automaton.is_mealy)
 
     @cached_property
     def level_dims(self) -> tuple[int, ...]:
@@ -143,9 +163,12 @@ class ChainRNN(Realisation):
 
     @cached_property
     def layer_factors(self) -> tuple[int, ...]:
-        """Most factors of a token in each layer: of a reset one for each entry of the state, of a permutation fewer."""
+        """Most factors of a token in each layer: of a reset one for each entry of the state, or with gates one; of a permutation fewer."""
         # a permutation of p entries has p - 1 swaps at most
-        levels = [dim if self.resets else dim - 1 for dim in self.level_dims]
+        levels = [
+            max(dim - 1, int(self.resets)) if self.gated or not self.resets else dim
+            for dim in self.level_dims
+        ]
         return (self.rows,) * (self.window is not None) + tuple(levels)
 
     @property
@@ -175,8 +198,9 @@ class ChainRNN(Realisation):
 
     @property
     def integer_bound(self) -> int:
-        """1: states hold 0 and 1, keys 1 and -1, and a swap meets differences of two entries."""
-        return 1
+        """1: states hold 0 and 1, keys 1 and -1, and a swap meets differences of two entries. With gates the largest value that a
+        factor writes with, a power of two."""
+        return 2 ** write_exponent(max(self.sizes[1:], default=1)) if self.gated and self.resets else 1
 
     @property
     def largest_beta(self) -> int:
@@ -187,7 +211,10 @@ class ChainRNN(Realisation):
     def used_transitions(self) -> Iterable[Transition]:
         """One of each form: a swap, and a projection that erases an entry and writes it."""
         yield Transition((gh_factor(1, {0: 1, 1: -1}),))
-        if self.resets or self.window is not None:
+        if self.resets and self.gated:
+            size = max(self.sizes[1:], default=1)
+            yield write_set(range(size))
+        if (self.resets and not self.gated) or self.window is not None:
             yield Transition((gh_factor(1, {0: 1}),), additive=((0, 0, 1),))
 
     def start_states(self, start: int | None = None) -> ChainStates:
@@ -246,8 +273,12 @@ class ChainRNN(Realisation):
             new_states = self.window_states(register, states.start, self.window)
             if self.levels == 0:
                 return ChainStates(register, states.start, ()), [], new_states.argmax(axis=1)
-            # before the token: the rows from the second on where it moved the register
-            before = np.where(moves[:, None], register[:, 1:], register[:, :-1])
+            # before the token: what the token before left, or the rows from the second on where it moved the register
+            before = (
+                states.register
+                if self.look_back
+                else np.where(moves[:, None], register[:, 1:], register[:, :-1])
+            )
             old_states = self.window_states(before, states.start, self.window)
             old, new = with_phantoms(old_states, self.sizes[0]), with_phantoms(new_states, self.sizes[0])
         indicators = []
@@ -271,6 +302,8 @@ class ChainRNN(Realisation):
         p, both = self.sizes[level], self.keeps_old(level)
         if acts.permutes[token]:
             return Transition(permutation_swaps(acts.images[token]))
+        if self.gated:
+            return write_set(np.flatnonzero(acts.target[token]).tolist())
         written = tuple((int(j), 0, 1) for j in np.flatnonzero(acts.target[token]))
         # u is erased in place; with a second half v is erased and then exchanged with u
         erased = range(p, 2 * p) if both else range(p)
@@ -440,6 +473,28 @@ class ChainStates:
             np.concatenate([s.start for s in states]),
             tuple(np.concatenate(rows) for rows in zip(*(s.indicators for s in states), strict=True)),
         )
+
+
+def write_exponent(members: int) -> int:
+    """The least e with 2^e at least the number of members, so that β = 2^-e has β‖v‖² ≤ 1 for the indicator v of a set.
+
+    Args:
+        members: how many members the set has, at least 1.
+    """
+    return (members - 1).bit_length()
+
+
+def write_set(members: Iterable[int]) -> Transition:
+    """The reset with a gate: gate 0, and one factor whose key is the indicator of a set and which writes it.
+
+    With β = 2^-e and the value 2^e it adds β·2^e = 1 to each member.
+
+    Args:
+        members: the entries that become 1, at least one.
+    """
+    chosen = list(members)
+    beta = Fraction(1, 2 ** write_exponent(len(chosen)))
+    return Transition((gh_factor(beta, dict.fromkeys(chosen, 1)),), 0, tuple((j, 0, 1) for j in chosen))
 
 
 def permutation_swaps(images: Indices) -> tuple[GHFactor, ...]:

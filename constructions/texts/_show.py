@@ -144,6 +144,8 @@ def show_chain(form: ChainRNN, *, max_letters: int = 30) -> str:
     first = 1 + (form.window is not None)
     for i, (size, below) in enumerate(zip(form.sizes[:-1], form.sizes[1:], strict=True)):
         kept = "; a second half keeps the indicator before the last reset" if form.keeps_old(i) else ""
+        if form.look_back and i > 0:
+            kept = "; reads the token before too"
         lines.append(
             f"layer {first + i}: which {below} of {size} members of the set above, dimension {form.level_dims[i]}{kept}"
         )

@@ -26,8 +26,17 @@ def require_states(problem: Problem, source: str) -> None:
         )
 
 
-def _build(problem: Problem) -> ChainRNN:
-    require_states(problem, "own.chain")
+def build_chain(problem: Problem, source: str = "own.chain") -> ChainRNN:
+    """The chain from all states, with planned sizes.
+
+    Args:
+        problem: the automaton and the limits.
+        source: the theorem that an error names.
+
+    Raises:
+        NotRealisableError: the automaton has one state.
+    """
+    require_states(problem, source)
     transitions = problem.automaton.transitions
     return ChainRNN(problem.automaton, plan_sizes(transitions, run_starts(problem), problem.limits.chains))
 
@@ -38,6 +47,6 @@ CONSTRUCTION = Construction(
     order=112,
     examples=("T4", "mod_arith:3", "random:states=12,letters=2,seed=1"),
     refusals={"mod:1": "one state needs no chain"},
-    build=_build,
+    build=build_chain,
     for_group_automata=False,  # one level that permutes the states, which G.T3 has
 )

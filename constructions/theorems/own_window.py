@@ -5,9 +5,11 @@ What is built, and how it acts: `ChainRNN`. Here the window is chosen: the one w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...foundation._errors import NotRealisableError
 from ..chains._chain import ChainRNN
-from ..chains._sizes import find_windows
+from ..chains._sizes import Window, find_windows
 from ._construction import Construction, Problem
 from .own_chain import require_states
 
@@ -21,8 +23,17 @@ def _build(problem: Problem) -> ChainRNN:
             f"{automaton.name}: own.window: no number of letters leaves fewer than all {len(automaton.states)} states, as where "
             "a letter permutes them; leave `theorem` out"
         )
-    forms = [ChainRNN(automaton, tuple(range(w.size, 0, -1)), w.length) for w in windows]
-    return min(forms, key=lambda form: form.work)
+    return min(follow_windows(problem, windows), key=lambda form: form.work)
+
+
+def follow_windows(problem: Problem, windows: Sequence[Window]) -> list[ChainRNN]:
+    """The chain behind each window, every size one less than the one before.
+
+    Args:
+        problem: the automaton.
+        windows: what `find_windows` found for it.
+    """
+    return [ChainRNN(problem.automaton, tuple(range(w.size, 0, -1)), w.length) for w in windows]
 
 
 CONSTRUCTION = Construction(

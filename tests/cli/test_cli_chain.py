@@ -34,7 +34,9 @@ def test_a_window_from_the_plan_to_the_proof(call: Any, tmp_path: Path) -> None:
     assert json.loads(Path(path).read_text())["kind"] == "chain"
 
 
-@pytest.mark.parametrize(("spec", "theorem"), [("T4", "own.chain"), ("tomita:4", "own.window")])
+@pytest.mark.parametrize(
+    ("spec", "theorem"), [("T4", "own.chain"), ("tomita:4", "own.window"), ("T4", "own.lookback")]
+)
 def test_show_prints_layers_and_factors(call: Any, spec: str, theorem: str) -> None:
     shown = call("construct", spec, "--theorem", theorem, "--show")
     assert shown.status == 0

@@ -78,7 +78,7 @@ def test_awkward_automata(name: str) -> None:
 
 @pytest.mark.parametrize("length", [0, 1, 2])
 def test_short_sequences(length: int) -> None:
-    for spec, theorem in (("T3", "own.chain"), ("tomita:4", "own.window")):
+    for spec, theorem in (("T3", "own.chain"), ("tomita:4", "own.window"), ("T3", "own.lookback")):
         form = construct(spec, theorem=theorem)
         words = random_words(form, 3, 5, 0)[:, :length]
         assert isinstance(form, ChainRNN)

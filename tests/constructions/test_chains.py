@@ -1,4 +1,4 @@
-"""own.chain and own.window: the rule, its sizes, its factors, and what the checker of kind `chain` makes of certificates."""
+"""own.chain, own.window and own.lookback: the rule, its sizes, its factors, and what the checker of kind `chain` makes of certificates."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
 
@@ -43,7 +45,7 @@ def random_automaton(n: int, k: int, seed: int, *, identity: bool = False, mealy
 
 
 def forms_of(automaton: Automaton) -> list[ChainRNN]:
-    """With planned sizes, with sizes that fall by one, and with the widest and the narrowest window."""
+    """With planned sizes, with sizes that fall by one, with the widest and the narrowest window; the same with look-back and gates."""
     problem = Problem(automaton)
     found = list(realisations_of(problem, "own.chain"))
     found += realisations_of(Problem(automaton, Limits(chains=0)), "own.chain")
@@ -51,8 +53,13 @@ def forms_of(automaton: Automaton) -> list[ChainRNN]:
     found += [
         ChainRNN(automaton, tuple(range(w.size, 0, -1)), w.length) for w in (*windows[:1], *windows[-1:])
     ]
-    assert all(isinstance(form, ChainRNN) for form in found)
-    return found  # type: ignore[return-value]
+    plain = [form for form in found if isinstance(form, ChainRNN)]
+    assert len(plain) == len(found)
+    return [
+        *plain,
+        *(replace(form, look_back=True) for form in plain),
+        *(replace(form, look_back=True, gated=True) for form in plain),
+    ]
 
 
 CASES = [
@@ -97,13 +104,26 @@ def follow_by_factors(form: ChainRNN, word: list[int]) -> Iterator[int]:
         states.append([[x] for x in u + [0] * (form.level_dims[i] - len(u))])
 
     def apply(transition: Transition, H: list[list[int]]) -> list[list[int]]:
-        assert transition.gate == 1
+        assert transition.gate == 1 or (form.gated and transition.gate == 0)
+        H = [[x * int(cast("int", transition.gate)) for x in row] for row in H]
         for factor in transition.factors:
-            assert factor.beta == 1
+            if (
+                transition.gate == 0
+            ):  # one factor, which can write what is added: β ≤ 1/‖v‖², and 1/β is a power of two
+                (only,) = transition.factors
+                members = [i for i, _ in only.vector]
+                assert (transition.additive, {v for _, v in only.vector}) == (
+                    tuple((i, 0, 1) for i in members),
+                    {1},
+                )
+                assert 2 * len(members) * only.beta > 1 >= len(members) * only.beta
+                assert bin(Fraction(1, cast("Fraction", only.beta)).numerator).count("1") == 1
+            else:
+                assert factor.beta == 1
             dots = [sum(cast("int", v) * H[i][c] for i, v in factor.vector) for c in range(len(H[0]))]
             for i, v in factor.vector:
                 for c, dot in enumerate(dots):
-                    H[i][c] -= cast("int", v) * dot
+                    H[i][c] -= int(cast("int", v) * dot * cast("Fraction", factor.beta))
         for i, c, value in transition.additive:
             H[i][c] += cast("int", value)
         assert {x for row in H for x in row} <= {0, 1}
@@ -123,6 +143,7 @@ def follow_by_factors(form: ChainRNN, word: list[int]) -> Iterator[int]:
     for x, token in zip(word, form.transitions_of(labels), strict=True):
         layers = list(token)
         if form.window is not None:
+            earlier = [list(row) for row in register]
             register = apply(layers.pop(0), register)
             rows = [sum(b << i for i, b in enumerate(row)) - 1 for row in register]
             moving = [a for a, row in enumerate(delta) if row != everything and delta.index(row) == a]
@@ -132,17 +153,25 @@ def follow_by_factors(form: ChainRNN, word: list[int]) -> Iterator[int]:
                 yield state
                 continue
             shifted = delta[x] != everything
-            old = with_phantoms(window_set(letters[1:] if shifted else letters))
+            if form.look_back:
+                read = [sum(b << i for i, b in enumerate(row)) - 1 for row in earlier]
+                old = with_phantoms(window_set([moving[r] if r >= 0 else -1 for r in read]))
+            else:
+                old = with_phantoms(window_set(letters[1:] if shifted else letters))
             new = with_phantoms(window_set(letters))
         else:
             old = new = everything
         for i, transition in enumerate(layers):
+            held = [row[0] for row in states[i]]
             known, H = True, apply(transition, states[i])
             states[i] = H
             p = sizes[i]
             u = [H[j][0] for j in range(p)]
             real = [m for m in old if m < n]
-            if len({delta[x][m] for m in real}) == len(real):
+            if form.look_back:
+                assert len(H) == p == form.level_dims[i]
+                before = [m for j, m in enumerate(old) if held[j]]
+            elif len({delta[x][m] for m in real}) == len(real):
                 place = {m: new.index(delta[x][m]) for m in real}
                 rest = iter([j for j in range(p) if j not in place.values()])
                 place |= {m: next(rest) for m in old if m >= n}
@@ -180,7 +209,7 @@ def test_all_words_by_the_stepper(automaton: Automaton) -> None:
         if len(automaton.states) > 6:
             continue
         kept = automaton.trim()
-        own = ChainRNN(automaton, form.sizes, form.window)
+        own = replace(form, automaton=automaton)
         found = search(ChainStepper(own), automaton, "exact", max_states=30_000)
         assert found.verdict in ("equivalent", "unknown"), (form, found)
         assert kept.letters == automaton.letters
@@ -194,7 +223,7 @@ def test_run_prove_and_check(automaton: Automaton) -> None:
         alone = run(form, words, dtype="exact", sequential=True)
         assert alone.errors == 0
         assert check(form).verdict == "valid"
-        for arithmetic in ("exact", "per_step:fp8_e5m2"):
+        for arithmetic in ("exact", f"per_step:{form.formats[-1]}"):
             proof = prove(form, automaton, arithmetic)
             assert (proof.verdict, proof.method, proof.checked) == ("equivalent", "chain", "certificate")
 
@@ -207,13 +236,15 @@ def test_figures_bound_what_the_factors_are(automaton: Automaton) -> None:
             for transition, most, dim in zip(token, form.layer_factors, form.layer_dims, strict=True):
                 assert len(transition.factors) <= most
                 assert all(i < dim for f in transition.factors for i, _ in f.vector)
-                assert all(f.beta * f.norm_squared in (1, 2) for f in transition.factors)
+                norms = [f.beta * f.norm_squared for f in transition.factors]
+                assert all(norm in (1, 2) or (form.gated and Fraction(1, 2) < norm <= 1) for norm in norms)
+                assert transition.gate == 1 or len(norms) == 1
 
 
 def test_mealy_outputs_of_the_state_before() -> None:
     automaton = random_automaton(5, 2, 3, mealy=True)
     for form in forms_of(automaton):
-        assert form.keeps_old(form.levels - 1) or form.levels == 0
+        assert form.keeps_old(form.levels - 1) != form.look_back or form.levels == 0
         assert check(form).verdict == "valid"
         assert run(form, random_words(automaton, 3, 50, 0)).errors == 0
 
@@ -342,7 +373,34 @@ WRONG = [
     ("own.window", lambda d: d["sizes"].pop(0), "window"),
     ("own.window", lambda d: d.update(window=10**40), "window"),
     ("own.window", lambda d: d.update(window=True), "window"),
+    ("own.window", lambda d: d.update(look_back=True), "summary"),
+    ("own.window", lambda d: d.update(gates=True), "gates"),
+    ("own.window", lambda d: d.pop("look_back"), "look_back"),
+    ("own.chain", lambda d: d.update(look_back=1), "look_back"),
+    ("own.lookback", lambda d: d.update(gates=False), "summary"),
+    ("own.lookback", lambda d: d.update(look_back=False), "gates"),
+    ("own.lookback", lambda d: d.update(gates=1), "gates"),
+    ("own.lookback", lambda d: d["summary"].update(integer_bound=1), "summary.integer_bound"),
+    ("own.lookback", lambda d: d["summary"].update(householders=2), "summary.householders"),
+    ("own.lookback", lambda d: d.update(window=d["window"] + 1), "window"),
 ]
+
+
+def test_gates_need_look_back() -> None:
+    with pytest.raises(ValueError, match="look_back"):
+        ChainRNN(random_automaton(4, 2, 0), (4, 3, 2, 1), gated=True)
+
+
+def test_look_back_halves_the_dimension() -> None:
+    automaton = random_automaton(20, 2, 1)
+    (plain,) = realisations_of(Problem(automaton), "own.window")
+    gated, alone = realisations_of(Problem(automaton), "own.lookback")
+    assert plain.depth == gated.depth == alone.depth
+    assert (2 * alone.dim, 2 * alone.householders) == (plain.dim, plain.householders)
+    assert gated.householders == alone.householders - 1
+    assert 4 * gated.work < plain.work
+    assert "the gate 0 alone" in gated.hypotheses
+    assert not any("gate" in text for text in alone.hypotheses)
 
 
 @pytest.mark.parametrize(("theorem", "change", "reason"), WRONG)

@@ -55,7 +55,7 @@ def certified_and_right(found: Realisation, tokens: int = 200) -> None:
 def test_every_source_has_its_examples() -> None:
     assert list(CONSTRUCTIONS) == [
         "G.T3", "DP.T4", "H.A5inv", "own.LMI", "own.congruences", "G.T6", "DP.T7", "DP.T1", "own.T2tight", "G.T4", "own.n-1", "S.star-free",
-        "own.chain", "own.window", "DP.T2", "DP.T6", "G.A3",
+        "own.chain", "own.window", "own.lookback", "DP.T2", "DP.T6", "G.A3",
     ]  # fmt: skip
     for made in CONSTRUCTIONS.values():
         assert len(made.examples) >= 2, made.source
@@ -286,6 +286,7 @@ def test_sources_for_group_automata() -> None:
         "own.n-1",
         "own.chain",
         "own.window",
+        "own.lookback",
         "DP.T2",
     }
 

@@ -39,6 +39,7 @@ SHAPES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("T3", {"theorem": "own.chain"}),
     ("random:states=5,letters=2,seed=3", {"theorem": "own.chain"}),
     ("tomita:4", {"theorem": "own.window"}),
+    ("T3", {"theorem": "own.lookback"}),
     ("random:states=6,letters=2,seed=4", {"theorem": "own.window"}),
 )
 RULES = (BlockDelay, ChainRNN)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -21,13 +23,16 @@ CASES = [
     ("regex:(a|b)*a(a|b)(a|b)", "own.window"),
     ("random:states=9,letters=3,seed=3", "own.chain"),
     ("random:states=14,letters=2,seed=4", "own.window"),
+    ("T3", "own.lookback"),
+    ("random:states=14,letters=2,seed=4", "own.lookback"),
+    ("random:states=9,letters=3,seed=3", "own.lookback without gates"),
 ]
 
 
 def made(spec: str, theorem: str) -> ChainRNN:
-    found = construct(spec, theorem=theorem)
+    found = construct(spec, theorem=theorem.split(maxsplit=1)[0])
     assert isinstance(found, ChainRNN)
-    return found
+    return replace(found, gated=False) if theorem.endswith("without gates") else found
 
 
 @pytest.mark.parametrize(("spec", "theorem"), CASES)

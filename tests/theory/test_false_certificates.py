@@ -268,6 +268,7 @@ def test_no_change_of_a_leaf_or_of_the_structure_is_accepted(name: str) -> None:
 CHAINS = [
     ("mod_arith:3", "own.chain"),
     ("random:states=12,letters=2,seed=4", "own.window"),
+    ("random:states=12,letters=2,seed=4", "own.lookback"),
     ("S3", "own.chain"),
 ]
 

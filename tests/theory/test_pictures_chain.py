@@ -17,6 +17,7 @@ CASES = [
     ("S4", "own.chain"),
     ("mod_arith:3", "own.chain"),
     ("tomita:4", "own.window"),
+    ("tomita:4", "own.lookback"),
     ("random:states=20,letters=2,seed=1", "own.window"),
     ("regex:(a|b)*a(a|b)(a|b)", "own.window"),
 ]

@@ -32,8 +32,12 @@ projection): ‖C‖ ≤ 1.
    The read-out has the new set by u, and the old one by P⁻¹u or by v. On the last level nobody needs the old one, unless outputs
    belong to the state before (Mealy): without it u is erased and written in place, n_i projections. Where all letters are
    injective no level resets, and no factor but swaps is needed.
+   With look_back the layers below also read what this one held after the token before: the old u, so no level has a second half, and
+   the window has m rows, for those after the token before tell R. With gates, which need look_back, a reset is the gate 0, which
+   erases u, and one factor, which writes Z: v = Z, β = 2^-e and the value 2^e, where 2^e is the least power with 2^e ≥ |Z|. So β‖v‖² ≤ 1.
 7. All states are 0 and 1, all keys 0, 1 and -1, and what a swap meets is a difference of two entries of a state: so every format
-   that has the integers -1, 0, 1 carries them exactly, whatever the order of the sums. The summary says so, and bounds the factors.
+   that has the integers -1, 0, 1 carries them exactly, whatever the order of the sums. With gates 2^e and 2^-e occur too, and the
+   bound is 2^e for the largest |Z|, n_2. The summary says so, and bounds the factors.
 """
 
 from __future__ import annotations
@@ -53,7 +57,18 @@ from ._labels import require_kind
 from ._program import run_alone
 from .table import FORMATS, read_machine
 
-KEYS = {"format", "kind", "labels", "automaton", "window", "sizes", "padding", "summary"}
+KEYS = {
+    "format",
+    "kind",
+    "labels",
+    "automaton",
+    "window",
+    "sizes",
+    "padding",
+    "look_back",
+    "gates",
+    "summary",
+}
 MAX_LISTED = 200_000_000  # members of sets that letters are applied to, in lists of sets and of chains
 
 Letters: TypeAlias = list[list[int]]
@@ -224,6 +239,13 @@ def check(document: Any) -> str:
         integer(size, 1, n if i == 0 else sizes[i - 1] - 1, f"sizes[{i}]")
     need(sizes[-1] == 1, "sizes: the last is 1")
     window = document["window"]
+    look_back, gates = document["look_back"], document["gates"]
+    need(type(look_back) is bool, "look_back: true or false")
+    need(type(gates) is bool, "gates: true or false")
+    need(
+        look_back or not gates,
+        "gates: a gate of 0 erases the second half, which is read where look_back is false",
+    )
     bijective = all(len(set(row)) == n for row in letters)
     # letters that move no state are left out of the window
     moving = [row for row in letters if row != list(range(n))]
@@ -242,26 +264,30 @@ def check(document: Any) -> str:
         need(all(a - b == 1 for a, b in pairwise(sizes)), "sizes: with a window each is one less")
         listed = check_window(moving, n, sizes[0], window)
         facts = f"after {window:,} letters at most {sizes[0]} states, {listed:,} image sets listed"
-        # m + 1 rows of bits, so that the sets before the token
-        # can be told; m where level 1 has nothing to read
-        rows = window + (len(sizes) > 1)
+        # m + 1 rows of bits, so that the sets before the token can be
+        # told; m where level 1 has nothing to read, or reads the token before
+        rows = window + (len(sizes) > 1 and not look_back)
     mealy = bool(machine.outputs) and type(machine.outputs[0]) is list
     dims, factors = ([rows], [rows]) if rows else ([], [])
     for i, size in enumerate(sizes[:-1]):
         # claim 6: v is kept where a level resets and a level below, or a Mealy output, needs the old set
-        second = not bijective and (i < len(sizes) - 2 or mealy)
+        second = not look_back and not bijective and (i < len(sizes) - 2 or mealy)
         dims.append(2 * size if second else size)
         # swaps alone are at most n_i - 1; a reset is n_i
-        # projections, and n_i swaps where there is a second half
-        factors.append(size - 1 if bijective else dims[-1])
+        # projections, and n_i swaps where there is a second half; with gates one factor
+        factors.append(size - 1 if bijective else max(size - 1, 1) if gates else dims[-1])
+    # claim 7: the largest value that a factor writes with, the least power of two that is n_2 or more
+    bound, largest = 1, sizes[1] if len(sizes) > 1 else 1
+    while gates and not bijective and bound < largest:
+        bound *= 2
     summary = {
         "layers": len(dims),
         "householders": max(factors),
         "heads": 1,
         "dim": max(dims),
         "exactness": "integer",
-        "integer_bound": 1,
-        "formats": list(FORMATS),
+        "integer_bound": bound,
+        "formats": [name for name, reach in FORMATS.items() if bound <= reach],
         "norm": "at most 1",
     }
     record(document["summary"], set(summary), "summary")

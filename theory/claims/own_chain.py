@@ -35,7 +35,8 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Hypotheses: Each layer reads the token and the states of the layers before it. The rule is computed, not tabled: a level's letters
         can be exponentially many.
     Arithmetic: exact, all numbers are 0, 1 and -1
-    Source: ours; that cascades of permutation-reset automata can drop one state a level is classical (Zeiger 1967, Ginzburg 1968)
+    Source: ours; that cascades of permutation-reset automata can drop one state a level is classical (Zeiger 1967; Ginzburg 1968,
+        on which arXiv:2010.16235 builds)
     Method: Random automata, with sizes found by listing chains and with sizes that fall by one. The stand-alone checker derives again
         why the sizes suffice, and every state of the layers that words lead to is stepped by its factors and compared. The
         same check must find defects where one of the sizes that are needed is left out.

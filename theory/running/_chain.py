@@ -7,7 +7,9 @@ factors of a token are applied in rounds: those of a permutation in two (`split_
 in two, with the same operations on the same numbers as one after another.
 
 A layer's read-out takes the sets before and after the token from the layer's state after it, as a model has to: the
-old indicator is P^{-1} u where the token permutes, and v where it resets.
+old indicator is P^{-1} u where the token permutes, and v where it resets. With look-back the old one is read from the layer's state
+after the token before. A gate multiplies the state before the factors; then C H with C = I - β z zᵀ, and β·2^e is added to the
+entries of z.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...constructions.automata._automaton import Indices
-from ...constructions.chains._chain import ChainRNN
+from ...constructions.chains._chain import ChainRNN, write_exponent
 from ...constructions.chains._rule import (
     LevelLetters,
     Mask,
@@ -62,14 +64,16 @@ class Factors:
             no swap.
         beta: of the projections and swaps of a reset, 1 where the token resets and 0 where it does not, `[tokens, 1]`.
         written: the values that a reset adds, `[tokens, p]`.
+        gated: whether a reset is a gate of 1 - `beta` and one factor, whose key is `written`, and no projections.
     """
 
     swaps: tuple[Indices, Indices]
     beta: Floats
     written: Floats
+    gated: bool = False
 
     @classmethod
-    def of(cls, acts: LevelLetters, number: np.dtype[Any]) -> Factors:
+    def of(cls, acts: LevelLetters, number: np.dtype[Any], *, gated: bool = False) -> Factors:
         """The factors of tokens that permute or reset."""
         points = np.arange(acts.images.shape[1])
         swaps = tuple(np.broadcast_to(points, acts.images.shape).copy() for _ in range(2))
@@ -77,22 +81,34 @@ class Factors:
         for partners, found in zip(swaps, split_permutations(acts.images[moved]), strict=True):
             partners[moved] = found
         resets = ~acts.permutes[:, None]
-        return cls((swaps[0], swaps[1]), resets.astype(number), (acts.target & resets).astype(number))
+        written = (acts.target & resets).astype(number)
+        return cls((swaps[0], swaps[1]), resets.astype(number), written, gated)
 
     def of_tokens(self, tokens: slice) -> Factors:
         """Those of some of the tokens."""
         first, second = self.swaps
-        return Factors((first[tokens], second[tokens]), self.beta[tokens], self.written[tokens])
+        return Factors((first[tokens], second[tokens]), self.beta[tokens], self.written[tokens], self.gated)
 
     def apply(self, H: Floats) -> Floats:
         """The states `[tokens, dim]` after one token each."""
         H = H.copy()
+        if self.gated:
+            # gate·H: 0 where the token resets
+            H *= 1 - self.beta
         p = self.written.shape[1]
         # where each row of H begins in the flat array, so that partners are taken row by row
         rows = np.arange(0, H.size, H.shape[1])[:, None]
         u, v = H[:, :p], H[:, p:]
         for partner in self.swaps:  # s = H_i - H_j, and H_i ← H_i - s; for the partner j it is -s
             u -= u - H.reshape(-1)[rows + partner]
+        if self.gated:
+            # H - β z (zᵀH) + β 2^e z for the indicator z of the new set, with zᵀH = 0 behind a gate of 0
+            powers = np.array([2 ** write_exponent(max(count, 1)) for count in range(p + 1)], dtype=H.dtype)
+            power = powers[self.written.sum(axis=1, keepdims=True).astype(np.int64)]
+            inner = (self.written * u).sum(axis=1, keepdims=True)
+            # β (2^e - zᵀH) for each member: a quotient by a power of two, which is exact
+            u += self.written * ((power - inner) // power if H.dtype.kind == "i" else (power - inner) / power)
+            return H
         if v.shape[1]:
             # v ← (I - e_j e_jᵀ) v for each entry, then swaps of
             # entry j of u with entry j of v: v is the old u, u is 0
@@ -159,13 +175,13 @@ class ChainStepper:
         register = states.register
         if self.form.window is not None:
             register = self.shift(register, x)
-        old, new, wrong = self.top_sets(register, states.start, x)
+        old, new, wrong = self.top_sets(register, states.start, x, states.register)
         levels = []
         for i, (H, size) in enumerate(zip(states.levels, self.form.sizes[1:], strict=True)):
             acts = level_letters(self.transitions, x, old, new, size)
-            H = Factors.of(acts, self.number).apply(H)
+            before, H = H, Factors.of(acts, self.number, gated=self.form.gated).apply(H)
             levels.append(H)
-            old, new, broken = self.read_level(i, H, acts, old, new)
+            old, new, broken = self.read_level(i, H, acts, old, new, before)
             wrong = wrong | broken
         return ChainState(register, tuple(levels), states.start, np.where(wrong, -1, new[:, 0]))
 
@@ -194,10 +210,13 @@ class ChainStepper:
         after[moves] = H
         return after
 
-    def top_sets(self, register: Floats, start: Indices, x: Indices) -> tuple[Indices, Indices, Mask]:
+    def top_sets(
+        self, register: Floats, start: Indices, x: Indices, earlier: Floats
+    ) -> tuple[Indices, Indices, Mask]:
         """The first level's set before and after each token, and where the register holds no letters.
 
-        Without levels the second is the state that the window leaves.
+        `earlier` is the register before the token, which is read with look-back alone. Without levels the second set is the state
+        that the window leaves.
         """
         form, n = self.form, self.transitions.shape[1]
         if form.window is None:
@@ -212,8 +231,13 @@ class ChainStepper:
         if form.levels == 0:
             state = new.argmax(axis=1)[:, None]
             return state, state, wrong
-        # before the token: the rows from the second on where it moved the register, else the newest ones
-        before = np.where(moves[:, None], letters[:, 1:], letters[:, :-1])
+        if form.look_back:
+            code = self.code(earlier)
+            before = self.letter_of[code]
+            wrong = wrong | ((code > 0) & (before < 0)).any(axis=1)
+        else:
+            # before the token: the rows from the second on where it moved the register, else the newest ones
+            before = np.where(moves[:, None], letters[:, 1:], letters[:, :-1])
         old = form.window_states(before, start, form.window)
         wrong = wrong | (new.sum(axis=1) > form.sizes[0]) | (old.sum(axis=1) > form.sizes[0])
         return self._fill(old), self._fill(new), wrong
@@ -224,11 +248,12 @@ class ChainStepper:
         return with_phantoms(states & (np.cumsum(states, axis=1) <= size), size)
 
     def read_level(
-        self, level: int, H: Floats, acts: LevelLetters, old: Indices, new: Indices
+        self, level: int, H: Floats, acts: LevelLetters, old: Indices, new: Indices, before: Floats
     ) -> tuple[Indices, Indices, Mask]:
         """The next level's set before and after the token, and where a state is no indicator of the right size.
 
-        `old` and `new` are this level's sets. On the last level the first one is not known after a reset, nor needed.
+        `old` and `new` are this level's sets, `before` its state before the token, which is read with look-back alone. Without, the
+        first set is not known on the last level after a reset, nor needed.
         """
         p, size = acts.images.shape[1], self.form.sizes[level + 1]
         # a level's state is an indicator, of zeros and ones
@@ -236,7 +261,10 @@ class ChainStepper:
         after = H[:, :p] == 1
         # entry j went to images[j], so there it is found again
         back = np.take_along_axis(after, acts.images, axis=1)  # P^{-1} u
-        if self.form.keeps_old(level):
+        if self.form.look_back:
+            back = before == 1
+            wrong = wrong | ((before != 0) & (before != 1)).any(axis=1)
+        elif self.form.keeps_old(level):
             # after a reset the old indicator is v
             back = np.where(acts.permutes[:, None], back, H[:, p:] == 1)
         elif level < self.form.levels - 1:  # nothing resets
@@ -303,21 +331,24 @@ def _run_part(
             register = stepper.shift(register, letters)
             registers.append(register)
     # top sets of all tokens at once, as they depend on the register alone
-    told: Floats = np.zeros((len(x), 0, 1), dtype=stepper.number)
+    told = earlier = np.zeros((len(x), 0, 1), dtype=stepper.number)
     if registers:
         told = np.concatenate(registers)
-    old, new, wrong = stepper.top_sets(told, np.tile(states.start, length), x)
+        earlier = np.concatenate([states.register, *registers[:-1]])
+    old, new, wrong = stepper.top_sets(told, np.tile(states.start, length), x, earlier)
     clock.tell(done + length)
     levels = []
     for i, (H, size) in enumerate(zip(states.levels, form.sizes[1:], strict=True)):
         acts = level_letters(stepper.transitions, x, old, new, size)
-        factors = Factors.of(acts, stepper.number)
-        history = np.empty((length, *H.shape), dtype=H.dtype)
+        factors = Factors.of(acts, stepper.number, gated=form.gated)
+        history = np.empty((length + 1, *H.shape), dtype=H.dtype)
+        history[0] = H
         for t in range(length):
             # the recurrence itself, token by token
-            history[t] = H = factors.of_tokens(slice(t * count, (t + 1) * count)).apply(H)
+            history[t + 1] = H = factors.of_tokens(slice(t * count, (t + 1) * count)).apply(H)
         levels.append(H)
-        old, new, broken = stepper.read_level(i, history.reshape(len(x), -1), acts, old, new)
+        before, after = (part.reshape(len(x), -1) for part in (history[:-1], history[1:]))
+        old, new, broken = stepper.read_level(i, after, acts, old, new, before)
         wrong = wrong | broken
         clock.tell(done + (i + 2) * length)
     named = np.where(wrong, -1, new[:, 0]).reshape(length, count)

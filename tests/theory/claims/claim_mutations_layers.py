@@ -56,6 +56,13 @@ def without_last_quotient(lay_side_by_side: Any) -> Any:
     return lambda automaton, quotients, **texts: lay_side_by_side(automaton, quotients[:-1], **texts)
 
 
+def without_token_before(read_level: Any) -> Any:
+    def changed(self: Any, level: int, H: Any, acts: Any, old: Any, new: Any, before: Any) -> Any:
+        return read_level(self, level, H, acts, old, new, H)
+
+    return changed
+
+
 def new_for_old(top_sets: Any) -> Any:
     def changed(*arguments: Any) -> Any:
         _, new, wrong = top_sets(*arguments)
@@ -182,6 +189,8 @@ MUTATIONS = [
     Mutation("own.chain", "theory.claims.own_chain:plan_sizes", without_second_size, "sizes: the second one left out"),
     Mutation("own.window", "theory.running._chain:ChainStepper.top_sets", new_for_old, "wiring: the set after the token for the one before it"),
     Mutation("own.window", "constructions.chains._chain:ChainRNN.window_states", turned_register, "order: the newest letter acts first"),
+    Mutation("own.lookback", "theory.running._chain:write_exponent", lambda f: lambda members: f(members) + 1, "size: what a factor writes with is twice as large"),
+    Mutation("own.lookback", "theory.running._chain:ChainStepper.read_level", without_token_before, "wiring: the state after the token for the one before it"),
     Mutation("own.congruences", "constructions.theorems.own_congruences:quotient_automaton", turned_letters, "order: the letters of a quotient"),
     Mutation("own.congruences", "constructions.theorems.own_congruences:lay_side_by_side", without_last_quotient, "a quotient is left out"),
     Mutation("own.T2tight", "constructions.theorems.own_t2tight:FLIP", lambda _: Transition(), "sign: 1 for -1"),

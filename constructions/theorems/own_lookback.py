@@ -1,0 +1,47 @@
+"""own.lookback: a chain of sets whose layers also read the token before, with half the dimension, and with gates one factor a reset.
+
+What is built, and how it acts: `ChainRNN` with `look_back`. A model needs a short convolution of width 2 or a token shift behind each
+layer, and for the first form gates; so it is built by request alone. The sizes and the window are those of own.chain and own.window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...foundation._errors import NotRealisableError
+from ..chains._chain import ChainRNN
+from ..chains._sizes import find_windows
+from ._construction import Build, Construction, Problem
+from .own_chain import build_chain
+from .own_window import follow_windows
+
+
+def _build(problem: Problem, gated: bool) -> ChainRNN:
+    if problem.automaton.is_permutation and len(problem.automaton.states) > 1:
+        raise NotRealisableError(
+            f"{problem.automaton.name}: own.lookback: no letter merges states, so no layer has to remember the state before a "
+            "reset; leave `theorem` out"
+        )
+    plain = [build_chain(problem, "own.lookback")]
+    windows = find_windows(problem.automaton.transitions, problem.limits.window_sets)
+    forms = [
+        replace(form, look_back=True, gated=gated) for form in (*plain, *follow_windows(problem, windows))
+    ]
+    return min(forms, key=lambda form: form.work)
+
+
+def _forms(problem: Problem, exactness: str) -> Sequence[Build]:
+    return (lambda p: _build(p, gated=True), lambda p: _build(p, gated=False))
+
+
+CONSTRUCTION = Construction(
+    source="own.lookback",
+    title="any automaton, by a chain of sets whose layers read the token before as well",
+    order=116,
+    examples=("T4", "tomita:4", "random:states=12,letters=2,seed=1"),
+    refusals={"mod:1": "one state needs no chain", "mod:5": "no letter merges states"},
+    forms=_forms,
+    by_request=True,
+    for_group_automata=False,
+)
