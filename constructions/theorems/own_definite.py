@@ -22,7 +22,7 @@ from .._head import Head
 from .._lrnn import LRNN, Layer
 from .._realisation import Sparse, Transition
 from ..algebra._householder import gh_factor
-from ..automata._automaton import Indices
+from ..automata._automaton import Automaton, Indices
 from ..chains._sizes import moving_letters
 from ..heads._assembly import joint_rows
 from ._construction import Construction, Problem
@@ -190,19 +190,28 @@ def shift_register(problem: Problem) -> LRNN:
     if register.size > limit:
         raise LimitError(
             f"{name}: a register of {register.length} letters of {len(register.maps)} kinds has {register.size:,} contents; the limit is "
-            f"{limit:,}: own.window computes them without a list"
+            f"{limit:,}: `theorem` own.window computes them without a list"
         )
-    return _assemble(problem, register)
+    made = register_lrnn(automaton, register)
+    if made is None:
+        raise AssertionError("the last letters decide the state")
+    return made
 
 
-def _assemble(problem: Problem, register: Register) -> LRNN:
-    automaton, m = problem.automaton, register.length
+def register_lrnn(automaton: Automaton, register: Register) -> LRNN | None:
+    """A shift register as a table of all its contents; None if one of them would stand for two states.
+
+    Args:
+        automaton: an automaton whose start reaches all states.
+        register: the register.
+    """
+    m = register.length
     words, moves, start = register.contents()
     # the table of a letter that does nothing comes last, where index -1 finds it
     table = np.concatenate([moves, np.arange(len(words))[None]])[list(register.kinds)]
     rows = joint_rows([automaton.transitions, table], np.array([[automaton.start, start]]))
     if rows is None:
-        raise AssertionError("the last letters decide the state")
+        return None
     order = rows[:, 1]
     position = np.full(len(words), -1, dtype=np.int64)
     position[order] = np.arange(len(order))
@@ -227,7 +236,7 @@ CONSTRUCTION = Construction(
     source="own.definite",
     title="automata whose last letters decide the state, by a shift register",
     order=42,
-    examples=("regex:(a|b)*a(a|b)(a|b)", "flipflop", "permreset:1"),
+    examples=("regex:(a|b)*a(a|b)(a|b)", "flipflop", "regex:(a|b|c)*ab"),
     refusals={
         "T3": "no number of last letters decides",
         "tomita:4": "no number of last letters decides",

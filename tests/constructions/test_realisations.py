@@ -54,8 +54,8 @@ def certified_and_right(found: Realisation, tokens: int = 200) -> None:
 
 def test_every_source_has_its_examples() -> None:
     assert list(CONSTRUCTIONS) == [
-        "G.T3", "DP.T4", "H.A5inv", "own.LMI", "own.congruences", "G.T6", "DP.T7", "DP.T1", "own.T2tight", "G.T4", "own.n-1", "S.star-free",
-        "own.chain", "own.window", "DP.T2", "DP.T6", "G.A3",
+        "G.T3", "DP.T4", "H.A5inv", "own.covers", "own.LMI", "own.definite", "own.congruences", "G.T6", "DP.T7", "DP.T1", "own.T2tight",
+        "G.T4", "own.n-1", "S.star-free", "own.chain", "own.window", "DP.T2", "DP.T6", "G.A3",
     ]  # fmt: skip
     for made in CONSTRUCTIONS.values():
         assert len(made.examples) >= 2, made.source
@@ -281,6 +281,7 @@ def test_sources_for_group_automata() -> None:
     rest = {made.source for made in constructions_for(automaton("S4"))}
     assert set(CONSTRUCTIONS) - rest == {
         "own.LMI",
+        "own.definite",
         "own.congruences",
         "G.T4",
         "own.n-1",
