@@ -109,8 +109,6 @@ class CongruenceSearch:
         limits = self.problem.limits
         problem = Problem(quotient_automaton(self.automaton, congruence), limits, self.problem.coordinates)
         found: list[LRNN] = []
-        with suppress(NotRealisableError, LimitError):
-            found.append(shift_register(problem))
         try:
             if problem.automaton.is_permutation:
                 return group_lrnn(
@@ -124,6 +122,8 @@ class CongruenceSearch:
             found.append(moving_or_resetting(problem, max_steps=MAX_TREE_STEPS))
         except (NotRealisableError, LimitError):
             pass
+        with suppress(NotRealisableError, LimitError):
+            found.append(shift_register(problem))
         return min(found, key=lambda f: (f.work or 0, cost(f)), default=None)
 
     def price(self, congruences: Sequence[Indices]) -> Price | None:
