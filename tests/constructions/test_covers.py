@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
 
 from mirrormata.constructions._construct import Request, choose, construct
 from mirrormata.constructions._lrnn import LRNN
+from mirrormata.constructions._realisation import Realisation
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra.groups._abelian import abelianise
 from mirrormata.constructions.algebra.groups._actions import transitive_action
@@ -65,7 +66,7 @@ def dicyclic(m: int) -> FiniteGroup:
 
 
 GROUPS: dict[str, Callable[[], FiniteGroup]] = {
-    **{f"Dic{m}": lambda m=m: dicyclic(m) for m in (2, 3, 4, 5, 6, 7, 8, 9, 12)},
+    **{f"Dic{m}": partial(dicyclic, m) for m in (2, 3, 4, 5, 6, 7, 8, 9, 12)},
     "Pauli": lambda: matrix_group("Pauli", [[[0, 1], [1, 0]], [[1, 0], [0, -1]], [[1j, 0], [0, 1j]]]),
     "16_6": lambda: metacyclic(8, 2, 0, 5),
     "16_8": lambda: metacyclic(8, 2, 0, 3),
@@ -111,7 +112,7 @@ def figures(found: LRNN) -> tuple[object, ...]:
     return found.householders, found.heads, found.dim, found.exactness, len(found.decode)
 
 
-def certified(found: LRNN) -> None:
+def certified(found: Realisation) -> None:
     result = check(full_certificate(found))
     assert result.verdict == "valid", result.reason
     words = random_words(found.automaton, 5, 3, 60)

@@ -125,7 +125,7 @@ def test_the_register_begins_with_a_word_to_the_start() -> None:
     a = last_letters("ab", 3, start="bab")
     register = find_register(a.transitions, a.start)
     assert register is not None
-    assert "".join(a.letters[x] for x in register.first) == "bab"
+    assert "".join(str(a.letters[x]) for x in register.first) == "bab"
     assert register.size == 8
     empty = find_register(*((b := last_letters("ab", 3, start="")).transitions, b.start))
     assert empty is not None
