@@ -21,32 +21,11 @@ from ...foundation._errors import LimitError, NotRealisableError
 from .._head import Head
 from .._lrnn import LRNN, Layer
 from .._realisation import Sparse, Transition
+from ..algebra._definite import deciding_length, number_maps
 from ..algebra._householder import gh_factor
 from ..automata._automaton import Automaton, Indices
-from ..chains._sizes import moving_letters
 from ..heads._assembly import joint_rows
 from ._construction import Construction, Problem
-
-
-def deciding_length(maps: Indices) -> int | None:
-    """The least m ≥ 1 such that every word of m maps sends all points to one; None if there is none.
-
-    Two points are equivalent of order 0 if they are equal, and of order j + 1 if every map sends them to points equivalent of
-    order j. Words of j maps merge exactly the points that are equivalent of order j.
-
-    Args:
-        maps: int array `[maps, points]`, at least one map and two points.
-    """
-    classes, count = np.arange(maps.shape[1]), maps.shape[1]
-    for length in range(1, maps.shape[1]):
-        classes = np.unique(classes[maps], axis=1, return_inverse=True)[1].reshape(-1)
-        fewer = int(classes.max()) + 1
-        if fewer == 1:
-            return length
-        if fewer == count:
-            return None
-        count = fewer
-    return None
 
 
 @dataclass(frozen=True)
@@ -133,19 +112,13 @@ def find_register(transitions: Indices, start: int) -> Register | None:
         transitions: int array `[letters, states]`.
         start: index of the start state.
     """
-    moves = moving_letters(transitions)
-    if not moves.any():
+    kinds, maps = number_maps(transitions)
+    if not len(maps):
         return None
-    kinds: dict[bytes, int] = {}
-    numbers = [
-        kinds.setdefault(row.tobytes(), len(kinds)) if moved else -1
-        for row, moved in zip(transitions, moves.tolist(), strict=True)
-    ]
-    maps = transitions[[numbers.index(kind) for kind in range(len(kinds))]]
     length = deciding_length(maps)
     if length is None:
         return None
-    return Register(length, tuple(numbers), maps, _word_to(maps, start, length))
+    return Register(length, kinds, maps, _word_to(maps, start, length))
 
 
 def _word_to(maps: Indices, state: int, length: int) -> tuple[int, ...]:

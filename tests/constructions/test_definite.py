@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from mirrormata.constructions._construct import Request, choose, construct
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
+from mirrormata.constructions.algebra._definite import deciding_length
 from mirrormata.constructions.automata._automaton import Automaton, Indices
 from mirrormata.constructions.automata._completing import object_array
 from mirrormata.constructions.chains._chain import ChainRNN
 from mirrormata.constructions.chains._sizes import find_windows
 from mirrormata.constructions.theorems._construction import Limits, Problem
-from mirrormata.constructions.theorems.own_definite import deciding_length, find_register, shift_register
+from mirrormata.constructions.theorems.own_definite import find_register, shift_register
 from mirrormata.foundation._errors import LimitError, NotRealisableError
 from mirrormata.tests.constructions.random_automata import random_words
 from mirrormata.theory._check import check

@@ -36,6 +36,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "algebraic block delay": {"automaton": "S5", "max_householders": 1},
     "a chain": {"automaton": "T3", "theorem": "own.chain"},
     "a window": {"automaton": "tomita:4", "theorem": "own.window"},
+    "a decaying number": {"automaton": "regex:(a|b)*a(a|b)(a|b)", "theorem": "own.decay"},
 }
 
 
