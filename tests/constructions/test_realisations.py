@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions._construct import Request, choose, construct, constructions_for, realisations_of
-from mirrormata.constructions._delay import BlockDelay
 from mirrormata.constructions._inspection import inspect_automaton
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._realisation import Realisation, cost

@@ -207,6 +207,8 @@ MUTATIONS = [
     Mutation("own.covers", "constructions.theorems.own_covers:Symmetries.choose", signs_of_scalars_alone, "sign: -c with O"),
     Mutation("own.definite", "constructions.theorems.own_definite:deciding_length", one_letter_fewer, "a row is left out"),
     Mutation("own.definite", "constructions.theorems.own_definite:Register.transition", turned_backwards, "order: the swaps from the front"),
+    Mutation("own.decay", "constructions.decays._decay:_round", lambda f: lambda x, precision: f(x, precision - 1), "one bit fewer"),
+    Mutation("own.decay", "constructions.decays._decay:DecayRNN.base", lambda _: property(lambda form: 2), "base: 2 for 4"),
     Mutation("own.T2tight", "constructions.theorems.own_t2tight:FLIP", lambda _: Transition(), "sign: 1 for -1"),
     Mutation("own.T2tight", "constructions.theorems.own_t2tight:residues", off_by_one, "every letter adds one more"),
     Mutation("H.A5inv", "constructions.theorems._rotations:icosahedral_rotations", two_exchanged, "order: two half-turns change places"),
