@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import mirrormata
-from mirrormata.constructions._construct import construct
+from mirrormata.constructions._construct import Request, construct
 from mirrormata.constructions._realisation import realisation_from_certificate
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton
@@ -26,6 +26,7 @@ from mirrormata.tests.theory.corruption import corrupted, leaves, replaced, stru
 from mirrormata.theory._check import check
 from mirrormata.theory.arithmetic._rounding import round_fraction
 from mirrormata.theory.base._decays import cases
+from mirrormata.theory.planning._plan import plan, print_plan
 from mirrormata.theory.proofs._prove import prove
 from mirrormata.theory.running._decay import DecayStepper
 from mirrormata.theory.running._run import run
@@ -104,9 +105,11 @@ def test_runs_are_those_of_the_arithmetic() -> None:
     """In fp32 and fp16 also by numpy's own arithmetic, which rounds h/4 + d once, as h/4 is exact."""
     form = made(last_letters("ab", 6))
     words = random_words(form.automaton, 3, 20, 400)
-    for dtype, native in (("fp32", np.float32), ("fp16", np.float16)):
+    formats: list[tuple[str, Any]] = [("fp32", np.float32), ("fp16", np.float16)]
+    for dtype, native in formats:
         stepper = DecayStepper(form, dtype)
-        states, h = stepper.initial(20), np.zeros(20, dtype=native)
+        states = stepper.initial(20)
+        h: Any = np.zeros(20, dtype=native)
         for t in range(400):
             states = stepper.step(states, words[:, t])
             h = h * native(0.25) + (native(2) * words[:, t].astype(native) - native(1))
@@ -140,6 +143,14 @@ def test_it_is_proved_in_its_formats_alone() -> None:
             prove(form, automaton, arithmetic=wrong)
     with pytest.raises(InputError, match=r"holds its last letters in fp32, fp16, bf16, not in fp64"):
         run(form, random_words(automaton, 1, 2, 5), dtype="fp64")
+
+
+def test_a_plan_names_its_formats(capsys: pytest.CaptureFixture[str]) -> None:
+    made_plan = plan("regex:(a|b)*a(a|b)(a|b)(a|b)", Request(theorem="own.decay"))
+    print_plan(made_plan)
+    assert "rounded, right in fp32, fp16, bf16" in " ".join(capsys.readouterr().out.split())
+    (row,) = made_plan.to_json()["realisations"]
+    assert (row["exactness"], row["formats"]) == ("rounded", ["fp32", "fp16", "bf16"])
 
 
 def test_it_is_never_the_default() -> None:
