@@ -341,7 +341,7 @@ def _by_default(problem: Problem, request: Request) -> Realisation:
         return _least_work(problem, request.exactness)
     if problem.permutes_or_resets:  # then the cascade has one layer too
         found.append(next(realisations_of(problem, "G.T4")))
-    return min(found, key=cost)
+    return min([*found, *_registers(problem)], key=cost)
 
 
 FEW_STATES = 12
@@ -353,13 +353,14 @@ TRIED_IMAGE_SETS, TRIED_LEVEL_LETTERS = 3_000, 20_000
 
 
 def _least_work(problem: Problem, exactness: str) -> Realisation:
-    """Quotients side by side in one layer, the automaton's own cascade or a chain of sets, whichever takes the least work.
+    """A shift register or quotients side by side in one layer, the automaton's own cascade or a chain of sets, whichever takes the least
+    work.
 
     Quotients are sought within small limits, and most automata have none. A cascade is a table, and grows exponentially for automata
     without structure, where a chain stays polynomial. The cascade of all maps (own.n-1) seldom takes less work than the
     automaton's own, and is tried for the fewest states alone.
     """
-    found = _chains(problem)
+    found = [*_registers(problem), *_chains(problem)]
     with suppress(NotRealisableError, LimitError):
         found.append(next(realisations_of(problem, "own.congruences", exactness)))
     limits = _tried_limits(problem)
@@ -397,6 +398,18 @@ def _chains(problem: Problem) -> list[Realisation]:
     with suppress(NotRealisableError):
         found += realisations_of(problem, "own.window")
     return found
+
+
+def _registers(problem: Problem) -> list[Realisation]:
+    """The shift register where the last letters decide the state: a table, or computed where that would be large."""
+    try:
+        return [next(realisations_of(problem, "own.definite"))]
+    except NotRealisableError:
+        return []
+    except LimitError:
+        with suppress(NotRealisableError):
+            return [form for form in realisations_of(problem, "own.window") if form.depth == 1]
+        return []
 
 
 def _cheapest(

@@ -66,9 +66,10 @@ class Figures:
         dim: largest key dimension of a head.
         work: the sum over layers of factors × key dimension, over all heads, for the most expensive letter of the layer;
             None if a letter is not a product of GH factors.
-        exactness: `integer`, or `algebraic` for numbers of a number field.
+        exactness: `integer`, `algebraic` for numbers of a number field, or `rounded` if the state is rounded at each token and still
+            right in `formats`.
         integer_bound: largest absolute value of any weight, state, product or partial sum; None unless integer.
-        formats: dtypes in which the recurrence is bit-exact at any length.
+        formats: dtypes in which the recurrence is bit-exact at any length; if `rounded`, those in which the read-out is right.
         norm: what is known about the norms of the letters: `at most 1`, `at most √2 a factor` or `unbounded`.
         hypotheses: the features that a model must have to be this realisation (layers that read those above, eigenvalues below
             0, gates, additive terms, a larger norm, the numbers), as short texts.
@@ -93,7 +94,7 @@ class Figures:
 class Realisation(ABC):
     """An exact linear RNN that realises `automaton` by one or more layers of products of GH factors.
 
-    `kind` says how its letters are given (`table` or `delay`) and is also the kind of its certificate. `theorem` is the source of
+    `kind` says how its letters are given (`table`, or a rule such as `delay`) and is also the kind of its certificate. `theorem` is the source of
     the construction, `construction` a one-line description, and `notes` are sentences about alternatives and bounds.
     """
 
@@ -138,7 +139,7 @@ class Realisation(ABC):
     @property
     @abstractmethod
     def exactness(self) -> str:
-        """`integer` if all stored numbers and all states consist of integers, otherwise `algebraic`."""
+        """`integer` if all stored numbers and all states consist of integers, else `algebraic`, or `rounded` (own.decay)."""
 
     @property
     @abstractmethod

@@ -69,6 +69,8 @@ class HeadCandidate:
         plan: a function that returns the head with an initial state made of some parts.
         moved: for plain permutations the most points that a letter moves (G.T3's k), else None.
         lifted: whether letters carry extra signs, so that a point can have two codes; such a head is used alone.
+        beside: a second head without which the first one tells nothing (own.covers); cost, dimension, degree and classes are
+            those of the two together. None for a candidate of one head.
     """
 
     theorem: str
@@ -82,6 +84,7 @@ class HeadCandidate:
     plan: Callable[[Marks], HeadPlan]
     moved: int | None = None
     lifted: bool = False
+    beside: HeadPlan | None = None
 
     @cached_property
     def classes(self) -> Indices:
@@ -92,6 +95,14 @@ class HeadCandidate:
     def price(self) -> tuple[int, bool, int]:
         """The quantities that are minimised within one layer: factors, then integers before other numbers, then dimension."""
         return self.cost, self.degree > 1, self.dim
+
+    def plans(self, marks: Marks) -> list[HeadPlan]:
+        """The heads, with an initial state made of some parts.
+
+        Args:
+            marks: numbers of parts of the initial state.
+        """
+        return [self.plan(marks)] if self.beside is None else [self.plan(marks), self.beside]
 
 
 def candidate_of_one_plan(
@@ -104,17 +115,22 @@ def candidate_of_one_plan(
     *,
     moved: int | None = None,
     lifted: bool = False,
+    beside: HeadPlan | None = None,
 ) -> HeadCandidate:
-    """A candidate whose initial state has one part only: that of `plan`."""
+    """A candidate whose initial state has one part only: that of `plan`, and of the plan beside it."""
+    dim = plan.dim if beside is None else max(plan.dim, beside.dim)
     return HeadCandidate(
-        theorem, name, cost, plan.dim, degree, find_classes, 1,
-        lambda _: find_classes(), lambda _: plan, moved, lifted,
+        theorem, name, cost, dim, degree, find_classes, 1,
+        lambda _: find_classes(), lambda _: plan, moved, lifted, beside,
     )  # fmt: skip
 
 
 def cheapest(candidates: Sequence[HeadCandidate]) -> list[HeadCandidate]:
-    """By price; among equals plain permutations first, then small fields. A deterministic order."""
-    return sorted(candidates, key=lambda c: (c.price, c.moved is None, c.degree, c.theorem, c.name))
+    """By price; among equals single heads first, then plain permutations, then small fields. A deterministic order."""
+    return sorted(
+        candidates,
+        key=lambda c: (c.price, c.beside is not None, c.moved is None, c.degree, c.theorem, c.name),
+    )
 
 
 def start_candidate_at(

@@ -80,13 +80,13 @@ def group_lrnn(
 
 
 def head_candidates(action: TransitiveAction, max_degree: int = MAX_DEGREE) -> list[HeadCandidate]:
-    """List all candidates for heads of a group, the cheapest first.
+    """List all candidates of a single head for a group, the cheapest first.
 
     Args:
         action: a transitive action of the group.
         max_degree: the largest degree of a number field.
     """
-    return _all_candidates(HeadSearch(action, max_degree))
+    return [c for c in _all_candidates(HeadSearch(action, max_degree)) if c.beside is None]
 
 
 def _all_candidates(search: HeadSearch) -> list[HeadCandidate]:
@@ -117,7 +117,7 @@ def _by_selection(
         return _by_orbits(automaton, None)
     marks = choose_marks(heads, action.states)
     used = [(head, m) for head, m in zip(heads, marks, strict=True) if m]
-    plans = [head.plan(m) for head, m in used]
+    plans = [plan for head, m in used for plan in head.plans(m)]
     choices = [plans]
     if len(plans) == 1:
         choices += [[smaller] for smaller in smaller_initial_states(action, plans[0])]

@@ -4,14 +4,15 @@ A congruence is a partition of the states that every letter respects; a letter t
 have the trivial meet, no two states are in the same class of each of them. So heads that follow the classes, each quotient
 in one layer of its own, are one layer for the automaton, and their joint state names its state.
 
-Quotients are followed by heads for groups, of permutations and resets (G.T4, one level) and of own.LMI. Congruences have the
-trivial meet if each minimal congruence is avoided by one of them: a set cover, in which a quotient costs its work
+Quotients are followed by heads for groups, of permutations and resets (G.T4, one level), of own.LMI and of own.definite. Congruences
+have the trivial meet if each minimal congruence is avoided by one of them: a set cover, in which a quotient costs its work
 (factors × dimension over its heads) and one more for each head.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache, reduce
 from itertools import combinations, islice
 
@@ -36,6 +37,7 @@ from ..automata._automaton import Indices
 from ..heads._assembly import lay_side_by_side
 from ._construction import Build, Construction, Problem
 from ._one_layer import group_lrnn
+from .own_definite import shift_register
 from .own_lmi import moving_or_resetting
 
 MAX_MINIMAL = 2_000
@@ -120,6 +122,8 @@ class CongruenceSearch:
             found.append(moving_or_resetting(problem, max_steps=MAX_TREE_STEPS))
         except (NotRealisableError, LimitError):
             pass
+        with suppress(NotRealisableError, LimitError):
+            found.append(shift_register(problem))
         return min(found, key=lambda f: (f.work or 0, cost(f)), default=None)
 
     def price(self, congruences: Sequence[Indices]) -> Price | None:

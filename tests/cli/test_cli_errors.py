@@ -48,7 +48,7 @@ ERRORS = [
     (("construct", "mod:0"), ("mod:0", "from 1 on")),
     (
         ("construct", "S5", "--theorem", "X"),
-        ("--theorem X", "G.T3, DP.T4, H.A5inv, own.LMI, own.congruences"),
+        ("--theorem X", "G.T3, DP.T4, H.A5inv, own.covers, own.LMI, own.definite, own.congruences"),
     ),
     (("construct", "S5", "--exactness", "X"), ("--exactness X", "any or integer")),
     (("construct", "S5", "--product", "up"), ("--product up", "left, right")),

@@ -142,9 +142,9 @@ SIZES = {  # heads, factors, dimension
     "grid 5": (grid(5), 2, 4, 4),
     "grid 8": (grid(8), 2, 7, 7),
     "mod 6, bits": (of_values(6, 2), 2, 1, 3),
-    "mod 12, bits": (of_values(12, 2), 2, 3, 3),
+    "mod 12, bits": (of_values(12, 2), 2, 2, 3),
     "mod 30, digits": (of_values(30, 10), 2, 2, 3),
-    "mod 60, digits": (of_values(60, 10), 3, 3, 3),
+    "mod 60, digits": (of_values(60, 10), 2, 2, 3),
 }
 
 

@@ -59,7 +59,7 @@ NUMBERS = {
     "dihedral:4": Figures(2, 1, 2, "integer"),
     "dihedral:6": Figures(2, 2, 3, "integer"),
     **{f"dihedral:{m}": ROTATIONS for m in (5, 7, 8, 9, 10)},
-    "Q8": Figures(4, 1, 4, "integer"),
+    "Q8": Figures(2, 2, 2, "integer"),
     "A4_x_Z5": Figures(2, 2, 3, "algebraic"),
     "S3_x_S3": Figures(2, 2, 3, "integer"),
     "Z2^4": Figures(1, 4, 1, "integer"),

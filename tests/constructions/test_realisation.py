@@ -37,6 +37,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "a chain": {"automaton": "T3", "theorem": "own.chain"},
     "a window": {"automaton": "tomita:4", "theorem": "own.window"},
     "a window with look-back": {"automaton": "tomita:4", "theorem": "own.lookback"},
+    "a decaying number": {"automaton": "regex:(a|b)*a(a|b)(a|b)", "theorem": "own.decay"},
 }
 
 

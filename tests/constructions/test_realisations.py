@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from mirrormata.constructions._construct import Request, choose, construct, constructions_for, realisations_of
-from mirrormata.constructions._delay import BlockDelay
 from mirrormata.constructions._inspection import inspect_automaton
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._realisation import Realisation, cost
@@ -26,6 +25,7 @@ from mirrormata.tests.constructions.random_automata import random_words
 from mirrormata.tests.constructions.tables import construct_table
 from mirrormata.theory._check import check
 from mirrormata.theory._horizon import full_certificate
+from mirrormata.theory._kinds import kind_of
 from mirrormata.theory.running._run import run
 
 CONSTRUCTIONS = all_constructions()
@@ -43,7 +43,7 @@ def certified_and_right(found: Realisation, tokens: int = 200) -> None:
     result = check(full_certificate(found))
     assert result.verdict == "valid", result.reason
     words = random_words(found.automaton, 7, 4, tokens)
-    if isinstance(found, BlockDelay):
+    if not kind_of(found).runs_exact:
         for dtype in found.formats or ("fp64",):
             assert run(found, words, dtype=dtype).errors == 0
         return
@@ -54,8 +54,9 @@ def certified_and_right(found: Realisation, tokens: int = 200) -> None:
 
 def test_every_source_has_its_examples() -> None:
     assert list(CONSTRUCTIONS) == [
-        "G.T3", "DP.T4", "H.A5inv", "own.LMI", "own.congruences", "G.T6", "DP.T7", "DP.T1", "own.T2tight", "G.T4", "own.n-1", "S.star-free",
-        "own.chain", "own.window", "own.lookback", "DP.T2", "DP.T6", "G.A3",
+        "G.T3", "DP.T4", "H.A5inv", "own.covers", "own.LMI", "own.definite", "own.congruences", "G.T6", "DP.T7",
+        "DP.T1", "own.T2tight", "G.T4", "own.n-1", "S.star-free", "own.chain", "own.window", "own.lookback", "DP.T2",
+        "DP.T6", "G.A3", "own.decay",
     ]  # fmt: skip
     for made in CONSTRUCTIONS.values():
         assert len(made.examples) >= 2, made.source
@@ -281,6 +282,7 @@ def test_sources_for_group_automata() -> None:
     rest = {made.source for made in constructions_for(automaton("S4"))}
     assert set(CONSTRUCTIONS) - rest == {
         "own.LMI",
+        "own.definite",
         "own.congruences",
         "G.T4",
         "own.n-1",

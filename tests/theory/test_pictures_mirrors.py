@@ -30,7 +30,8 @@ CASES: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("S4", {"theorem": "G.T3"}, ("space",)),
     ("A5", {}, ("space",)),
     ("S5", {}, ("wires",)),
-    ("Q8", {}, ("wires",)),
+    ("Q8", {"theorem": "G.T3"}, ("wires",)),
+    ("Q8", {}, ("plane", "plane")),
     ("Z2^3", {}, ("line",) * 3),
     ("flipflop", {"theorem": "G.A3"}, ("wires",)),
 ]
@@ -106,7 +107,7 @@ def test_the_sentences() -> None:
     five = said("S5")
     assert five["(1, 2, 3, 4, 0)"] == "a 5-cycle: 4 swaps"
     assert five["(1, 0, 3, 4, 2)"] == "a 3-cycle, a 2-cycle: 2 + 1 = 3 swaps"
-    assert said("Q8")["i"] == "two negative 2-cycles: 2 + 2 = 4 mirrors"
+    assert said("Q8", {"theorem": "G.T3"})["i"] == "two negative 2-cycles: 2 + 2 = 4 mirrors"
     assert said("flipflop", {"theorem": "G.A3"})["0"] == "a matrix without factors: 2 dimensions to 1"
     assert angle_text(np.pi) == "π"
     assert angle_text(1.0) == "57.30°"

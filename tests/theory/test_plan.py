@@ -346,13 +346,13 @@ def test_the_plan_has_what_construct_builds(name: str) -> None:
 
 
 def test_heads_of_two_sources() -> None:
-    """Q_8 by permutations and Z_7 by rotations: four factors; each source alone needs six or has no form."""
+    """Q_8 by a cover and Z_7 by rotations: two factors; each source alone needs six or has no form."""
     a = automaton("Q8_x_Z7[generators]")
     made = construct(a)
-    assert (made.theorem, made.householders) == ("DP.T4 + G.T3", 4)
+    assert (made.theorem, made.householders) == ("DP.T4 + own.covers", 2)
     found = next(realisations_of(Problem(a), "G.T3"))
     assert cost(found)[1] == 6
-    assert cost(choose(a, Request(max_layers=1)))[:2] == (1, 4)
+    assert cost(choose(a, Request(max_layers=1)))[:2] == (1, 2)
 
 
 def test_a_limit_of_one_form_leaves_the_others() -> None:

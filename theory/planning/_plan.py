@@ -262,7 +262,7 @@ def _beats(other: tuple[int, ...], own: tuple[int, ...]) -> bool:
 
 def _offer(found: Realisation, pareto: bool, lower: Iterable[Bound]) -> Offer:
     horizons: dict[str, int | None] | None
-    if found.exactness == "integer":
+    if found.exactness != "algebraic":  # right at any length in its formats
         horizons = dict.fromkeys(found.formats)
     else:
         horizons = kind_of(found).horizons(found, PLANNED_HORIZON_CODES)
@@ -338,6 +338,8 @@ def _exact(offer: Offer) -> str:
     """In which dtypes, or for how long."""
     summary = offer.found.summary()
     norm = "" if summary["norm"] == "at most 1" else f"; norm {summary['norm']}"
+    if summary["exactness"] == "rounded":
+        return f"rounded, right in {', '.join(offer.found.formats)}{norm}"
     if summary["exactness"] == "integer":
         formats = offer.found.formats
         return ("all dtypes" if len(formats) == 6 else ", ".join(formats) or "no dtype") + norm

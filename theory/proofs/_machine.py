@@ -9,11 +9,13 @@ from ...constructions._lrnn import LRNN
 from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...constructions.chains._chain import ChainRNN
+from ...constructions.decays._decay import DecayRNN
 from ...foundation._errors import InputError
 from .._kinds import kind_of
 from ..arithmetic._arithmetic import Arithmetic, Exact, Kernel, PerOp, PerStep, Rounded
 from ..arithmetic._rounding import FloatFormat
 from ..running._chain import ChainStepper
+from ..running._decay import DecayStepper
 from ..running._delay import DelayStepper
 from ..running._stepper import LayeredStepper, table_stepper
 from ._answers import Answers, answers_of
@@ -64,6 +66,11 @@ def chain_machine(form: ChainRNN, answers: Answers, arithmetic: Any) -> Machine:
     return StepperMachine(ChainStepper(form, _plain_format(arithmetic)), answers)
 
 
+def decay_machine(form: DecayRNN, answers: Answers, arithmetic: Any) -> Machine:
+    """A decaying number in a format that it names."""
+    return StepperMachine(DecayStepper(form, _plain_format(arithmetic)), answers)
+
+
 def answers_to(model: Any, automaton: Automaton, of_stepper: Answers | None = None) -> Answers:
     """How a model is held against the automaton; `of_stepper` as in `machine_of`."""
     if isinstance(model, NpzModel):
@@ -97,6 +104,6 @@ def _plain_format(arithmetic: Any) -> FloatFormat:
     ):
         return arithmetic.values
     raise InputError(
-        f"arithmetic {arithmetic.name}: several layers, block delays and chains are run in per_step with a float format, "
+        f"arithmetic {arithmetic.name}: several layers, block delays, chains and decaying numbers are run in per_step with a float format, "
         "nearest even"
     )

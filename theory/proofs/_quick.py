@@ -192,6 +192,24 @@ def rule_proof(form: Realisation, automaton: Automaton, arithmetic: Any) -> Proo
     )  # fmt: skip
 
 
+def decay_proof(form: Realisation, automaton: Automaton, arithmetic: Any) -> Proof | None:
+    """For a decaying number: its certificate, in per_step with a format that the checker has found, rounded to nearest even."""
+    if not isinstance(arithmetic, PerStep) or arithmetic.mode != "rne":
+        return None
+    dtype = getattr(arithmetic.values, "name", "")
+    if dtype not in form.formats or not same_automaton(automaton, form.automaton):
+        return None
+    document = form.certificate()
+    found = check(document)
+    if found.verdict != "valid" or dtype not in document["summary"]["formats"]:
+        return None
+    return Proof(
+        "equivalent", automaton, "", form.kind, 0, 0, "states", f"{found.reason}; its certificate is of kind {form.kind}",
+        certify=lambda: document,
+        checked="certificate",
+    )  # fmt: skip
+
+
 def same_automaton(first: Automaton, second: Automaton) -> bool:
     """Equal states, letters, transitions, start and outputs, in this order, labels compared as texts."""
     return first is second or (

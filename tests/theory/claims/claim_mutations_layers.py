@@ -63,6 +63,25 @@ def without_token_before(read_level: Any) -> Any:
     return changed
 
 
+def signs_of_scalars_alone(choose: Any) -> Any:
+    def changed(form: Any, other: Any, which: Any) -> Any:
+        return form if (form.turns < 0).any() else choose(form, other, which)
+
+    return changed
+
+
+def one_letter_fewer(deciding_length: Any) -> Any:
+    return lambda maps: (deciding_length(maps) or 1) - 1 or 1
+
+
+def turned_backwards(transition: Any) -> Any:
+    def changed(register: Any, kind: int) -> Any:
+        found = transition(register, kind)
+        return replace(found, factors=found.factors[:1] + found.factors[:0:-1])
+
+    return changed
+
+
 def new_for_old(top_sets: Any) -> Any:
     def changed(*arguments: Any) -> Any:
         _, new, wrong = top_sets(*arguments)
@@ -193,6 +212,12 @@ MUTATIONS = [
     Mutation("own.lookback", "theory.running._chain:ChainStepper.read_level", without_token_before, "wiring: the state after the token for the one before it"),
     Mutation("own.congruences", "constructions.theorems.own_congruences:quotient_automaton", turned_letters, "order: the letters of a quotient"),
     Mutation("own.congruences", "constructions.theorems.own_congruences:lay_side_by_side", without_last_quotient, "a quotient is left out"),
+    Mutation("own.covers", "constructions.theorems.own_covers:rotation", lambda f: lambda k, m: f(k + 1, m), "angle: one step more"),
+    Mutation("own.covers", "constructions.theorems.own_covers:Symmetries.choose", signs_of_scalars_alone, "sign: -c with O"),
+    Mutation("own.definite", "constructions.theorems.own_definite:deciding_length", one_letter_fewer, "a row is left out"),
+    Mutation("own.definite", "constructions.theorems.own_definite:Register.transition", turned_backwards, "order: the swaps from the front"),
+    Mutation("own.decay", "constructions.decays._decay:_round", lambda f: lambda x, precision: f(x, precision - 1), "one bit fewer"),
+    Mutation("own.decay", "constructions.decays._decay:DecayRNN.base", lambda _: property(lambda form: 2), "base: 2 for 4"),
     Mutation("own.T2tight", "constructions.theorems.own_t2tight:FLIP", lambda _: Transition(), "sign: 1 for -1"),
     Mutation("own.T2tight", "constructions.theorems.own_t2tight:residues", off_by_one, "every letter adds one more"),
     Mutation("H.A5inv", "constructions.theorems._rotations:icosahedral_rotations", two_exchanged, "order: two half-turns change places"),

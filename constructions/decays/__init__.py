@@ -1,0 +1,1 @@
+"""A decaying number that holds the last letters in a float format."""
