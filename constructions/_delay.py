@@ -13,7 +13,7 @@ and which row of a table each is.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias, cast
 
@@ -208,6 +208,15 @@ class BlockDelay(Realisation):
     elements: Indices | None
     element_states: Indices | None
     notes: tuple[str, ...] = ()
+
+    def for_letters(self, automaton: Automaton, kinds: Indices) -> BlockDelay:
+        """The same delay for an automaton with further letters, each of which acts like one of this automaton.
+
+        Args:
+            automaton: the automaton with all letters and the same states.
+            kinds: for each of its letters the index of the letter here that acts alike, int array `[letters]`.
+        """
+        return replace(self, automaton=automaton, points=self.points[kinds])
 
     @property
     def degree(self) -> int:

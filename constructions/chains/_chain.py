@@ -15,7 +15,7 @@ All numbers are 0, 1 and -1, so every float format carries them exactly.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -74,6 +74,15 @@ class ChainRNN(Realisation):
         return (
             f"a window of the last {self.rows} letters, then a chain of sets of {self._list_sizes()} states"
         )
+
+    def for_letters(self, automaton: Automaton, kinds: Indices) -> ChainRNN:
+        """The same chain for an automaton with further letters, each of which acts like one of this automaton.
+
+        Args:
+            automaton: the automaton with all letters and the same states.
+            kinds: for each of its letters the index of the letter here that acts alike; the chain finds them itself (`like`).
+        """
+        return replace(self, automaton=automaton)
 
     def _list_sizes(self) -> str:
         shown = [str(size) for size in self.sizes]

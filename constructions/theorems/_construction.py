@@ -147,6 +147,8 @@ class Construction:
         norm_bounded: false if the norm of a letter can exceed 1, so that the lower bounds do not apply to it.
         for_group_automata: false if another theorem gives cheaper realisations of group automata.
         is_beaten: a function that returns True if another theorem is known to be cheaper, so that searches leave this one out.
+        least_layers: a function that returns the fewest layers that it can have, before it is built; None for no such function.
+        tells_state_before: whether the read-out has the state before each token too, which the outputs of some Mealy machines need.
     """
 
     source: str
@@ -162,6 +164,8 @@ class Construction:
     norm_bounded: bool = True
     for_group_automata: bool = True
     is_beaten: Callable[[Problem], bool] | None = None
+    least_layers: Callable[[Problem], int] | None = None
+    tells_state_before: bool = False
 
     def __post_init__(self) -> None:
         if sum(x is not None for x in (self.build, self.forms, self.candidates)) != 1:

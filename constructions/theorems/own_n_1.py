@@ -41,4 +41,5 @@ CONSTRUCTION = Construction(
     build=_build,
     for_group_automata=False,
     is_beaten=_is_beaten,
+    least_layers=lambda problem: len(problem.automaton.states) - 1,
 )
