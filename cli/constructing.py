@@ -120,7 +120,7 @@ def construct(
     from ..constructions._construct import Request
     from ..constructions._lrnn import table_of
     from ..constructions.theorems._construction import Limits
-    from ..theory.planning._plan import choose_or_refuse, report
+    from ..theory.planning._plan import choose_by_rule_or_refuse, report
 
     if as_json and (show or latex):
         raise InputError("construct: --json prints one object only; leave --show and --latex out")
@@ -138,7 +138,8 @@ def construct(
         _refute_printed(automaton, request, limits, output, as_json)
         return
     with show_work("constructing"):
-        found = choose_or_refuse(automaton, request, limits)
+        choice = choose_by_rule_or_refuse(automaton, request, limits)
+    found = choice.found
     if latex:
         table_of(found, "leave --latex out; --show prints what it does")
     if picture is not None:
@@ -157,7 +158,7 @@ def construct(
 
         with show_work("writing the certificate"):
             write_accepted_certificate(found, output, max_group=max_group)
-    facts = report(found, request, output)
+    facts = report(choice, output)
     if as_json:
         print_json(facts)
     elif latex:
@@ -200,6 +201,12 @@ def plan(
     max_dim: MaxDim = None,
     coordinates: CoordinatesOption = "few",
     objective: ObjectiveOption = None,
+    budget: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", help="Seconds that each construction may take; it is stopped then, and named."
+        ),
+    ] = 30.0,
     bounds: Annotated[
         str | None,
         typer.Option(
@@ -239,7 +246,7 @@ def plan(
     request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates, objective)
     limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
     with show_work("planning"):
-        made = make(automaton, request, limits)
+        made = make(automaton, request, limits, budget=budget)
     if bounds is not None:
         from ..constructions._document import write_certificate
         from ..theory.planning._bounds import bound_certificate

@@ -6,9 +6,10 @@ question, each a file of `theorems/`, and takes the cheapest; `realisations_of` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, overload
 
 from ..foundation._arguments import require_choice, require_optional_count
@@ -238,7 +239,7 @@ def _choose(automaton: Automaton, request: Request, limits: Limits | None) -> Ch
     elif not request.is_bounded and request.objective is None:
         return _by_default(problem, request)
     else:
-        wanted = [c for c in constructions_for(automaton) if not c.by_request]
+        wanted = [c for c in constructions_for(automaton) if not c.by_request and c.tells_outputs(automaton)]
         if request.objective is not None:
             problem = request.problem(automaton, _tried_limits(problem))
         offers = all_realisations(problem, request.exactness, wanted)
@@ -252,7 +253,7 @@ def require_outputs(construction: Construction, automaton: Automaton) -> None:
         construction: a construction that was asked for by its theorem.
         automaton: the automaton.
     """
-    if not automaton.outputs_follow_states and not construction.tells_state_before:
+    if not construction.tells_outputs(automaton):
         able = [c.source for c in all_constructions().values() if c.tells_state_before]
         raise NotRealisableError(
             f"{automaton.name}: {construction.source}: the outputs of this Mealy machine need the state before the token, and this "
@@ -318,33 +319,46 @@ def constructions_for(automaton: Automaton) -> list[Construction]:
     return [c for c in all_constructions().values() if c.suits(automaton)]
 
 
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """What may be realised by one construction, or by several together; nothing is built before it is asked for.
+
+    Attributes:
+        source: the theorem, or words for several.
+        realise: makes its realisations, the cheapest first, with a `LimitError` in place of what is beyond a limit;
+            `NotRealisableError` where it does not apply.
+        construction: the record of the construction; None for several.
+    """
+
+    source: str
+    realise: Callable[[], Iterator[Realisation | LimitError]]
+    construction: Construction | None = None
+
+
+def candidates(problem: Problem, exactness: str, wanted: Sequence[Construction]) -> Iterator[Candidate]:
+    """What every given construction may give, and for group automata what heads of several give together."""
+    mixed_heads = problem.automaton.is_permutation
+    for construction in wanted:
+        if mixed_heads and construction.candidates is not None:
+            mixed_heads = False
+            yield Candidate("heads of several theorems", lambda: _of_several_theorems(problem, exactness))
+        yield Candidate(construction.source, partial(_of_one, problem, construction, exactness), construction)
+
+
 def all_realisations(
     problem: Problem, exactness: str, wanted: Sequence[Construction]
 ) -> Iterator[Realisation | LimitError]:
     """Those of every given construction that applies; a `LimitError` in place of those that are beyond a limit."""
-    mixed_heads = problem.automaton.is_permutation
-    for construction in wanted:
+    for candidate in candidates(problem, exactness, wanted):
         try:
-            if mixed_heads and construction.candidates is not None:
-                mixed_heads = False
-                yield from _of_several_theorems(problem, exactness)
-            if construction.is_beaten is not None and construction.is_beaten(problem):
+            asked = candidate.construction
+            if asked is not None and asked.is_beaten is not None and asked.is_beaten(problem):
                 continue
-            yield from _of_one(problem, construction, exactness)
+            yield from candidate.realise()
         except NotRealisableError:
             continue
         except LimitError as error:
             yield error
-
-
-def realisations_within(problem: Problem, request: Request) -> Iterator[Realisation | LimitError]:
-    """All that a request may take, whatever its bounds, with a `LimitError` in place of what is beyond a limit.
-
-    `NotRealisableError` where the request names a theorem that does not apply.
-    """
-    if request.theorem is not None:
-        return _of_one(problem, construction_of(request.theorem), request.exactness)
-    return all_realisations(problem, request.exactness, constructions_for(problem.automaton))
 
 
 def _of_one(

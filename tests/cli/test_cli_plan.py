@@ -10,10 +10,10 @@ import pytest
 
 from mirrormata.tests.theory.certified import CASES
 
-PLAN_FIELDS = {"automaton", "states", "letters", "realisations", "lower_bounds", "left_out"}
+PLAN_FIELDS = {"automaton", "states", "letters", "realisations", "lower_bounds", "left_out", "not_built"}
 OFFER_FIELDS = {
     "pareto", "theorem", "construction", "layers", "householders", "heads", "dim", "exactness", "integer_bound",
-    "formats", "norm", "letter_factors", "layer_factors", "parameters", "work", "horizons", "lower_bounds", "notes",
+    "formats", "norm", "letter_factors", "layer_factors", "parameters", "work", "certificate_bytes", "horizons", "lower_bounds", "notes",
 }  # fmt: skip
 BOUND_FIELDS = {"figure", "at_least", "reason", "kind", "hypotheses", "text"}
 
@@ -41,7 +41,7 @@ def test_plan_text(call: Any) -> None:
     ):
         assert text in outcome.out
     assert "algebraic" not in outcome.out
-    assert "lower bound: none is known" in call("plan", "tomita:4").out
+    assert "lower bound: none is known" in call("plan", "flipflop").out
     assert "left out: " in call("plan", "tomita:3", "--max-image-sets", "3").out
 
 
@@ -56,7 +56,7 @@ def test_bounds_file(call: Any, tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     assert call("check", str(path)).status == 1
     none = tmp_path / "none.json"
-    assert "no bounds" in call("plan", "tomita:4", "--bounds", str(none)).error
+    assert "no bounds" in call("plan", "flipflop", "--bounds", str(none)).error
     assert not none.exists()
 
 
@@ -104,7 +104,7 @@ def test_bounds_of_construct(call: Any) -> None:
     assert (facts["theorem"], facts["householders"], facts["dim"]) == ("G.T3", 4, 5)
     facts = call("construct", "T3", "--coordinates", "one_hot", "--json").json
     assert "one-hot" in facts["construction"]
-    assert {b["reason"] for b in facts["lower_bounds"]} == {"H.openβ"}
+    assert {b["reason"] for b in facts["lower_bounds"]} == {"H.openβ", "own.LMI"}
     assert {b["reason"] for b in call("plan", "T3", "--json").json["lower_bounds"]} >= {"H.rank", "PD.N-1"}
 
 

@@ -235,7 +235,9 @@ def test_package_and_checker_agree(automaton: Automaton, seed: int) -> None:
     some = bounds(automaton)
     table = some[0].automaton.transitions if some else automaton.transitions
     mine = bound_checker.bounds(table.tolist(), table.shape[1])
-    searched = [b for b in some if b.reason != "own.LMI"]  # whose equations the checker adds up, and does not find
+    searched = [
+        b for b in some if b.reason != "own.LMI"
+    ]  # whose equations the checker adds up, and does not find
     assert [b["evidence"] for b in mine] == [b.data for b in searched]
     assert [(b["figure"], b["at_least"], b["reason"]) for b in mine] == [
         (b.figure, b.at_least, b.reason) for b in searched

@@ -31,7 +31,10 @@ KNOWN: tuple[tuple[str, Found], ...] = (
     ("even_pairs", {RANKS: 2, LAYERS: 2}),
     ("boxes:3,2", {RANKS: 2}),
     ("gridworld:5", {SIZE: 4}),
-    ("random:states=12,letters=2,seed=1", {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2, SIZE: 10, LAYERS: 2}),
+    (
+        "random:states=12,letters=2,seed=1",
+        {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2, SIZE: 10, LAYERS: 2},
+    ),
     ("parity", {RANK: 1, OPEN: 2, TURNING: 1}),
     ("mod:3", {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2}),
     ("mod:4", {RANK: 2, OPEN: 2, TURNING: 1, TRIANGULAR: 2, SINGLE: 2}),

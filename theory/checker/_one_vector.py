@@ -215,7 +215,10 @@ def check_no_gram(evidence: Any, delta: list[Map], n: int, where: str) -> None:
         times = integer(said["times"], -(10**300), 10**300, f"{here}.times")
         letter = integer(said["letter"], 0, len(delta) - 1, f"{here}.letter")
         x, y = (
-            [integer(e, -(10**300), 10**300, f"{here}.{name}") for e in array(said[name], f"{here}.{name}", n)]
+            [
+                integer(e, -(10**300), 10**300, f"{here}.{name}")
+                for e in array(said[name], f"{here}.{name}", n)
+            ]
             for name in "xy"
         )
         need(times and sum(x) == 0 and sum(y) == 0, f"{here}: x and y must be of sum zero, and times not 0")

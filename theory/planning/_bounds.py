@@ -30,9 +30,8 @@ from ...constructions.automata._labels import distinct_texts
 from ...foundation._errors import DisagreementError, InputError
 from ...foundation._text import count_noun
 from ..checker._exact import Invalid
-from ..checker.bound import FIFTHS, FINITE, PAIRS, RULES, SEARCH
+from ..checker.bound import FIFTHS, FINITE, PAIRS, RULES, SEARCH, check_witness
 from ..checker.bound import bounds as checker_bounds
-from ..checker.bound import check_witness
 from ._cycles import Cycle, proper_cycles
 from ._gram_equations import find_equations
 from ._one_vector import one_vector_bounds
@@ -179,7 +178,9 @@ def _find_bounds(automaton: Automaton) -> tuple[Bound, ...]:
     for reason, at_least, evidence in one_vector_bounds(maps, n - 1 if generators is not None else 0):
         if reason == "PD.N-1":
             first = evidence["words"][0]
-            why = f"{n - 1} words with two images, the first of them {spelt(first)}, have independent preimages"
+            why = (
+                f"{n - 1} words with two images, the first of them {spelt(first)}, have independent preimages"
+            )
         else:
             images = [len(set(row.tolist())) for row in _prefixes(maps, evidence["word"])]
             falls = " > ".join(str(m) for m in dict.fromkeys(images))

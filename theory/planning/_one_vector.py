@@ -25,7 +25,9 @@ def one_vector_bounds(maps: Indices, largest: int) -> list[tuple[str, int, dict[
         largest: the largest bound that is known, 0 for none.
     """
     n = maps.shape[1]
-    _, first = np.unique(maps, axis=0, return_index=True) if len(maps) else (None, np.zeros(0, dtype=np.int64))
+    _, first = (
+        np.unique(maps, axis=0, return_index=True) if len(maps) else (None, np.zeros(0, dtype=np.int64))
+    )
     different = np.sort(first)
     found = []
     if largest < n - 1 and (words := find_splitting_words(maps, different)) is not None:
@@ -75,7 +77,9 @@ def find_splitting_words(maps: Indices, different: Indices) -> list[Word] | None
     return None
 
 
-def _pull_back(echelon: _Echelon, maps: Indices, different: Indices, word: Word, inside: Indices) -> list[Word]:
+def _pull_back(
+    echelon: _Echelon, maps: Indices, different: Indices, word: Word, inside: Indices
+) -> list[Word]:
     """A word, and longer ones that end with it, as far as their preimages are new; breadth first."""
     found: list[Word] = []
     waiting = deque([(word, inside)])
