@@ -207,6 +207,15 @@ def plan(
             metavar="SECONDS", help="Seconds that each construction may take; it is stopped then, and named."
         ),
     ] = 30.0,
+    fit: Annotated[
+        str | None,
+        typer.Option(
+            "--fit",
+            metavar="CONFIG",
+            help="Decide whether this architecture holds the automaton: a model folder, an FLA checkpoint, a .json or .toml file of a "
+            "configuration, or entries such as layers=1,heads=4,head_dim=64,value_dim=64,n_h=2,gated=no,range=[-1,1],conv=0.",
+        ),
+    ] = None,
     bounds: Annotated[
         str | None,
         typer.Option(
@@ -231,11 +240,14 @@ def plan(
 
     The table lists every construction within the given bounds, the cheapest first. A * marks the constructions that no other
     one beats. Below the table are the theorems used and the lower bounds with their hypotheses. Only --bounds writes a file.
+    With --fit the command says whether one architecture holds the automaton, by which construction, or by which lower bound not; the
+    exit status is then 0 if it does, else 1.
 
     \b
     Examples:
       mirrormata plan mod:3
       mirrormata plan S3 --max-layers 2 --bounds s3-bounds.json
+      mirrormata plan S3 --fit layers=1,heads=1,head_dim=3,value_dim=1,n_h=2,range=[-1,1],gated=no,conv=0
     """
     from ..constructions._construct import Request
     from ..constructions.theorems._construction import Limits
@@ -245,6 +257,13 @@ def plan(
     automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
     request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates, objective)
     limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
+    if fit is not None:
+        if bounds is not None:
+            raise InputError(
+                "plan: --fit decides about an architecture and writes no bounds; leave --bounds out"
+            )
+        _fit(fit, automaton, request, limits, budget, as_json)
+        return
     with show_work("planning"):
         made = make(automaton, request, limits, budget=budget)
     if bounds is not None:
@@ -259,3 +278,18 @@ def plan(
 
         print_plan(made)
         say_written(bounds)
+
+
+def _fit(config: str, automaton: Any, request: Any, limits: Any, budget: float, as_json: bool) -> None:
+    from ..models._architecture import read_architecture
+    from ..theory.planning._fit import fit, print_fit
+
+    architecture = read_architecture(config)
+    with show_work("planning"):
+        made = fit(automaton, architecture, request, limits, budget=budget)
+    if as_json:
+        print_json(made.to_json())
+    else:
+        print_fit(made)
+    if made.verdict != "fits":
+        raise typer.Exit(1)

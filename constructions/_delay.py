@@ -260,6 +260,11 @@ class BlockDelay(Realisation):
         return max(len(layer.heads) for layer in self.counter.layers)
 
     @property
+    def value_dim(self) -> int:
+        """Largest value dimension of a head: the buffer holds one-hot tokens."""
+        return len(self.points)
+
+    @property
     def dim(self) -> int:
         """Largest key dimension of a head."""
         return max(self.degree, 2 * self.block, *(head.dim for head in self.counter.heads))

@@ -165,6 +165,11 @@ class LRNN(Realisation):
         return max(head.dim for head in self.all_heads)
 
     @property
+    def value_dim(self) -> int:
+        """Largest value dimension of a head: the columns of its state."""
+        return max(head.value_dim for head in self.all_heads)
+
+    @property
     def householders(self) -> int | None:
         """Largest number of factors of a letter in one head; None where a letter is not a product of GH factors."""
         counts = [head.householders for head in self.all_heads]

@@ -131,6 +131,12 @@ class Realisation(ABC):
         """Largest key dimension of a head."""
 
     @property
+    def value_dim(self) -> int:
+        """Largest value dimension of a head: the columns of its state."""
+        columns = (j for t in self.used_transitions for _, j, _ in t.additive)
+        return 1 + max(columns, default=0)
+
+    @property
     @abstractmethod
     def work(self) -> int | None:
         """The sum over layers of factors × key dimension for the most expensive letter; None without factors."""

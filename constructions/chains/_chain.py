@@ -141,6 +141,11 @@ class ChainRNN(Realisation):
         return tuple(size * (1 + self.keeps_old(i)) for i, size in enumerate(self.sizes[:-1]))
 
     @property
+    def value_dim(self) -> int:
+        """Largest value dimension of a head: the bits of a letter in the register, or the one column of a chain's layer."""
+        return 1 if self.window is None else int(self.bits.shape[1])
+
+    @property
     def depth(self) -> int:
         """Number of layers."""
         return self.levels + (self.window is not None)

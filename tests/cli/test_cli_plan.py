@@ -194,7 +194,7 @@ def test_integer_delay_runs_bit_by_bit(call: Any, tmp_path: Path) -> None:
 def test_json_is_all_there_is(call: Any) -> None:
     for arguments in (
         ("plan", "tomita:3", "--max-image-sets", "3"),
-        ("plan", "mod:211"),
+        ("plan", "mod:127"),
         ("construct", "T3"),
     ):
         outcome = call(*arguments, "--json")
