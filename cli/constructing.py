@@ -33,7 +33,7 @@ from .options import (
     automaton_of,
     one_of,
 )
-from .output import as_text, print_json, print_table, say, say_written, show_work
+from .output import as_text, print_json, print_table, say, say_written, show_work, with_options
 
 
 def register(app: typer.Typer) -> None:
@@ -276,7 +276,7 @@ def plan(
     else:
         from ..theory.planning._plan import print_plan
 
-        print_plan(made)
+        print_plan(made, with_options)
         say_written(bounds)
 
 
@@ -290,6 +290,6 @@ def _fit(config: str, automaton: Any, request: Any, limits: Any, budget: float, 
     if as_json:
         print_json(made.to_json())
     else:
-        print_fit(made)
+        print_fit(made, with_options)
     if made.verdict != "fits":
         raise typer.Exit(1)

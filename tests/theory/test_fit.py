@@ -42,18 +42,19 @@ def test_a_large_architecture_holds_all_and_each_entry_can_be_too_small(spec: st
                 assert other is not None
                 reached = {"layers": other.found.depth, "householders": other.found.householders,
                            "head_dim": other.found.dim, "heads": other.found.heads}  # fmt: skip
-                assert reached[name] is not None
-                assert reached[name] <= figure - 1
+                value = reached[name]
+                assert value is not None
+                assert value <= figure - 1
             else:
                 assert any(c.met is False for c in smaller.conditions)
 
 
-@pytest.mark.parametrize("spec", ["mod:5", "S5", "T3", "even_pairs"])
+@pytest.mark.parametrize("spec", ["mod:5", "T3", "even_pairs"])
 def test_the_verdict_is_that_of_the_offers(spec: str) -> None:
     """Over a grid of architectures: it fits exactly where an offer of plain factors is within all figures."""
     offers = [o.found for o in plan(spec).offers]
     plain = [f for f in offers if f.theorem.split(" + ")[0] not in ("DP.T6", "G.A3", "DP.T2")]
-    for layers, factors, dim in itertools.product((1, 2, 4), (1, 2, 4), (1, 2, 5)):
+    for layers, factors, dim in itertools.product((1, 2), (1, 2, 6), (2, 6)):
         shape = Architecture(**{**LARGE, "layers": layers, "householders": factors, "head_dim": dim})
         wanted = any(
             f.depth <= layers and f.householders is not None and f.householders <= factors and f.dim <= dim

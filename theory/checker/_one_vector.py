@@ -131,7 +131,8 @@ def ranks(letters: Letters, n: int) -> tuple[int, Word]:
     start = tuple(range(n))
     listed: list[tuple[Word, Map, int]] = [((), start, 0)]
     seen = {start}
-    best, best_word = int(n > 1), ()
+    best = int(n > 1)
+    best_word: Word = ()
     waiting = [(0, 0)]
     steps = 0
     while waiting:

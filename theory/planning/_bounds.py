@@ -30,7 +30,8 @@ from ...constructions.automata._labels import distinct_texts
 from ...foundation._errors import DisagreementError, InputError
 from ...foundation._text import count_noun
 from ..checker._exact import Invalid
-from ..checker.bound import FIFTHS, FINITE, PAIRS, RULES, SEARCH, check_witness
+from ..checker._one_vector import check_witness
+from ..checker.bound import FIFTHS, FINITE, PAIRS, RULES, SEARCH
 from ..checker.bound import bounds as checker_bounds
 from ._cycles import Cycle, proper_cycles
 from ._gram_equations import find_equations

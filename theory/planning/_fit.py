@@ -11,7 +11,7 @@ read-out that tells finitely many states apart.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -318,8 +318,13 @@ def _undecided(
     return remarks
 
 
-def print_fit(made: Fit) -> None:
-    """Prints the verdict, the construction with its conditions, the bounds and remarks."""
+def print_fit(made: Fit, wording: Callable[[str], str] = str) -> None:
+    """Prints the verdict, the construction with its conditions, the bounds and remarks.
+
+    Args:
+        made: the answer.
+        wording: how texts that name arguments are printed; the command line puts its options there.
+    """
     from rich import box
     from rich.table import Table
 
@@ -343,5 +348,5 @@ def print_fit(made: Fit) -> None:
     for bound in made.excluded_by:
         shown.print(f"excluded, {bound.kind}: {bound.text}")
     for remark in made.remarks:
-        shown.print(remark)
+        shown.print(wording(remark))
     shown.print(f"supposed: {'; '.join(SUPPOSED)}")

@@ -29,10 +29,10 @@ def one_vector_bounds(maps: Indices, largest: int) -> list[tuple[str, int, dict[
         np.unique(maps, axis=0, return_index=True) if len(maps) else (None, np.zeros(0, dtype=np.int64))
     )
     different = np.sort(first)
-    found = []
+    found: list[tuple[str, int, dict[str, Any]]] = []
     if largest < n - 1 and (words := find_splitting_words(maps, different)) is not None:
         largest = n - 1
-        found.append(("PD.N-1", n - 1, {"words": [list(word) for word in words]}))
+        found.append(("PD.N-1", n - 1, {"words": [list(each) for each in words]}))
     if largest < n - 1:
         bound, word = most_ranks(maps, different)
         if bound > max(largest, 1):

@@ -5,7 +5,7 @@ A plan as text: a table of the realisations, then the lower bounds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -302,8 +302,13 @@ def _offer(found: Realisation, pareto: bool, lower: Iterable[Bound]) -> Offer:
     )
 
 
-def print_plan(made: Plan) -> None:
-    """Prints the plan; `*` marks what no other realisation beats."""
+def print_plan(made: Plan, wording: Callable[[str], str] = str) -> None:
+    """Prints the plan; `*` marks what no other realisation beats.
+
+    Args:
+        made: the plan.
+        wording: how texts that name arguments are printed; the command line puts its options there.
+    """
     from rich import box
     from rich.table import Table
 
@@ -330,9 +335,9 @@ def print_plan(made: Plan) -> None:
     for note in dict.fromkeys(note for offer in made.offers for note in offer.found.notes):
         shown.print(f"note: {note}")
     for text in made.not_built:
-        shown.print(f"not built: {text}")
+        shown.print(f"not built: {wording(text)}")
     for text in made.left_out:
-        shown.print(f"left out: {text}")
+        shown.print(f"left out: {wording(text)}")
     for bound in made.bounds:
         shown.print(f"lower bound, {bound.kind}: {bound.text}")
     for text in dict.fromkeys(
