@@ -119,6 +119,7 @@ def construct(
     """
     from ..constructions._construct import Request
     from ..constructions._lrnn import table_of
+    from ..constructions.automata._equal_states import equal_states
     from ..constructions.theorems._construction import Limits
     from ..theory.planning._plan import choose_by_rule_or_refuse, report
 
@@ -168,7 +169,7 @@ def construct(
     else:
         facts.pop("hypotheses")  # sentences: they are in the JSON object and in `figures`
         print_table(found.automaton.name, [(k, as_text(v)) for k, v in facts.items() if v not in (None, [])])
-        for note in (*automaton.notes, *found.notes):
+        for note in (*automaton.notes, *equal_states(automaton), *found.notes):
             say(f"note: {note}")
         say_written(output, picture)
 
@@ -277,6 +278,8 @@ def plan(
         from ..theory.planning._plan import print_plan
 
         print_plan(made, with_options)
+        for note in made.notes:
+            say(f"note: {note}")
         say_written(bounds)
 
 

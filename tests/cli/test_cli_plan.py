@@ -8,9 +8,20 @@ from typing import Any
 
 import pytest
 
+from mirrormata.constructions import write_automaton
+from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.tests.theory.certified import CASES
 
-PLAN_FIELDS = {"automaton", "states", "letters", "realisations", "lower_bounds", "left_out", "not_built"}
+PLAN_FIELDS = {
+    "automaton",
+    "states",
+    "letters",
+    "realisations",
+    "lower_bounds",
+    "left_out",
+    "not_built",
+    "notes",
+}
 OFFER_FIELDS = {
     "pareto", "theorem", "construction", "layers", "householders", "heads", "dim", "exactness", "integer_bound",
     "formats", "norm", "letter_factors", "layer_factors", "parameters", "work", "certificate_bytes", "horizons", "lower_bounds", "notes",
@@ -201,3 +212,19 @@ def test_json_is_all_there_is(call: Any) -> None:
         assert isinstance(outcome.json, dict)
         assert outcome.err == ""
     assert "leave --show and --latex out" in call("construct", "T3", "--json", "--show").error
+
+
+def test_equal_states_are_offered_to_be_merged(call: Any, tmp_path: Path) -> None:
+    """Two states with one behaviour: they are kept, as --track state says, and a note says how to merge them."""
+    rows = {"a": {"x": "b"}, "b": {"x": "c"}, "c": {"x": "b"}}
+    automaton = Automaton.from_transitions(rows, start="a", accepting=["b"], name="three")
+    path = tmp_path / "three.json"
+    write_automaton(automaton, path)
+    for command in ("construct", "plan"):
+        text = " ".join(call(command, str(path)).out.split())
+        assert "no word tells 1 state of 3 from the others by the outputs" in text
+        assert "--track output merges them, which leaves 2" in text
+        assert "no word tells" not in call(command, str(path), "--track", "output").out
+    assert call("plan", str(path), "--json").json["notes"]
+    assert call("plan", str(path), "--track", "output", "--json").json["states"] == 2
+    assert not call("plan", "tomita:3", "--json").json["notes"]

@@ -13,6 +13,7 @@ from ...constructions._construct import Choice, Request, choose_by_rule, trim_au
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._realisation import Realisation, cost, rank
 from ...constructions.automata._automaton import Automaton
+from ...constructions.automata._equal_states import equal_states
 from ...constructions.theorems._construction import Limits
 from ...constructions.theorems._registry import construction_of
 from ...foundation._arguments import require_instance, require_number
@@ -80,6 +81,7 @@ class Plan:
         bounds: the lower bounds that are known for the automaton.
         left_out: the constructions that were left out because of a limit or of the time, with reasons and what can be done.
         not_built: the constructions that were known to lose, or not to meet the request, before they were built.
+        notes: what was changed when the automaton was read, and whether it has equal states.
     """
 
     automaton: Automaton
@@ -87,6 +89,7 @@ class Plan:
     bounds: tuple[Bound, ...]
     left_out: tuple[str, ...]
     not_built: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain values for JSON."""
@@ -98,6 +101,7 @@ class Plan:
             "lower_bounds": bounds_json(self.bounds),
             "left_out": list(self.left_out),
             "not_built": list(self.not_built),
+            "notes": list(self.notes),
         }
 
     def rows(self) -> list[tuple[str, ...]]:
@@ -166,7 +170,9 @@ def plan(
         require_instance("limits", limits, Limits, "a Limits")
     if budget is not None:
         require_number("budget", budget, "a number of seconds, 0.001 or more", least=0.001)
-    automaton = trim_automaton(as_automaton(automaton))
+    automaton = as_automaton(automaton)
+    notes = (*automaton.notes, *equal_states(automaton))
+    automaton = trim_automaton(automaton)
     tried = try_constructions(automaton, request, limits, budget)
     found, left_out = tried.found, tried.left_out
     lower = bounds(automaton)
@@ -186,7 +192,7 @@ def plan(
         _offer(f, not any(_beats(other, own) for other in merits), lower)
         for f, own in zip(found, merits, strict=True)
     )
-    return Plan(automaton, offers, lower, tuple(dict.fromkeys(left_out)), tuple(tried.not_built))
+    return Plan(automaton, offers, lower, tuple(dict.fromkeys(left_out)), tuple(tried.not_built), notes)
 
 
 def choose_or_refuse(automaton: Automaton, request: Request, limits: Limits | None = None) -> Realisation:

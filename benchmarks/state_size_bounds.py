@@ -1,0 +1,102 @@
+"""How many automata of random maps need n - 1 numbers in a state, with one vector a state (PD.N-1 by words), or two layers (own.LMI).
+
+    python -m mirrormata.benchmarks.state_size_bounds --count 200 -o FILE
+
+Each automaton has uniform maps and acceptance, all its states are reachable, and no two of them are equivalent. Counted are those for
+which the search within its limits finds n - 1 words, and those for which it ended without them: by looking at all maps of words, or at
+its limit. own.LMI is asked up to `MOST_STATES` states.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from mirrormata.benchmarks.machine import installed
+from mirrormata.benchmarks.random_automata import draw_automaton
+from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.theory.checker._one_vector import SPLITTING
+from mirrormata.theory.planning._bounds import bounds
+from mirrormata.theory.planning._gram_equations import MOST_STATES
+
+SIZES = ((3, 2), (4, 2), (5, 2), (6, 2), (8, 2), (10, 2), (15, 2), (20, 2), (50, 2), (100, 2),
+         (3, 4), (4, 4), (5, 4), (6, 4), (8, 4), (10, 4), (20, 4), (50, 4))  # fmt: skip
+"""States and letters of each row."""
+
+
+def is_exhausted(automaton: Automaton) -> bool:
+    """Whether all maps of words with three images or more are within the limit of the search, by listing them in any order."""
+    maps = np.unique(automaton.transitions, axis=0)
+    n = maps.shape[1]
+    most = SPLITTING // (n * len(maps))
+    start = tuple(range(n))
+    seen, waiting = {start}, [start]
+    for f in waiting:
+        if len(waiting) > most:
+            return False
+        for row in maps.tolist():
+            g = tuple(row[q] for q in f)
+            if g not in seen and len(set(g)) > 2:
+                seen.add(g)
+                waiting.append(g)
+    return True
+
+
+def measure_row(states: int, letters: int, count: int) -> dict[str, Any]:
+    """The counts of one row."""
+    needs, none, layers, seconds = 0, 0, 0, []
+    for seed in range(count):
+        automaton = draw_automaton(states, letters, seed)
+        begun = process_time()
+        found = {b.reason for b in bounds(automaton) if b.figure in ("state_size", "layers")}
+        seconds.append(process_time() - begun)
+        needs += "PD.N-1" in found
+        none += "PD.N-1" not in found and is_exhausted(automaton)
+        layers += "own.LMI" in found
+    return {
+        "states": states, "letters": letters, "automata": count, "n_minus_1": needs, "not_by_words": none,
+        "two_layers": layers if states <= MOST_STATES else None, "seconds": round(median(seconds), 4),
+    }  # fmt: skip
+
+
+def table_rows(found: dict[str, Any]) -> list[list[str]]:
+    """The rows of the table in the documentation."""
+
+    def share(number: int | None, count: int) -> str:
+        return "" if number is None else f"{100 * number / count:.1f}%"
+
+    return [
+        [
+            str(row["states"]), str(row["letters"]), share(row["n_minus_1"], row["automata"]),
+            share(row["not_by_words"], row["automata"]), share(row["two_layers"], row["automata"]),
+        ]
+        for row in found["rows"]
+    ]  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, and write the result."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--count", type=int, default=200, help="automata of each size")
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    options = parser.parse_args(arguments)
+    rows = []
+    for states, letters in SIZES:
+        rows.append(measure_row(states, letters, options.count))
+        print(json.dumps(rows[-1]), file=sys.stderr)
+    result = {"numpy": installed("numpy"), "count": options.count, "rows": rows}
+    options.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
