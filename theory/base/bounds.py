@@ -220,6 +220,7 @@ def false_certificates() -> Iterator[tuple[str, str | None]]:
                 wrong["bounds"][i]["evidence"]["cycle"].reverse()
                 if len(said["evidence"]["cycle"]) > 2:
                     yield f"{name}, the cycle turned round", find_accepted_error(wrong)
+            yield from _false_equations(name, right, i)
         other = deepcopy(right)
         n = right["automaton"]["states"]
         other["automaton"]["transitions"] = [list(range(n)) for _ in right["automaton"]["transitions"]]
@@ -232,6 +233,19 @@ def false_certificates() -> Iterator[tuple[str, str | None]]:
         wrong = bound_certificate(bounds(automaton_from_spec(spec)))
         wrong["bounds"] = bound_certificate(bounds(automaton_from_spec(theirs)))["bounds"]
         yield f"the bounds of {theirs}, said of {spec}", find_accepted_error(wrong)
+
+
+def _false_equations(name: str, right: dict[str, Any], i: int) -> Iterator[tuple[str, str | None]]:
+    """The equations of own.LMI with one of them changed, or left out."""
+    equations = right["bounds"][i]["evidence"].get("equations", [])
+    for k in range(len(equations)):
+        for entry, value in (("times", equations[k]["times"] + 1), ("after", [*equations[k]["after"], 0])):
+            wrong = deepcopy(right)
+            wrong["bounds"][i]["evidence"]["equations"][k][entry] = value
+            yield f"{name}, equation {k} with {entry} {value}", find_accepted_error(wrong)
+        wrong = deepcopy(right)
+        del wrong["bounds"][i]["evidence"]["equations"][k]
+        yield f"{name} without equation {k}", find_accepted_error(wrong)
 
 
 def find_accepted_error(document: dict[str, Any]) -> str | None:
