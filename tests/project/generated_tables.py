@@ -245,8 +245,8 @@ def fla_checkpoints_table() -> str:
 def state_size_table() -> str:
     """The shares of random automata of which the bounds for one vector a state speak."""
     found = json.loads((ROOT / "benchmarks/results/state_size_bounds.json").read_text(encoding="utf-8"))
-    head = ("states", "letters", "n - 1 numbers (PD.N-1)", "no such words", "two layers (own.LMI)")
-    return table(head, state_size_rows(found), range(5))
+    head = ("states", "letters", "n - 1 words", "n - 2 words", "fewer", "two layers (own.LMI)")
+    return table(head, state_size_rows(found), range(6))
 
 
 def mutations_table() -> str:

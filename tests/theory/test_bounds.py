@@ -254,7 +254,8 @@ def test_all_maps_are_recognised(automaton: Automaton) -> None:
     everything = n > 1 and TransitionMonoid.of(automaton).size == n**n
     bound = by(bounds(automaton), "state_size", "PD.N-1")
     assert (bound is not None and "collapse" in bound.data) == everything
-    if bound is not None:
+    if everything:
+        assert bound is not None
         assert bound.at_least == n - 1
 
 

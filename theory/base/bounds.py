@@ -27,8 +27,8 @@ RANKS, LAYERS = ("state_size", "own.ranks"), ("layers", "own.LMI")
 KNOWN: tuple[tuple[str, Found], ...] = (
     ("flipflop", {}),
     ("tomita:4", {SIZE: 3, LAYERS: 2}),
-    ("tomita:7", {RANKS: 3, LAYERS: 2}),
-    ("even_pairs", {RANKS: 2, LAYERS: 2}),
+    ("tomita:7", {SIZE: 2, RANKS: 3, LAYERS: 2}),
+    ("even_pairs", {SIZE: 2, LAYERS: 2}),
     ("boxes:3,2", {RANKS: 2}),
     ("gridworld:5", {SIZE: 4}),
     (
@@ -140,9 +140,10 @@ def count_bounds(delta: list[list[int]]) -> Found:
     if by_letter and max(by_letter) > 2:
         found[SINGLE] = 2
     everything = n > 1 and len(maps) == n**n and any(len(set(row)) == n - 1 for row in delta)
-    if everything or (n > 2 and _count_independent(maps) == n):
-        found[SIZE] = n - 1
-    elif (most := _count_ranks(delta)) > 1:
+    size = n - 1 if everything else _count_independent(maps) - 1 if n > 2 else 0
+    if size > 1 or everything:
+        found[SIZE] = size
+    if (most := _count_ranks(delta)) > max(size, 1):
         found[RANKS] = most
     return found
 

@@ -6,9 +6,9 @@ p ↦ A_x p + b_x with A_x p_q + b_x = p_x(q). A layer in which a state has seve
 differences p_q - p_r, and A_w the product of the A_x along a word w, A_w (p_q - p_r) = p_w(q) - p_w(r).
 
 - PD.N-1, by words: let w have exactly two images a, b. If Σ c_q p_q = 0 and Σ c_q = 0, then applying w gives c(w⁻¹(a)) (p_a - p_b) = 0,
-  where c(S) is the sum of c over S. So c is orthogonal to the indicator of w⁻¹(a), and to the vector of ones. Where n - 1 such
-  indicators and the vector of ones are independent, c = 0: the p_q are affinely independent, and dim D = n - 1. They are independent
-  over Q if they are modulo a prime.
+  where c(S) is the sum of c over S. So c is orthogonal to the indicator of w⁻¹(a), and to the vector of ones. Where m such
+  indicators and the vector of ones are independent, the c have n - 1 - m dimensions at most, and dim D, which is n - 1 less
+  these, is m at least. They are independent over Q if they are modulo a prime.
 - own.ranks: the prefixes of a word w have r + 1 different numbers of images, from n downwards. Where the number falls, two states q, r
   meet: p_q - p_r goes to 0 and did not before, so the kernel on D grows, r times. If w has two images or more, D is not all of
   the kernel at the end. So dim D ≥ r, and ≥ r + 1 if w is no reset.
@@ -78,15 +78,15 @@ class Span:
         return True
 
 
-def splitting_words(letters: Letters, n: int) -> dict[str, Any] | None:
-    """n - 1 words with two images, whose preimages (of the least image) are independent with the vector of ones.
+def splitting_words(letters: Letters, n: int) -> list[Word]:
+    """Words with two images, n - 1 at most, whose preimages (of the least image) are independent with the vector of ones.
 
     Maps of words are composed letter by letter, always from one with the fewest images of three or more, the first found of these. Of
     a word w with two images, the words x·w are tried too, for each letter x: their preimages are those of w under x.
     """
     letters = different_letters(letters)
     if n < 3 or n**3 * len(letters) > SPANNED:
-        return None
+        return []
     span = Span()
     span.add([1] * n)
     found: list[tuple[Word, list[int]]] = []
@@ -109,7 +109,7 @@ def splitting_words(letters: Letters, n: int) -> dict[str, Any] | None:
     while waiting:
         steps += 1
         if steps > 1 and steps * len(letters) * n > SPLITTING:
-            return None
+            break
         word, f = listed[heappop(waiting)[1]]
         for x, g in letters:
             h = tuple([g[q] for q in f])
@@ -118,11 +118,11 @@ def splitting_words(letters: Letters, n: int) -> dict[str, Any] | None:
             seen.add(h)
             images = len(set(h))
             if images == 2 and add((*word, x), [int(q == min(h)) for q in h]):
-                return {"words": [list(after) for after, _ in found]}
+                return [after for after, _ in found]
             if images > 2:
                 heappush(waiting, (images, len(listed)))
                 listed.append(((*word, x), h))
-    return None
+    return [after for after, _ in found]
 
 
 def ranks(letters: Letters, n: int) -> tuple[int, Word]:
@@ -163,9 +163,10 @@ def one_vector_bounds(letters: Letters, n: int, largest: int) -> list[tuple[str,
         largest: the largest bound that is known, 0 for none.
     """
     result = []
-    if largest < n - 1 and (words := splitting_words(letters, n)):
-        largest = n - 1
-        result.append(("PD.N-1", n - 1, words))
+    words = splitting_words(letters, n) if largest < n - 1 else []
+    if len(words) > max(largest, 1):
+        largest = len(words)
+        result.append(("PD.N-1", largest, {"words": [list(word) for word in words]}))
     if largest < n - 1:
         bound, word = ranks(letters, n)
         if bound > max(largest, 1):

@@ -179,12 +179,11 @@ def _find_bounds(automaton: Automaton) -> tuple[Bound, ...]:
     for reason, at_least, evidence in one_vector_bounds(maps, n - 1 if generators is not None else 0):
         if reason == "PD.N-1":
             first = evidence["words"][0]
-            why = (
-                f"{n - 1} words with two images, the first of them {spelt(first)}, have independent preimages"
-            )
+            why = f"{at_least} words with two images, the first of them {spelt(first)}, have independent preimages"
         else:
             images = [len(set(row.tolist())) for row in _prefixes(maps, evidence["word"])]
-            falls = " > ".join(str(m) for m in dict.fromkeys(images))
+            counts = [str(m) for m in dict.fromkeys(images)]
+            falls = " > ".join(counts if len(counts) <= 8 else [*counts[:6], "...", counts[-1]])
             why = f"after the prefixes of {spelt(evidence['word'])} there are {falls} states"
         add("state_size", reason, at_least, evidence, why)
     proof = find_equations(automaton)

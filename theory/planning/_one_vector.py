@@ -30,9 +30,10 @@ def one_vector_bounds(maps: Indices, largest: int) -> list[tuple[str, int, dict[
     )
     different = np.sort(first)
     found: list[tuple[str, int, dict[str, Any]]] = []
-    if largest < n - 1 and (words := find_splitting_words(maps, different)) is not None:
-        largest = n - 1
-        found.append(("PD.N-1", n - 1, {"words": [list(each) for each in words]}))
+    words = find_splitting_words(maps, different) if largest < n - 1 else []
+    if len(words) > max(largest, 1):
+        largest = len(words)
+        found.append(("PD.N-1", largest, {"words": [list(each) for each in words]}))
     if largest < n - 1:
         bound, word = most_ranks(maps, different)
         if bound > max(largest, 1):
@@ -40,8 +41,8 @@ def one_vector_bounds(maps: Indices, largest: int) -> list[tuple[str, int, dict[
     return found
 
 
-def find_splitting_words(maps: Indices, different: Indices) -> list[Word] | None:
-    """n - 1 words with two images whose preimages are independent together with the vector of ones; None where none are found.
+def find_splitting_words(maps: Indices, different: Indices) -> list[Word]:
+    """Words with two images, n - 1 at most, whose preimages are independent together with the vector of ones.
 
     Args:
         maps: the letters' maps, int array `[letters, states]`.
@@ -49,7 +50,7 @@ def find_splitting_words(maps: Indices, different: Indices) -> list[Word] | None
     """
     letters, n = len(different), maps.shape[1]
     if n < 3 or n**3 * letters > SPANNED:
-        return None
+        return []
     echelon = _Echelon(n)
     words: list[Word] = []
     listed: list[tuple[Word, Indices]] = [((), np.arange(n))]
@@ -59,7 +60,7 @@ def find_splitting_words(maps: Indices, different: Indices) -> list[Word] | None
     while waiting:
         steps += 1
         if steps > 1 and steps * letters * n > SPLITTING:
-            return None
+            break
         word, image = listed[heappop(waiting)[1]]
         after = maps[different][:, image]
         for x, row in zip(different.tolist(), after, strict=True):
@@ -74,7 +75,7 @@ def find_splitting_words(maps: Indices, different: Indices) -> list[Word] | None
             elif rank > 2:
                 heappush(waiting, (rank, len(listed)))
                 listed.append(((*word, x), row))
-    return None
+    return words
 
 
 def _pull_back(
