@@ -33,7 +33,7 @@ from .options import (
     automaton_of,
     one_of,
 )
-from .output import as_text, print_json, print_table, say, say_written, show_work
+from .output import as_text, print_json, print_table, say, say_written, show_work, with_options
 
 
 def register(app: typer.Typer) -> None:
@@ -119,8 +119,9 @@ def construct(
     """
     from ..constructions._construct import Request
     from ..constructions._lrnn import table_of
+    from ..constructions.automata._equal_states import equal_states
     from ..constructions.theorems._construction import Limits
-    from ..theory.planning._plan import choose_or_refuse, report
+    from ..theory.planning._plan import choose_by_rule_or_refuse, report
 
     if as_json and (show or latex):
         raise InputError("construct: --json prints one object only; leave --show and --latex out")
@@ -138,7 +139,8 @@ def construct(
         _refute_printed(automaton, request, limits, output, as_json)
         return
     with show_work("constructing"):
-        found = choose_or_refuse(automaton, request, limits)
+        choice = choose_by_rule_or_refuse(automaton, request, limits)
+    found = choice.found
     if latex:
         table_of(found, "leave --latex out; --show prints what it does")
     if picture is not None:
@@ -157,7 +159,7 @@ def construct(
 
         with show_work("writing the certificate"):
             write_accepted_certificate(found, output, max_group=max_group)
-    facts = report(found, request, output)
+    facts = report(choice, output)
     if as_json:
         print_json(facts)
     elif latex:
@@ -167,7 +169,7 @@ def construct(
     else:
         facts.pop("hypotheses")  # sentences: they are in the JSON object and in `figures`
         print_table(found.automaton.name, [(k, as_text(v)) for k, v in facts.items() if v not in (None, [])])
-        for note in (*automaton.notes, *found.notes):
+        for note in (*automaton.notes, *equal_states(automaton), *found.notes):
             say(f"note: {note}")
         say_written(output, picture)
 
@@ -200,6 +202,21 @@ def plan(
     max_dim: MaxDim = None,
     coordinates: CoordinatesOption = "few",
     objective: ObjectiveOption = None,
+    budget: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", help="Seconds that each construction may take; it is stopped then, and named."
+        ),
+    ] = 30.0,
+    fit: Annotated[
+        str | None,
+        typer.Option(
+            "--fit",
+            metavar="CONFIG",
+            help="Decide whether this architecture holds the automaton: a model folder, an FLA checkpoint, a .json or .toml file of a "
+            "configuration, or entries such as layers=1,heads=4,head_dim=64,value_dim=64,n_h=2,gated=no,range=[-1,1],conv=0.",
+        ),
+    ] = None,
     bounds: Annotated[
         str | None,
         typer.Option(
@@ -224,11 +241,14 @@ def plan(
 
     The table lists every construction within the given bounds, the cheapest first. A * marks the constructions that no other
     one beats. Below the table are the theorems used and the lower bounds with their hypotheses. Only --bounds writes a file.
+    With --fit the command says whether one architecture holds the automaton, by which construction, or by which lower bound not; the
+    exit status is then 0 if it does, else 1.
 
     \b
     Examples:
       mirrormata plan mod:3
       mirrormata plan S3 --max-layers 2 --bounds s3-bounds.json
+      mirrormata plan S3 --fit layers=1,heads=1,head_dim=3,value_dim=1,n_h=2,range=[-1,1],gated=no,conv=0
     """
     from ..constructions._construct import Request
     from ..constructions.theorems._construction import Limits
@@ -238,8 +258,15 @@ def plan(
     automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
     request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates, objective)
     limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
+    if fit is not None:
+        if bounds is not None:
+            raise InputError(
+                "plan: --fit decides about an architecture and writes no bounds; leave --bounds out"
+            )
+        _fit(fit, automaton, request, limits, budget, as_json)
+        return
     with show_work("planning"):
-        made = make(automaton, request, limits)
+        made = make(automaton, request, limits, budget=budget)
     if bounds is not None:
         from ..constructions._document import write_certificate
         from ..theory.planning._bounds import bound_certificate
@@ -250,5 +277,22 @@ def plan(
     else:
         from ..theory.planning._plan import print_plan
 
-        print_plan(made)
+        print_plan(made, with_options)
+        for note in made.notes:
+            say(f"note: {note}")
         say_written(bounds)
+
+
+def _fit(config: str, automaton: Any, request: Any, limits: Any, budget: float, as_json: bool) -> None:
+    from ..models._architecture import read_architecture
+    from ..theory.planning._fit import fit, print_fit
+
+    architecture = read_architecture(config)
+    with show_work("planning"):
+        made = fit(automaton, architecture, request, limits, budget=budget)
+    if as_json:
+        print_json(made.to_json())
+    else:
+        print_fit(made, with_options)
+    if made.verdict != "fits":
+        raise typer.Exit(1)

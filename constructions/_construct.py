@@ -6,15 +6,17 @@ question, each a file of `theorems/`, and takes the cheapest; `realisations_of` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, overload
 
 from ..foundation._arguments import require_choice, require_optional_count
 from ..foundation._errors import LimitError, NotRealisableError
 from ..foundation._text import count_noun
 from ._conversions import AutomatonLike, as_automaton
+from ._like_letters import merge_like_letters, spread_over_letters
 from ._lrnn import LRNN
 from ._realisation import OBJECTIVES, Realisation, cost, rank
 from .automata._automaton import Automaton
@@ -192,33 +194,71 @@ def construct(
     return choose(automaton, request, limits)
 
 
+ONE_LAYER = "a single layer, with the fewest factors"
+"""The rule by which automata are realised of which it is known that one layer does."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen for a request, and by which rule.
+
+    Attributes:
+        found: the realisation.
+        rule: what it was chosen for, in words: one of `OBJECTIVES`, or `ONE_LAYER`.
+    """
+
+    found: Realisation
+    rule: str
+
+
 def choose(automaton: AutomatonLike, request: Request, limits: Limits | None = None) -> Realisation:
     """The cheapest realisation within a request, see `construct`."""
+    return choose_by_rule(automaton, request, limits).found
+
+
+def choose_by_rule(automaton: AutomatonLike, request: Request, limits: Limits | None = None) -> Choice:
+    """The cheapest realisation within a request, and the rule that decided, see `construct`.
+
+    Of letters that act alike the constructions see one.
+    """
     automaton = trim_automaton(as_automaton(automaton))
+    fewer, kinds = merge_like_letters(automaton)
+    choice = _choose(fewer, request, limits)
+    found = spread_over_letters(
+        choice.found, automaton, kinds, lambda: _choose(automaton, request, limits).found
+    )
+    return replace(choice, found=found)
+
+
+def _choose(automaton: Automaton, request: Request, limits: Limits | None) -> Choice:
     problem = request.problem(automaton, limits)
     if request.theorem is not None:
         asked = construction_of(request.theorem)
-        return _cheapest(automaton, request, _of_one(problem, asked, request.exactness))
-    if not request.is_bounded and request.objective is None:
+        require_outputs(asked, automaton)
+        offers = _of_one(problem, asked, request.exactness)
+    elif not request.is_bounded and request.objective is None:
         return _by_default(problem, request)
-    wanted = [c for c in constructions_for(automaton) if not c.by_request]
-    if request.objective is not None:
-        problem = request.problem(automaton, _tried_limits(problem))
-    return _cheapest(automaton, request, all_realisations(problem, request.exactness, wanted))
+    else:
+        wanted = [c for c in constructions_for(automaton) if not c.by_request and c.tells_outputs(automaton)]
+        if request.objective is not None:
+            problem = request.problem(automaton, _tried_limits(problem))
+        offers = all_realisations(problem, request.exactness, wanted)
+    return Choice(_cheapest(automaton, request, offers), OBJECTIVES[request.objective or "layers"])
 
 
-def explain_choice(request: Request, found: Realisation) -> str:
-    """What a realisation was chosen for, in words.
+def require_outputs(construction: Construction, automaton: Automaton) -> None:
+    """`NotRealisableError` where the automaton's outputs need the state before a token, and the construction tells that after it alone.
 
     Args:
-        request: the request.
-        found: what `choose` returned for it.
+        construction: a construction that was asked for by its theorem.
+        automaton: the automaton.
     """
-    if request.objective is not None:
-        return OBJECTIVES[request.objective]
-    if request.theorem is not None or request.is_bounded:
-        return OBJECTIVES["layers"]
-    return "a single layer, with the fewest factors" if found.depth == 1 else OBJECTIVES["work"]
+    if not construction.tells_outputs(automaton):
+        able = [c.source for c in all_constructions().values() if c.tells_state_before]
+        raise NotRealisableError(
+            f"{automaton.name}: {construction.source}: the outputs of this Mealy machine need the state before the token, and this "
+            f"construction tells the state after it alone; {' and '.join(able)} tell both"
+        )
 
 
 def trim_automaton(automaton: Automaton) -> Automaton:
@@ -279,33 +319,46 @@ def constructions_for(automaton: Automaton) -> list[Construction]:
     return [c for c in all_constructions().values() if c.suits(automaton)]
 
 
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """What may be realised by one construction, or by several together; nothing is built before it is asked for.
+
+    Attributes:
+        source: the theorem, or words for several.
+        realise: makes its realisations, the cheapest first, with a `LimitError` in place of what is beyond a limit;
+            `NotRealisableError` where it does not apply.
+        construction: the record of the construction; None for several.
+    """
+
+    source: str
+    realise: Callable[[], Iterator[Realisation | LimitError]]
+    construction: Construction | None = None
+
+
+def candidates(problem: Problem, exactness: str, wanted: Sequence[Construction]) -> Iterator[Candidate]:
+    """What every given construction may give, and for group automata what heads of several give together."""
+    mixed_heads = problem.automaton.is_permutation
+    for construction in wanted:
+        if mixed_heads and construction.candidates is not None:
+            mixed_heads = False
+            yield Candidate("heads of several theorems", lambda: _of_several_theorems(problem, exactness))
+        yield Candidate(construction.source, partial(_of_one, problem, construction, exactness), construction)
+
+
 def all_realisations(
     problem: Problem, exactness: str, wanted: Sequence[Construction]
 ) -> Iterator[Realisation | LimitError]:
     """Those of every given construction that applies; a `LimitError` in place of those that are beyond a limit."""
-    mixed_heads = problem.automaton.is_permutation
-    for construction in wanted:
+    for candidate in candidates(problem, exactness, wanted):
         try:
-            if mixed_heads and construction.candidates is not None:
-                mixed_heads = False
-                yield from _of_several_theorems(problem, exactness)
-            if construction.is_beaten is not None and construction.is_beaten(problem):
+            asked = candidate.construction
+            if asked is not None and asked.is_beaten is not None and asked.is_beaten(problem):
                 continue
-            yield from _of_one(problem, construction, exactness)
+            yield from candidate.realise()
         except NotRealisableError:
             continue
         except LimitError as error:
             yield error
-
-
-def realisations_within(problem: Problem, request: Request) -> Iterator[Realisation | LimitError]:
-    """All that a request may take, whatever its bounds, with a `LimitError` in place of what is beyond a limit.
-
-    `NotRealisableError` where the request names a theorem that does not apply.
-    """
-    if request.theorem is not None:
-        return _of_one(problem, construction_of(request.theorem), request.exactness)
-    return all_realisations(problem, request.exactness, constructions_for(problem.automaton))
 
 
 def _of_one(
@@ -328,20 +381,20 @@ def _of_several_theorems(problem: Problem, exactness: str) -> Iterator[Realisati
             yield found
 
 
-def _by_default(problem: Problem, request: Request) -> Realisation:
-    """Without bounds: one layer where it is known that one does, else the cascade; nothing else is built."""
+def _by_default(problem: Problem, request: Request) -> Choice:
+    """Without bounds: one layer where it is known that one does, else what takes the least work; nothing else is built."""
     if problem.automaton.is_permutation:
-        return _in_one_layer(None, request.exactness)(problem)
+        return Choice(_in_one_layer(None, request.exactness)(problem), ONE_LAYER)
     if not problem.automaton.outputs_follow_states:  # a table's read-out sees the state after the token alone
-        return min(_chains(problem), key=lambda form: rank(form, "work"))
+        return Choice(min(_chains(problem), key=lambda form: rank(form, "work")), OBJECTIVES["work"])
     found = []
     try:
         found.append(next(realisations_of(problem, "own.LMI")))
     except NotRealisableError:
-        return _least_work(problem, request.exactness)
+        return Choice(_least_work(problem, request.exactness), OBJECTIVES["work"])
     if problem.permutes_or_resets:  # then the cascade has one layer too
         found.append(next(realisations_of(problem, "G.T4")))
-    return min([*found, *_registers(problem)], key=cost)
+    return Choice(min([*found, *_registers(problem)], key=cost), ONE_LAYER)
 
 
 FEW_STATES = 12

@@ -13,7 +13,7 @@ and which row of a table each is.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias, cast
 
@@ -209,6 +209,15 @@ class BlockDelay(Realisation):
     element_states: Indices | None
     notes: tuple[str, ...] = ()
 
+    def for_letters(self, automaton: Automaton, kinds: Indices) -> BlockDelay:
+        """The same delay for an automaton with further letters, each of which acts like one of this automaton.
+
+        Args:
+            automaton: the automaton with all letters and the same states.
+            kinds: for each of its letters the index of the letter here that acts alike, int array `[letters]`.
+        """
+        return replace(self, automaton=automaton, points=self.points[kinds])
+
     @property
     def degree(self) -> int:
         """The number n of points."""
@@ -249,6 +258,11 @@ class BlockDelay(Realisation):
     def heads(self) -> int:
         """Largest number of heads in a layer."""
         return max(len(layer.heads) for layer in self.counter.layers)
+
+    @property
+    def value_dim(self) -> int:
+        """Largest value dimension of a head: the buffer holds one-hot tokens."""
+        return len(self.points)
 
     @property
     def dim(self) -> int:

@@ -62,6 +62,20 @@ class Head:
         """
         return letters if self.actions is None else self.actions[letters]
 
+    def for_letters(self, kinds: Indices) -> Head:
+        """The head with letters that act like those of this one.
+
+        Args:
+            kinds: for each letter the index of the letter here that acts alike, int array `[letters]`.
+        """
+        if self.actions is not None:
+            return replace(self, actions=self.actions[kinds])
+        return replace(
+            self,
+            transitions=tuple(self.transitions[x] for x in kinds.tolist()),
+            code_transitions=self.code_transitions[kinds],
+        )
+
     @cached_property
     def point_of(self) -> Indices:
         """Int array `[codes]`: the current point of each code, which is the code itself if `points` is None."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar
@@ -165,6 +165,11 @@ class LRNN(Realisation):
         return max(head.dim for head in self.all_heads)
 
     @property
+    def value_dim(self) -> int:
+        """Largest value dimension of a head: the columns of its state."""
+        return max(head.value_dim for head in self.all_heads)
+
+    @property
     def householders(self) -> int | None:
         """Largest number of factors of a letter in one head; None where a letter is not a product of GH factors."""
         counts = [head.householders for head in self.all_heads]
@@ -248,6 +253,21 @@ class LRNN(Realisation):
         if self.is_layered or len(self.decode) != len(self.automaton.states):
             return None
         return sum(head.dim * head.value_dim for head in self.all_heads)
+
+    def for_letters(self, automaton: Automaton, kinds: Indices) -> LRNN:
+        """The same table for an automaton with further letters, each of which acts like one of this automaton.
+
+        Args:
+            automaton: the automaton with all letters and the same states.
+            kinds: for each of its letters the index of the letter here that acts alike, int array `[letters]`.
+        """
+        first, *rest = self.layers
+        layer = Layer(
+            tuple(head.for_letters(kinds) for head in first.heads),
+            None if first.reads is None else first.reads[kinds],
+            None if first.next_letter is None else first.next_letter[kinds],
+        )
+        return replace(self, automaton=automaton, layers=(layer, *rest))
 
     def transitions(self, letter: Hashable) -> tuple[tuple[tuple[Transition, ...], ...], ...]:
         """The distinct transitions that a letter can cause in each head of each layer.

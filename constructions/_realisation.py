@@ -21,7 +21,7 @@ from ..foundation._text import count_noun
 from ._document import certificate_text, write_certificate
 from .algebra._cyclotomic import Number, sign
 from .algebra._householder import GHFactor
-from .automata._automaton import Automaton
+from .automata._automaton import Automaton, Indices
 
 Sparse: TypeAlias = tuple[tuple[int, int, Number], ...]
 """The non-zero entries `(row, column, value)` of a matrix, in lexicographic order of (row, column)."""
@@ -132,6 +132,12 @@ class Realisation(ABC):
         """Largest key dimension of a head."""
 
     @property
+    def value_dim(self) -> int:
+        """Largest value dimension of a head: the columns of its state."""
+        columns = (j for t in self.used_transitions for _, j, _ in t.additive)
+        return 1 + max(columns, default=0)
+
+    @property
     @abstractmethod
     def work(self) -> int | None:
         """The sum over layers of factors × key dimension for the most expensive letter; None without factors."""
@@ -232,6 +238,18 @@ class Realisation(ABC):
         Raises:
             InputError: the automaton has no such letter.
         """
+
+    def for_letters(self, automaton: Automaton, kinds: Indices) -> Realisation | None:
+        """The same realisation for an automaton with further letters, each of which acts like one of this automaton.
+
+        Args:
+            automaton: the automaton with all letters and the same states.
+            kinds: for each of its letters the index of the letter here that acts alike, int array `[letters]`.
+
+        Returns:
+            The realisation of the automaton; None for a kind of realisation that is made anew instead.
+        """
+        return None
 
     def certificate(self, *, max_group: int = 5_000) -> dict[str, Any]:
         """Make the certificate of this kind, a JSON object with exact numbers and without horizons.

@@ -21,7 +21,7 @@ from ..automata._automaton import Automaton, Indices
 from ._automata import Cascade, CascadeLevel, Table
 from ._emulation import check_emulation, prove_emulation
 from ._holonomy import Holonomy, column_permutations, holonomy, holonomy_of_maps
-from ._image_sets import MAX_IMAGE_SETS, MAX_SET_MOVES
+from ._image_sets import MAX_IMAGE_SETS, MAX_SET_MOVES, advice
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,8 +319,8 @@ def cascade_of_all_maps(
     n = len(automaton.states)
     if 2**n - 1 > max_image_sets:
         raise LimitError(
-            f"{automaton.name}: all maps of {n} states have 2^{n} - 1 image sets; the limit is {max_image_sets:,}: "
-            "raise `max_image_sets`"
+            f"{automaton.name}: all maps of {n} states have 2^{n} - 1 image sets; the limit is "
+            f"`max_image_sets` {max_image_sets:,}: {advice(n)}"
         )
     points = np.arange(n)
     swap, merging = points.copy(), points.copy()
@@ -335,7 +335,8 @@ def cascade_of_all_maps(
 def _require_few(name: str, letters: int, level: str, limit: int) -> None:
     if letters > limit:
         raise LimitError(
-            f"{name}: {letters:,} letters on {level} of the cascade; the limit is {limit:,}: raise `max_level_letters`"
+            f"{name}: {letters:,} letters on {level} of the cascade; the limit is `max_level_letters` "
+            f"{limit:,}, and levels below can have more: use `theorem` own.chain, which lists none"
         )
 
 

@@ -88,14 +88,14 @@ def image_sets(
     for mask in masks:
         if (len(moves) + 1) * letters > max_set_moves:
             raise LimitError(
-                f"holonomy: {len(masks):,} image sets under {letters:,} letters and not done; the limit is "
-                f"{max_set_moves:,} moves of sets by letters: raise `max_set_moves`"
+                f"holonomy: {len(masks):,} image sets under {letters:,} letters and not done; the limit is `max_set_moves` "
+                f"{max_set_moves:,} moves of sets by letters: {advice(n)}"
             )
         moves.append(_indices(_images(mask, table), index, masks))
         if len(masks) > max_image_sets:
             raise LimitError(
                 f"holonomy: {len(masks):,} image sets of the {n} points and not done; "
-                f"the limit is {max_image_sets:,}: raise `max_image_sets`"
+                f"the limit is `max_image_sets` {max_image_sets:,}: {advice(n)}"
             )
     images = len(masks)
     # singletons that are no images stand behind them
@@ -110,6 +110,23 @@ def image_sets(
         bits=_bits(masks, n),
         singletons=np.array(singletons, dtype=np.int64),
     )
+
+
+FEW_POINTS = 20
+"""Points whose sets are few enough that a raised limit is sure to be enough, at 2^20 of them."""
+
+
+def advice(points: int) -> str:
+    """What can work where a limit on image sets was reached: a higher one for few points, else a construction without such sets.
+
+    Args:
+        points: the number of points; there are at most 2^points sets.
+    """
+    if points <= FEW_POINTS:
+        return (
+            f"raise it (there are at most {2**points:,} sets), or use `theorem` own.chain, which lists none"
+        )
+    return f"there can be up to 2^{points}, so use `theorem` own.chain, which lists none"
 
 
 def _indices(found: list[int], index: dict[int, int], masks: list[int]) -> list[int]:

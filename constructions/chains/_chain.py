@@ -20,7 +20,7 @@ two that is |Z| or more. Without look-back a gate of 0 would erase v, which the 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
@@ -95,6 +95,15 @@ class ChainRNN(Realisation):
             return f"a chain of sets of {self._list_sizes()} states{extras}"
         return f"a window of the last {self.rows} letters, then a chain of sets of {self._list_sizes()} states{extras}"
 
+    def for_letters(self, automaton: Automaton, kinds: Indices) -> ChainRNN:
+        """The same chain for an automaton with further letters, each of which acts like one of this automaton.
+
+        Args:
+            automaton: the automaton with all letters and the same states.
+            kinds: for each of its letters the index of the letter here that acts alike; the chain finds them itself (`like`).
+        """
+        return replace(self, automaton=automaton)
+
     def _list_sizes(self) -> str:
         shown = [str(size) for size in self.sizes]
         return ", ".join(shown if len(shown) <= 8 else [*shown[:5], "...", *shown[-2:]])
@@ -150,6 +159,11 @@ class ChainRNN(Realisation):
     def level_dims(self) -> tuple[int, ...]:
         """The key dimension of each level's layer."""
         return tuple(size * (1 + self.keeps_old(i)) for i, size in enumerate(self.sizes[:-1]))
+
+    @property
+    def value_dim(self) -> int:
+        """Largest value dimension of a head: the bits of a letter in the register, or the one column of a chain's layer."""
+        return 1 if self.window is None else int(self.bits.shape[1])
 
     @property
     def depth(self) -> int:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from ...foundation._arguments import require_count
 from ...foundation._errors import LimitError
+from ...foundation._time_limit import OutOfTime
 from .._lrnn import LRNN
 from .._realisation import Realisation
 from ..algebra._congruences import MAX_CONGRUENCES
@@ -101,6 +102,12 @@ class Problem:
                 )
             except LimitError as error:
                 self._cascade = error
+            except OutOfTime:
+                self._cascade = LimitError(
+                    f"{self.automaton.name}: its cascade was not done within the time that it had (`budget`): use `theorem` own.chain, "
+                    "which lists none"
+                )
+                raise
         if isinstance(self._cascade, LimitError):
             raise self._cascade
         return self._cascade
@@ -149,6 +156,9 @@ class Construction:
         norm_bounded: false if the norm of a letter can exceed 1, so that the lower bounds do not apply to it.
         for_group_automata: false if another theorem gives cheaper realisations of group automata.
         is_beaten: a function that returns True if another theorem is known to be cheaper, so that searches leave this one out.
+        beaten_by: what is cheaper then, in words.
+        least_layers: a function that returns the fewest layers that it can have, before it is built; None for no such function.
+        tells_state_before: whether the read-out has the state before each token too, which the outputs of some Mealy machines need.
     """
 
     source: str
@@ -164,6 +174,9 @@ class Construction:
     norm_bounded: bool = True
     for_group_automata: bool = True
     is_beaten: Callable[[Problem], bool] | None = None
+    beaten_by: str = "another construction"
+    least_layers: Callable[[Problem], int] | None = None
+    tells_state_before: bool = False
 
     def __post_init__(self) -> None:
         if sum(x is not None for x in (self.build, self.forms, self.candidates)) != 1:
@@ -176,3 +189,11 @@ class Construction:
             automaton: the automaton to be realised.
         """
         return self.for_group_automata or not automaton.is_permutation
+
+    def tells_outputs(self, automaton: Automaton) -> bool:
+        """Whether its read-out can tell the automaton's outputs. Only some can where these need the state before the token.
+
+        Args:
+            automaton: the automaton to be realised.
+        """
+        return automaton.outputs_follow_states or self.tells_state_before

@@ -48,5 +48,6 @@ CONSTRUCTION = Construction(
     examples=("T4", "mod_arith:3", "random:states=12,letters=2,seed=1"),
     refusals={"mod:1": "one state needs no chain"},
     build=build_chain,
+    tells_state_before=True,
     for_group_automata=False,  # one level that permutes the states, which G.T3 has
 )

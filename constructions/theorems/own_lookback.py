@@ -43,5 +43,6 @@ CONSTRUCTION = Construction(
     refusals={"mod:1": "one state needs no chain", "mod:5": "no letter merges states"},
     forms=_forms,
     by_request=True,
+    tells_state_before=True,
     for_group_automata=False,
 )

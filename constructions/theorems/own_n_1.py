@@ -41,4 +41,6 @@ CONSTRUCTION = Construction(
     build=_build,
     for_group_automata=False,
     is_beaten=_is_beaten,
+    beaten_by="the automaton's own cascade (G.T4), which has fewer layers",
+    least_layers=lambda problem: len(problem.automaton.states) - 1,
 )

@@ -43,5 +43,6 @@ CONSTRUCTION = Construction(
     examples=("tomita:4", "random:states=20,letters=2,seed=1", "regex:(a|b)*a(a|b)(a|b)"),
     refusals={"mod:1": "one state needs no chain", "T3": "a letter permutes them"},
     build=_build,
+    tells_state_before=True,
     for_group_automata=False,
 )

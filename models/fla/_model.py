@@ -90,7 +90,7 @@ def complete_config(
         near = get_close_matches(str(entry), _READ, 1, 0.87) if entry not in _READ else []
         problems += [f"{entry!r} is no entry of FLA's; did you mean {name!r}?" for name in near]
     if not problems:
-        key, value = _channels(full)
+        key, value = count_channels(full)
         for what, size in (("keys", key), ("values", value)):
             if size % full["num_heads"]:
                 problems.append(
@@ -121,7 +121,7 @@ def _is_positive(value: Any) -> bool:
     return type(value) in (int, float) and 0 < value < float("inf")
 
 
-def _channels(config: Mapping[str, Any]) -> tuple[int, int]:
+def count_channels(config: Mapping[str, Any]) -> tuple[int, int]:
     """Channels of the keys of one factor and of its values, over all heads."""
     if config["model_type"] == "gated_deltaproduct":
         key = config["num_heads"] * config["head_dim"]
@@ -154,7 +154,7 @@ def expected_shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
         config["num_heads"],
     )
     factors = config["num_householder"] if product else 1
-    key, value = _channels(config)
+    key, value = count_channels(config)
     width = config.get("intermediate_size")
     if width is None:
         width = 256 * -(-int(D * (config.get("hidden_ratio") or 4) * 2 / 3) // 256)

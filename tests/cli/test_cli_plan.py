@@ -8,12 +8,23 @@ from typing import Any
 
 import pytest
 
+from mirrormata.constructions import write_automaton
+from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.tests.theory.certified import CASES
 
-PLAN_FIELDS = {"automaton", "states", "letters", "realisations", "lower_bounds", "left_out"}
+PLAN_FIELDS = {
+    "automaton",
+    "states",
+    "letters",
+    "realisations",
+    "lower_bounds",
+    "left_out",
+    "not_built",
+    "notes",
+}
 OFFER_FIELDS = {
     "pareto", "theorem", "construction", "layers", "householders", "heads", "dim", "exactness", "integer_bound",
-    "formats", "norm", "letter_factors", "layer_factors", "parameters", "work", "horizons", "lower_bounds", "notes",
+    "formats", "norm", "letter_factors", "layer_factors", "parameters", "work", "certificate_bytes", "horizons", "lower_bounds", "notes",
 }  # fmt: skip
 BOUND_FIELDS = {"figure", "at_least", "reason", "kind", "hypotheses", "text"}
 
@@ -41,7 +52,7 @@ def test_plan_text(call: Any) -> None:
     ):
         assert text in outcome.out
     assert "algebraic" not in outcome.out
-    assert "lower bound: none is known" in call("plan", "tomita:4").out
+    assert "lower bound: none is known" in call("plan", "flipflop").out
     assert "left out: " in call("plan", "tomita:3", "--max-image-sets", "3").out
 
 
@@ -56,7 +67,7 @@ def test_bounds_file(call: Any, tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     assert call("check", str(path)).status == 1
     none = tmp_path / "none.json"
-    assert "no bounds" in call("plan", "tomita:4", "--bounds", str(none)).error
+    assert "no bounds" in call("plan", "flipflop", "--bounds", str(none)).error
     assert not none.exists()
 
 
@@ -104,7 +115,7 @@ def test_bounds_of_construct(call: Any) -> None:
     assert (facts["theorem"], facts["householders"], facts["dim"]) == ("G.T3", 4, 5)
     facts = call("construct", "T3", "--coordinates", "one_hot", "--json").json
     assert "one-hot" in facts["construction"]
-    assert {b["reason"] for b in facts["lower_bounds"]} == {"H.openβ"}
+    assert {b["reason"] for b in facts["lower_bounds"]} == {"H.openβ", "own.LMI"}
     assert {b["reason"] for b in call("plan", "T3", "--json").json["lower_bounds"]} >= {"H.rank", "PD.N-1"}
 
 
@@ -194,10 +205,26 @@ def test_integer_delay_runs_bit_by_bit(call: Any, tmp_path: Path) -> None:
 def test_json_is_all_there_is(call: Any) -> None:
     for arguments in (
         ("plan", "tomita:3", "--max-image-sets", "3"),
-        ("plan", "mod:211"),
+        ("plan", "mod:127"),
         ("construct", "T3"),
     ):
         outcome = call(*arguments, "--json")
         assert isinstance(outcome.json, dict)
         assert outcome.err == ""
     assert "leave --show and --latex out" in call("construct", "T3", "--json", "--show").error
+
+
+def test_equal_states_are_offered_to_be_merged(call: Any, tmp_path: Path) -> None:
+    """Two states with one behaviour: they are kept, as --track state says, and a note says how to merge them."""
+    rows = {"a": {"x": "b"}, "b": {"x": "c"}, "c": {"x": "b"}}
+    automaton = Automaton.from_transitions(rows, start="a", accepting=["b"], name="three")
+    path = tmp_path / "three.json"
+    write_automaton(automaton, path)
+    for command in ("construct", "plan"):
+        text = " ".join(call(command, str(path)).out.split())
+        assert "no word tells 1 state of 3 from the others by the outputs" in text
+        assert "--track output merges them, which leaves 2" in text
+        assert "no word tells" not in call(command, str(path), "--track", "output").out
+    assert call("plan", str(path), "--json").json["notes"]
+    assert call("plan", str(path), "--track", "output", "--json").json["states"] == 2
+    assert not call("plan", "tomita:3", "--json").json["notes"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mirrormata import InputError, check, construct
-from mirrormata.constructions._construct import Request, choose, explain_choice
+from mirrormata.constructions._construct import Request, choose_by_rule
 from mirrormata.constructions._realisation import OBJECTIVES, Realisation, rank
 
 SPECS = ["tomita:3", "even_pairs", "T3", "S4", "dyck1:3", "random:states=9,letters=2,seed=5", "mod:6"]
@@ -31,16 +31,30 @@ def test_the_size_is_that_of_the_file(tmp_path: Path) -> None:
         assert found.certificate_bytes == (tmp_path / "one.json").stat().st_size
 
 
-def test_the_choice_is_explained() -> None:
-    for request, text in (
-        (Request(), "least work"),
-        (Request(objective="layers"), "fewest layers"),
-        (Request(max_layers=5), "fewest layers"),
-        (Request(theorem="G.T4"), "fewest layers"),
-        (Request(objective="size"), "smallest certificate"),
-    ):
-        assert explain_choice(request, choose("tomita:3", request)).startswith(text)
-    assert explain_choice(Request(), choose("S4", Request())).startswith("a single layer")
+@pytest.mark.parametrize(
+    ("spec", "request_", "rule"),
+    [
+        ("tomita:3", Request(), "least work"),
+        ("boxes:5,4", Request(), "least work"),  # one layer of quotients side by side, which won by its work
+        ("even_pairs", Request(), "least work"),
+        ("S4", Request(), "a single layer"),
+        ("dyck1:3", Request(), "a single layer"),
+        ("permreset:3", Request(), "a single layer"),
+        ("tomita:3", Request(objective="layers"), "fewest layers"),
+        ("tomita:3", Request(max_layers=5), "fewest layers"),
+        ("tomita:3", Request(theorem="G.T4"), "fewest layers"),
+        ("S3", Request(objective="dim"), "smallest key dimension"),
+        ("tomita:3", Request(objective="size"), "smallest certificate"),
+    ],
+)
+def test_the_choice_says_which_rule_decided(spec: str, request_: Request, rule: str) -> None:
+    choice = choose_by_rule(spec, request_)
+    assert choice.rule.startswith(rule)
+    if spec == "boxes:5,4":
+        assert choice.found.depth == 1
+
+
+def test_unknown_objectives_are_refused() -> None:
     with pytest.raises(InputError, match="`objective` speed: it is layers, factors, dim, work or size"):
         construct("S3", objective="speed")
 

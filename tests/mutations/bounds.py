@@ -5,6 +5,7 @@ from __future__ import annotations
 from .record import Mutation
 
 PLANNING, CHECKER = "theory.planning._bounds:", "theory.checker.bound:"
+VECTORS, CHECKED = "theory.planning._one_vector:", "theory.checker._one_vector:"
 MUTATIONS = [
     Mutation(
         PLANNING + "bounds",
@@ -66,7 +67,7 @@ MUTATIONS = [
         "two swaps pass for a transposition",
     ),
     Mutation(
-        PLANNING + "proper_cycles",
+        "theory.planning._cycles:proper_cycles",
         "lasting[row[lasting] != lasting]",
         "row",
         "points before a cycle count as its own",
@@ -152,5 +153,79 @@ MUTATIONS = [
         "need(same(said[name], mine[at][name])",
         "need(True or same(said[name], mine[at][name])",
         "a bound may say more than the checker found",
+    ),
+    Mutation(
+        VECTORS + "find_splitting_words",
+        "if rank == 2:",
+        "if rank <= 3:",
+        "words with three images count as splitting",
+    ),
+    Mutation(
+        VECTORS + "_pull_back",
+        "((x, *word), inside[maps[x]])",
+        "((*word, x), inside[maps[x]])",
+        "the letters of a longer word are in the other order",
+    ),
+    Mutation(
+        VECTORS + "_Echelon.__init__",
+        "self.add(np.ones(size, dtype=np.int64))",
+        "self.add(np.zeros(size, dtype=np.int64))",
+        "the vector of ones need not be independent of the indicators",
+    ),
+    Mutation(
+        VECTORS + "most_ranks",
+        "now = falls + (left < rank)",
+        "now = falls + (left <= rank)",
+        "a letter that merges nothing counts as a fall",
+    ),
+    Mutation(
+        VECTORS + "most_ranks",
+        "best, best_word = now + (left > 1)",
+        "best, best_word = now + 1",
+        "a reset leaves a dimension",
+        equivalent_because="a reset never has more than the word before it, which left two states",
+    ),
+    Mutation(
+        CHECKED + "splitting_words",
+        "if images == 2 and add(",
+        "if images <= 3 and add(",
+        "the checker takes three images for two",
+    ),
+    Mutation(
+        CHECKED + "splitting_words",
+        "span.add([1] * n)",
+        "span.add([0] * n)",
+        "the checker lets the vector of ones depend on the indicators",
+    ),
+    Mutation(
+        CHECKED + "ranks",
+        "after = falls + (images < before)",
+        "after = falls + (images <= before)",
+        "the checker counts letters that merge nothing as falls",
+    ),
+    Mutation(
+        CHECKED + "check_no_gram",
+        "need(times and sum(x) == 0 and sum(y) == 0",
+        "need(times and sum(y) == 0",
+        "the checker takes x of another sum",
+        noticed_by="tests/theory/test_one_vector.py::test_vectors_of_another_sum_prove_nothing",
+    ),
+    Mutation(
+        CHECKED + "check_no_gram",
+        "need(total == wanted,",
+        "need(True or total == wanted,",
+        "the checker lets the equations add up to anything",
+    ),
+    Mutation(
+        CHECKED + "check_no_gram",
+        "need(back is not None and word == back",
+        "need(back is not None or word == back",
+        "the checker takes a word that does not lead back",
+    ),
+    Mutation(
+        CHECKED + "check_witness",
+        "(*RULES[WITNESSED], 2)",
+        "(*RULES[WITNESSED], said['at_least'])",
+        "the checker lets own.LMI demand any number of layers",
     ),
 ]

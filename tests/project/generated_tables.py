@@ -15,8 +15,9 @@ import typer.main
 from mirrormata.benchmarks.kernel_counters import table_rows as counter_rows
 from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows, results, time_rows
 from mirrormata.benchmarks.layer_kernels import table_rows as layer_rows
+from mirrormata.benchmarks.state_size_bounds import table_rows as state_size_rows
 from mirrormata.cli import app
-from mirrormata.constructions._construct import Request, construct
+from mirrormata.constructions._construct import Request, choose_by_rule, construct
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.library._names import library_rows
 from mirrormata.constructions.theorems._construction import Problem
@@ -51,7 +52,7 @@ def constructions_table() -> str:
     """One row a construction, from the figures of `construct --json`."""
     rows = []
     for spec, exactness in CONSTRUCTIONS:
-        facts = report(construct(spec, exactness=exactness), Request(exactness=exactness))
+        facts = report(choose_by_rule(spec, Request(exactness=exactness)))
         bound = facts["integer_bound"]
         exact = "algebraic" if bound is None else f"integer, {bound}"
         rows.append(
@@ -241,6 +242,13 @@ def fla_checkpoints_table() -> str:
     return table(head, rows, range(4, 10))
 
 
+def state_size_table() -> str:
+    """The shares of random automata of which the bounds for one vector a state speak."""
+    found = json.loads((ROOT / "benchmarks/results/state_size_bounds.json").read_text(encoding="utf-8"))
+    head = ("states", "letters", "n - 1 words", "n - 2 words", "fewer", "two layers (own.LMI)")
+    return table(head, state_size_rows(found), range(6))
+
+
 def mutations_table() -> str:
     """By area, what the last run of `make mutate` noticed."""
     return f"\n{of_results(read_results())}\n\n"
@@ -359,6 +367,7 @@ def certificate_kinds() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "state-size": state_size_table,
     "commands": commands_table,
     "pages": pages_table,
     "kinds": certificate_kinds,

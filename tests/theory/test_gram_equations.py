@@ -14,7 +14,8 @@ from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.automata._completing import object_array
 from mirrormata.foundation._errors import LimitError
 from mirrormata.tests.constructions.tables import construct_table
-from mirrormata.theory.claims.own_lmi import NoGram, gram_of, gram_violation, no_gram, small_gram
+from mirrormata.theory.claims.own_lmi import gram_of, gram_violation, small_gram
+from mirrormata.theory.planning._gram_equations import NoGram, no_gram
 
 
 def proof_of(spec: str) -> tuple[NoGram, list[list[int]]]:

@@ -89,7 +89,8 @@ def beats(a: dict[str, Any], b: dict[str, Any]) -> bool:
     def figures(f: dict[str, Any]) -> list[float]:
         factors = float("inf") if f["householders"] is None else f["householders"]
         return [
-            f["layers"], factors, f["dim"], f["exactness"] != "integer", f["norm"] != "at most 1",
+            f["layers"], factors, f["dim"], float("inf") if f["work"] is None else f["work"], f["certificate_bytes"],
+            f["exactness"] != "integer", f["norm"] != "at most 1",
         ]  # fmt: skip
 
     pairs = list(zip(figures(a), figures(b), strict=True))

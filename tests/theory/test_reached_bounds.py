@@ -57,6 +57,10 @@ def meets(found: Realisation, hypothesis: str) -> bool:
             and all(-1e-9 <= x <= 2 + 1e-9 for x in sizes)
         )
         return factors and all(0 <= value(t.gate) <= 1 for t in transitions)
+    if hypothesis == "one vector a state of the automaton if there is one layer":
+        return found.depth > 1 or (
+            isinstance(found, LRNN) and len(found.decode) == len(found.automaton.states)
+        )
     if "one vector a state" in hypothesis:
         return isinstance(found, LRNN) and len(found.decode) == len(found.automaton.states)
     return hypothesis in (

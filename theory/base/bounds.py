@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -22,9 +23,18 @@ Found = dict[tuple[str, str], int]
 RANK, OPEN, REAL = ("householders", "H.rank"), ("beta", "H.openβ"), ("layers_beyond_real", "G.T2")
 TURNING, SINGLE = ("layers_beyond_nonnegative", "G.T1"), ("single_factor_layers", "G.T2")
 TRIANGULAR, PAIRS, SIZE = ("triangular_layers", "G.T2"), ("householders", "CK.S5"), ("state_size", "PD.N-1")
+RANKS, LAYERS = ("state_size", "own.ranks"), ("layers", "own.LMI")
 KNOWN: tuple[tuple[str, Found], ...] = (
     ("flipflop", {}),
-    ("tomita:4", {}),
+    ("tomita:4", {SIZE: 3, LAYERS: 2}),
+    ("tomita:7", {SIZE: 2, RANKS: 3, LAYERS: 2}),
+    ("even_pairs", {SIZE: 2, LAYERS: 2}),
+    ("boxes:3,2", {RANKS: 2}),
+    ("gridworld:5", {SIZE: 4}),
+    (
+        "random:states=12,letters=2,seed=1",
+        {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2, SIZE: 10, LAYERS: 2},
+    ),
     ("parity", {RANK: 1, OPEN: 2, TURNING: 1}),
     ("mod:3", {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2}),
     ("mod:4", {RANK: 2, OPEN: 2, TURNING: 1, TRIANGULAR: 2, SINGLE: 2}),
@@ -35,8 +45,8 @@ KNOWN: tuple[tuple[str, Found], ...] = (
     # all conjugates of a five-cycle under A_5 are conjugate in A_5: the theorem needs an odd permutation
     ("A5[generators]", {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2}),
     ("S5[generators]", {RANK: 2, PAIRS: 4, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2}),
-    ("T3", {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2, SIZE: 2}),
-    ("T4", {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2, SIZE: 3}),
+    ("T3", {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2, SIZE: 2, LAYERS: 2}),
+    ("T4", {RANK: 2, OPEN: 2, TURNING: 1, REAL: 1, SINGLE: 2, SIZE: 3, LAYERS: 2}),
 )
 BY_HAND: dict[str, list[tuple[int, ...]]] = {
     "turns and mirrors of a square, which keep neighbours, and a merging letter": [
@@ -84,9 +94,11 @@ def cases() -> Iterator[tuple[str, str | None]]:
 
 
 def of_one(name: str, automaton: Automaton, known: Found) -> Iterator[tuple[str, str | None]]:
-    """The library's bounds, the checker's, and the certificate."""
+    """The library's bounds, the checker's, and the certificate, which has the equations of own.LMI too."""
     found = bounds(automaton)
     figures = {(b.figure, b.reason): b.at_least for b in found}
+    if LAYERS not in known and name not in dict(KNOWN):
+        figures.pop(LAYERS, None)  # that the equations add up is what the certificate's checker says
     yield f"bounds of {name}", None if figures == known else f"{figures}, not {known}"
     mine = (
         checker.bounds(found[0].automaton.transitions.tolist(), len(found[0].automaton.states))
@@ -94,7 +106,8 @@ def of_one(name: str, automaton: Automaton, known: Found) -> Iterator[tuple[str,
         else []
     )
     theirs = {(b["figure"], b["reason"]): b["at_least"] for b in mine}
-    yield f"the checker's bounds of {name}", None if theirs == known else f"{theirs}, not {known}"
+    searched = {figure: at_least for figure, at_least in known.items() if figure != LAYERS}
+    yield f"the checker's bounds of {name}", None if theirs == searched else f"{theirs}, not {searched}"
     for bound in found:
         yield f"evidence for {bound.reason} of {name}", _find_unproved(bound)
     if found:
@@ -126,9 +139,42 @@ def count_bounds(delta: list[list[int]]) -> Found:
         found[TRIANGULAR] = {4: 2, 8: 3}[max(by_word)]
     if by_letter and max(by_letter) > 2:
         found[SINGLE] = 2
-    if n > 1 and len(maps) == n**n and any(len(set(row)) == n - 1 for row in delta):
-        found[SIZE] = n - 1
+    everything = n > 1 and len(maps) == n**n and any(len(set(row)) == n - 1 for row in delta)
+    size = n - 1 if everything else _count_independent(maps) - 1 if n > 2 else 0
+    if size > 1 or everything:
+        found[SIZE] = size
+    if (most := _count_ranks(delta)) > max(size, 1):
+        found[RANKS] = most
     return found
+
+
+def _count_independent(maps: set[tuple[int, ...]]) -> int:
+    """The rank over Q of the vector of ones and the indicators of the preimages of all maps with two images."""
+    n = len(next(iter(maps)))
+    rows = {(1,) * n} | {tuple(int(q == f[0]) for q in f) for f in maps if len(set(f)) == 2}
+    basis: list[list[Fraction]] = []
+    for row in rows:
+        left = [Fraction(x) for x in row]
+        for other in basis:
+            pivot = next(i for i, x in enumerate(other) if x)
+            left = [x - left[pivot] / other[pivot] * y for x, y in zip(left, other, strict=True)]
+        if any(left):
+            basis.append(left)
+    return len(basis)
+
+
+def _count_ranks(delta: list[list[int]]) -> int:
+    """How often the number of images can fall along a word, by all maps with all numbers of falls; one more for no reset."""
+    start = (tuple(range(len(delta[0]))), 0)
+    seen, waiting = {start}, [start]
+    for f, falls in waiting:
+        for row in delta:
+            g = tuple(row[q] for q in f)
+            after = (g, falls + (len(set(g)) < len(set(f))))
+            if after not in seen:
+                seen.add(after)
+                waiting.append(after)
+    return max(falls + (len(set(f)) > 1) for f, falls in seen)
 
 
 def find_cycle_lengths(f: Any) -> set[int]:
@@ -157,7 +203,7 @@ def _find_unproved(bound: Bound) -> str | None:
 
 def false_certificates() -> Iterator[tuple[str, str | None]]:
     """Bounds that are too large, of another automaton, or by a word that does not turn the states."""
-    for spec in ("parity", "mod:4", "mod:3", "S5[generators]", "T3"):
+    for spec in ("parity", "mod:4", "mod:3", "S5[generators]", "T3", "tomita:4", "even_pairs"):
         right = bound_certificate(bounds(automaton_from_spec(spec)))
         for i, said in enumerate(right["bounds"]):
             name = f"{said['figure']} ({said['reason']}) of {spec}"
@@ -175,6 +221,7 @@ def false_certificates() -> Iterator[tuple[str, str | None]]:
                 wrong["bounds"][i]["evidence"]["cycle"].reverse()
                 if len(said["evidence"]["cycle"]) > 2:
                     yield f"{name}, the cycle turned round", find_accepted_error(wrong)
+            yield from _false_equations(name, right, i)
         other = deepcopy(right)
         n = right["automaton"]["states"]
         other["automaton"]["transitions"] = [list(range(n)) for _ in right["automaton"]["transitions"]]
@@ -187,6 +234,19 @@ def false_certificates() -> Iterator[tuple[str, str | None]]:
         wrong = bound_certificate(bounds(automaton_from_spec(spec)))
         wrong["bounds"] = bound_certificate(bounds(automaton_from_spec(theirs)))["bounds"]
         yield f"the bounds of {theirs}, said of {spec}", find_accepted_error(wrong)
+
+
+def _false_equations(name: str, right: dict[str, Any], i: int) -> Iterator[tuple[str, str | None]]:
+    """The equations of own.LMI with one of them changed, or left out."""
+    equations = right["bounds"][i]["evidence"].get("equations", [])
+    for k in range(len(equations)):
+        for entry, value in (("times", equations[k]["times"] + 1), ("after", [*equations[k]["after"], 0])):
+            wrong = deepcopy(right)
+            wrong["bounds"][i]["evidence"]["equations"][k][entry] = value
+            yield f"{name}, equation {k} with {entry} {value}", find_accepted_error(wrong)
+        wrong = deepcopy(right)
+        del wrong["bounds"][i]["evidence"]["equations"][k]
+        yield f"{name} without equation {k}", find_accepted_error(wrong)
 
 
 def find_accepted_error(document: dict[str, Any]) -> str | None:

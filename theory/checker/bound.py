@@ -23,6 +23,7 @@ that moves states in a cycle of m ≥ 2 (F its affine map on the finite set of r
   products of |w|·2^(i-1) matrices have real eigenvalues, turn with a period that divides 2^L (1 if non-negative).
 - PD.N-1: the letters generate all maps (a 2-transitive group with a transposition, and a letter that merges exactly
   two states). If Σ c_q p_q = 0, Σ c_q = 0, the map "s to a, all else to b" makes it c_s (p_a - p_b) = 0: c = 0.
+- PD.N-1 by words, own.ranks, own.LMI (whose equations are verified, not found again): `_one_vector.py`.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ if not __package__:  # run alone: the files beside this one are found as the pac
 
 from ._exact import array, integer, need, record, same, show_value
 from ._labels import read_labels, require_kind
+from ._one_vector import RULES as ONE_VECTOR_RULES
+from ._one_vector import check_witness, one_vector_bounds
 from ._program import run_alone
 
 Map: TypeAlias = tuple[int, ...]
@@ -75,11 +78,7 @@ RULES = {
         "cited",
         "model cast, every A(x) one factor I - β v vᵀ times a gate, any β",
     ),
-    ("state_size", "PD.N-1"): (
-        "proved",
-        "one layer with affine letters of any norm, one vector a state of the automaton, exact; counted are the "
-        "numbers in it, over all heads",
-    ),
+    **ONE_VECTOR_RULES,
 }
 
 
@@ -249,6 +248,8 @@ def bounds(delta: list[list[int]], n: int) -> list[dict[str, Any]]:
     generators = all_maps(letters, permutations, n)
     if generators:
         add("state_size", "PD.N-1", n - 1, generators)
+    for reason, at_least, evidence in one_vector_bounds(letters, n, n - 1 if generators else 0):
+        add("state_size", reason, at_least, evidence)
     return result
 
 
@@ -279,10 +280,10 @@ def check(document: Any) -> str:
         record(said, keys, where)
         key = (said["figure"], said["reason"])
         at = next((j for j, b in enumerate(mine) if (b["figure"], b["reason"]) == key), None)
-        need(
-            at is not None, f"{where}: no bound of {show_value(key[0])} by {show_value(key[1])} is known here"
-        )
-        assert at is not None
+        if at is None:
+            check_witness(said, [tuple(row) for row in delta], n, where)
+            at = len(mine)
+            mine.append(said)
         need(at > last, f"{where}: the bounds are out of order")
         last = at
         evidence = record(said["evidence"], set(mine[at]["evidence"]), f"{where}.evidence")

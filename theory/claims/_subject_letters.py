@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ...constructions.automata._automaton import Automaton
 from .._verdict import Verdict
-from ..planning._bounds import proper_cycles
+from ..planning._cycles import proper_cycles
 from ..spectra._model import LetterSpectrum, model_spectrum
 from ..verifying._claim import Claim, Subject
 from ..verifying._evidence import decide_values

@@ -29,11 +29,15 @@ from ...constructions.automata._automaton import Automaton, Indices, breadth_fir
 from ...constructions.automata._labels import distinct_texts
 from ...foundation._errors import DisagreementError, InputError
 from ...foundation._text import count_noun
+from ..checker._exact import Invalid
+from ..checker._one_vector import check_witness
 from ..checker.bound import FIFTHS, FINITE, PAIRS, RULES, SEARCH
 from ..checker.bound import bounds as checker_bounds
+from ._cycles import Cycle, proper_cycles
+from ._gram_equations import find_equations
+from ._one_vector import one_vector_bounds
 
 Word = tuple[int, ...]
-Cycle = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Bound:
     """A lower bound: `figure` is at least `at_least` in every RNN that meets the `hypotheses` and follows the automaton.
 
     The figures are `householders` (factors per token in one layer), `beta` (the largest β‖v‖²), `state_size` (numbers in the
-    state), `triangular_layers` and `single_factor_layers` (layers, if all are of this form), and
+    state: the key dimension, if there is one head with one column), `layers`, `triangular_layers` and `single_factor_layers` (layers, if all are of this form), and
     `layers_beyond_nonnegative`, `layers_beyond_real` (layers with eigenvalues, over products that the hypotheses
     name, outside [0, ∞) or the reals).
 
@@ -104,9 +108,19 @@ def bounds(automaton: AutomatonLike) -> tuple[Bound, ...]:
     if found:
         theirs = checker_bounds(automaton.transitions.tolist(), len(automaton.states))
         for bound in found:
-            if bound.statement() not in theirs:
+            if bound.statement() not in theirs and not _is_proved(bound):
                 raise DisagreementError(f"{automaton.name}: the checker of bounds does not find {bound.text}")
     return found
+
+
+def _is_proved(bound: Bound) -> bool:
+    """Whether the checker accepts the evidence of a bound that it does not find by itself."""
+    maps = [tuple(row) for row in bound.automaton.transitions.tolist()]
+    try:
+        check_witness(bound.statement(), maps, len(bound.automaton.states), bound.reason)
+    except Invalid:
+        return False
+    return True
 
 
 def _find_bounds(automaton: Automaton) -> tuple[Bound, ...]:
@@ -162,6 +176,21 @@ def _find_bounds(automaton: Automaton) -> tuple[Bound, ...]:
         word, x = generators
         why = f"the letters generate all maps (a transposition from {spelt(word)}, rank {n - 1} by {spelt([x])})"
         add("state_size", "PD.N-1", n - 1, {"transposition": list(word), "collapse": x}, why)
+    for reason, at_least, evidence in one_vector_bounds(maps, n - 1 if generators is not None else 0):
+        if reason == "PD.N-1":
+            first = evidence["words"][0]
+            why = f"{at_least} words with two images, the first of them {spelt(first)}, have independent preimages"
+        else:
+            images = [len(set(row.tolist())) for row in _prefixes(maps, evidence["word"])]
+            counts = [str(m) for m in dict.fromkeys(images)]
+            falls = " > ".join(counts if len(counts) <= 8 else [*counts[:6], "...", counts[-1]])
+            why = f"after the prefixes of {spelt(evidence['word'])} there are {falls} states"
+        add("state_size", reason, at_least, evidence, why)
+    proof = find_equations(automaton)
+    if proof is not None:
+        q, r = (repr(automaton.states[i]) for i in proof.pair)
+        why = f"{count_noun(len(proof.equations), 'equation')} would put the states {q} and {r} at one point"
+        add("layers", "own.LMI", 2, proof.to_json(), why)
     return tuple(found)
 
 
@@ -201,24 +230,13 @@ def bound_certificate(found: Sequence[Bound]) -> dict[str, Any]:
     }
 
 
-def proper_cycles(row: Indices) -> list[Cycle]:
-    """Cycles of two points or more of any map, each from its least point, in the order of these."""
-    core = row
-    for _ in range(len(row).bit_length()):  # f^(2^i): from len(row) steps on only cycles are left
-        core = core[core]
-    lasting = core[core]
-    images = row.tolist()
-    seen: set[int] = set()
-    cycles = []
-    for point in np.unique(lasting[row[lasting] != lasting]).tolist():
-        cycle = []
-        while point not in seen:
-            seen.add(point)
-            cycle.append(point)
-            point = images[point]
-        if cycle:
-            cycles.append(tuple(cycle))
-    return cycles
+def _prefixes(maps: Indices, word: Sequence[int]) -> Iterator[Indices]:
+    """The maps of the prefixes of a word, the empty one first."""
+    image = np.arange(maps.shape[1])
+    yield image
+    for x in word:
+        image = maps[x][image]
+        yield image
 
 
 def _ends(row: Indices, n: int) -> Indices:
@@ -404,6 +422,9 @@ def find_reached_value(found: Realisation, bound: Bound) -> int | str | None:
         return found.state_size
     if not found.contracts:
         return None
+    if bound.figure == "layers":
+        one_vector = found.depth > 1 or found.state_size is not None
+        return found.depth if one_vector else None
     if bound.figure == "householders":
         return found.householders if found.depth == 1 else None
     if bound.figure == "beta":

@@ -5,27 +5,23 @@ A plan as text: a table of the realisations, then the lower bounds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ...constructions._construct import (
-    Request,
-    choose,
-    explain_choice,
-    realisations_within,
-    trim_automaton,
-)
+from ...constructions._construct import Choice, Request, choose_by_rule, trim_automaton
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._realisation import Realisation, cost, rank
 from ...constructions.automata._automaton import Automaton
+from ...constructions.automata._equal_states import equal_states
 from ...constructions.theorems._construction import Limits
 from ...constructions.theorems._registry import construction_of
-from ...foundation._arguments import require_instance
+from ...foundation._arguments import require_instance, require_number
 from ...foundation._errors import LimitError, NotRealisableError
 from ...foundation._text import console, count_noun, html_table, one_line
 from .._kinds import kind_of
 from ._bounds import Bound, ReachedBound, bounds, reached_bounds
+from ._trying import try_constructions
 
 PLANNED_HORIZON_CODES = 500
 """Horizons are computed, and checked, for heads of up to this many codes; `construct -o` does so for all."""
@@ -37,8 +33,8 @@ class Offer:
 
     Attributes:
         found: the realisation.
-        pareto: whether no other realisation is at least as good in layers, factors, dimension, exactness and norm
-            and better in one of them.
+        pareto: whether no other realisation is at least as good in layers, factors, dimension, work, size of the certificate,
+            exactness and norm, and better in one of them.
         letter_factors: for one layer the most factors of each letter in a head, else None.
         layer_factors: the largest number of factors of a letter in each layer, None where letters are not products of
             factors.
@@ -68,6 +64,7 @@ class Offer:
             "layer_factors": None if self.layer_factors is None else list(self.layer_factors),
             "parameters": self.parameters,
             "work": self.found.work,
+            "certificate_bytes": self.found.certificate_bytes,
             "horizons": self.horizons,
             "lower_bounds": [b.to_json() for b in self.bounds],
             "notes": list(self.found.notes),
@@ -82,13 +79,17 @@ class Plan:
         automaton: the automaton.
         offers: the realisations, the cheapest first.
         bounds: the lower bounds that are known for the automaton.
-        left_out: the constructions that were left out because of a limit, with reasons.
+        left_out: the constructions that were left out because of a limit or of the time, with reasons and what can be done.
+        not_built: the constructions that were known to lose, or not to meet the request, before they were built.
+        notes: what was changed when the automaton was read, and whether it has equal states.
     """
 
     automaton: Automaton
     offers: tuple[Offer, ...]
     bounds: tuple[Bound, ...]
     left_out: tuple[str, ...]
+    not_built: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain values for JSON."""
@@ -99,16 +100,29 @@ class Plan:
             "realisations": [offer.to_json() for offer in self.offers],
             "lower_bounds": bounds_json(self.bounds),
             "left_out": list(self.left_out),
+            "not_built": list(self.not_built),
+            "notes": list(self.notes),
         }
 
     def rows(self) -> list[tuple[str, ...]]:
         """The rows of a table: the headings, then one row for each realisation."""
-        rows: list[tuple[str, ...]] = [("theorem", "layers", "factors", "heads", "dimension", "numbers")]
+        rows: list[tuple[str, ...]] = [
+            ("theorem", "layers", "factors", "heads", "dimension", "work", "size", "numbers")
+        ]
         for offer in self.offers:
             found = offer.found
             factors = "none" if found.householders is None else str(found.householders)
             rows.append(
-                (found.theorem, str(found.depth), factors, str(found.heads), str(found.dim), found.exactness)
+                (
+                    found.theorem,
+                    str(found.depth),
+                    factors,
+                    str(found.heads),
+                    str(found.dim),
+                    "none" if found.work is None else str(found.work),
+                    _size(found.certificate_bytes),
+                    found.exactness,
+                )
             )
         return rows
 
@@ -122,7 +136,17 @@ class Plan:
         return html_table(f"Plan for {self.automaton.name}", rows, headings)
 
 
-def plan(automaton: AutomatonLike, request: Request | None = None, limits: Limits | None = None) -> Plan:
+BUDGET = 30.0
+"""Seconds that one realisation may take, with its certificate's size, unless the caller says otherwise."""
+
+
+def plan(
+    automaton: AutomatonLike,
+    request: Request | None = None,
+    limits: Limits | None = None,
+    *,
+    budget: float | None = BUDGET,
+) -> Plan:
     """List all known realisations of an automaton that meet a request, the cheapest first.
 
     The order is by layers, then factors, then integer numbers before others, then dimension. Unless the request names a `theorem`,
@@ -133,37 +157,33 @@ def plan(automaton: AutomatonLike, request: Request | None = None, limits: Limit
         automaton: an automaton in any form that `as_automaton` accepts.
         request: the conditions on the construction (`Request`); None for no condition.
         limits: the limits of the search (`Limits`); None for the default limits.
+        budget: the seconds that each realisation may take, above 0; None for no limit. In a thread other than the main one, and on systems
+            without timers, nothing is interrupted.
 
     Raises:
         NotRealisableError: no known realisation meets the request.
+        LimitError: none was found, and one was stopped by a limit.
         InputError: an argument is of the wrong form.
     """
     request = Request() if request is None else require_instance("request", request, Request, "a Request")
     if limits is not None:
         require_instance("limits", limits, Limits, "a Limits")
-    automaton = trim_automaton(as_automaton(automaton))
-    items = realisations_within(request.problem(automaton, limits), request)
-    found: list[Realisation] = []
-    left_out: list[str] = []
-    unfit: NotRealisableError | None = None
-    try:
-        for item in items:
-            if isinstance(item, LimitError):
-                left_out.append(str(item))
-            elif request.admits(item):
-                found.append(item)
-    except (
-        NotRealisableError
-    ) as error:  # a theorem that forbids the request is the better reason, if there is one
-        unfit = error
+    if budget is not None:
+        require_number("budget", budget, "a number of seconds, 0.001 or more", least=0.001)
+    automaton = as_automaton(automaton)
+    notes = (*automaton.notes, *equal_states(automaton))
+    automaton = trim_automaton(automaton)
+    tried = try_constructions(automaton, request, limits, budget)
+    found, left_out = tried.found, tried.left_out
     lower = bounds(automaton)
     if not found:
+        # a theorem that forbids the request is the better reason, if there is one
         reason = find_forbidding_error(automaton, request, lower)
         if reason is not None:
             raise reason
         if left_out:
             raise LimitError(left_out[0])
-        raise unfit or NotRealisableError(
+        raise tried.unfit or NotRealisableError(
             f"{automaton.name}: nothing on offer with {' and '.join(request.list_asked()) or 'these limits'}"
         )
     found.sort(key=lambda f: (_norm_rank(f), rank(f, request.objective or "layers")))
@@ -172,13 +192,18 @@ def plan(automaton: AutomatonLike, request: Request | None = None, limits: Limit
         _offer(f, not any(_beats(other, own) for other in merits), lower)
         for f, own in zip(found, merits, strict=True)
     )
-    return Plan(automaton, offers, lower, tuple(dict.fromkeys(left_out)))
+    return Plan(automaton, offers, lower, tuple(dict.fromkeys(left_out)), tuple(tried.not_built), notes)
 
 
 def choose_or_refuse(automaton: Automaton, request: Request, limits: Limits | None = None) -> Realisation:
     """`choose`; where nothing is within the request and a theorem forbids it, the error says which."""
+    return choose_by_rule_or_refuse(automaton, request, limits).found
+
+
+def choose_by_rule_or_refuse(automaton: Automaton, request: Request, limits: Limits | None = None) -> Choice:
+    """The same with the rule that decided."""
     try:
-        return choose(automaton, request, limits)
+        return choose_by_rule(automaton, request, limits)
     except (NotRealisableError, LimitError):
         reason = find_forbidding_error(automaton, request, bounds(trim_automaton(automaton)))
         if reason is not None:
@@ -213,11 +238,12 @@ def find_forbidding_error(
     return None
 
 
-def report(found: Realisation, request: Request, certificate: str | None = None) -> dict[str, Any]:
+def report(choice: Choice, certificate: str | None = None) -> dict[str, Any]:
     """The figures that `construct` prints: those of the summary, sizes, lower bounds, the certificate's path.
 
     The lower bounds are those whose hypotheses this construction meets (`reached_bounds`).
     """
+    found = choice.found
     return {
         "states": len(found.automaton.states),
         "letters": len(found.automaton.letters),
@@ -225,7 +251,7 @@ def report(found: Realisation, request: Request, certificate: str | None = None)
         "theorem": found.theorem,
         **found.summary(),
         "work": found.work,
-        "chosen_for": explain_choice(request, found),
+        "chosen_for": choice.rule,
         "hypotheses": list(found.figures.hypotheses),
         "lower_bounds": [b.to_json() for b in reached_bounds(found)],
         "certificate": certificate,
@@ -251,9 +277,14 @@ def _norm_rank(found: Realisation) -> int:
     return 0 if found.norm == "at most 1" else 1
 
 
+UNKNOWN = 10**18
+"""What stands for a figure that is not known, or that there is none of."""
+
+
 def _merits(found: Realisation) -> tuple[int, ...]:
     layers, factors, algebraic, dim, _ = cost(found)
-    return layers, factors, int(algebraic), dim, _norm_rank(found)
+    work, size = (UNKNOWN if x is None else x for x in (found.work, found.certificate_bytes))
+    return layers, factors, dim, work, size, int(algebraic), _norm_rank(found)
 
 
 def _beats(other: tuple[int, ...], own: tuple[int, ...]) -> bool:
@@ -277,8 +308,13 @@ def _offer(found: Realisation, pareto: bool, lower: Iterable[Bound]) -> Offer:
     )
 
 
-def print_plan(made: Plan) -> None:
-    """Prints the plan; `*` marks what no other realisation beats."""
+def print_plan(made: Plan, wording: Callable[[str], str] = str) -> None:
+    """Prints the plan; `*` marks what no other realisation beats.
+
+    Args:
+        made: the plan.
+        wording: how texts that name arguments are printed; the command line puts its options there.
+    """
     from rich import box
     from rich.table import Table
 
@@ -289,7 +325,7 @@ def print_plan(made: Plan) -> None:
         style="bold",
     )
     table = Table(box=box.SIMPLE, pad_edge=False)
-    for column in ("", "", "layers", "factors", "heads", "dim", "numbers"):
+    for column in ("", "", "layers", "factors", "heads", "dim", "work", "size"):
         table.add_column(column, justify="right" if column else "left", no_wrap=True)
     table.add_column("exact", overflow="fold")
     for number, offer in enumerate(made.offers, start=1):
@@ -300,16 +336,21 @@ def print_plan(made: Plan) -> None:
         said = f"; optimal under the bound's hypotheses: {', '.join(optimal)}" if optimal else ""
         shown.print(f"{number}. {offer.found.theorem}: {offer.found.construction}{said}")
     shown.print(
-        "* no other is at least as good in layers, factors, dimension, exactness and norm, and better in one"
+        "* no other is at least as good in layers, factors, dimension, work, size of the certificate, exactness and norm, and better in one"
     )
     for note in dict.fromkeys(note for offer in made.offers for note in offer.found.notes):
         shown.print(f"note: {note}")
+    for text in made.not_built:
+        shown.print(f"not built: {wording(text)}")
     for text in made.left_out:
-        shown.print(f"left out: {text}")
+        shown.print(f"left out: {wording(text)}")
     for bound in made.bounds:
         shown.print(f"lower bound, {bound.kind}: {bound.text}")
     for text in dict.fromkeys(
-        _following(b) for offer in made.offers for b in offer.bounds if b.figure == "layers"
+        _following(b)
+        for offer in made.offers
+        for b in offer.bounds
+        if b.figure == "layers" and b.hypotheses.startswith("at most")
     ):
         shown.print(text)
     if not made.bounds:
@@ -322,16 +363,26 @@ def _following(bound: ReachedBound) -> str:
 
 
 def _cells(offer: Offer) -> tuple[str, ...]:
-    summary = offer.found.summary()
+    found, summary = offer.found, offer.found.summary()
     factors = summary["householders"]
     return (
         str(summary["layers"]),
         "-" if factors is None else str(factors),
         str(summary["heads"]),
         str(summary["dim"]),
-        "" if offer.parameters is None else f"{offer.parameters:,}",
+        "-" if found.work is None else f"{found.work:,}",
+        _size(found.certificate_bytes),
         _exact(offer),
     )
+
+
+def _size(size: int | None) -> str:
+    """Bytes to three digits: `795 B`, `1.58 kB`."""
+    if size is None:
+        return "?"
+    units = ("B", "kB", "MB", "GB")
+    power = min((len(str(size)) - 1) // 3, 3)
+    return f"{size / 1000**power:.3g} {units[power]}"
 
 
 def _exact(offer: Offer) -> str:

@@ -226,9 +226,17 @@ MUTATIONS = [
     Mutation("CK.1", "theory.claims.ck_1:multiply_out", signs_first, "order: signs before the reflection"),
     Mutation("CK.1", "theory.claims.ck_1:reflection_and_signs", negative_signs, "sign: of all signs"),
     Mutation("CK.1", FACTORS + "reflection", negative_first, "angle: turned the other way"),
-    Mutation("own.LMI", "theory.claims.own_lmi:_apply_map", transposed_map, "transposition: of the letters"),
     Mutation(
-        "own.LMI", "theory.claims.own_lmi:_find_fixed_vectors", absolute_vectors, "sign: x is not of sum zero"
+        "own.LMI",
+        "theory.planning._gram_equations:_apply_map",
+        transposed_map,
+        "transposition: of the letters",
+    ),
+    Mutation(
+        "own.LMI",
+        "theory.planning._gram_equations:_find_fixed_vectors",
+        absolute_vectors,
+        "sign: x is not of sum zero",
     ),
     Mutation(
         "own.LMI",

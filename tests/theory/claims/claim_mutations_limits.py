@@ -196,4 +196,12 @@ MUTATIONS = [
         "PD.N-1", "theory.claims.pd_n_1:push_relation",
         lambda f: lambda c, image: f([-x for x in c[:1]] + list(c[1:]), image), "sign: c_0 negated",
     ),
+    Mutation(
+        "own.ranks", "theory.claims.own_ranks:line_condition",
+        lambda f: lambda image: tuple(-c if i == 0 else c for i, c in enumerate(f(image))), "sign: of the constant term",
+    ),
+    Mutation(
+        "own.ranks", "theory.planning._one_vector:most_ranks",
+        lambda f: lambda maps, different: (f(maps, different)[0] + 1, f(maps, different)[1]), "rounding: one dimension too many",
+    ),
 ]  # fmt: skip

@@ -1,0 +1,50 @@
+"""A limit on the time of a step, which is interrupted wherever it is."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+
+class OutOfTime(BaseException):
+    """The time of a step is over. No handler of errors meets it, only the one who set the limit."""
+
+
+@contextmanager
+def interrupt_after(seconds: float | None) -> Iterator[None]:
+    """Raise `OutOfTime` in what stands below `with` after some time of the clock.
+
+    A timer of the system interrupts between two steps of the interpreter, so that a long step in compiled code overruns. It works in the
+    main thread, on systems that have such timers; elsewhere nothing is interrupted. A timer that runs already goes on afterwards,
+    and one that is over sooner is left alone.
+
+    Args:
+        seconds: the limit, above 0; None for none.
+    """
+    if (
+        seconds is None
+        or not hasattr(signal, "setitimer")
+        or threading.current_thread() is not threading.main_thread()
+        or 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= seconds
+    ):
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> NoReturn:
+        raise OutOfTime
+
+    begun = time.monotonic()
+    handler = signal.signal(signal.SIGALRM, stop)
+    left, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+        if left:
+            signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - begun), 1e-3), interval)
