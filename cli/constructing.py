@@ -106,9 +106,9 @@ def construct(
 ) -> None:
     """Build an exact linear RNN that realises an automaton.
 
-    The linear RNN agrees with the automaton on all words. The command chooses one layer with the fewest
-    Householder factors per letter where one layer is known to suffice, and otherwise the construction that takes the least work
-    (factors times key dimension, summed over the layers). With bounds it chooses the fewest layers within them. It prints
+    The linear RNN agrees with the automaton on all words. For a group the command chooses one layer with the fewest
+    Householder factors per letter, and otherwise the construction with the least product of layers and work (factors times
+    key dimension, summed over the layers). With bounds it chooses the fewest layers within them. It prints
     the sizes of the construction and the lower bounds that apply to it. Only -o and --picture write files;
     `mirrormata check` verifies the certificate.
 

@@ -69,8 +69,8 @@ ObjectiveOption = Annotated[
     typer.Option(
         "--objective",
         help="What to make as small as possible among all constructions on offer: layers, factors, dim (key dimension), work (factors "
-        "times key dimension, summed over the layers) or size (of the certificate). Without it, construct prefers a single layer, and "
-        "then the least work.",
+        "times key dimension, summed over the layers) or size (of the certificate). Without it, construct takes the least product of "
+        "layers and work, and for a group one layer with the fewest factors.",
     ),
 ]
 MaxLayers = Annotated[int | None, typer.Option(help="Largest number of layers. The default is no limit.")]

@@ -7,7 +7,6 @@ question, each a file of `theorems/`, and takes the cheapest; `realisations_of` 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, overload
@@ -156,8 +155,8 @@ def construct(
 ) -> Realisation:
     """Construct an exact linear RNN that realises an automaton.
 
-    Where one layer is known to suffice, the result has one layer, with the fewest factors. Otherwise it is the cascade, the chain
-    of sets or the layer of quotients side by side that takes the least work (`Realisation.work`). With a `theorem`, or with a bound on layers, factors or dimension, the
+    A group automaton gets one layer, with the fewest factors. Any other gets, of the constructions that come into question, the one with the
+    least product of layers and work (`Realisation.work`). With a `theorem`, or with a bound on layers, factors or dimension, the
     result has, among the known constructions that meet the conditions, the fewest layers, then the fewest factors, then integer numbers if
     possible, then the smallest dimension. A realisation that needs gates, or whose norm can exceed 1, is built only if `theorem`
     names it.
@@ -195,7 +194,7 @@ def construct(
 
 
 ONE_LAYER = "a single layer, with the fewest factors"
-"""The rule by which automata are realised of which it is known that one layer does."""
+"""The rule by which group automata are realised."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +203,7 @@ class Choice:
 
     Attributes:
         found: the realisation.
-        rule: what it was chosen for, in words: one of `OBJECTIVES`, or `ONE_LAYER`.
+        rule: what it was chosen for, in words: one of `OBJECTIVES`, `ONE_LAYER`, or `LAYERS_TIMES_WORK`.
     """
 
     found: Realisation
@@ -382,19 +381,59 @@ def _of_several_theorems(problem: Problem, exactness: str) -> Iterator[Realisati
 
 
 def _by_default(problem: Problem, request: Request) -> Choice:
-    """Without bounds: one layer where it is known that one does, else what takes the least work; nothing else is built."""
+    """Without bounds: a group in one layer with the fewest factors; else what has the least layers × work."""
     if problem.automaton.is_permutation:
         return Choice(_in_one_layer(None, request.exactness)(problem), ONE_LAYER)
-    if not problem.automaton.outputs_follow_states:  # a table's read-out sees the state after the token alone
-        return Choice(min(_chains(problem), key=lambda form: rank(form, "work")), OBJECTIVES["work"])
-    found = []
-    try:
-        found.append(next(realisations_of(problem, "own.LMI")))
-    except NotRealisableError:
-        return Choice(_least_work(problem, request.exactness), OBJECTIVES["work"])
-    if problem.permutes_or_resets:  # then the cascade has one layer too
-        found.append(next(realisations_of(problem, "G.T4")))
-    return Choice(min([*found, *_registers(problem)], key=cost), ONE_LAYER)
+    found: list[Realisation] = []
+    left_out: list[str] = []
+    for source in TRIED:
+        if not _is_worth_trying(source, problem, found):
+            continue
+        tried = problem if source not in CASCADES else replace_limits(problem, _tried_limits(problem))
+        try:
+            found.append(next(realisations_of(tried, source, request.exactness)))
+        except NotRealisableError:
+            continue
+        except LimitError:
+            left_out.append(source)
+    best = min(found, key=_weigh)
+    if left_out and isinstance(best, ChainRNN):
+        limits = _tried_limits(problem)
+        note = (
+            f"not tried: {' and '.join(left_out)} beyond the limits of a search ({limits.image_sets:,} image sets, "
+            f"{limits.level_letters:,} letters of a level)"
+        )
+        best = replace(best, notes=(*best.notes, note))
+    return Choice(best, LAYERS_TIMES_WORK)
+
+
+TRIED = ("own.LMI", "own.definite", "own.congruences", "G.T4", "own.n-1", "own.chain", "own.window")
+"""What is built by default for automata that are no groups, in this order; of two equal ones the first is taken."""
+CASCADES = ("G.T4", "own.n-1")
+"""Those whose tables can grow exponentially, so that they are built within smaller limits unless they are asked for."""
+LAYERS_TIMES_WORK = (
+    "least layers × work (factors × key dimension of each layer's most expensive letter, summed)"
+)
+"""The rule by which the others are chosen: few layers where they are not paid for with too many factors."""
+
+
+def _weigh(form: Realisation) -> tuple[int, ...]:
+    """What is compared by default: layers × work, then as `cost`."""
+    return (form.depth * (10**12 if form.work is None else form.work), *cost(form))
+
+
+def _is_worth_trying(source: str, problem: Problem, found: Sequence[Realisation]) -> bool:
+    """Whether a construction can beat what was found, and can tell the automaton's outputs."""
+    if not construction_of(source).tells_outputs(problem.automaton):
+        return False
+    if source == "own.n-1" and len(problem.automaton.states) > FEWEST_STATES:
+        return False  # it seldom takes less than the automaton's own cascade
+    least = min((_weigh(form)[0] for form in found), default=10**12)
+    n = len(problem.automaton.states)
+    if source == "own.chain":
+        return least > n * (n - 1)  # its first layer alone has n - 1 factors of dimension n or more
+    # two layers of one factor each already have 2 × (1 + 1); where letters permute or reset, one layer is a cascade
+    return least > 4 or (source == "G.T4" and problem.permutes_or_resets)
 
 
 FEW_STATES = 12
@@ -403,34 +442,6 @@ FEWEST_STATES = 8
 """Largest number of states for which the cascade of all maps is tried too."""
 TRIED_IMAGE_SETS, TRIED_LEVEL_LETTERS = 3_000, 20_000
 """Limits on a cascade that is built for more states without having been asked for."""
-
-
-def _least_work(problem: Problem, exactness: str) -> Realisation:
-    """A shift register or quotients side by side in one layer, the automaton's own cascade or a chain of sets, whichever takes the least
-    work.
-
-    Quotients are sought within small limits, and most automata have none. A cascade is a table, and grows exponentially for automata
-    without structure, where a chain stays polynomial. The cascade of all maps (own.n-1) seldom takes less work than the
-    automaton's own, and is tried for the fewest states alone.
-    """
-    found = [*_registers(problem), *_chains(problem)]
-    with suppress(NotRealisableError, LimitError):
-        found.append(next(realisations_of(problem, "own.congruences", exactness)))
-    limits = _tried_limits(problem)
-    left_out: tuple[str, ...] = ()
-    try:
-        # first, so that it is taken where a chain takes as much work
-        found = [*realisations_of(Problem(problem.automaton, limits, problem.coordinates), "G.T4"), *found]
-    except LimitError:
-        left_out = (
-            f"not tried: the cascade of G.T4 with more than {limits.image_sets:,} image sets or {limits.level_letters:,} letters "
-            "of a level",
-        )
-    if len(problem.automaton.states) <= FEWEST_STATES:
-        with suppress(LimitError):
-            found += realisations_of(problem, "own.n-1")
-    best = min(found, key=lambda form: rank(form, "work"))
-    return replace(best, notes=(*best.notes, *left_out)) if left_out and isinstance(best, ChainRNN) else best
 
 
 def _tried_limits(problem: Problem) -> Limits:
@@ -445,24 +456,14 @@ def _tried_limits(problem: Problem) -> Limits:
     )
 
 
-def _chains(problem: Problem) -> list[Realisation]:
-    """The chain of sets, and the one behind a window where there is one; they have the state before each token too."""
-    found = list(realisations_of(problem, "own.chain"))
-    with suppress(NotRealisableError):
-        found += realisations_of(problem, "own.window")
-    return found
+def replace_limits(problem: Problem, limits: Limits) -> Problem:
+    """The same problem with other limits.
 
-
-def _registers(problem: Problem) -> list[Realisation]:
-    """The shift register where the last letters decide the state: a table, or computed where that would be large."""
-    try:
-        return [next(realisations_of(problem, "own.definite"))]
-    except NotRealisableError:
-        return []
-    except LimitError:
-        with suppress(NotRealisableError):
-            return [form for form in realisations_of(problem, "own.window") if form.depth == 1]
-        return []
+    Args:
+        problem: an automaton to be realised.
+        limits: limits on the work that a construction may take.
+    """
+    return problem if limits == problem.limits else Problem(problem.automaton, limits, problem.coordinates)
 
 
 def _cheapest(

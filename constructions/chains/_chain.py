@@ -60,7 +60,7 @@ class ChainRNN(Realisation):
         gated: whether a reset is the gate 0 and one factor; only with `look_back`.
 
     Raises:
-        ValueError: gates without `look_back`.
+        ValueError: gates without `look_back`, or `look_back` where no layer reads the set before a token.
     """
 
     kind: ClassVar[str] = "chain"
@@ -75,6 +75,8 @@ class ChainRNN(Realisation):
     def __post_init__(self) -> None:
         if self.gated and not self.look_back:
             raise ValueError("a gate of 0 erases the second half too, so gates need `look_back`")
+        if self.look_back and not self.reads_before:
+            raise ValueError("no layer reads the set before a token, so there is nothing to look back for")
 
     @property
     def theorem(self) -> str:
@@ -147,6 +149,13 @@ class ChainRNN(Realisation):
         """Does a letter merge two states? Without one no level resets, and none needs a second half."""
         return not self.automaton.is_permutation
 
+    @property
+    def reads_before(self) -> bool:
+        """Whether a layer, or a Mealy output, reads the set before a token; only then is there something that look-back saves."""
+        return self.levels > 0 and (
+            self.window is not None or (self.resets and (self.levels > 1 or self.automaton.is_mealy))
+        )
+
     def keeps_old(self, level: int) -> bool:
         """Whether a level's layer has a second half. The last level has one only for outputs that need the state before.
 
@@ -179,10 +188,7 @@ class ChainRNN(Realisation):
     def layer_factors(self) -> tuple[int, ...]:
         """Most factors of a token in each layer: of a reset one for each entry of the state, or with gates one; of a permutation fewer."""
         # a permutation of p entries has p - 1 swaps at most
-        levels = [
-            max(dim - 1, int(self.resets)) if self.gated or not self.resets else dim
-            for dim in self.level_dims
-        ]
+        levels = [dim if self.resets and not self.gated else dim - 1 for dim in self.level_dims]
         return (self.rows,) * (self.window is not None) + tuple(levels)
 
     @property

@@ -18,16 +18,18 @@ from .own_window import follow_windows
 
 
 def _build(problem: Problem, gated: bool) -> ChainRNN:
-    if problem.automaton.is_permutation and len(problem.automaton.states) > 1:
-        raise NotRealisableError(
-            f"{problem.automaton.name}: own.lookback: no letter merges states, so no layer has to remember the state before a "
-            "reset; leave `theorem` out"
-        )
     plain = [build_chain(problem, "own.lookback")]
     windows = find_windows(problem.automaton.transitions, problem.limits.window_sets)
     forms = [
-        replace(form, look_back=True, gated=gated) for form in (*plain, *follow_windows(problem, windows))
+        replace(form, look_back=True, gated=gated)
+        for form in (*plain, *follow_windows(problem, windows))
+        if form.reads_before
     ]
+    if not forms:
+        raise NotRealisableError(
+            f"{problem.automaton.name}: own.lookback: no layer reads the set before a token, so there is nothing to look back for; "
+            "leave `theorem` out"
+        )
     return min(forms, key=lambda form: form.work)
 
 
@@ -40,7 +42,7 @@ CONSTRUCTION = Construction(
     title="any automaton, by a chain of sets whose layers read the token before as well",
     order=116,
     examples=("T4", "tomita:4", "random:states=12,letters=2,seed=1"),
-    refusals={"mod:1": "one state needs no chain", "mod:5": "no letter merges states"},
+    refusals={"mod:1": "one state needs no chain", "mod:5": "nothing to look back for"},
     forms=_forms,
     by_request=True,
     tells_state_before=True,

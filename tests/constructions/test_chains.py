@@ -55,10 +55,11 @@ def forms_of(automaton: Automaton) -> list[ChainRNN]:
     ]
     plain = [form for form in found if isinstance(form, ChainRNN)]
     assert len(plain) == len(found)
+    reading = [form for form in plain if form.reads_before]
     return [
         *plain,
-        *(replace(form, look_back=True) for form in plain),
-        *(replace(form, look_back=True, gated=True) for form in plain),
+        *(replace(form, look_back=True) for form in reading),
+        *(replace(form, look_back=True, gated=True) for form in reading),
     ]
 
 
@@ -389,6 +390,8 @@ WRONG = [
 def test_gates_need_look_back() -> None:
     with pytest.raises(ValueError, match="look_back"):
         ChainRNN(random_automaton(4, 2, 0), (4, 3, 2, 1), gated=True)
+    with pytest.raises(ValueError, match="nothing to look back for"):
+        ChainRNN(random_automaton(4, 2, 0), (4, 1), look_back=True)
 
 
 def test_look_back_halves_the_dimension() -> None:

@@ -32,7 +32,7 @@ projection): ‖C‖ ≤ 1.
    The read-out has the new set by u, and the old one by P⁻¹u or by v. On the last level nobody needs the old one, unless outputs
    belong to the state before (Mealy): without it u is erased and written in place, n_i projections. Where all letters are
    injective no level resets, and no factor but swaps is needed.
-   With look_back the layers below also read what this one held after the token before: the old u, so no level has a second half, and
+   With look_back, which needs a layer that reads the set before a token, the layers below also read what this one held after the token before: the old u, so no level has a second half, and
    the window has m rows, for those after the token before tell R. With gates, which need look_back, a reset is the gate 0, which
    erases u, and one factor, which writes Z: v = Z, β = 2^-e and the value 2^e, where 2^e is the least power with 2^e ≥ |Z|. So β‖v‖² ≤ 1.
 7. All states are 0 and 1, all keys 0, 1 and -1, and what a swap meets is a difference of two entries of a state: so every format
@@ -268,6 +268,9 @@ def check(document: Any) -> str:
         # told; m where level 1 has nothing to read, or reads the token before
         rows = window + (len(sizes) > 1 and not look_back)
     mealy = bool(machine.outputs) and type(machine.outputs[0]) is list
+    # a level below a window, below a level that resets, or an output reads the set before the token
+    reads = len(sizes) > 1 and (window is not None or (not bijective and (len(sizes) > 2 or mealy)))
+    need(reads or not look_back, "look_back: no layer reads the set before a token")
     dims, factors = ([rows], [rows]) if rows else ([], [])
     for i, size in enumerate(sizes[:-1]):
         # claim 6: v is kept where a level resets and a level below, or a Mealy output, needs the old set
@@ -275,7 +278,7 @@ def check(document: Any) -> str:
         dims.append(2 * size if second else size)
         # swaps alone are at most n_i - 1; a reset is n_i
         # projections, and n_i swaps where there is a second half; with gates one factor
-        factors.append(size - 1 if bijective else max(size - 1, 1) if gates else dims[-1])
+        factors.append(size - 1 if bijective or gates else dims[-1])
     # claim 7: the largest value that a factor writes with, the least power of two that is n_2 or more
     bound, largest = 1, sizes[1] if len(sizes) > 1 else 1
     while gates and not bijective and bound < largest:

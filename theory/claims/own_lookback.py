@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -54,10 +55,16 @@ def verify(effort: Effort = QUICK) -> Verdict:
 
 
 def _draw(generator: np.random.Generator) -> ChainRNN:
-    form = draw_chain(generator) if generator.integers(2) else draw_window(generator)
-    return replace(form, look_back=True, gated=bool(generator.integers(2)))
+    return _look_back(generator, draw_chain, draw_window)
 
 
 def _draw_broken(generator: np.random.Generator) -> ChainRNN:
-    form = draw_short_chain(generator) if generator.integers(2) else draw_short_window(generator)
-    return replace(form, look_back=True, gated=bool(generator.integers(2)))
+    return _look_back(generator, draw_short_chain, draw_short_window)
+
+
+def _look_back(generator: np.random.Generator, *draws: Callable[[np.random.Generator], ChainRNN]) -> ChainRNN:
+    """One drawn by either function, with look-back, with gates in half of the cases."""
+    while True:
+        form = draws[int(generator.integers(2))](generator)
+        if form.reads_before:
+            return replace(form, look_back=True, gated=bool(generator.integers(2)))

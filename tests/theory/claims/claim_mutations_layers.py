@@ -208,7 +208,7 @@ MUTATIONS = [
     Mutation("own.chain", "theory.claims.own_chain:plan_sizes", without_second_size, "sizes: the second one left out"),
     Mutation("own.window", "theory.running._chain:ChainStepper.top_sets", new_for_old, "wiring: the set after the token for the one before it"),
     Mutation("own.window", "constructions.chains._chain:ChainRNN.window_states", turned_register, "order: the newest letter acts first"),
-    Mutation("own.lookback", "theory.running._chain:write_exponent", lambda f: lambda members: f(members) + 1, "size: what a factor writes with is twice as large"),
+    Mutation("own.lookback", "constructions.chains._chain:ChainRNN.window_states", turned_register, "order: the newest letter acts first"),
     Mutation("own.lookback", "theory.running._chain:ChainStepper.read_level", without_token_before, "wiring: the state after the token for the one before it"),
     Mutation("own.congruences", "constructions.theorems.own_congruences:quotient_automaton", turned_letters, "order: the letters of a quotient"),
     Mutation("own.congruences", "constructions.theorems.own_congruences:lay_side_by_side", without_last_quotient, "a quotient is left out"),
