@@ -396,8 +396,11 @@ def test_gates_need_look_back() -> None:
 
 def test_look_back_halves_the_dimension() -> None:
     automaton = random_automaton(20, 2, 1)
-    (plain,) = realisations_of(Problem(automaton), "own.window")
-    gated, alone = realisations_of(Problem(automaton), "own.lookback")
+    sources = ("own.window", "own.lookback")
+    plain, gated, alone = (f for s in sources for f in realisations_of(Problem(automaton), s))
+    assert isinstance(plain, ChainRNN)
+    assert isinstance(gated, ChainRNN)
+    assert isinstance(alone, ChainRNN)
     assert plain.depth == gated.depth == alone.depth
     assert (2 * alone.dim, 2 * alone.householders) == (plain.dim, plain.householders)
     assert gated.householders == alone.householders - 1
