@@ -1,4 +1,4 @@
-"""The architecture that a file describes: a configuration of ours, of FLA, or plain entries; for `plan --fit`."""
+"""The architecture that a file describes: a configuration of ours, of FLA, or plain entries; `fit` takes it."""
 
 from __future__ import annotations
 

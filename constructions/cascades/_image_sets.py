@@ -88,8 +88,8 @@ def image_sets(
     for mask in masks:
         if (len(moves) + 1) * letters > max_set_moves:
             raise LimitError(
-                f"holonomy: {len(masks):,} image sets under {letters:,} letters and not done; the limit is `max_set_moves` "
-                f"{max_set_moves:,} moves of sets by letters: {advice(n)}"
+                f"holonomy: {len(masks):,} image sets under {letters:,} letters and not done; the limit is "
+                f"{max_set_moves:,} moves of sets by letters, as `max_set_moves` says: {advice(n)}"
             )
         moves.append(_indices(_images(mask, table), index, masks))
         if len(masks) > max_image_sets:

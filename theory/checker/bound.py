@@ -282,8 +282,7 @@ def check(document: Any) -> str:
         at = next((j for j, b in enumerate(mine) if (b["figure"], b["reason"]) == key), None)
         if at is None:
             check_witness(said, [tuple(row) for row in delta], n, where)
-            at = len(mine)
-            mine.append(said)
+            at, mine = len(mine), [*mine, said]
         need(at > last, f"{where}: the bounds are out of order")
         last = at
         evidence = record(said["evidence"], set(mine[at]["evidence"]), f"{where}.evidence")
