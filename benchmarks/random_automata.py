@@ -38,17 +38,26 @@ MOST_STATES = {"G.T4": 60, "own.n-1": 10}
 
 
 def draw_automaton(states: int, letters: int, seed: int) -> Automaton:
-    """A minimal automaton of uniform maps, all of whose states are reachable; draws that are not are drawn again."""
+    """A minimal automaton of uniform maps, all of whose states are reachable.
+
+    It is the part of a larger random automaton that its start reaches, drawn again until that part is minimal and has so many states:
+    given its size, it is uniform among the automata whose states are all reachable. Of n states of uniform maps with k letters about
+    a share x is reached, x = 1 - exp(-kx).
+    """
     generator = np.random.default_rng([states, letters, seed])
+    share = 1.0
+    for _ in range(100):
+        share = 1 - np.exp(-letters * share)
+    drawn = max(round(states / share), states)
     while True:
-        transitions = generator.integers(0, states, (letters, states))
-        accepting = generator.integers(0, 2, states).astype(bool).astype(object)
+        transitions = generator.integers(0, drawn, (letters, drawn))
+        accepting = generator.integers(0, 2, drawn).astype(bool).astype(object)
         found = Automaton(
-            tuple(range(states)), tuple(f"x{i}" for i in range(letters)), transitions, 0, accepting,
-            f"random {states} {letters} {seed}", keeps_points=True,
-        )  # fmt: skip
-        if len(found.reachable()) == states and len(minimise(found).states) == states:
-            return Automaton(found.states, found.letters, found.transitions, 0, accepting, found.name)
+            tuple(range(drawn)), tuple(f"x{i}" for i in range(letters)), transitions, 0, accepting,
+            f"random {states} {letters} {seed}",
+        ).trim()  # fmt: skip
+        if len(found.states) == states and len(minimise(found).states) == states:
+            return found
 
 
 def figures_of(found: Realisation, seconds: float) -> dict[str, Any]:
