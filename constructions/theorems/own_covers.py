@@ -6,6 +6,8 @@ fewer factors. The heads represent the group H that these pairs generate, not G 
 c·O, the same for both pairs. So a joint state determines the element modulo the kernel of ρ, with two factors a letter.
 
 The quaternion group is the smallest example: H has order 16, O are the symmetries of a square and c the fourth roots of 1.
+
+Heads of higher dimension with complex scalars beside them: `_complex_scalars.py`.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from ..algebra.groups._induced import InducedPlane, induced_planes
 from ..automata._automaton import Indices, breadth_first
 from ..heads._candidates import HeadCandidate, HeadSearch, candidate_of_one_plan
 from ..heads._representations import HeadPlan, MatrixPlan, SignedPermutationPlan, vector
+from ._complex_scalars import scalar_candidates
 from ._construction import Construction
 from ._rotations import reflection, rotation
 from .g_t3 import MAX_SIGNED_DIM
@@ -146,7 +149,7 @@ def _name_scalars(scalars: Symmetries) -> str:
     )
 
 
-def _candidates(search: HeadSearch, _: Sequence[HeadCandidate]) -> list[HeadCandidate]:
+def _candidates(search: HeadSearch, before: Sequence[HeadCandidate]) -> list[HeadCandidate]:
     letters = search.action.letters[:, 0]
     found = []
     for plane in induced_planes(search.action, search.abelian):
@@ -155,7 +158,7 @@ def _candidates(search: HeadSearch, _: Sequence[HeadCandidate]) -> list[HeadCand
             found.append(cover_candidate(plane, letters, in_integers=False))
         if max(m, k) <= 2 * MAX_SIGNED_DIM:
             found.append(cover_candidate(plane, letters, in_integers=True))
-    return found
+    return [*found, *scalar_candidates(search, [*before, *found])]
 
 
 def _field_degree(plane: InducedPlane) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
+from itertools import product
+from math import lcm
 
 import numpy as np
 import pytest
@@ -12,11 +14,16 @@ from mirrormata.constructions._construct import Request, choose, construct
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._realisation import Realisation
 from mirrormata.constructions._spec import automaton_from_spec
+from mirrormata.constructions.algebra._matrices import identity, is_orthogonal
+from mirrormata.constructions.algebra._matrices import product as multiply_matrices
 from mirrormata.constructions.algebra.groups._abelian import abelianise
 from mirrormata.constructions.algebra.groups._actions import transitive_action
 from mirrormata.constructions.algebra.groups._finite_group import FiniteGroup
 from mirrormata.constructions.algebra.groups._induced import induced_planes
 from mirrormata.constructions.automata._automaton import Automaton, Indices
+from mirrormata.constructions.heads._candidates import HeadSearch
+from mirrormata.constructions.heads._representations import SignedPermutationPlan
+from mirrormata.constructions.theorems._complex_scalars import complex_structures
 from mirrormata.constructions.theorems._construction import Limits
 from mirrormata.constructions.theorems._one_layer import head_candidates
 from mirrormata.foundation._errors import NotRealisableError
@@ -47,7 +54,7 @@ def matrix_group(name: str, generators: list[list[list[complex]]]) -> FiniteGrou
     """The group that matrices of Gaussian integers generate."""
     Key = tuple[tuple[complex, ...], ...]
 
-    def product(x: Key, y: Key) -> Key:
+    def times(x: Key, y: Key) -> Key:
         return tuple(
             tuple(sum(a * b for a, b in zip(row, column, strict=True)) + 0 for column in zip(*y, strict=True))
             for row in x
@@ -56,13 +63,28 @@ def matrix_group(name: str, generators: list[list[list[complex]]]) -> FiniteGrou
     letters = [tuple(map(tuple, g)) for g in generators]
     found: list[Key] = [tuple(tuple(complex(i == j) for j in range(2)) for i in range(2))]
     for element in found:
-        found += [h for g in letters if (h := product(g, element)) not in found]
-    table = [[found.index(product(x, y)) for y in found] for x in found]
+        found += [h for g in letters if (h := times(g, element)) not in found]
+    table = [[found.index(times(x, y)) for y in found] for x in found]
     return FiniteGroup(name, tuple(range(len(found))), np.array(table))
 
 
 def dicyclic(m: int) -> FiniteGroup:
     return metacyclic(2 * m, 2, m, 2 * m - 1)
+
+
+def of_matrices_mod_three() -> FiniteGroup:
+    """SL(2, 3): the 2 × 2 matrices of determinant 1 over three elements."""
+    found = [m for m in product(range(3), repeat=4) if (m[0] * m[3] - m[1] * m[2]) % 3 == 1]
+    found.sort(key=lambda m: m != (1, 0, 0, 1))
+
+    def multiply(x: tuple[int, ...], y: tuple[int, ...]) -> int:
+        a, b, c, d = x
+        e, f, g, h = y
+        return found.index(
+            ((a * e + b * g) % 3, (a * f + b * h) % 3, (c * e + d * g) % 3, (c * f + d * h) % 3)
+        )
+
+    return FiniteGroup("SL(2,3)", tuple(found), np.array([[multiply(x, y) for y in found] for x in found]))
 
 
 GROUPS: dict[str, Callable[[], FiniteGroup]] = {
@@ -75,6 +97,7 @@ GROUPS: dict[str, Callable[[], FiniteGroup]] = {
     "C8:C4": lambda: metacyclic(8, 4, 4, 3),
     "20_3": lambda: metacyclic(5, 4, 0, 2),
     "21_1": lambda: metacyclic(7, 3, 0, 2),
+    "SL(2,3)": of_matrices_mod_three,
 }
 
 
@@ -101,11 +124,13 @@ FIGURES = {  # factors, heads, dimension, exactness, joint states
     "32_modular": (2, 2, 2, "algebraic", 64),
     "32_semidihedral": (2, 2, 2, "algebraic", 64),
     "C8:C4": (2, 2, 2, "algebraic", 64),
-    # nothing is found for these
+    # divided by complex scalars
+    "SL(2,3)": (2, 2, 4, "algebraic", 288),
+    "21_1": (4, 2, 7, "algebraic", 147),
+    # nothing is found
     "20_3": (4, 1, 5, "integer", 20),
-    "21_1": (6, 1, 7, "integer", 21),
 }
-WITHOUT = ("Dic3", "20_3", "21_1")
+WITHOUT = ("Dic3", "20_3")
 
 
 def figures(found: LRNN) -> tuple[object, ...]:
@@ -222,6 +247,37 @@ def generating(table: Indices) -> list[int]:
                 reached |= fresh
                 queue += sorted(fresh)
     return chosen
+
+
+@pytest.mark.parametrize(("name", "prime", "order"), [("SL(2,3)", 1, 12), ("21_1", 7, 7), ("Q8", 1, 4)])
+def test_complex_structures(name: str, prime: int, order: int) -> None:
+    """J² = -1 where it is not 0, J commutes with the letters, and e^{-θJ} turns by θ: exact, with √s in the field."""
+    search = HeadSearch(transitive_action(word_problem(name)))
+    plans = [
+        (plan, J)
+        for c in head_candidates(search.action)
+        if isinstance(plan := c.plan(tuple(range(c.mark_count))), SignedPermutationPlan)
+        and c.cost > 2
+        and c.dim <= 8
+        for J in complex_structures(plan)
+    ]
+    assert plans
+    assert prime in {J.prime for _, J in plans}
+    for plan, J in plans:
+        conductor = lcm(4, order, J.conductor)
+        one, step = identity(plan.dim), J.turn(1, order, conductor)
+        power = one
+        for j in range(order):
+            assert power == J.turn(j, order, conductor)
+            assert is_orthogonal(power)
+            power = multiply_matrices(step, power)
+        assert power == one
+        assert step != one
+        cube = J.K @ J.K @ J.K
+        assert (cube == -J.s * J.K).all()
+        assert (J.K == -J.K.T).all()
+        for A in plan.as_matrices().matrices:
+            assert multiply_matrices(A, step) == multiply_matrices(step, A)
 
 
 @pytest.mark.parametrize("spec", ["S4", "A5", "Z12", "dihedral:6", "dihedral:4_x_dihedral:3", "S3_x_Z4"])

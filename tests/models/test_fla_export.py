@@ -62,7 +62,11 @@ def wrong_answers(lrnn: LRNN, dtype: str, length: int, folder: Path) -> int:
 
 @pytest.mark.parametrize("name", TASKS)
 def test_checkpoint_answers_rightly(name: str, tmp_path: Path) -> None:
-    assert wrong_answers(construct(name, exactness="integer"), "fp32", 400, tmp_path) == 0
+    # one code a state, which a cover does not have
+    theorem = "G.T3" if name == "Q8" else None
+    lrnn = construct(name, exactness="integer", theorem=theorem)
+    assert isinstance(lrnn, LRNN)
+    assert wrong_answers(lrnn, "fp32", 400, tmp_path) == 0
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "bf16", "fp16"])

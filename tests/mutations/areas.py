@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import arithmetic, bounds, chains, checkers, impossibility, kernel_plans, proofs
+from . import arithmetic, bounds, chains, checkers, decays, impossibility, kernel_plans, proofs
 from .record import Mutation
 
 AREAS: dict[str, list[Mutation]] = {
@@ -13,4 +13,5 @@ AREAS: dict[str, list[Mutation]] = {
     "bounds": bounds.MUTATIONS,
     "kernel plans": kernel_plans.MUTATIONS,
     "chains": chains.MUTATIONS,
+    "decays": decays.MUTATIONS,
 }
