@@ -162,7 +162,7 @@ def one_vector_bounds(letters: Letters, n: int, largest: int) -> list[tuple[str,
         n: number of states.
         largest: the largest bound that is known, 0 for none.
     """
-    result = []
+    result: list[tuple[str, int, dict[str, Any]]] = []
     words = splitting_words(letters, n) if largest < n - 1 else []
     if len(words) > max(largest, 1):
         largest = len(words)
