@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
+AGAIN = 0.5
+"""Seconds after which a step that goes on is interrupted once more."""
+
 
 class OutOfTime(BaseException):
     """The time of a step is over. No handler of errors meets it, only the one who set the limit."""
@@ -36,6 +39,8 @@ def interrupt_after(seconds: float | None) -> Iterator[None]:
         return
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:
+        # an exception in a callback of the garbage collector is lost, so that it comes again if nothing ends meanwhile
+        signal.setitimer(signal.ITIMER_REAL, AGAIN)
         raise OutOfTime
 
     begun = time.monotonic()

@@ -110,6 +110,18 @@ def test_the_arithmetic_is_a_condition() -> None:
     )  # in integers, in more dimensions
 
 
+def test_what_is_right_by_rounding_needs_its_dtype() -> None:
+    """own.decay holds the last letters in one number, in a dtype, and not in exact arithmetic."""
+    small = {**LARGE, "layers": 1, "householders": 1, "head_dim": 1}
+    exact = fit("regex:(a|b)*a(a|b)", Architecture(**small))
+    assert exact.verdict == "not decided"
+    assert exact.remarks[0] == "not said, and needed to decide: dtype"
+    rounded = fit("regex:(a|b)*a(a|b)", Architecture(**small, dtype="bf16"))
+    assert rounded.verdict == "fits"
+    assert rounded.offer is not None
+    assert rounded.offer.found.theorem == "own.decay"
+
+
 @pytest.mark.parametrize(
     ("entries", "text"),
     [

@@ -106,7 +106,7 @@ def rank_paths(automaton: Automaton) -> list[tuple[int, ...]]:
     """For each map of words and each set of ranks on the way to it, these ranks."""
     rows = automaton.transitions.tolist()
     n = len(rows[0])
-    start = (tuple(range(n)), (n,))
+    start: tuple[tuple[int, ...], tuple[int, ...]] = (tuple(range(n)), (n,))
     seen, waiting = {start}, [start]
     for f, path in waiting:
         for row in rows:
@@ -225,7 +225,9 @@ def test_vectors_of_another_sum_prove_nothing() -> None:
         },
         "bounds": [{**right["bounds"][0], "evidence": {"pair": [0, 1], "scale": 1, "equations": [first, second]}}],
     }  # fmt: skip
-    total = sum(e["times"] * (np.outer(e["x"], e["y"]) + np.outer(e["y"], e["x"])) for e in (first, second))
+    total = np.zeros((2, 2), dtype=int)
+    for times, x in ((-1, [1, 0]), (1, [0, 1])):
+        total += times * (np.outer(x, [-1, 1]) + np.outer([-1, 1], x))
     assert total.tolist() == [[2, -2], [-2, 2]]  # T y = 0 for both, so this is all
     refused(wrong, "x and y must be of sum zero")
 

@@ -37,6 +37,27 @@ def test_a_step_is_interrupted_and_the_timer_is_gone_afterwards() -> None:
         assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
+def test_an_interrupt_that_is_lost_comes_again() -> None:
+    """As in a callback of the garbage collector, whose exceptions go nowhere."""
+    lost = 0
+    with pytest.raises(OutOfTime), interrupt_after(0.05):
+        lost = lose_one()
+    assert lost == 0  # the assignment was interrupted
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def lose_one() -> int:
+    try:
+        while True:
+            pass
+    except OutOfTime:
+        pass
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        pass
+    return 1
+
+
 def test_an_earlier_timer_goes_on() -> None:
     fired: list[int] = []
     handler = signal.signal(signal.SIGALRM, lambda number, frame: fired.append(number))

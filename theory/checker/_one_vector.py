@@ -162,11 +162,11 @@ def one_vector_bounds(letters: Letters, n: int, largest: int) -> list[tuple[str,
         n: number of states.
         largest: the largest bound that is known, 0 for none.
     """
-    result = []
+    result: list[tuple[str, int, dict[str, Any]]] = []
     words = splitting_words(letters, n) if largest < n - 1 else []
     if len(words) > max(largest, 1):
         largest = len(words)
-        result.append(("PD.N-1", largest, {"words": [list(word) for word in words]}))
+        result.append(("PD.N-1", largest, {"words": [list(each) for each in words]}))
     if largest < n - 1:
         bound, word = ranks(letters, n)
         if bound > max(largest, 1):

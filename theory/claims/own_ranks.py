@@ -144,8 +144,7 @@ def _violation(case: Case) -> Any:
 def _reached(spec: str) -> list[Any]:
     """The bound, the construction's own number, and what the checker says of the bound."""
     automaton = automaton_from_spec(spec)
-    bound = next(b for b in bounds(automaton) if b.reason == "own.ranks")
-    here = next(
-        b for b in reached_bounds(construct_table(automaton, "own.congruences")) if b.reason == "own.ranks"
-    )
+    bound = max((b for b in bounds(automaton) if b.figure == "state_size"), key=lambda b: b.at_least)
+    made = construct_table(automaton, "own.congruences")
+    here = next(b for b in reached_bounds(made) if b.figure == "state_size")
     return [bound.at_least, here.reached, check(bound.certificate()).verdict]

@@ -189,6 +189,10 @@ def list_conditions(offer: Offer, architecture: Architecture) -> tuple[Condition
         )
     if architecture.dtype is not None:
         conditions.append(_arithmetic(offer, architecture.dtype))
+    elif found.exactness not in ("integer", "algebraic"):  # right by rounding, and in these dtypes alone
+        conditions.append(
+            Condition("dtype", f"rounding to {' or '.join(found.formats)}", "not said: exact", None)
+        )
     return tuple(conditions)
 
 
@@ -257,6 +261,8 @@ def _switch(name: str, needed: str, given: bool | None, yes: str, no: str) -> Co
 def _arithmetic(offer: Offer, dtype: str) -> Condition:
     found = offer.found
     if dtype in found.formats:
+        if found.integer_bound is None:
+            return Condition("dtype", f"rounding to {' or '.join(found.formats)}", dtype, met=True)
         return Condition(
             "dtype", f"integers up to {found.integer_bound}", f"{dtype}, which has them", met=True
         )
