@@ -8,6 +8,7 @@ large one can ask for grows with the file alone. On the machine of 2025 on which
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 from ._exact import Field, need
@@ -42,14 +43,11 @@ class Budget:
 
 def entries(document: Any) -> int:
     """How many numbers, texts and other values stand in a JSON document, itself one of them if it is no list or object."""
-    # invariant: count + entries still in `waiting` is the answer
-    count, waiting = 0, [document]
-    while waiting:
-        part = waiting.pop()
-        if type(part) is list:
-            waiting += part
-        elif type(part) is dict:
-            waiting += part.values()
-        else:
-            count += 1
+    # level by level: what is neither list nor object counts, and what is has its entries on the next level
+    count, level = 0, [document]
+    while level:
+        lists = [part for part in level if type(part) is list]
+        objects = [part for part in level if type(part) is dict]
+        count += len(level) - len(lists) - len(objects)
+        level = list(chain.from_iterable([*lists, *(part.values() for part in objects)]))
     return count

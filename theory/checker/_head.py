@@ -19,7 +19,9 @@ def canonical(numbers: list[Any], where: str) -> int:
     """How many kinds there are; `Invalid` unless they are numbered 0, 1, ... in the order of their first appearance."""
     kinds = 0
     for x in numbers:
-        kinds = max(kinds, integer(x, 0, kinds, where) + 1)
+        if type(x) is int and 0 <= x < kinds:
+            continue
+        kinds = integer(x, kinds, kinds, where) + 1
     return kinds
 
 
@@ -43,6 +45,7 @@ class Head:
         self.used: set[int] = set()
         self.copies = False
         self.numbers: list[Number] = []
+        self.factors: dict[str, tuple[Number, Sparse, Sparse]] = {}  # those read, by their text
         raw = array(data["codes"], f"{where}.codes")
         self.codes = [self.entries(c, self.value_dim, f"{where}.codes[{i}]") for i, c in enumerate(raw)]
         self.points = len(self.codes)
@@ -122,7 +125,11 @@ class Head:
         if "matrix" in data:
             result["matrix"] = self.entries(data["matrix"], self.dim, f"{where}.matrix")
         for i, factor in enumerate(array(data.get("factors", []), where)):
-            result["factors"].append(self.factor(factor, f"{where}.factors[{i}]"))
+            # many transitions share factors: what is written alike is read once
+            text = repr(factor)
+            if text not in self.factors:
+                self.factors[text] = self.factor(factor, f"{where}.factors[{i}]")
+            result["factors"].append(self.factors[text])
         return result
 
     def factor(self, data: Any, where: str) -> tuple[Number, Sparse, Sparse]:
