@@ -76,8 +76,8 @@ MUTATIONS = [
     ),
     Mutation(
         CHECKER + "covering:below",
-        "[moves[entered][heads[entered].actions[letter]][points[entered]]]",
-        "[points[entered]]",
+        "[children[T][p] for p in moves[entered][transition]]",
+        "children[T]",
         "the chain after a letter goes on by the old point",
     ),
     Mutation(

@@ -11,7 +11,8 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
-from ._exact import Field, need
+from ._cosines import CosineField
+from ._exact import MAX_DENSE_DEGREE, Field, degree_of, need
 
 MAX_WORK = 200_000_000
 WORK_PER_ENTRY = 50_000
@@ -36,8 +37,12 @@ class Budget:
     def field(self, conductor: int) -> Field:
         """Q(2cos(2π/N))."""
         if conductor not in self.fields:
-            self.spend(conductor**2)  # for its minimal polynomial
-            self.fields[conductor] = Field(conductor, self.spend)
+            degree = degree_of(conductor)
+            if conductor % 4 == 0 and degree > MAX_DENSE_DEGREE:
+                self.fields[conductor] = CosineField(conductor, degree, self.spend)
+            else:
+                self.spend(conductor**2)  # for its minimal polynomial
+                self.fields[conductor] = Field(conductor, self.spend)
         return self.fields[conductor]
 
 

@@ -12,7 +12,8 @@ from functools import cached_property
 from math import gcd, lcm
 from typing import Any, TypeAlias
 
-MAX_CONDUCTOR = 2_000
+MAX_CONDUCTOR = 40_000
+MAX_DENSE_DEGREE = 100  # of fields whose numbers are polynomials in θ; those of others are in `_cosines.py`
 MAX_DIGITS = 4_000
 MAX_BITS = 2**19  # bits to which θ is computed, times the degree of its field
 
@@ -125,6 +126,24 @@ class Field:
             low, high = (middle, high) if value <= 0 else (low, middle)
         self.thetas[bits] = low
         return low
+
+    def read(self, x: Any, where: str) -> Number:
+        """Parse a list of at least two coefficients of 1, θ, θ², ..."""
+        if type(x) is not list or not 2 <= len(x) <= self.degree:
+            raise Invalid(f"{where}: {show_value(x)} is not a number of the field")
+        parts = []
+        for c in x:
+            need(type(c) is not list, f"{where}: a coefficient is a list")
+            part = number(c, self, where)
+            parts.append(Fraction(part) if not isinstance(part, Element) else Fraction(0))
+        # trailing coefficients of zero are left out, so that each number has one form
+        need(parts[-1] != 0, f"{where}: the last coefficient is zero")
+        parts += [Fraction(0)] * (self.degree - len(parts))
+        common = 1
+        for c in parts:
+            common = lcm(common, c.denominator)
+            self.spend(1, common.bit_length())
+        return self.element(common, [int(c * common) for c in parts])
 
     def element(self, denominator: int, coefficients: list[int]) -> Number:
         """The number Σ c_i θ^i / denominator, as int or Fraction where it is rational."""
@@ -261,7 +280,7 @@ def cyclotomic(n: int) -> list[int]:
 
 
 def number(x: Any, field: Field, where: str) -> Number:
-    """Parse an integer, "p/q" in lowest terms, or a list of at least two coefficients of 1, θ, θ², ..."""
+    """Parse an integer, "p/q" in lowest terms, or the list that stands for an irrational number of the field."""
     if type(x) is int:
         return x
     if type(x) is str:
@@ -272,18 +291,19 @@ def number(x: Any, field: Field, where: str) -> Number:
         p, q = (int(part) for part in x.split("/"))
         need(q > 1 and gcd(p, q) == 1, f"{where}: {show_value(x)} is not in lowest terms")
         return Fraction(p, q)
-    if type(x) is not list or not 2 <= len(x) <= field.degree:
-        raise Invalid(f"{where}: {show_value(x)} is not a number of the field")
-    parts = []
-    for c in x:
-        need(type(c) is not list, f"{where}: a coefficient is a list")
-        part = number(c, field, where)
-        parts.append(Fraction(part) if not isinstance(part, Element) else Fraction(0))
-    # trailing coefficients of zero are left out, so that each number has one form
-    need(parts[-1] != 0, f"{where}: the last coefficient is zero")
-    parts += [Fraction(0)] * (field.degree - len(parts))
-    common = 1
-    for c in parts:
-        common = lcm(common, c.denominator)
-        field.spend(1, common.bit_length())
-    return field.element(common, [int(c * common) for c in parts])
+    return field.read(x, where)
+
+
+def degree_of(conductor: int) -> int:
+    """The degree φ(N)/2 of Q(2cos 2π/N), 1 for N ≤ 2."""
+    phi, rest, p = conductor, conductor, 2
+    while rest > 1:
+        # what is left has no factor below its root, so it is prime
+        p = rest if p * p > rest else p
+        if rest % p == 0:
+            # φ(n) = n Π (1 - 1/p)
+            phi -= phi // p
+            while rest % p == 0:
+                rest //= p
+        p += 1
+    return max(phi // 2, 1)

@@ -7,6 +7,7 @@ from math import gcd
 from typing import Any, TypeAlias
 
 from ._budget import Budget
+from ._cosines import CosineField
 from ._exact import MAX_CONDUCTOR, Number, array, bits_of, integer, need, number, record, sign
 
 BIG = 2**62
@@ -149,13 +150,19 @@ class Head:
             need(len(read) == 1, f"{where}: the mask is one of the vector's two rows")
             self.copies = True
             return beta, v, read
-        # each line of vectors has one form: integers without a common divisor, or 1 in front
+        # each line of vectors has one form: integers without a common divisor, or 1 in front, or norm 1 for sums of cosines
         whole = [x for _, _, x in v if isinstance(x, int)]
         if len(whole) == len(v):
             need(
                 whole[0] > 0 and gcd(*whole) == 1,
                 f"{where}: the vector is not primitive with a positive start",
             )
+        elif isinstance(self.field, CosineField):
+            need(
+                sign(v[0][2]) > 0 and sum((x * x for _, _, x in v), start=0) == 1,
+                f"{where}: the vector does not have norm 1 and a positive start",
+            )
+            need(not self.field.proportional([x for _, _, x in v]), f"{where}: write this vector with integers")
         else:
             need(v[0][2] == 1, f"{where}: the vector does not start with 1")
             # a vector that integers could write must be written by them
