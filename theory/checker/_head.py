@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cached_property
 from math import gcd
 from typing import Any, TypeAlias
 
 from ._budget import Budget
-from ._cosines import CosineField
+from ._cosines import CosineField, Plane
 from ._exact import MAX_CONDUCTOR, Number, array, bits_of, integer, need, number, record, sign
 
 BIG = 2**62
@@ -205,6 +206,13 @@ class Head:
             # the bound counts numbers between the factors too,
             # so integer heads may not multiply factors into A
             A = self.matrix(transition)
+            if self.plane is not None and not transition["additive"]:
+                entries = {(i, k): a for i, k, a in A}
+                turned = self.plane.images([(entries.get((0, k), 0), entries.get((1, k), 0)) for k in (0, 1)])
+                if turned is not None:
+                    lost = next((c for c, after in enumerate(turned) if after is None), None)
+                    need(lost is None, f"{where}: code {lost} does not go to a code")
+                    return [after for after in turned if after is not None]
             terms: list[list[tuple[Number, dict[int, Number]]]] = [[] for _ in range(self.dim)]
             for i, k, a in A:
                 self.see([a])
@@ -234,6 +242,15 @@ class Head:
             # the claim: a code goes to a code, entry by entry
             images.append(self.index[key])
         return images
+
+    @cached_property
+    def plane(self) -> Plane | None:
+        """The codes by their angles, where the head is of dimension 2 over a field of cosines."""
+        if self.dim != 2 or not isinstance(self.field, CosineField):
+            return None
+        entries = [{(i, j): x for i, j, x in code} for code in self.codes]
+        columns = range(self.value_dim)
+        return Plane(self.field, [[(e.get((0, j), 0), e.get((1, j), 0)) for j in columns] for e in entries])
 
     def matrix(self, transition: dict[str, Any]) -> Sparse:
         """A of one letter: what its factors make of the identity."""
