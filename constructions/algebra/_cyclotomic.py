@@ -129,7 +129,7 @@ def real_cyclotomic_field(conductor: int) -> RealCyclotomicField:
     return RealCyclotomicField(conductor)
 
 
-MAX_DENSE_DEGREE = 100
+MAX_DENSE_DEGREE = 40
 """Degree up to which elements of a field are polynomials; above it, where 4 divides N, they are sums of cosines."""
 
 

@@ -1,7 +1,7 @@
 """What all kinds of certificates share: numbers, factors, the automaton with its labels, and reading with clear errors.
 
 A number is an integer, a string "p/q" in lowest terms, or a list of coefficients of 1, θ, θ², ... with
-θ = 2cos(2π/N), N the head's `field`. In a field of a degree above 100 it is [k] for cos(2πk/N).
+θ = 2cos(2π/N), N the head's `field`. In a field of a degree above 40, N a multiple of 4, it is [k] for cos(2πk/N).
 """
 
 from __future__ import annotations

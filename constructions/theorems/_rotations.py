@@ -56,9 +56,7 @@ def rotation_candidates(search: HeadSearch) -> list[HeadCandidate]:
     candidates = []
     for factor in cyclic_factors(letters):
         parts = prime_parts(factor)
-        # a number field of high degree is left to the parts, which need smaller ones
-        whole = len(parts) > 1 and conductor_degree(lcm(4, factor.order)) <= MAX_DENSE_DEGREE
-        for part in [*([factor] if whole else []), *parts]:
+        for part in [*([factor] if len(parts) > 1 else []), *parts]:
             candidates += _rotations(part, labels, search.max_degree)
     return candidates
 

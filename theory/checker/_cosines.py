@@ -49,7 +49,7 @@ class CosineField(Field):
             k * 4 != self.conductor and k * 6 not in (self.conductor, 2 * self.conductor),
             f"{where}: this cosine is rational",
         )
-        return self.total(2, self.fold(k))
+        return self.cosine_of(k)
 
     def fold(self, k: int) -> Terms:
         """2cos(2πk/N) as Σ c_j 2cos(2πj/N), j = 0 for the rational number 1 in place of 2cos 0."""
@@ -92,20 +92,9 @@ class CosineField(Field):
 
         return len({shape(x) for x in numbers}) == 1
 
-    @cached_property
-    def angles(self) -> dict[Any, int]:
-        """The k from 0 to N/2 with which a number is cos(2πk/N), by the number's terms or itself where it is rational."""
-        self.spend(self.conductor)
-        return {shape_of(self.total(2, self.fold(k))): k for k in range(self.conductor // 2 + 1)}
-
-    def angle(self, x: Number, y: Number) -> int | None:
-        """The k from 0 to N - 1 with (x, y) = (cos(2πk/N), sin(2πk/N)), None for a vector of another form."""
-        k = self.angles.get(shape_of(x))
-        if k is None:
-            return None
-        # sin a = cos(a - π/2); the angles k and N - k have one cosine
-        quarter = self.conductor // 4
-        return next((a for a in (k, -k % self.conductor) if self.total(2, self.fold(a - quarter)) == y), None)
+    def cosine_of(self, k: int) -> Number:
+        """cos(2πk/N)."""
+        return self.total(2, self.fold(k))
 
     def pi(self, bits: int) -> int:
         """An integer within 2^20 of 2^bits π: Machin's 16 arctan(1/5) - 4 arctan(1/239)."""
@@ -141,39 +130,6 @@ class CosineField(Field):
                 total += -term if i % 2 else term
             self.cosines[k, bits] = (total + (1 << SLACK - 1)) >> SLACK
         return self.cosines[k, bits]
-
-
-def shape_of(x: Number) -> Any:
-    """A number as a key: equal for numbers with equal terms."""
-    return x.key if isinstance(x, CosineSum) else Fraction(x)  # type: ignore[arg-type]
-
-
-class Plane:
-    """Codes in the plane whose columns all are (cos b, sin b), and letters that turn or reflect it, followed by their angles.
-
-    Rotations R(a) and reflections S(a) = [[cos a, sin a], [sin a, -cos a]] take (cos b, sin b) to that of the angle a + b and of
-    a - b. This is what the rules of `CosineField` say of each entry; here they are applied once and not for each code.
-
-    `codes`: the columns (x, y) of each code.
-    """
-
-    def __init__(self, field: CosineField, codes: list[list[tuple[Number, Number]]]) -> None:
-        self.field = field
-        found = [tuple(field.angle(x, y) for x, y in columns) for columns in codes]
-        self.codes = [code for code in found if None not in code]
-        self.complete = len(self.codes) == len(codes)
-        self.index = {code: c for c, code in enumerate(self.codes)}
-
-    def images(self, A: list[tuple[Number, Number]]) -> list[int | None] | None:
-        """The number of the code that each code goes to by the matrix with columns A; None where it is no such matrix."""
-        N = self.field.conductor
-        first, second = (self.field.angle(x, y) for x, y in A)
-        if not self.complete or first is None or second is None or (second - first) % N not in (N // 4, N - N // 4):
-            return None
-        # the second column of R(a) is a quarter of a turn further than the first, that of S(a) a quarter back
-        turn = 1 if (second - first) % N == N // 4 else -1
-        self.field.spend(2 * len(self.codes))
-        return [self.index.get(tuple((first + turn * b) % N for b in code)) for code in self.codes]  # type: ignore[operator]
 
 
 class CosineSum(Element):

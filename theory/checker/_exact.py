@@ -13,7 +13,7 @@ from math import gcd, lcm
 from typing import Any, TypeAlias
 
 MAX_CONDUCTOR = 40_000
-MAX_DENSE_DEGREE = 100  # of fields whose numbers are polynomials in θ; those of others are in `_cosines.py`
+MAX_DENSE_DEGREE = 40  # of fields whose numbers are polynomials in θ; those of others are in `_cosines.py`
 MAX_DIGITS = 4_000
 MAX_BITS = 2**19  # bits to which θ is computed, times the degree of its field
 
@@ -105,6 +105,41 @@ class Field:
             # θ·θ^i: shifted by one; the modulus is monic, so subtracting its multiple removes θ^degree
             power = [c - power[-1] * m for c, m in zip([0, *power[:-1]], self.modulus, strict=False)]
         return powers
+
+    def cosine_of(self, k: int) -> Number:
+        """cos(2πk/N)."""
+        twice = self.chebyshev
+        while len(twice) <= k:
+            # C_k = θ C_{k-1} - C_{k-2}; θ times a reduced polynomial needs one subtraction of the modulus
+            self.spend(self.degree, twice[-1][0].bit_length())
+            shifted, last = [0, *twice[-1][:-1]], twice[-1][-1]
+            twice.append([c - last * m - d for c, m, d in zip(shifted, self.modulus, twice[-2], strict=False)])
+        return self.element(2, twice[k])
+
+    @cached_property
+    def chebyshev(self) -> list[list[int]]:
+        """2cos(2πk/N) for k = 0, 1 and so far as they were needed, as polynomials in θ."""
+        one = [0] * self.degree
+        return [[2, *one[1:]], [0, 1, *one[2:]] if self.degree > 1 else [-self.modulus[0]]]
+
+    @cached_property
+    def angles(self) -> dict[Any, int]:
+        """The k from 0 to N/2 with which a number is cos(2πk/N), by `key_of`."""
+        self.spend(self.conductor)
+        return {key_of(self.cosine_of(k)): k for k in range(self.conductor // 2 + 1)}
+
+    def angle(self, x: Number, y: Number) -> int | None:
+        """The k from 0 to N - 1 with (x, y) = (cos(2πk/N), sin(2πk/N)), None for another vector; 4 divides N."""
+        k = self.angles.get(key_of(x))
+        if k is None:
+            return None
+        # sin a = cos(a - π/2), and cos(-b) = cos b; the angles k and N - k have one cosine
+        N, quarter = self.conductor, self.conductor // 4
+        for a in (k, -k % N):
+            b = (a - quarter) % N
+            if self.cosine_of(min(b, N - b)) == y:
+                return a
+        return None
 
     def theta(self, bits: int) -> int:
         """The integer m with m/2^bits ≤ θ < (m+1)/2^bits, where the degree is above 1 (N = 5 or N ≥ 7)."""
@@ -236,6 +271,11 @@ class Element:
 
 
 Number: TypeAlias = int | Fraction | Element
+
+
+def key_of(x: Number) -> Any:
+    """Hashable, and equal for numbers that are written alike."""
+    return x.key if isinstance(x, Element) else Fraction(x)
 
 
 def bits_of(x: Number) -> int:

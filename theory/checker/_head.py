@@ -8,8 +8,9 @@ from math import gcd
 from typing import Any, TypeAlias
 
 from ._budget import Budget
-from ._cosines import CosineField, Plane
+from ._cosines import CosineField
 from ._exact import MAX_CONDUCTOR, Number, array, bits_of, integer, need, number, record, sign
+from ._plane import Plane
 
 BIG = 2**62
 PRODUCT = 10  # units of work for a product of two numbers that is added to a third
@@ -245,8 +246,8 @@ class Head:
 
     @cached_property
     def plane(self) -> Plane | None:
-        """The codes by their angles, where the head is of dimension 2 over a field of cosines."""
-        if self.dim != 2 or not isinstance(self.field, CosineField):
+        """The codes by their angles, where the head is of dimension 2 over a field with sines."""
+        if self.dim != 2 or self.field.conductor % 4:
             return None
         entries = [{(i, j): x for i, j, x in code} for code in self.codes]
         columns = range(self.value_dim)

@@ -1,0 +1,46 @@
+"""Codes in the plane that letters turn or reflect, followed by their angles: integers in place of sums of products."""
+
+from __future__ import annotations
+
+from ._exact import Field, Number
+
+Column = tuple[Number, Number]
+
+
+class Plane:
+    """Codes whose columns all are (cos b, sin b), b a multiple of 2π/N.
+
+    The rotation R(a) and the reflection S(a) = [[cos a, sin a], [sin a, -cos a]] take (cos b, sin b) to that of the angle a + b
+    and of a - b, by the theorems of addition. So where a letter's matrix is one of them, which is seen by its entries, the codes
+    need no multiplication.
+
+    Args:
+        field: Q(2cos 2π/N) with N a multiple of 4.
+        codes: the columns of each code.
+    """
+
+    def __init__(self, field: Field, codes: list[list[Column]]) -> None:
+        self.field = field
+        self.codes: list[tuple[int, ...]] = []
+        for columns in codes:
+            found = [field.angle(x, y) for x, y in columns]
+            self.codes.append(tuple(b for b in found if b is not None))
+        # otherwise some column has another form, and nothing can be said
+        self.complete = all(len(code) == len(columns) for code, columns in zip(self.codes, codes, strict=True))
+        self.index = {code: c for c, code in enumerate(self.codes)}
+
+    def images(self, A: list[Column]) -> list[int | None] | None:
+        """The number of the code that each code goes to by the matrix with columns A, None for no code.
+
+        None in place of the list where the codes or the matrix have another form.
+        """
+        if not self.complete:
+            return None
+        N, quarter = self.field.conductor, self.field.conductor // 4
+        first, second = (self.field.angle(x, y) for x, y in A)
+        if first is None or second is None or (second - first) % N not in (quarter, N - quarter):
+            return None
+        # the second column of R(a) is a quarter of a turn further than the first, that of S(a) a quarter back
+        turn = 1 if (second - first) % N == quarter else -1
+        self.field.spend(2 * len(self.codes))
+        return [self.index.get(tuple([(first + turn * b) % N for b in code])) for code in self.codes]
