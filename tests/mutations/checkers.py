@@ -40,8 +40,8 @@ MUTATIONS = [
     ),
     Mutation(
         CHECKER + "table:check_decode",
-        "seen[after] == row[state],",
-        "True,",
+        "states[r] != row[state]",
+        "False",
         "a code may lie over another state than the letter leads to",
     ),
     Mutation(

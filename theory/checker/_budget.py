@@ -12,7 +12,8 @@ from itertools import chain
 from typing import Any
 
 from ._cosines import CosineField
-from ._exact import MAX_DENSE_DEGREE, Field, degree_of, need
+from ._cyclotomic import degree_of
+from ._exact import MAX_DENSE_DEGREE, Field, need
 
 MAX_WORK = 200_000_000
 WORK_PER_ENTRY = 50_000

@@ -12,6 +12,8 @@ from functools import cached_property
 from math import gcd, lcm
 from typing import Any, TypeAlias
 
+from ._cyclotomic import cyclotomic
+
 MAX_CONDUCTOR = 40_000
 MAX_DENSE_DEGREE = 40  # of fields whose numbers are polynomials in θ; those of others are in `_cosines.py`
 MAX_DIGITS = 4_000
@@ -121,25 +123,6 @@ class Field:
         """2cos(2πk/N) for k = 0, 1 and so far as they were needed, as polynomials in θ."""
         one = [0] * self.degree
         return [[2, *one[1:]], [0, 1, *one[2:]] if self.degree > 1 else [-self.modulus[0]]]
-
-    @cached_property
-    def angles(self) -> dict[Any, int]:
-        """The k from 0 to N/2 with which a number is cos(2πk/N), by `key_of`."""
-        self.spend(self.conductor)
-        return {key_of(self.cosine_of(k)): k for k in range(self.conductor // 2 + 1)}
-
-    def angle(self, x: Number, y: Number) -> int | None:
-        """The k from 0 to N - 1 with (x, y) = (cos(2πk/N), sin(2πk/N)), None for another vector; 4 divides N."""
-        k = self.angles.get(key_of(x))
-        if k is None:
-            return None
-        # sin a = cos(a - π/2), and cos(-b) = cos b; the angles k and N - k have one cosine
-        N, quarter = self.conductor, self.conductor // 4
-        for a in (k, -k % N):
-            b = (a - quarter) % N
-            if self.cosine_of(min(b, N - b)) == y:
-                return a
-        return None
 
     def theta(self, bits: int) -> int:
         """The integer m with m/2^bits ≤ θ < (m+1)/2^bits, where the degree is above 1 (N = 5 or N ≥ 7)."""
@@ -300,25 +283,6 @@ def sign(x: Number) -> int:
         bits *= 2
 
 
-def cyclotomic(n: int) -> list[int]:
-    """Coefficients of Φ_n, n > 1, constant first: the power series of Π (1 - x^(n/d))^μ(d) over d | n."""
-    signs = [(1, 1)]  # the squarefree d with μ(d)
-    for p in range(2, n + 1):
-        if n % p == 0 and all(p % q for q in range(2, p)):
-            # a squarefree d gets each new prime or does not, and μ changes its sign with it
-            signs += [(d * p, -mu) for d, mu in signs]
-    result = [1] + [0] * n
-    for d, mu in signs:
-        step = n // d
-        # times 1 - x^step from the top, where lower coefficients are still old; divided by it from below
-        for i in range(n, step - 1, -1) if mu > 0 else range(step, n + 1):
-            result[i] -= mu * result[i - step]
-    # the power series ends with the degree of Φ_n
-    while not result[-1]:
-        result.pop()
-    return result
-
-
 def number(x: Any, field: Field, where: str) -> Number:
     """Parse an integer, "p/q" in lowest terms, or the list that stands for an irrational number of the field."""
     if type(x) is int:
@@ -332,18 +296,3 @@ def number(x: Any, field: Field, where: str) -> Number:
         need(q > 1 and gcd(p, q) == 1, f"{where}: {show_value(x)} is not in lowest terms")
         return Fraction(p, q)
     return field.read(x, where)
-
-
-def degree_of(conductor: int) -> int:
-    """The degree φ(N)/2 of Q(2cos 2π/N), 1 for N ≤ 2."""
-    phi, rest, p = conductor, conductor, 2
-    while rest > 1:
-        # what is left has no factor below its root, so it is prime
-        p = rest if p * p > rest else p
-        if rest % p == 0:
-            # φ(n) = n Π (1 - 1/p)
-            phi -= phi // p
-            while rest % p == 0:
-                rest //= p
-        p += 1
-    return max(phi // 2, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._exact import Field, Number
+from ._exact import Field, Number, key_of
 
 Column = tuple[Number, Number]
 
@@ -20,14 +20,30 @@ class Plane:
     """
 
     def __init__(self, field: Field, codes: list[list[Column]]) -> None:
-        self.field = field
+        self.field, N = field, field.conductor
+        # the k from 0 to N/2 with which a number is cos(2πk/N)
+        self.angles = {key_of(field.cosine_of(k)): k for k in range(N // 2 + 1)}
+        field.spend(N)
         self.codes: list[tuple[int, ...]] = []
         for columns in codes:
-            found = [field.angle(x, y) for x, y in columns]
+            found = [self.angle(x, y) for x, y in columns]
             self.codes.append(tuple(b for b in found if b is not None))
         # otherwise some column has another form, and nothing can be said
         self.complete = all(len(code) == len(columns) for code, columns in zip(self.codes, codes, strict=True))
         self.index = {code: c for c, code in enumerate(self.codes)}
+
+    def angle(self, x: Number, y: Number) -> int | None:
+        """The k from 0 to N - 1 with (x, y) = (cos(2πk/N), sin(2πk/N)), None for another vector."""
+        k = self.angles.get(key_of(x))
+        if k is None:
+            return None
+        # sin a = cos(a - π/2), and cos(-b) = cos b; the angles k and N - k have one cosine
+        N = self.field.conductor
+        for a in (k, -k % N):
+            b = (a - N // 4) % N
+            if self.field.cosine_of(min(b, N - b)) == y:
+                return a
+        return None
 
     def images(self, A: list[Column]) -> list[int | None] | None:
         """The number of the code that each code goes to by the matrix with columns A, None for no code.
@@ -37,7 +53,7 @@ class Plane:
         if not self.complete:
             return None
         N, quarter = self.field.conductor, self.field.conductor // 4
-        first, second = (self.field.angle(x, y) for x, y in A)
+        first, second = (self.angle(x, y) for x, y in A)
         if first is None or second is None or (second - first) % N not in (quarter, N - quarter):
             return None
         # the second column of R(a) is a quarter of a turn further than the first, that of S(a) a quarter back

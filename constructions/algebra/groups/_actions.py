@@ -174,7 +174,7 @@ def _list_group(natural: TransitiveAction, max_group: int) -> TransitiveAction |
 EXHAUSTIVE_PAIRS = 4_500
 SAMPLED_PAIRS = 200
 MAX_TABLE = 1_500
-MAX_LISTED_ABELIAN = 300
+MAX_LISTED_ABELIAN = 100
 """Order of an abelian group up to which its smaller actions are listed."""
 MAX_SAMPLED_BLOCKS = 2_000
 
