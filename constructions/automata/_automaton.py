@@ -186,8 +186,11 @@ class Automaton:
     def find_merged_pair(self) -> tuple[int, int, int] | None:
         """Indices `(letter, state, state)` of a letter and two states that it merges; None for a group automaton."""
         n = len(self.states)
+        reached = np.empty(n, dtype=bool)
         for x, row in enumerate(self.transitions):
-            if len(np.unique(row)) < n:
+            reached[:] = False
+            reached[row] = True
+            if not reached.all():
                 order = np.argsort(row, kind="stable")
                 at = int(np.flatnonzero(row[order[1:]] == row[order[:-1]])[0])
                 return x, int(order[at]), int(order[at + 1])

@@ -32,6 +32,10 @@ from ..heads._candidates import MAX_DEGREE, HeadCandidate, HeadSearch, candidate
 from ..heads._representations import HeadPlan, MatrixPlan, PlanePlan, SignedPermutationPlan, vector
 
 
+MAX_WHOLE_DEGREE = 100
+"""Degree of the number field up to which a cyclic group whose order is no prime power is tried in one head."""
+
+
 def rotation(k: int, m: int) -> Matrix:
     """The rotation by 2πk/m."""
     field = real_cyclotomic_field(lcm(4, m))
@@ -56,7 +60,9 @@ def rotation_candidates(search: HeadSearch) -> list[HeadCandidate]:
     candidates = []
     for factor in cyclic_factors(letters):
         parts = prime_parts(factor)
-        for part in [*([factor] if len(parts) > 1 else []), *parts]:
+        # a large group that splits keeps its states farther apart in several heads
+        whole = len(parts) > 1 and conductor_degree(lcm(4, factor.order)) <= MAX_WHOLE_DEGREE
+        for part in [*([factor] if whole else []), *parts]:
             candidates += _rotations(part, labels, search.max_degree)
     return candidates
 
