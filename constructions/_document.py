@@ -105,7 +105,9 @@ def _may_fit(value: dict[str, Any] | list[Any]) -> bool:
         length += 2 * len(part)
         if length > LINE:
             return False
-        nested = [v for v in (part.values() if isinstance(part, dict) else part) if isinstance(v, dict | list)]
+        nested = [
+            v for v in (part.values() if isinstance(part, dict) else part) if isinstance(v, dict | list)
+        ]
         length += len(part) - len(nested)
         waiting += nested
     return length <= LINE

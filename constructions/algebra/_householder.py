@@ -113,7 +113,10 @@ def gh_factor(beta: Number, vector: Mapping[int, Number] | Iterable[tuple[int, N
     if (ratios := _cosine_ratios(entries)) is not None:
         # a multiple of a rational vector: its ratios to the first entry are scaled below
         unit, entries = entries[0][1], [(i, r) for (i, _), r in zip(entries, ratios, strict=True)]
-    elif any(isinstance(x, CosineSum) for _, x in entries) and dot(values := [x for _, x in entries], values) == 1:
+    elif (
+        any(isinstance(x, CosineSum) for _, x in entries)
+        and dot(values := [x for _, x in entries], values) == 1
+    ):
         turn = sign(values[0])
         return GHFactor(simplest(beta), tuple((i, simplest(x * turn)) for i, x in entries))
     # an irrational vector is scaled to begin with 1

@@ -85,7 +85,9 @@ def choose_counter(
     `kind="auto"`: fewest layers, then integer.
     """
     power = 1 << (least - 1).bit_length()
-    fits = algebraic_degree(least, householders if kind != "two_layers" else 1) <= min(max_degree, MAX_DENSE_DEGREE)
+    fits = algebraic_degree(least, householders if kind != "two_layers" else 1) <= min(
+        max_degree, MAX_DENSE_DEGREE
+    )
     if kind == "auto":
         order = ["cycles", "rotation", "two_layers", "ripple"]
         if power <= 4:  # two scalar layers are no more than two layers of one reflection

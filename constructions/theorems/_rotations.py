@@ -25,12 +25,12 @@ from ..algebra.groups._actions import (
     TransitiveAction,
     block_systems,
     first_appearance,
+    generating_letters,
 )
-from ..algebra.groups._permutations import cycle_counts, cycle_lengths
+from ..algebra.groups._permutations import cycle_counts, cycle_lengths, orbits
 from ..automata._automaton import Indices
 from ..heads._candidates import MAX_DEGREE, HeadCandidate, HeadSearch, candidate_of_one_plan
 from ..heads._representations import HeadPlan, MatrixPlan, PlanePlan, SignedPermutationPlan, vector
-
 
 MAX_WHOLE_DEGREE = 100
 """Degree of the number field up to which a cyclic group whose order is no prime power is tried in one head."""
@@ -143,6 +143,8 @@ def _cycles(part: CyclicFactor, labels: Indices) -> list[HeadCandidate]:
 def dihedral_candidates(systems: list[BlockSystem], max_degree: int = MAX_DEGREE) -> list[HeadCandidate]:
     """D_m wherever the group acts on m ≥ 3 blocks as the symmetries of a polygon."""
     candidates = []
+    if systems and systems[0].action.size > MAX_TABLE:
+        systems = [*systems, *_pairs(systems[0].action)]
     for system in systems:
         m = system.count
         if not system.action.regular or m < 3 or field_degree(m) > max_degree:
@@ -151,6 +153,21 @@ def dihedral_candidates(systems: list[BlockSystem], max_degree: int = MAX_DEGREE
         if polygon is not None:
             candidates.append(_dihedral_candidate(system, *polygon))
     return candidates
+
+
+def _pairs(action: TransitiveAction) -> list[BlockSystem]:
+    """The block system by a letter s of order 2 that is not central: cosets of {1, s}, for groups too large to list them all."""
+    if not action.regular:
+        return []
+    generators = generating_letters(action)
+    for x, image in enumerate(action.letters):
+        s = int(image[0])
+        central = (image[action.letters[generators, 0]] == action.letters[generators][:, s]).all()
+        if s and image[s] == 0 and not central:
+            return [
+                BlockSystem(action, first_appearance(orbits(action.right(int(action.letters[x, 0]))[None])))
+            ]
+    return []
 
 
 def _dihedral_candidate(

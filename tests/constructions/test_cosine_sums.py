@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import mpmath
+import mpmath  # type: ignore[import-untyped]
 import pytest
 from flint import fmpq_poly
 from hypothesis import given
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from mirrormata import construct
 from mirrormata.constructions.algebra._closed_forms import number_text
 from mirrormata.constructions.algebra._cyclotomic import (
+    Algebraic,
     CosineField,
     CosineSum,
     RealCyclotomicField,
@@ -35,8 +36,12 @@ def field_of(conductor: int) -> CosineField:
     return field
 
 
-def value(x: CosineSum) -> mpmath.mpf:
-    terms = (mpmath.mpf(c.numerator) / c.denominator * mpmath.cos(2 * mpmath.pi * j / x.field.conductor) for j, c in x.terms.items())
+def value(x: Algebraic) -> mpmath.mpf:
+    assert isinstance(x, CosineSum)
+    terms = (
+        mpmath.mpf(c.numerator) / c.denominator * mpmath.cos(2 * mpmath.pi * j / x.field.conductor)
+        for j, c in x.terms.items()
+    )
     return mpmath.fsum(terms)
 
 
@@ -63,17 +68,27 @@ def test_which_fields_have_sums_of_cosines() -> None:
 @given(sums(3))
 def test_field_laws(three: list[CosineSum]) -> None:
     a, b, c = three
-    assert a + b == b + a and a * b == b * a
-    assert (a + b) + c == a + (b + c) and (a * b) * c == a * (b * c)
+    assert a + b == b + a
+    assert a * b == b * a
+    assert (a + b) + c == a + (b + c)
+    assert (a * b) * c == a * (b * c)
     assert a * (b + c) == a * b + a * c
-    assert a - a == 0 and not (a - a) and a * 1 == a and 0 + a == a and 2 - a == -(a - 2)
+    assert a - a == 0
+    assert not (a - a)
+    assert a * 1 == a
+    assert 0 + a == a
+    assert 2 - a == -(a - 2)
 
 
 @given(sums(2))
 def test_values_are_those_of_real_numbers(pair: list[CosineSum]) -> None:
     a, b = pair
     with mpmath.workdps(60):
-        for x, wanted in ((a + b, value(a) + value(b)), (a * b, value(a) * value(b)), (a - b, value(a) - value(b))):
+        for x, wanted in (
+            (a + b, value(a) + value(b)),
+            (a * b, value(a) * value(b)),
+            (a - b, value(a) - value(b)),
+        ):
             assert mpmath.almosteq(value(x), wanted, abs_eps=mpmath.mpf(10) ** -50)
         low, high = enclosure(a, 80)
         near = mpmath.mpf(10) ** -50
@@ -88,7 +103,8 @@ def test_polynomials_multiply_alike(pair: list[CosineSum]) -> None:
     a, b = pair
     dense = RealCyclotomicField(a.field.conductor)
     x, y = (dense.element(z.coefficients) for z in pair)
-    assert (x * y).poly == (a * b).poly and (x + y).poly == (a + b).poly
+    assert (x * y).poly == (a * b).poly
+    assert (x + y).poly == (a + b).poly
     assert a.field.element(a.coefficients) == a
 
 
@@ -110,9 +126,13 @@ def test_equal_numbers_with_different_terms() -> None:
     for j in range(1, 51):
         total = total + field.cos(4 * j)
     assert len(total.terms) == 50
-    assert total == Fraction(-1, 2) and (total + Fraction(1, 2)).is_zero() and not total + Fraction(1, 2)
+    assert total == Fraction(-1, 2)
+    assert (total + Fraction(1, 2)).is_zero()
+    assert not total + Fraction(1, 2)
     left, right = total - field.cos(4), field.cos(8) * 0 - field.cos(4) - Fraction(1, 2)
-    assert left == right and hash(left) == hash(right) and left.terms != right.terms
+    assert left == right
+    assert hash(left) == hash(right)
+    assert left.terms != right.terms
     assert total != Fraction(-1, 2) + Fraction(1, 10**30)
 
 
@@ -147,7 +167,8 @@ def test_vectors_of_norm_1() -> None:
     field = field_of(404)
     v = {0: -field.cos(3), 1: field.sin(3)}
     factor = gh_factor(2, v)
-    assert factor.beta == 2 and [x for _, x in factor.vector] == [field.cos(3), -field.sin(3)]
+    assert factor.beta == 2
+    assert [x for _, x in factor.vector] == [field.cos(3), -field.sin(3)]
     # a multiple of a rational vector is written with integers
     assert gh_factor(2, {0: field.cos(3), 2: -field.cos(3) * 2}).vector == ((0, 1), (2, -2))
 
@@ -167,7 +188,8 @@ def test_planes_are_rotations_and_reflections(m: int) -> None:
         )
         assert len(factors) == (1 if turn < 0 else 2 if a else 0)
     orbit = plan.orbit()
-    assert len(orbit.codes) == 2 * m and len(set(orbit.codes)) == 2 * m
+    assert len(orbit.codes) == 2 * m
+    assert len(set(orbit.codes)) == 2 * m
 
 
 @pytest.mark.parametrize("spec", ["mod:97", "dihedral:53", "Z101"])

@@ -19,7 +19,11 @@ def told_apart(classes: list[int], maps: list[list[int]]) -> list[int]:
     n = len(classes)
     marked = {(p, q) for p in range(n) for q in range(n) if classes[p] != classes[q]}
     while fresh := {
-        (p, q) for p in range(n) for q in range(n) for f in maps if (p, q) not in marked and (f[p], f[q]) in marked
+        (p, q)
+        for p in range(n)
+        for q in range(n)
+        for f in maps
+        if (p, q) not in marked and (f[p], f[q]) in marked
     }:
         marked |= fresh
     leaders = [min(q for q in range(n) if (p, q) not in marked) for p in range(n)]
@@ -64,7 +68,9 @@ def test_a_chain_takes_no_quadratic_time() -> None:
 
 def test_minimising_keeps_the_first_states_of_the_classes() -> None:
     machine = build(
-        {0: {"a": 1, "b": 2}, 1: {"a": 3, "b": 0}, 2: {"a": 3, "b": 0}, 3: {"a": 3, "b": 3}}, start=0, accepting=[3]
+        {0: {"a": 1, "b": 2}, 1: {"a": 3, "b": 0}, 2: {"a": 3, "b": 0}, 3: {"a": 3, "b": 3}},
+        start=0,
+        accepting=[3],
     )
     smaller = minimise(machine)
     assert smaller.states == (0, 1, 3)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-import mpmath
+import mpmath  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from mirrormata import construct
 from mirrormata.constructions.certificates._table import lrnn_from_certificate
 from mirrormata.tests.theory.corruption import corrupted, leaves, replaced, structural, value_at
-from mirrormata.theory._check import check, full_certificate
+from mirrormata.theory._check import check
+from mirrormata.theory._horizon import full_certificate
 from mirrormata.theory.checker import horizon
 from mirrormata.theory.checker._budget import Budget
 from mirrormata.theory.checker._cosines import CosineField, CosineSum
@@ -31,7 +32,11 @@ def field_of(conductor: int) -> CosineField:
     return field
 
 
-@given(st.sampled_from(CONDUCTORS), st.lists(st.tuples(st.integers(-999, 999), st.fractions(-3, 3, max_denominator=5)), max_size=5), st.sampled_from([32, 64, 200]))
+@given(
+    st.sampled_from(CONDUCTORS),
+    st.lists(st.tuples(st.integers(-999, 999), st.fractions(-3, 3, max_denominator=5)), max_size=5),
+    st.sampled_from([32, 64, 200]),
+)
 def test_sums_products_and_bounds(conductor: int, terms: list[tuple[int, Fraction]], bits: int) -> None:
     field = field_of(conductor)
     with mpmath.workdps(90):
@@ -59,7 +64,7 @@ def test_pi_and_cosines(bits: int) -> None:
     field = field_of(404)
     with mpmath.workdps(400):
         assert abs(mpmath.mpf(field.pi(bits)) - mpmath.pi * mpmath.mpf(2) ** bits) < 2**20
-        for k in range(0, 102):
+        for k in range(102):
             exact = mpmath.cos(2 * mpmath.pi * k / 404) * mpmath.mpf(2) ** bits
             assert abs(field.cosine(k, bits) - exact) < 1
 
@@ -84,7 +89,7 @@ def test_a_hidden_zero_is_refused_and_ends() -> None:
     for j in range(1, 51):
         total = total + field.cosine_of(4 * j)
     assert total != 0
-    with pytest.raises(Invalid, match="too close|units of work"):
+    with pytest.raises(Invalid, match=r"too close|units of work"):
         sign(total)
 
 
@@ -112,9 +117,11 @@ def certificate(spec: str) -> dict[str, Any]:
 def test_certificates_of_rotations(spec: str) -> None:
     document = certificate(spec)
     head = document["layers"][0]["heads"][0]
-    assert document["summary"]["householders"] == 2 and head["field"] > 200
+    assert document["summary"]["householders"] == 2
+    assert head["field"] > 200
     found = check(document)
-    assert found.verdict == "valid" and found.kind == "horizon"
+    assert found.verdict == "valid"
+    assert found.kind == "horizon"
     if spec != "mod:997":
         again = lrnn_from_certificate(document)
         assert full_certificate(again)["layers"] == document["layers"]
@@ -186,4 +193,5 @@ def _with_diagonal(document: dict[str, Any], path: tuple[Any, ...]) -> dict[str,
     head = {**doubled(document["layers"][0]["heads"][0]), "field": 664}
     wide = {**document, "layers": [{"heads": [head]}]}
     assert horizon.check(wide)
-    return replaced(wide, path, [2, [[0, [83]], [1, [83]]]])
+    changed: dict[str, Any] = replaced(wide, path, [2, [[0, [83]], [1, [83]]]])
+    return changed

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cached_property
 from math import gcd
 from typing import Any
 
@@ -42,7 +41,9 @@ class CosineField(Field):
     def read(self, x: Any, where: str) -> Number:
         """[k]: the number cos(2πk/N), irrational, 0 < k < N/2."""
         if type(x) is not list or len(x) != 1:
-            raise Invalid(f"{where}: {show_value(x)} is not a number of the field: it has the form [k], k an integer")
+            raise Invalid(
+                f"{where}: {show_value(x)} is not a number of the field: it has the form [k], k an integer"
+            )
         k = integer(x[0], 1, self.conductor // 2 - 1, where)
         # rational are cos 60°, cos 90° and cos 120° alone (Niven)
         need(
@@ -81,7 +82,9 @@ class CosineField(Field):
         if not terms or (len(terms) == 1 and 0 in terms):
             rational = Fraction(terms.get(0, 0), denominator)
             return rational.numerator if rational.denominator == 1 else rational
-        return CosineSum(self, denominator // divisor, tuple(sorted((j, c // divisor) for j, c in terms.items())))
+        return CosineSum(
+            self, denominator // divisor, tuple(sorted((j, c // divisor) for j, c in terms.items()))
+        )
 
     def proportional(self, numbers: list[Number]) -> bool:
         """Whether all are rational multiples of the first, by their terms; no zeros are among them."""
@@ -133,19 +136,15 @@ class CosineField(Field):
 
 
 class CosineSum(Element):
-    """An irrational number of a field of cosines; `coefficients` are its terms (j, c), see `CosineField.total`."""
+    """An irrational number of a field of cosines; `terms` are its (j, c), see `CosineField.total`."""
 
     field: CosineField
 
     def __init__(self, field: CosineField, denominator: int, terms: tuple[tuple[int, int], ...]) -> None:
         self.field, self.denominator, self.terms = field, denominator, terms
+        self.coefficients = tuple(c for _, c in terms)
         self.key = (denominator, terms)
         self.bits = denominator.bit_length() + max(c.bit_length() for _, c in terms)
-
-    @cached_property
-    def coefficients(self) -> tuple[int, ...]:
-        """What belongs to each term."""
-        return tuple(c for _, c in self.terms)
 
     def __add__(self, other: Number) -> Number:
         if isinstance(other, CosineSum):

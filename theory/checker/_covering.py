@@ -99,9 +99,7 @@ def below(
             continue
         for c, (y, chain) in enumerate(zip(following, chains, strict=True)):
             if y is None:
-                raise Invalid(
-                    f"layers[{i}].next[{letter}][{choices.columns[c]}]: it is null, but it occurs"
-                )
+                raise Invalid(f"layers[{i}].next[{letter}][{choices.columns[c]}]: it is null, but it occurs")
             if one.setdefault(y, chain) != chain:
                 more.add((y, *chain))
     need(tried <= MAX_TRIED, f"layers[{i}]: more than {MAX_TRIED:,} points to try")
@@ -124,7 +122,9 @@ class Choices:
         # mixed radix as in `Wired.column`: the first head read counts most
         self.columns = [0] * self.count
         for h in key[2:]:
-            self.columns = [c * heads[h].points + p for c, p in zip(self.columns, self.points[h], strict=True)]
+            self.columns = [
+                c * heads[h].points + p for c, p in zip(self.columns, self.points[h], strict=True)
+            ]
         # a single head that is read: then points and columns are 0, 1, 2, ...
         self.in_order = len(matter) == 1 and len(key) == 3
 

@@ -115,7 +115,9 @@ class Field:
             # C_k = θ C_{k-1} - C_{k-2}; θ times a reduced polynomial needs one subtraction of the modulus
             self.spend(self.degree, twice[-1][0].bit_length())
             shifted, last = [0, *twice[-1][:-1]], twice[-1][-1]
-            twice.append([c - last * m - d for c, m, d in zip(shifted, self.modulus, twice[-2], strict=False)])
+            twice.append(
+                [c - last * m - d for c, m, d in zip(shifted, self.modulus, twice[-2], strict=False)]
+            )
         return self.element(2, twice[k])
 
     @cached_property
@@ -180,7 +182,7 @@ class Element:
 
     def __init__(self, field: Field, denominator: int, coefficients: tuple[int, ...]) -> None:
         self.field, self.denominator, self.coefficients = field, denominator, coefficients
-        self.key = (denominator, coefficients)
+        self.key: tuple[int, tuple[Any, ...]] = (denominator, coefficients)
         self.bits = denominator.bit_length() + max(map(int.bit_length, coefficients))
 
     def __hash__(self) -> int:

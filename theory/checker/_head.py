@@ -164,7 +164,9 @@ class Head:
                 sign(v[0][2]) > 0 and sum((x * x for _, _, x in v), start=0) == 1,
                 f"{where}: the vector does not have norm 1 and a positive start",
             )
-            need(not self.field.proportional([x for _, _, x in v]), f"{where}: write this vector with integers")
+            need(
+                not self.field.proportional([x for _, _, x in v]), f"{where}: write this vector with integers"
+            )
         else:
             need(v[0][2] == 1, f"{where}: the vector does not start with 1")
             # a vector that integers could write must be written by them

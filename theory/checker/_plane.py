@@ -29,7 +29,9 @@ class Plane:
             found = [self.angle(x, y) for x, y in columns]
             self.codes.append(tuple(b for b in found if b is not None))
         # otherwise some column has another form, and nothing can be said
-        self.complete = all(len(code) == len(columns) for code, columns in zip(self.codes, codes, strict=True))
+        self.complete = all(
+            len(code) == len(columns) for code, columns in zip(self.codes, codes, strict=True)
+        )
         self.index = {code: c for c, code in enumerate(self.codes)}
 
     def angle(self, x: Number, y: Number) -> int | None:

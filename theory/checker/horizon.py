@@ -166,7 +166,13 @@ def extent(head: Head, images: list[list[int]]) -> tuple[Fraction, Fraction]:
 
 
 def head_horizon(
-    head: Head, matrices: list[Sparse], start: int, radius: Fraction, margin: Fraction, load: Fraction, dtype: str
+    head: Head,
+    matrices: list[Sparse],
+    start: int,
+    radius: Fraction,
+    margin: Fraction,
+    load: Fraction,
+    dtype: str,
 ) -> int | None:
     """The horizon of one head in one dtype; None where nothing is rounded. `load`: (K + 1) S.
 

@@ -185,9 +185,7 @@ def check_decode(
             if r is None:
                 raise Invalid(f"decode: a code reached by letter {x} is missing")
             if states[r] != row[state]:
-                raise Invalid(
-                    f"letter {x} takes decode[{done}] to state {states[r]}, not {row[state]}"
-                )
+                raise Invalid(f"letter {x} takes decode[{done}] to state {states[r]}, not {row[state]}")
             if r >= met:
                 need(r == met, f"decode[{r}]: the code reached here is another one")
                 met += 1
@@ -202,9 +200,7 @@ def check_decode(
     return rows, landings
 
 
-def check_seed(
-    done: int, seed: tuple[int, ...], heads: list[Head], images: Images, further: bool
-) -> None:
+def check_seed(done: int, seed: tuple[int, ...], heads: list[Head], images: Images, further: bool) -> None:
     """A joint code with which a search begins, in the one form that it can have."""
     # H and -H do equally well, so each head's seed starts with a positive number
     parts = [head.codes[c] for head, c in zip(heads, seed, strict=True) if head.codes[c]]
