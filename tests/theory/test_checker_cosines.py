@@ -171,7 +171,7 @@ def test_vectors_that_are_not_canonical() -> None:
     for wrong, reason in (
         ([beta, turned], "norm 1 and a positive start"),
         ([beta, [[0, v[0][1]], [1, v[0][1]]]], "norm 1"),
-        x,
+        (["1/2", [[0, v[0][1]], [1, v[1][1]]]], "does not go to a code"),
     ):
         with pytest.raises(Invalid, match=reason):
             horizon.check(replaced(document, path, wrong))
