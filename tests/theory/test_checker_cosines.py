@@ -96,16 +96,16 @@ def test_a_hidden_zero_is_refused_and_ends() -> None:
 def test_planes() -> None:
     field = field_of(212)
 
-    def column(k: int) -> tuple[Number, Number]:
-        return field.cosine_of(k), field.cosine_of(k - 53)
+    def matrix(*angles: int) -> list[tuple[int, int, Number]]:
+        return [(i, j, field.cosine_of(k - 53 * i)) for j, k in enumerate(angles) for i in range(2)]
 
-    plane = Plane(field, [[column(4 * k)] for k in range(53)])
-    assert plane.images([column(8), column(8 + 53)]) == [(k + 2) % 53 for k in range(53)]
-    assert plane.images([column(8), column(8 - 53)]) == [(2 - k) % 53 for k in range(53)]
-    assert plane.images([column(1), column(1 + 53)]) == [None] * 53
-    assert plane.images([column(8), column(9)]) is None
-    assert plane.images([column(8), (0, 0)]) is None
-    assert Plane(field, [[(field.cosine_of(4), 0)]]).images([column(0), column(53)]) is None
+    plane = Plane(field, [matrix(4 * k) for k in range(53)], 1)
+    assert plane.images(matrix(8, 8 + 53)) == [(k + 2) % 53 for k in range(53)]
+    assert plane.images(matrix(8, 8 - 53)) == [(2 - k) % 53 for k in range(53)]
+    assert plane.images(matrix(1, 1 + 53)) == [None] * 53
+    assert plane.images(matrix(8, 9)) is None
+    assert plane.images(matrix(8)) is None
+    assert Plane(field, [[(0, 0, field.cosine_of(4))]], 1).images(matrix(0, 53)) is None
 
 
 @cache

@@ -210,11 +210,9 @@ class Head:
             # so integer heads may not multiply factors into A
             A = self.matrix(transition)
             if self.plane is not None and not transition["additive"]:
-                entries = {(i, k): a for i, k, a in A}
-                turned = self.plane.images([(entries.get((0, k), 0), entries.get((1, k), 0)) for k in (0, 1)])
+                turned = self.plane.images(A)
                 if turned is not None:
-                    lost = next((c for c, after in enumerate(turned) if after is None), None)
-                    need(lost is None, f"{where}: code {lost} does not go to a code")
+                    need(None not in turned, f"{where}: a code does not go to a code")
                     return [after for after in turned if after is not None]
             terms: list[list[tuple[Number, dict[int, Number]]]] = [[] for _ in range(self.dim)]
             for i, k, a in A:
@@ -249,11 +247,8 @@ class Head:
     @cached_property
     def plane(self) -> Plane | None:
         """The codes by their angles, where the head is of dimension 2 over a field with sines."""
-        if self.dim != 2 or self.field.conductor % 4:
-            return None
-        entries = [{(i, j): x for i, j, x in code} for code in self.codes]
-        columns = range(self.value_dim)
-        return Plane(self.field, [[(e.get((0, j), 0), e.get((1, j), 0)) for j in columns] for e in entries])
+        plane = self.dim == 2 and self.field.conductor % 4 == 0
+        return Plane(self.field, self.codes, self.value_dim) if plane else None
 
     def matrix(self, transition: dict[str, Any]) -> Sparse:
         """A of one letter: what its factors make of the identity."""
@@ -311,15 +306,3 @@ class Head:
         for seen in (sums, *parts):
             self.see(seen.values())
         return {c: s for c, s in sums.items() if s != 0}
-
-
-def decode_rows(data: Any, heads: list[Head], start: int, n: int) -> list[list[int]]:
-    """The joint codes `[state, code of each head]`, every index in range and the first over the start state."""
-    rows = array(data, "decode")
-    for row in rows:
-        array(row, "decode", 1 + len(heads))
-        integer(row[0], 0, n - 1, "decode")
-        for head, c in zip(heads, row[1:], strict=True):
-            integer(c, 0, len(head.codes) - 1, "decode")
-    need(rows and rows[0][0] == start, "decode: the first code is not the start's")
-    return rows

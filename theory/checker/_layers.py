@@ -14,7 +14,7 @@ from typing import Any
 
 from ._budget import Budget
 from ._exact import Invalid, array, integer, need, record, sign
-from ._head import Head, canonical, decode_rows
+from ._head import Head, canonical
 
 Situation = tuple[int, ...]
 
@@ -191,3 +191,15 @@ def joint_step(
         need(following is not None, f"layers[{i}].next[{x}][{column}]: it is null, but it occurs")
         x = following
     return tuple(after), x
+
+
+def decode_rows(data: Any, heads: list[Head], start: int, n: int) -> list[list[int]]:
+    """The joint codes `[state, code of each head]`, every index in range and the first over the start state."""
+    rows = array(data, "decode")
+    for row in rows:
+        array(row, "decode", 1 + len(heads))
+        integer(row[0], 0, n - 1, "decode")
+        for head, c in zip(heads, row[1:], strict=True):
+            integer(c, 0, len(head.codes) - 1, "decode")
+    need(rows and rows[0][0] == start, "decode: the first code is not the start's")
+    return rows

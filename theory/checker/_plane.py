@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ._exact import Field, Number, key_of
 
-Column = tuple[Number, Number]
+Entries = Sequence[tuple[int, int, Number]]
+
+
+def columns_of(matrix: Entries, width: int) -> list[tuple[Number, Number]]:
+    """The columns of a matrix of two rows."""
+    entries = {(i, j): x for i, j, x in matrix}
+    return [(entries.get((0, j), 0), entries.get((1, j), 0)) for j in range(width)]
 
 
 class Plane:
@@ -16,22 +24,21 @@ class Plane:
 
     Args:
         field: Q(2cos 2π/N) with N a multiple of 4.
-        codes: the columns of each code.
+        codes: the entries (row, column, value) of each code.
+        width: the number of columns of a code.
     """
 
-    def __init__(self, field: Field, codes: list[list[Column]]) -> None:
+    def __init__(self, field: Field, codes: Sequence[Entries], width: int) -> None:
         self.field, N = field, field.conductor
         # the k from 0 to N/2 with which a number is cos(2πk/N)
         self.angles = {key_of(field.cosine_of(k)): k for k in range(N // 2 + 1)}
         field.spend(N)
         self.codes: list[tuple[int, ...]] = []
-        for columns in codes:
-            found = [self.angle(x, y) for x, y in columns]
+        for code in codes:
+            found = [self.angle(x, y) for x, y in columns_of(code, width)]
             self.codes.append(tuple(b for b in found if b is not None))
         # otherwise some column has another form, and nothing can be said
-        self.complete = all(
-            len(code) == len(columns) for code, columns in zip(self.codes, codes, strict=True)
-        )
+        self.complete = all(len(code) == width for code in self.codes)
         self.index = {code: c for c, code in enumerate(self.codes)}
 
     def angle(self, x: Number, y: Number) -> int | None:
@@ -47,15 +54,15 @@ class Plane:
                 return a
         return None
 
-    def images(self, A: list[Column]) -> list[int | None] | None:
-        """The number of the code that each code goes to by the matrix with columns A, None for no code.
+    def images(self, A: Entries) -> list[int | None] | None:
+        """The number of the code that each code goes to by the matrix A, None for no code.
 
         None in place of the list where the codes or the matrix have another form.
         """
         if not self.complete:
             return None
         N, quarter = self.field.conductor, self.field.conductor // 4
-        first, second = (self.angle(x, y) for x, y in A)
+        first, second = (self.angle(x, y) for x, y in columns_of(A, 2))
         if first is None or second is None or (second - first) % N not in (quarter, N - quarter):
             return None
         # the second column of R(a) is a quarter of a turn further than the first, that of S(a) a quarter back

@@ -22,9 +22,9 @@ if not __package__:  # run alone: the files beside this one are found as the pac
 from ._budget import Budget
 from ._covering import check_covering
 from ._exact import Invalid, array, integer, need, record, same, show_value, sign
-from ._head import Head, canonical, decode_rows
+from ._head import Head, canonical
 from ._labels import read_labels, require_kind
-from ._layers import Wired, check_joint
+from ._layers import Wired, check_joint, decode_rows
 from ._program import run_alone
 
 FORMATS = {"fp64": 2**53, "fp32": 2**24, "fp16": 2**11, "bf16": 2**8, "fp8_e4m3": 2**4, "fp8_e5m2": 2**3}
