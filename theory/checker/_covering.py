@@ -17,7 +17,8 @@ from math import prod
 from typing import Any
 
 from ._exact import Invalid, array, integer, need
-from ._head import Head, Sparse, canonical
+from ._head import Head, Sparse
+from ._labels import canonical
 from ._layers import Wired
 
 Node = tuple[int, int, list[int]]  # layer, head, children; a state q is (number of layers, q, [])

@@ -123,8 +123,8 @@ class Field:
     @cached_property
     def chebyshev(self) -> list[list[int]]:
         """2cos(2πk/N) for k = 0, 1 and so far as they were needed, as polynomials in θ."""
-        one = [0] * self.degree
-        return [[2, *one[1:]], [0, 1, *one[2:]] if self.degree > 1 else [-self.modulus[0]]]
+        rest = [0] * (self.degree - 1)
+        return [[2, *rest], [0, 1, *rest[1:]] if rest else [-self.modulus[0]]]
 
     def theta(self, bits: int) -> int:
         """The integer m with m/2^bits ≤ θ < (m+1)/2^bits, where the degree is above 1 (N = 5 or N ≥ 7)."""
@@ -151,11 +151,9 @@ class Field:
         """Parse a list of at least two coefficients of 1, θ, θ², ..."""
         if type(x) is not list or not 2 <= len(x) <= self.degree:
             raise Invalid(f"{where}: {show_value(x)} is not a number of the field")
-        parts = []
-        for c in x:
-            need(type(c) is not list, f"{where}: a coefficient is a list")
-            part = number(c, self, where)
-            parts.append(Fraction(part) if not isinstance(part, Element) else Fraction(0))
+        need(list not in map(type, x), f"{where}: a coefficient is a list")
+        found = [number(c, self, where) for c in x]
+        parts = [Fraction(c) for c in found if not isinstance(c, Element)]  # none is, as none is a list
         # trailing coefficients of zero are left out, so that each number has one form
         need(parts[-1] != 0, f"{where}: the last coefficient is zero")
         parts += [Fraction(0)] * (self.degree - len(parts))

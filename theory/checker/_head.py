@@ -10,22 +10,13 @@ from typing import Any, TypeAlias
 from ._budget import Budget
 from ._cosines import CosineField
 from ._exact import MAX_CONDUCTOR, Number, array, bits_of, integer, need, number, record, sign
+from ._labels import canonical
 from ._plane import Plane
 
 BIG = 2**62
 PRODUCT = 10  # units of work for a product of two numbers that is added to a third
 Sparse: TypeAlias = tuple[tuple[int, int, Number], ...]
 Rows: TypeAlias = list[dict[int, Number]]
-
-
-def canonical(numbers: list[Any], where: str) -> int:
-    """How many kinds there are; `Invalid` unless they are numbered 0, 1, ... in the order of their first appearance."""
-    kinds = 0
-    for x in numbers:
-        if type(x) is int and 0 <= x < kinds:
-            continue
-        kinds = integer(x, kinds, kinds, where) + 1
-    return kinds
 
 
 class Head:

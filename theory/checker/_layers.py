@@ -14,7 +14,8 @@ from typing import Any
 
 from ._budget import Budget
 from ._exact import Invalid, array, integer, need, record, sign
-from ._head import Head, canonical
+from ._head import Head
+from ._labels import canonical
 
 Situation = tuple[int, ...]
 
