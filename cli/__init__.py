@@ -67,6 +67,10 @@ class _Command(TyperCommand):
                 return super().invoke(ctx)
             except MirrormataError as error:
                 fail(str(error))
+            except MemoryError:
+                fail(
+                    f"{ctx.info_name}: this needs more memory than there is; lower a limit (`max_…`), or give fewer letters"
+                )
             except OSError as error:  # of a path that no function named in its own error
                 if error.filename is None:
                     raise

@@ -95,7 +95,7 @@ def construct(
     max_drawn_dim: Annotated[
         int, typer.Option(help="Largest dimension of a head that --picture draws.")
     ] = 40,
-    max_degree: MaxDegree = 100,
+    max_degree: MaxDegree = 10_000,
     max_group: MaxGroup = 5_000,
     max_image_sets: MaxImageSets = 200_000,
     max_set_moves: MaxSetMoves = 10_000_000,
@@ -228,7 +228,7 @@ def plan(
     start: Start = None,
     group: Group = None,
     product: ProductOption = "left",
-    max_degree: MaxDegree = 100,
+    max_degree: MaxDegree = 10_000,
     max_group: MaxGroup = 5_000,
     max_image_sets: MaxImageSets = 200_000,
     max_set_moves: MaxSetMoves = 10_000_000,

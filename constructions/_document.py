@@ -48,13 +48,19 @@ def write_certificate(document: Mapping[str, Any] | Certified, path: str | PathL
 
 def as_plain(document: Mapping[str, Any]) -> dict[str, Any]:
     """The document with a dictionary for each mapping and a list for each tuple in it, as JSON has them."""
+    return {key: _plain(entry) for key, entry in document.items()}
 
-    def plain(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {key: plain(entry) for key, entry in value.items()}
-        return [plain(entry) for entry in value] if isinstance(value, list | tuple) else value
 
-    return {key: plain(entry) for key, entry in document.items()}
+_SCALARS = {int, str, bool, type(None)}
+
+
+def _plain(value: Any) -> Any:
+    if type(value) in _SCALARS:
+        return value
+    if isinstance(value, list | tuple):
+        # most lists hold numbers alone
+        return list(value) if _SCALARS.issuperset(map(type, value)) else [_plain(entry) for entry in value]
+    return {key: _plain(entry) for key, entry in value.items()} if isinstance(value, Mapping) else value
 
 
 def certificate_text(document: Mapping[str, Any]) -> str:
@@ -62,17 +68,49 @@ def certificate_text(document: Mapping[str, Any]) -> str:
     return _layout(document, 0) + "\n"
 
 
+LINE = 100
+"""Characters up to which a list or an object is written on one line."""
+
+_flat = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def _layout(value: Any, depth: int) -> str:
-    flat = json.dumps(value, ensure_ascii=False)
-    if len(flat) <= 100 or not isinstance(value, dict | list):
+    """A value as text: lists without lists in them, and what fits, on one line; anything else an entry a line."""
+    if not isinstance(value, dict | list):
+        return _flat(value)
+    # a text is made of what may fit alone, so that each part of a document is written once and not at each depth
+    if _may_fit(value) and len(flat := _flat(value)) <= LINE:
         return flat
     inner, outer = "  " * (depth + 1), "  " * depth
     if isinstance(value, dict):
-        items = [f"{json.dumps(k)}: {_layout(v, depth + 1)}" for k, v in value.items()]
+        items = [f"{_flat(k)}: {_layout(v, depth + 1)}" for k, v in value.items()]
         return "{\n" + inner + f",\n{inner}".join(items) + f"\n{outer}}}"
-    if all(not isinstance(v, dict | list) for v in value):
-        return flat
-    return "[\n" + inner + f",\n{inner}".join(_layout(v, depth + 1) for v in value) + f"\n{outer}]"
+    if not any(isinstance(v, dict | list) for v in value):
+        return _flat(value)
+    if isinstance(value[0], list) and not any(isinstance(v, dict | list) for v in value[0]):
+        flat = _flat(value)
+        # no quotes and as many lists as entries, each behind another one: all entries are lists of numbers
+        lists = flat.count("[") - 1
+        if not ({'"', "{"} & set(flat)) and lists == len(value) == flat.count("], [") + 1:
+            return "[\n" + inner + flat[1:-1].replace("], [", f"],\n{inner}[") + f"\n{outer}]"
+    return "[\n" + inner + f",\n{inner}".join([_layout(v, depth + 1) for v in value]) + f"\n{outer}]"
+
+
+def _may_fit(value: dict[str, Any] | list[Any]) -> bool:
+    """False only where the text is longer than a line, which a look at a few entries tells."""
+    # each part adds its entries, two characters for what stands between or around them, and one for each scalar
+    length, waiting = 0, [value]
+    while waiting:
+        part = waiting.pop()
+        length += 2 * len(part)
+        if length > LINE:
+            return False
+        nested = [
+            v for v in (part.values() if isinstance(part, dict) else part) if isinstance(v, dict | list)
+        ]
+        length += len(part) - len(nested)
+        waiting += nested
+    return length <= LINE
 
 
 def read_document(path: str | Path) -> dict[str, Any]:

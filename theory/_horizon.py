@@ -102,15 +102,15 @@ def horizons(lrnn: LRNN) -> dict[str, int | None]:
     require_instance("lrnn", lrnn, LRNN, "an LRNN, as `construct` returns it")
     starts = lrnn.decode[0, 1:].tolist()
     sized = [
-        (head, head.codes[start], *extent(head), _bound(head))
+        (head, _letters_entries(head), head.codes[start], *extent(head), _bound(head))
         for head, start in zip(lrnn.all_heads, starts, strict=True)
     ]
-    load = decoder_load([(head, R, m) for head, _, R, m, _ in sized])
+    load = decoder_load([(head, R, m) for head, _, _, R, m, _ in sized])
     result: dict[str, int | None] = {}
     for dtype, fmt in FORMATS.items():
         limits = [
-            head_horizon(head, initial, _weight_error(head, fmt), R, m, load, fmt)
-            for head, initial, R, m, bound in sized
+            head_horizon(head, initial, _weight_error(letters, fmt), R, m, load, fmt)
+            for head, letters, initial, R, m, bound in sized
             if any(head.codes) and (bound is None or bound > INTEGER_RANGES[dtype])
         ]
         result[dtype] = min(limits, default=None)
@@ -232,12 +232,13 @@ def head_horizon(
     return steps - 1
 
 
-def _weight_error(head: Head, fmt: FloatFormat) -> Fraction:
-    return norm_up(max((_rounding_error(_matrix_entries(head, t), fmt) for t in head.transitions), default=0))
+def _weight_error(letters: list[list[Number]], fmt: FloatFormat) -> Fraction:
+    return norm_up(max((_rounding_error(entries, fmt) for entries in letters), default=0))
 
 
-def _matrix_entries(head: Head, t: Transition) -> list[Number]:
-    return [t.gate * x for row in product_of(t.factors, head.dim) for x in row]
+def _letters_entries(head: Head) -> list[list[Number]]:
+    """The entries of A(x) for each transition, without regard to what is no product of factors."""
+    return [[t.gate * x for row in product_of(t.factors, head.dim) for x in row] for t in head.transitions]
 
 
 Pairs: TypeAlias = list[tuple[Matrix, Matrix]]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
-from ._cyclotomic import Algebraic, Number, RealCyclotomicField, simplest
+from ._cyclotomic import Algebraic, CosineSum, Number, RealCyclotomicField, simplest
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,8 @@ def closed_form(x: Number, sine: bool = False, angle: Fraction | None = None) ->
     x = simplest(x)
     if not isinstance(x, Algebraic) or x.field.degree <= 2:
         return None
+    if isinstance(x, CosineSum):
+        return _cosine(x, sine)
     waves: list[tuple[Fraction, Fraction, Fraction]] = []
     for k, twice in _waves(x.field).get(_direction(x), ()):
         # x = constant + factor · 2cos(2πk/N), as both have one direction
@@ -59,6 +61,18 @@ def closed_form(x: Number, sine: bool = False, angle: Fraction | None = None) ->
     # no constant first, then the wished angle, a positive factor, and the least angle
     least = min(waves, key=lambda w: (w[0] != 0, w[2] != angle, w[1] < 0, w[2]))
     return ClosedForm(least[0], least[1], "sin" if sine else "cos", least[2])
+
+
+def _cosine(x: CosineSum, sine: bool) -> ClosedForm | None:
+    """cos γ, or sin(π/2 - γ), where the number is one."""
+    if x.angle is None:
+        return None
+    at = Fraction(2 * x.angle, x.field.conductor)
+    if not sine:
+        # the angle of the first quarter, with a sign
+        return ClosedForm(Fraction(0), Fraction(1 if at < Fraction(1, 2) else -1), "cos", min(at, 1 - at))
+    at = Fraction(1, 2) - at
+    return ClosedForm(Fraction(0), Fraction(1 if at > 0 else -1), "sin", abs(at))
 
 
 def _direction(x: Algebraic) -> tuple[Fraction, ...]:

@@ -14,7 +14,7 @@ from math import gcd, lcm
 from typing import cast
 
 from ...foundation._errors import NotRealisableError
-from ._cyclotomic import Algebraic, Number, sign, simplest
+from ._cyclotomic import Algebraic, CosineSum, Number, sign, simplest
 from ._matrices import Matrix, divide, dot, identity, is_orthogonal, matrix, product, transpose
 
 
@@ -92,7 +92,8 @@ def gh_factor(beta: Number, vector: Mapping[int, Number] | Iterable[tuple[int, N
     """Make the factor I - β v vᵀ in canonical form.
 
     The canonical form represents the same matrix. If v is a multiple of a rational vector, it becomes a primitive integer vector
-    whose first non-zero entry is positive; otherwise it is scaled so that its first non-zero entry is 1.
+    whose first non-zero entry is positive; otherwise it is scaled so that its first non-zero entry is 1. A vector of sums of cosines
+    (`real_cyclotomic_field` in high degree) that has norm 1 keeps it, with a positive first entry.
 
     Args:
         beta: β, an exact number.
@@ -109,6 +110,15 @@ def gh_factor(beta: Number, vector: Mapping[int, Number] | Iterable[tuple[int, N
     if not entries or beta == 0:
         raise ValueError("a factor with β = 0 or v = 0 is the identity: leave it out")
     unit: Number = 1
+    if (ratios := _cosine_ratios(entries)) is not None:
+        # a multiple of a rational vector: its ratios to the first entry are scaled below
+        unit, entries = entries[0][1], [(i, r) for (i, _), r in zip(entries, ratios, strict=True)]
+    elif (
+        any(isinstance(x, CosineSum) for _, x in entries)
+        and dot(values := [x for _, x in entries], values) == 1
+    ):
+        turn = sign(values[0])
+        return GHFactor(simplest(beta), tuple((i, simplest(x * turn)) for i, x in entries))
     # an irrational vector is scaled to begin with 1
     if any(isinstance(x, Algebraic) for _, x in entries):
         unit = entries[0][1]
@@ -121,6 +131,17 @@ def gh_factor(beta: Number, vector: Mapping[int, Number] | Iterable[tuple[int, N
         unit, entries = unit * scale, [(i, divide(x, scale)) for i, x in entries]
     # β v vᵀ = (β unit²) (v/unit) (v/unit)ᵀ
     return GHFactor(simplest(beta * unit * unit), tuple(entries))
+
+
+def _cosine_ratios(entries: Sequence[tuple[int, Number]]) -> list[Fraction] | None:
+    """The ratios of sums of cosines to the first one where all are rational; None where not all are sums with such ratios."""
+    first = entries[0][1]
+    if not all(isinstance(x, CosineSum) for _, x in entries):
+        return None
+    assert isinstance(first, CosineSum)
+    j, c = next(iter(first.terms.items()))
+    ratios = [x.terms.get(j, Fraction(0)) / c for _, x in entries if isinstance(x, CosineSum)]
+    return ratios if all(x == first * r for (_, x), r in zip(entries, ratios, strict=True)) else None
 
 
 def swap(i: int, j: int) -> GHFactor:

@@ -29,6 +29,7 @@ from ...foundation._errors import InputError
 from ...foundation._files import path_of
 from ...foundation._text import count_noun
 from ._completing import complete, index_table, label_problems, object_array, type_and_value
+from ._refining import refine_partition
 from ._written_word import read_word
 
 Label = Hashable
@@ -185,8 +186,11 @@ class Automaton:
     def find_merged_pair(self) -> tuple[int, int, int] | None:
         """Indices `(letter, state, state)` of a letter and two states that it merges; None for a group automaton."""
         n = len(self.states)
+        reached = np.empty(n, dtype=bool)
         for x, row in enumerate(self.transitions):
-            if len(np.unique(row)) < n:
+            reached[:] = False
+            reached[row] = True
+            if not reached.all():
                 order = np.argsort(row, kind="stable")
                 at = int(np.flatnonzero(row[order[1:]] == row[order[:-1]])[0])
                 return x, int(order[at]), int(order[at + 1])
@@ -445,22 +449,14 @@ def _classes(values: Iterable[Hashable]) -> Indices:
 
 
 def output_classes(automaton: Automaton) -> Indices:
-    """The coarsest partition of the states that respects outputs and letters (Moore's refinement).
+    """The coarsest partition of the states that respects outputs and letters (`refine_partition`).
 
     Returns:
         Ints `[states]`: the class of each state, numbered by first appearance.
     """
     columns = np.atleast_2d(automaton.outputs)
     classes = _classes(tuple(type_and_value(v) for v in columns[:, q]) for q in range(len(automaton.states)))
-    count = int(classes.max()) + 1
-    while True:
-        signature = np.vstack([classes[None], classes[automaton.transitions]])
-        _, finer = np.unique(signature, axis=1, return_inverse=True)
-        finer = finer.reshape(-1)
-        new_count = int(finer.max()) + 1
-        if new_count == count:
-            return _classes(int(c) for c in classes)
-        classes, count = finer, new_count
+    return refine_partition(classes, automaton.transitions)
 
 
 def minimise(automaton: Automaton) -> Automaton:
@@ -477,7 +473,7 @@ def minimise(automaton: Automaton) -> Automaton:
     count = int(classes.max()) + 1
     if count == len(automaton.states):
         return automaton
-    representative = np.array([int(np.flatnonzero(classes == c)[0]) for c in range(count)])
+    representative = np.unique(classes, return_index=True)[1]
     merged = len(automaton.states) - count
     return Automaton(
         tuple(automaton.states[q] for q in representative),

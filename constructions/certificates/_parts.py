@@ -1,7 +1,7 @@
 """What all kinds of certificates share: numbers, factors, the automaton with its labels, and reading with clear errors.
 
 A number is an integer, a string "p/q" in lowest terms, or a list of coefficients of 1, θ, θ², ... with
-θ = 2cos(2π/N), N the head's `field`.
+θ = 2cos(2π/N), N the head's `field`. In a field of a degree above 40, N a multiple of 4, it is [k] for cos(2πk/N).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ...foundation._errors import InputError
-from ..algebra._cyclotomic import Number, real_cyclotomic_field, simplest
+from ...foundation._errors import InputError, LimitError
+from ..algebra._cyclotomic import CosineField, CosineSum, Number, real_cyclotomic_field, simplest
 from ..algebra._householder import GHFactor
 from ..automata._automaton import Automaton, Indices
 from ..automata._completing import object_array
 from ..automata._labels import distinct_texts, output_texts
 
-MAX_CONDUCTOR = 2_000
+MAX_CONDUCTOR = 40_000
 """The largest N of a field that the checkers take."""
 
 
@@ -31,6 +31,12 @@ def number_json(x: Number) -> Any:
         return x
     if isinstance(x, Fraction):
         return f"{x.numerator}/{x.denominator}"
+    if isinstance(x, CosineSum):
+        if x.angle is None:
+            raise LimitError(
+                f"certificates hold cosines alone of the field Q(2cos 2π/{x.field.conductor}), and {x} is none"
+            )
+        return [x.angle]
     return [number_json(c) for c in x.coefficients]
 
 
@@ -107,7 +113,11 @@ def number_reader(field: Any) -> Callable[[Any], Number]:
         if isinstance(x, list):
             if not 1 <= field <= MAX_CONDUCTOR:
                 raise ValueError("field")
-            return simplest(real_cyclotomic_field(field).element([Fraction(c) for c in x]))
+            numbers = real_cyclotomic_field(field)
+            if isinstance(numbers, CosineField):
+                (k,) = x
+                return simplest(numbers.cos(int(k)))
+            return simplest(numbers.element([Fraction(c) for c in x]))
         return simplest(Fraction(x))
 
     return number

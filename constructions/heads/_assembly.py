@@ -143,18 +143,25 @@ def joint_rows(tables: Sequence[Indices], starts: Indices) -> Indices | None:
     seen: dict[int, int] = {}
     blocks: list[Indices] = []
 
-    def keys_of(rows: Indices) -> list[int]:
+    def keys_of(rows: Indices) -> Indices:
         # joint codes as numbers: mixed radix, in Python's integers beyond 62 bits
-        keys = np.zeros(len(rows), dtype=object if _product(sizes[1:]) > 2**62 else np.int64)
+        keys: Indices = np.zeros(len(rows), dtype=object if _product(sizes[1:]) > 2**62 else np.int64)
         for column, size in enumerate(sizes[1:], start=1):
             keys = keys * size + rows[:, column]
-        return [int(k) for k in keys.tolist()]
+        return keys
 
     for seed in starts:
         frontier = seed[None, :]
         while len(frontier):
+            keys = keys_of(frontier)
+            # of equal joint codes the first one goes on, where all lie over one state
+            _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+            if (frontier[first, 0][inverse.reshape(-1)] != frontier[:, 0]).any():
+                return None
+            first.sort()
+            frontier, keys = frontier[first], keys[first]
             fresh = []
-            for i, (key, state) in enumerate(zip(keys_of(frontier), frontier[:, 0].tolist(), strict=True)):
+            for i, (key, state) in enumerate(zip(keys.tolist(), frontier[:, 0].tolist(), strict=True)):
                 known = seen.get(key)
                 if known is None:
                     seen[key] = state

@@ -25,7 +25,7 @@ from ..algebra.groups._actions import BlockSystem, TransitiveAction, block_syste
 from ..automata._automaton import Indices
 from ._representations import HeadPlan, MatrixPlan, SignedPermutationPlan
 
-MAX_DEGREE = 100
+MAX_DEGREE = 10_000
 """Largest degree of a number field, unless another is asked for."""
 Marks: TypeAlias = tuple[int, ...]
 

@@ -72,6 +72,7 @@ class _Head:
         self.transitions: dict[Transition, int] = {}
         self.of_label: dict[Label, int] = {}
         self.images: dict[tuple[int, int], Sparse] = {}
+        self.listed: list[Sparse] = []  # the codes by their numbers
 
     def action(self, label: Label) -> int:
         if label not in self.of_label:
@@ -83,15 +84,14 @@ class _Head:
         key = self.action(label), code
         # each (transition, code) is computed once, in exact numbers
         if key not in self.images:
-            transitions, codes = tuple(self.transitions), tuple(self.codes)
+            if len(self.listed) < len(self.codes):
+                self.listed = list(self.codes)
+            # a head of this transition alone, so that no others are looked at
+            value, transition = self.listed[code], self.rule.transition(label)
             head = Head(
-                self.rule.dim,
-                self.rule.value_dim,
-                transitions,
-                (codes[code],),
-                np.zeros((0, 1), dtype=np.int64),
+                self.rule.dim, self.rule.value_dim, (transition,), (value,), np.zeros((0, 1), dtype=np.int64)
             )
-            self.images[key] = image_of(head, codes[code], key[0])
+            self.images[key] = image_of(head, value, 0)
         return self.images[key]
 
 

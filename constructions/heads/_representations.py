@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from math import lcm
 from typing import Protocol
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from ...foundation._errors import LimitError
 from .._head import Head, to_sparse
 from .._realisation import Sparse, Transition
-from ..algebra._cyclotomic import Number
+from ..algebra._cyclotomic import Number, real_cyclotomic_field, simplest
 from ..algebra._householder import GHFactor, gh_factor, orthogonal_factors, permutation_factors
 from ..algebra._matrices import Matrix, matrix, product
 from ..algebra.groups._actions import spanning_levels
@@ -172,6 +173,86 @@ class MatrixPlan:
                 columns.append([number(product(A, code)) for A in self.matrices])  # noqa: PERF401
             table = np.array(columns, dtype=np.int64).reshape(len(codes), -1).T
         return Orbit([to_sparse(code) for code in codes], table, (0,))
+
+
+@dataclass(frozen=True, eq=False)
+class PlanePlan:
+    """A head of rotations by multiples of 2π/m and of reflections, by their angles; for m whose number field has a high degree.
+
+    Letter `(a, 1)` turns the plane by 2πa/m, and `(a, -1)` is Ref(2πa/m) = [[cos, sin], [sin, -cos]].
+
+    Attributes:
+        m: the number of corners.
+        letters: `(a, 1)` or `(a, -1)` for each letter.
+        whole: whether the initial state is the identity matrix, else the first unit vector.
+    """
+
+    m: int
+    letters: tuple[tuple[int, int], ...]
+    whole: bool = False
+
+    @property
+    def dim(self) -> int:
+        """The dimension of the plane."""
+        return 2
+
+    @property
+    def value_dim(self) -> int:
+        """Columns of the initial state."""
+        return 2 if self.whole else 1
+
+    @cached_property
+    def _turn(self) -> int:
+        """N, the parts of a full turn by which angles are counted: lcm(4, 2m), so that half of 2π/m is a whole number of them."""
+        return lcm(4, 2 * self.m)
+
+    def _entries(self, angle: int, column: int = 0) -> Sparse:
+        """The column (cos, sin) of an angle in N-ths of a full turn."""
+        field = real_cyclotomic_field(self._turn)
+        entries = [(0, column, simplest(field.cos(angle))), (1, column, simplest(field.sin(angle)))]
+        return tuple((i, j, x) for i, j, x in entries if x != 0)
+
+    def factors(self) -> tuple[tuple[GHFactor, ...], ...]:
+        """The factors of each letter: one reflection for a reflection, and for a rotation that of the first axis before another."""
+        of = cache(self._factors)
+        return tuple(of(a % self.m, turn) for a, turn in self.letters)
+
+    def _factors(self, a: int, turn: int) -> tuple[GHFactor, ...]:
+        if turn > 0 and a == 0:
+            return ()
+        # the mirror of Ref(2πa/m) stands at half the angle, v a quarter of a turn further
+        v = {i: x for i, _, x in self._entries(a * self._turn // (2 * self.m) + self._turn // 4)}
+        mirror = gh_factor(2, v)
+        # the rotation is Ref(2πa/m) after Ref(0) = diag(1, -1)
+        return (mirror,) if turn < 0 else (gh_factor(2, {1: 1}), mirror)
+
+    def orbit(self) -> Orbit:
+        """The states reached from the initial one, breadth first, followed by their angles alone."""
+        m, step = self.m, self._turn // self.m
+        # state (a, s) is number a for s = 1, m + a for s = -1: the rotation or reflection by 2πa/m, or its first column
+        places = 2 * m if self.whole else m
+        angles = np.arange(places) % m
+        table = np.empty((len(self.letters), places), dtype=np.int64)
+        for x, (a, turn) in enumerate(self.letters):
+            # R(a) R(b) = R(a + b), R(a) S(b) = S(a + b), S(a) R(b) = S(a - b), S(a) S(b) = R(a - b)
+            after = (a + turn * angles) % m
+            turned = (np.arange(places) >= m) != (turn < 0)
+            table[x] = after + (m * turned if self.whole else 0)
+        reached = [0]
+        for points, _, _ in spanning_levels(table):
+            reached += points.tolist()
+        order = np.array(list(dict.fromkeys(reached)), dtype=np.int64)
+        position = np.full(places, -1, dtype=np.int64)
+        position[order] = np.arange(len(order))
+        codes = []
+        for place in order.tolist():
+            angle, quarter = place % m * step, self._turn // 4
+            second: Sparse = ()
+            if self.whole:
+                # the second column is a quarter of a turn further, in a reflection a quarter back
+                second = self._entries(angle + (quarter if place < m else -quarter), 1)
+            codes.append(tuple(sorted((*self._entries(angle), *second), key=lambda e: e[:2])))
+        return Orbit(codes, position[table[:, order]], (0,))
 
 
 def signed_permutation_factors(image: list[int], negative: list[int]) -> tuple[GHFactor, ...]:

@@ -228,7 +228,7 @@ def word_problem_by_name(name: str, product: Product, limits: Limits) -> Automat
     order = group_order(group_name)
     limits.check(name, order)
     if alphabet is None:
-        limits.check(name, order, order)
+        limits.check(name, order, order, f", or give fewer letters, such as {name}[generators]")
     group = group_by_name(group_name, max_elements=order)
     shown = name if product == "left" else f"{name} (right product)"
     tokens = re.fullmatch("in_([^_]*)_tokens", alphabet or "")

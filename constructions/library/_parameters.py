@@ -37,8 +37,8 @@ class Limits:
     states: int = 100_000
     transitions: int = 10_000_000
 
-    def check(self, name: str, states: int, letters: int = 1) -> None:
-        """`LimitError` with the figure and the option that raises the limit."""
+    def check(self, name: str, states: int, letters: int = 1, advice: str = "") -> None:
+        """`LimitError` with the figure and the option that raises the limit, and another way out."""
         if states > self.states:
             raise LimitError(
                 f"{name}: {figure(states)} states; the limit is {self.states:,} (raise it with `max_states`)"
@@ -46,7 +46,7 @@ class Limits:
         if states * letters > self.transitions:
             raise LimitError(
                 f"{name}: {figure(letters)} letters times {figure(states)} states; the limit is "
-                f"{self.transitions:,} transitions (raise it with `max_transitions`)"
+                f"{self.transitions:,} transitions (raise it with `max_transitions`){advice}"
             )
 
 

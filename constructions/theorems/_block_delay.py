@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import lcm
 
 from .._delay import Counter, CounterLayer, Factors, Vector, counter_head
-from ..algebra._cyclotomic import conductor_degree
+from ..algebra._cyclotomic import MAX_DENSE_DEGREE, conductor_degree
 from ..algebra._householder import gh_factor, orthogonal_factors, permutation_factors
 from ..algebra._matrices import matrix
 from ..algebra.groups._abelian import prime_powers
@@ -85,7 +85,9 @@ def choose_counter(
     `kind="auto"`: fewest layers, then integer.
     """
     power = 1 << (least - 1).bit_length()
-    fits = algebraic_degree(least, householders if kind != "two_layers" else 1) <= max_degree
+    fits = algebraic_degree(least, householders if kind != "two_layers" else 1) <= min(
+        max_degree, MAX_DENSE_DEGREE
+    )
     if kind == "auto":
         order = ["cycles", "rotation", "two_layers", "ripple"]
         if power <= 4:  # two scalar layers are no more than two layers of one reflection

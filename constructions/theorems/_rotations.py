@@ -16,7 +16,7 @@ from math import lcm
 
 import numpy as np
 
-from ..algebra._cyclotomic import Number, conductor_degree, real_cyclotomic_field
+from ..algebra._cyclotomic import MAX_DENSE_DEGREE, Number, conductor_degree, real_cyclotomic_field
 from ..algebra._matrices import Matrix, identity, matrix, product, scale_matrix
 from ..algebra.groups._abelian import CyclicFactor, cyclic_factors, prime_powers
 from ..algebra.groups._actions import (
@@ -25,11 +25,15 @@ from ..algebra.groups._actions import (
     TransitiveAction,
     block_systems,
     first_appearance,
+    generating_letters,
 )
-from ..algebra.groups._permutations import cycle_counts, cycle_lengths
+from ..algebra.groups._permutations import cycle_counts, cycle_lengths, orbits
 from ..automata._automaton import Indices
 from ..heads._candidates import MAX_DEGREE, HeadCandidate, HeadSearch, candidate_of_one_plan
-from ..heads._representations import MatrixPlan, SignedPermutationPlan, vector
+from ..heads._representations import HeadPlan, MatrixPlan, PlanePlan, SignedPermutationPlan, vector
+
+MAX_WHOLE_DEGREE = 100
+"""Degree of the number field up to which a cyclic group whose order is no prime power is tried in one head."""
 
 
 def rotation(k: int, m: int) -> Matrix:
@@ -56,7 +60,9 @@ def rotation_candidates(search: HeadSearch) -> list[HeadCandidate]:
     candidates = []
     for factor in cyclic_factors(letters):
         parts = prime_parts(factor)
-        for part in [*([factor] if len(parts) > 1 else []), *parts]:
+        # a large group that splits keeps its states farther apart in several heads
+        whole = len(parts) > 1 and conductor_degree(lcm(4, factor.order)) <= MAX_WHOLE_DEGREE
+        for part in [*([factor] if whole else []), *parts]:
             candidates += _rotations(part, labels, search.max_degree)
     return candidates
 
@@ -79,7 +85,7 @@ def list_skipped_fields(search: HeadSearch) -> list[str]:
     """A sentence for each cyclic quotient whose rotations lie in a field above `max_degree`."""
     factors = [] if search.abelian is None else cyclic_factors(search.abelian[0])
     orders = dict.fromkeys(power for factor in factors for power in prime_powers(factor.order))
-    degrees = {m: conductor_degree(lcm(4, m)) for m in orders}
+    degrees = {m: field_degree(m) for m in orders}
     return [
         f"rotations by multiples of 2π/{m} were left out: their number field has degree {degree:,}, the limit is "
         f"{search.max_degree} (raise it with `max_degree`)"
@@ -88,13 +94,23 @@ def list_skipped_fields(search: HeadSearch) -> list[str]:
     ]
 
 
+def field_degree(m: int) -> int:
+    """The degree of the number field of rotations by multiples of 2π/m and their factors (`PlanePlan` if it is high)."""
+    degree = conductor_degree(lcm(4, m))
+    return degree if degree <= MAX_DENSE_DEGREE else conductor_degree(lcm(4, 2 * m))
+
+
 def _rotations(part: CyclicFactor, labels: Indices, max_degree: int) -> list[HeadCandidate]:
     m = part.order
-    degree = conductor_degree(lcm(4, m))
+    degree = field_degree(m)
     if m in (2, 4) or degree > max_degree:
         return []  # Z_2 is a sign and Z_4 a negative 2-cycle: integers
     shifts = (np.arange(m) + part.letters[:, None]) % m
-    plan = MatrixPlan(tuple(rotation(int(w), m) for w in part.letters), vector(1, 0), lambda: shifts)
+    plan: HeadPlan
+    if degree > MAX_DENSE_DEGREE:
+        plan = PlanePlan(m, tuple((int(w), 1) for w in part.letters))
+    else:
+        plan = MatrixPlan(tuple(rotation(int(w), m) for w in part.letters), vector(1, 0), lambda: shifts)
     cost = 2 if part.letters.any() else 0
     name = f"rotations by multiples of 2π/{m}"
     return [candidate_of_one_plan("DP.T4", name, cost, degree, lambda: part.points[labels], plan)]
@@ -127,9 +143,11 @@ def _cycles(part: CyclicFactor, labels: Indices) -> list[HeadCandidate]:
 def dihedral_candidates(systems: list[BlockSystem], max_degree: int = MAX_DEGREE) -> list[HeadCandidate]:
     """D_m wherever the group acts on m ≥ 3 blocks as the symmetries of a polygon."""
     candidates = []
+    if systems and systems[0].action.size > MAX_TABLE:
+        systems = [*systems, *_pairs(systems[0].action)]
     for system in systems:
         m = system.count
-        if not system.action.regular or m < 3 or conductor_degree(lcm(4, m)) > max_degree:
+        if not system.action.regular or m < 3 or field_degree(m) > max_degree:
             continue
         polygon = _polygon_symmetries(system.letters)
         if polygon is not None:
@@ -137,11 +155,25 @@ def dihedral_candidates(systems: list[BlockSystem], max_degree: int = MAX_DEGREE
     return candidates
 
 
+def _pairs(action: TransitiveAction) -> list[BlockSystem]:
+    """The block system by a letter s of order 2 that is not central: cosets of {1, s}, for groups too large to list them all."""
+    if not action.regular:
+        return []
+    generators = generating_letters(action)
+    for x, image in enumerate(action.letters):
+        s = int(image[0])
+        central = (image[action.letters[generators, 0]] == action.letters[generators][:, s]).all()
+        if s and image[s] == 0 and not central:
+            return [
+                BlockSystem(action, first_appearance(orbits(action.right(int(action.letters[x, 0]))[None])))
+            ]
+    return []
+
+
 def _dihedral_candidate(
     system: BlockSystem, symmetries: list[tuple[int, int]], neighbour: int
 ) -> HeadCandidate:
     m = system.count
-    matrices = tuple(rotation(a, m) if turn == 1 else reflection(a, m) for a, turn in symmetries)
     cost = max(1 if turn < 0 else 2 if a else 0 for a, turn in symmetries)
     name = f"rotations and reflections of the {m}-gon"
 
@@ -149,8 +181,13 @@ def _dihedral_candidate(
         # two corners side by side tell all symmetries apart, opposite ones do not
         return first_appearance(system.mark(0) * m + system.mark(neighbour))
 
-    degree = conductor_degree(lcm(4, m))
-    plan = MatrixPlan(matrices, identity(2), lambda: system.action.quotient(classes()))
+    degree = field_degree(m)
+    plan: HeadPlan
+    if degree > MAX_DENSE_DEGREE:
+        plan = PlanePlan(m, tuple(symmetries), whole=True)
+    else:
+        matrices = tuple(rotation(a, m) if turn == 1 else reflection(a, m) for a, turn in symmetries)
+        plan = MatrixPlan(matrices, identity(2), lambda: system.action.quotient(classes()))
     return candidate_of_one_plan("DP.T4", name, cost, degree, classes, plan)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ...foundation._errors import LimitError
 from .._realisation import Sparse, Transition
-from ..algebra._cyclotomic import conductor_degree, real_cyclotomic_field
+from ..algebra._cyclotomic import MAX_DENSE_DEGREE, conductor_degree, real_cyclotomic_field
 from ..algebra._householder import gh_factor
 from ..algebra._matrices import divide
 from ..algebra.groups._abelian import abelianise, cyclic_factors
@@ -37,6 +37,9 @@ def mirrors(m: int, max_degree: int) -> Callable[[int], Transition]:
     """Of k: Ref(kπ/m) = [[cos, sin], [sin, -cos]], one reflection, with numbers of Q(2cos 2π/N), N = lcm(4, 2m)."""
     conductor = 4 * m if m % 2 else 2 * m
     degree = conductor_degree(conductor)
+    if degree > MAX_DENSE_DEGREE:
+        conductor = 4 * m  # with sums of cosines the vectors have norm 1, at half the angle
+        degree = conductor_degree(conductor)
     if degree > max_degree:
         raise LimitError(
             f"reflections at multiples of π/{m} need a number field of degree {degree:,}; the limit is {max_degree}: "
@@ -49,6 +52,9 @@ def mirrors(m: int, max_degree: int) -> Callable[[int], Transition]:
         k %= 2 * m
         if k == m:
             return Transition((gh_factor(2, {0: 1}),))
+        if degree > MAX_DENSE_DEGREE:
+            # the mirror stands at kπ/(2m), and v a quarter of a turn further
+            return Transition((gh_factor(2, {0: -field.sin(k), 1: field.cos(k)}),))
         c, s = field.cos(k * step), field.sin(k * step)
         v = {0: -s, 1: 1 + c}
         return Transition((gh_factor(divide(2, v[0] * v[0] + v[1] * v[1]), v),))

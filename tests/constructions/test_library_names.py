@@ -138,7 +138,7 @@ def test_mistakes_in_numbers_and_alphabets(name: str, parts: list[str]) -> None:
         ("S500", ["more than 10^15 states"]),
         ("A30", ["more than 10^15 states"]),
         ("Z2^60", ["more than 10^15 states"]),
-        ("S8", ["40,320 letters times 40,320 states", "`max_transitions`"]),
+        ("S8", ["40,320 letters times 40,320 states", "`max_transitions`", "S8[generators]"]),
         ("S8[involutions]", ["763 letters times 40,320 states"]),
         ("S7[in_2_tokens]", ["5,041 letters"]),
         ("mod:200000", ["200,000 states"]),

@@ -40,8 +40,8 @@ MUTATIONS = [
     ),
     Mutation(
         CHECKER + "table:check_decode",
-        "seen[after] == row[state],",
-        "True,",
+        "states[r] != row[state]",
+        "False",
         "a code may lie over another state than the letter leads to",
     ),
     Mutation(
@@ -76,8 +76,8 @@ MUTATIONS = [
     ),
     Mutation(
         CHECKER + "covering:below",
-        "[moves[entered][heads[entered].actions[letter]][points[entered]]]",
-        "[points[entered]]",
+        "[children[T][p] for p in moves[entered][transition]]",
+        "children[T]",
         "the chain after a letter goes on by the old point",
     ),
     Mutation(

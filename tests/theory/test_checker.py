@@ -288,7 +288,11 @@ def test_many_heads_over_large_fields_are_refused_in_time() -> None:
     """Each has an irrational number, so that its field is needed; the fields are all different."""
     right = document("parity")["layers"][0]["heads"][0]
     gate = {"factors": [], "gate": ["-1/2", "1/8"]}
-    heads = [{**right, "field": n, "transitions": [{"factors": []}, gate]} for n in range(1_999, 1_799, -1)]
+    heads = [
+        {**right, "field": n, "transitions": [{"factors": []}, gate]}
+        for n in range(1_999, 1_799, -1)
+        if n % 4
+    ]
     begun = time.process_time()
     with pytest.raises(Invalid, match="units of work"):
         table.check(replaced(document("parity"), ("layers", 0, "heads"), heads))

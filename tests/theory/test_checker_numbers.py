@@ -21,13 +21,13 @@ from mirrormata.constructions.algebra._cyclotomic import (
 from mirrormata.constructions.certificates._parts import number_json
 from mirrormata.tests.theory.certified import ROUNDED, document
 from mirrormata.theory.checker import horizon, table
+from mirrormata.theory.checker._cyclotomic import cyclotomic
 from mirrormata.theory.checker._exact import (
     Element,
     Field,
     Invalid,
     Number,
     bounds,
-    cyclotomic,
     integer,
     number,
     show_value,

@@ -8,9 +8,12 @@ large one can ask for grows with the file alone. On the machine of 2025 on which
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
-from ._exact import Field, need
+from ._cosines import CosineField
+from ._cyclotomic import degree_of
+from ._exact import MAX_DENSE_DEGREE, Field, need
 
 MAX_WORK = 200_000_000
 WORK_PER_ENTRY = 50_000
@@ -35,21 +38,22 @@ class Budget:
     def field(self, conductor: int) -> Field:
         """Q(2cos(2π/N))."""
         if conductor not in self.fields:
-            self.spend(conductor**2)  # for its minimal polynomial
-            self.fields[conductor] = Field(conductor, self.spend)
+            degree = degree_of(conductor)
+            if conductor % 4 == 0 and degree > MAX_DENSE_DEGREE:
+                self.fields[conductor] = CosineField(conductor, degree, self.spend)
+            else:
+                self.spend(conductor**2)  # for its minimal polynomial
+                self.fields[conductor] = Field(conductor, self.spend)
         return self.fields[conductor]
 
 
 def entries(document: Any) -> int:
     """How many numbers, texts and other values stand in a JSON document, itself one of them if it is no list or object."""
-    # invariant: count + entries still in `waiting` is the answer
-    count, waiting = 0, [document]
-    while waiting:
-        part = waiting.pop()
-        if type(part) is list:
-            waiting += part
-        elif type(part) is dict:
-            waiting += part.values()
-        else:
-            count += 1
+    # level by level: what is neither list nor object counts, and what is has its entries on the next level
+    count, level = 0, [document]
+    while level:
+        lists = [part for part in level if type(part) is list]
+        objects = [part for part in level if type(part) is dict]
+        count += len(level) - len(lists) - len(objects)
+        level = list(chain.from_iterable([*lists, *(part.values() for part in objects)]))
     return count

@@ -11,15 +11,18 @@ and so must be what the last read-out names.
 
 from __future__ import annotations
 
-from itertools import product
+from collections.abc import Iterable, Iterator
+from itertools import product, repeat
 from math import prod
 from typing import Any
 
-from ._exact import array, integer, need
-from ._head import Head, Sparse, canonical
+from ._exact import Invalid, array, integer, need
+from ._head import Head, Sparse
+from ._labels import canonical
 from ._layers import Wired
 
 Node = tuple[int, int, list[int]]  # layer, head, children; a state q is (number of layers, q, [])
+Case = tuple[int, int, int, int]  # layer's letter, node P before, automaton's letter x, node T after
 LARGEST_LABEL = 8
 MAX_TRIED = 20_000_000  # points of heads tried, over all situations of a layer
 
@@ -32,8 +35,8 @@ def check_covering(data: Any, decode: Any, wired: Wired, delta: list[list[int]],
         [point_moves(head, table) for head, table in zip(heads, images, strict=True)]
         for heads, images in zip(wired.layers, wired.images, strict=True)
     ]
-    # (layer's letter, node P before, automaton's letter x, node T after); both chains begin at node 0
-    current = {(x, 0, x, 0) for x in range(len(delta))}
+    # both chains begin at node 0
+    current = [(x, 0, x, 0) for x in range(len(delta))]
     count = 0
     for i, heads in enumerate(wired.layers):
         count += len(current)
@@ -57,33 +60,74 @@ def below(
     wired: Wired,
     moves: list[list[list[int]]],
     nodes: list[Node],
-    current: set[tuple[int, int, int, int]],
-) -> set[tuple[int, int, int, int]]:
-    """All situations on the next layer."""
-    heads = wired.layers[i]
-    after: set[tuple[int, int, int, int]] = set()
+    current: list[Case],
+) -> list[Case]:
+    """All situations on the next layer, each once."""
+    heads, reads, rows = wired.layers[i], wired.reads[i], wired.next[i]
+    # (P, x, T) by the letter that comes with it, which as a rule is one; further ones of a letter in `more`
+    one: dict[int, tuple[int, int, int]] = {}
+    more: set[Case] = set()
+    # the head of this layer that each node meets, -1 for none
+    met_by = [h if layer == i else -1 for layer, h, _ in nodes]
+    children = [node[2] for node in nodes]
+    # for the heads that matter and those of them that are read: see `Choices`
+    made: dict[tuple[int, ...], Choices] = {}
+    # below node T, by its number and the transition: where the chain after goes from each old point
+    landings: dict[tuple[int, int], list[int]] = {}
     tried = 0
     for letter, P, x, T in current:
-        met = nodes[P][1] if nodes[P][0] == i else -1
-        entered = nodes[T][1] if nodes[T][0] == i else -1
+        met, entered, following = met_by[P], met_by[T], rows[letter]
         # the next situation depends on these heads alone
-        matter = sorted({*wired.reads[i][letter], met, entered} - {-1})
-        points = [0] * len(heads)
-        tried += prod(heads[h].points for h in matter)
-        need(tried <= MAX_TRIED, f"layers[{i}]: more than {MAX_TRIED:,} points to try")
-        for choice in product(*(range(heads[h].points) for h in matter)):
-            for h, p in zip(matter, choice, strict=True):
-                points[h] = p
-            column = wired.column(i, letter, points)
-            following = wired.next[i][letter][column]
-            need(following is not None, f"layers[{i}].next[{letter}][{column}]: it is null, but it occurs")
-            # the chain before goes on by the old point, the chain after by the point that the letter makes of it
-            old = P if met < 0 else nodes[P][2][points[met]]
-            new = T
-            if entered >= 0:
-                new = nodes[T][2][moves[entered][heads[entered].actions[letter]][points[entered]]]
-            after.add((following, old, x, new))
-    return after
+        key = (met, entered, *reads[letter])
+        choices = made.get(key)
+        if choices is None:
+            choices = made[key] = Choices(i, heads, key, MAX_TRIED - tried)
+        tried += choices.count
+        # the chain before goes on by the old point, the chain after by the point that the letter makes of it
+        old: Iterable[int] = children[P] if met >= 0 else repeat(P)
+        new: Iterable[int] = repeat(T)
+        if entered >= 0:
+            transition = heads[entered].actions[letter]
+            new = landings.get((T, transition), ())
+            if not new:
+                new = landings[T, transition] = [children[T][p] for p in moves[entered][transition]]
+        if not choices.in_order:
+            following = [following[c] for c in choices.columns]
+            old = [children[P][p] for p in choices.points[met]] if met >= 0 else old
+            new = [landings[T, transition][p] for p in choices.points[entered]] if entered >= 0 else new
+        chains = list(zip(old, repeat(x, len(following)), new))  # noqa: B905 (what is repeated may have no end)
+        if list(map(one.get, following)) == chains:
+            continue
+        for c, (y, chain) in enumerate(zip(following, chains, strict=True)):
+            if y is None:
+                raise Invalid(f"layers[{i}].next[{letter}][{choices.columns[c]}]: it is null, but it occurs")
+            if one.setdefault(y, chain) != chain:
+                more.add((y, *chain))
+    need(tried <= MAX_TRIED, f"layers[{i}]: more than {MAX_TRIED:,} points to try")
+    return [*((y, *chain) for y, chain in one.items()), *more]
+
+
+class Choices:
+    """All choices of points of the heads that matter to a situation: of each head its point, and the column that is read.
+
+    `key`: the head that the chain before meets and the one that the chain after meets, -1 for none, then the heads read.
+    """
+
+    def __init__(self, i: int, heads: list[Head], key: tuple[int, ...], most: int) -> None:
+        matter = sorted({*key} - {-1})
+        sizes = [heads[h].points for h in matter]
+        self.count = prod(sizes)
+        need(self.count <= most, f"layers[{i}]: more than {MAX_TRIED:,} points to try")
+        choices = list(product(*map(range, sizes)))
+        self.points = dict(zip(matter, zip(*choices, strict=True), strict=True))
+        # mixed radix as in `Wired.column`: the first head read counts most
+        self.columns = [0] * self.count
+        for h in key[2:]:
+            self.columns = [
+                c * heads[h].points + p for c, p in zip(self.columns, self.points[h], strict=True)
+            ]
+        # a single head that is read: then points and columns are 0, 1, 2, ...
+        self.in_order = len(matter) == 1 and len(key) == 3
 
 
 def read_nodes(data: Any, wired: Wired, n: int) -> list[Node]:
@@ -158,11 +202,14 @@ def first_free(taken: set[Sparse]) -> Sparse:
 def check_idle(i: int, heads: list[Head], entered: set[tuple[int, int]]) -> None:
     """Heads that the chain after a letter does not enter must keep their state: what they did would be idle."""
     for h, head in enumerate(heads):
+        # the identity: no factors, nothing added, gate 1
+        keeps = [
+            not t["factors"] and not t["additive"] and t["gate"] == 1 and "matrix" not in t
+            for t in head.transitions
+        ]
         for letter, met in entered:
-            t = head.transitions[head.actions[letter]]
-            # the identity: no factors, nothing added, gate 1
-            keeps = not t["factors"] and not t["additive"] and t["gate"] == 1 and "matrix" not in t
-            need(keeps or met == h, f"layers[{i}].heads[{h}].actions[{letter}]: it must be the identity")
+            if met != h and not keeps[head.actions[letter]]:
+                raise Invalid(f"layers[{i}].heads[{h}].actions[{letter}]: it must be the identity")
 
 
 def check_moves(
@@ -172,29 +219,50 @@ def check_moves(
     nodes: list[Node],
     states: list[int],
     delta: list[list[int]],
-    current: set[tuple[int, int, int, int]],
+    current: list[Case],
 ) -> None:
     """A letter that maps P's states onto T's permutes the head that T meets, any other resets it.
 
     A reset leads to the first child of T that holds the image of P's states: where children overlap, others would
     do as well.
     """
+    # for each head and transition: whether it is a permutation, and the one point that it leads to, -2 for several
+    permutes = [[len(set(move)) == len(move) for move in table] for table in moves]
+    target = [[move[0] if len(set(move)) == 1 else -2 for move in table] for table in moves]
     images: dict[tuple[int, int], int] = {}
+    firsts: dict[tuple[int, int], int] = {}
     for letter, P, x, T in current:
-        if nodes[T][0] != i:
+        layer, h, children = nodes[T]
+        if layer != i:
             continue
-        if (P, x) not in images:
-            # the image of P's states under x, as a bit set; each image of a state counts once
-            images[P, x] = sum({1 << after for q, after in enumerate(delta[x]) if states[P] >> q & 1})
-        image, h = images[P, x], nodes[T][1]
-        move, where = moves[h][heads[h].actions[letter]], f"layers[{i}].heads[{h}].actions[{letter}]"
+        image = images.get((P, x))
+        if image is None:
+            # the image of P's states under x, as a bit set
+            image, row = 0, delta[x]
+            for q in members(states[P]):
+                image |= 1 << row[q]
+            images[P, x] = image
+        transition = heads[h].actions[letter]
         # T's states are all reached, so the points below T are exchanged
         if image == states[T]:
-            need(len(set(move)) == len(move), f"{where}: it must be a permutation")
-        else:
+            if not permutes[h][transition]:
+                raise Invalid(f"layers[{i}].heads[{h}].actions[{letter}]: it must be a permutation")
+            continue
+        first = firsts.get((T, image))
+        if first is None:
             # the first child whose states include the image
-            first = next((p for p, child in enumerate(nodes[T][2]) if not image & ~states[child]), -1)
-            need(all(p == first for p in move), f"{where}: it must be the reset to point {first}")
+            first = next((p for p, child in enumerate(children) if not image & ~states[child]), -1)
+            firsts[T, image] = first
+        if target[h][transition] != first:
+            raise Invalid(f"layers[{i}].heads[{h}].actions[{letter}]: it must be the reset to point {first}")
+
+
+def members(states: int) -> Iterator[int]:
+    """The states of a bit set."""
+    while states:
+        least = states & -states
+        yield least.bit_length() - 1
+        states ^= least
 
 
 def states_below(nodes: list[Node], depth: int) -> list[int]:

@@ -12,7 +12,10 @@ from functools import cached_property
 from math import gcd, lcm
 from typing import Any, TypeAlias
 
-MAX_CONDUCTOR = 2_000
+from ._cyclotomic import cyclotomic
+
+MAX_CONDUCTOR = 40_000
+MAX_DENSE_DEGREE = 40  # of fields whose numbers are polynomials in θ; those of others are in `_cosines.py`
 MAX_DIGITS = 4_000
 MAX_BITS = 2**19  # bits to which θ is computed, times the degree of its field
 
@@ -105,6 +108,24 @@ class Field:
             power = [c - power[-1] * m for c, m in zip([0, *power[:-1]], self.modulus, strict=False)]
         return powers
 
+    def cosine_of(self, k: int) -> Number:
+        """cos(2πk/N)."""
+        twice = self.chebyshev
+        while len(twice) <= k:
+            # C_k = θ C_{k-1} - C_{k-2}; θ times a reduced polynomial needs one subtraction of the modulus
+            self.spend(self.degree, twice[-1][0].bit_length())
+            shifted, last = [0, *twice[-1][:-1]], twice[-1][-1]
+            twice.append(
+                [c - last * m - d for c, m, d in zip(shifted, self.modulus, twice[-2], strict=False)]
+            )
+        return self.element(2, twice[k])
+
+    @cached_property
+    def chebyshev(self) -> list[list[int]]:
+        """2cos(2πk/N) for k = 0, 1 and so far as they were needed, as polynomials in θ."""
+        rest = [0] * (self.degree - 1)
+        return [[2, *rest], [0, 1, *rest[1:]] if rest else [-self.modulus[0]]]
+
     def theta(self, bits: int) -> int:
         """The integer m with m/2^bits ≤ θ < (m+1)/2^bits, where the degree is above 1 (N = 5 or N ≥ 7)."""
         if bits in self.thetas:
@@ -126,6 +147,22 @@ class Field:
         self.thetas[bits] = low
         return low
 
+    def read(self, x: Any, where: str) -> Number:
+        """Parse a list of at least two coefficients of 1, θ, θ², ..."""
+        if type(x) is not list or not 2 <= len(x) <= self.degree:
+            raise Invalid(f"{where}: {show_value(x)} is not a number of the field")
+        need(list not in map(type, x), f"{where}: a coefficient is a list")
+        found = [number(c, self, where) for c in x]
+        parts = [Fraction(c) for c in found if not isinstance(c, Element)]  # none is, as none is a list
+        # trailing coefficients of zero are left out, so that each number has one form
+        need(parts[-1] != 0, f"{where}: the last coefficient is zero")
+        parts += [Fraction(0)] * (self.degree - len(parts))
+        common = 1
+        for c in parts:
+            common = lcm(common, c.denominator)
+            self.spend(1, common.bit_length())
+        return self.element(common, [int(c * common) for c in parts])
+
     def element(self, denominator: int, coefficients: list[int]) -> Number:
         """The number Σ c_i θ^i / denominator, as int or Fraction where it is rational."""
         divisor = gcd(denominator, *coefficients)
@@ -143,7 +180,7 @@ class Element:
 
     def __init__(self, field: Field, denominator: int, coefficients: tuple[int, ...]) -> None:
         self.field, self.denominator, self.coefficients = field, denominator, coefficients
-        self.key = (denominator, coefficients)
+        self.key: tuple[int, tuple[Any, ...]] = (denominator, coefficients)
         self.bits = denominator.bit_length() + max(map(int.bit_length, coefficients))
 
     def __hash__(self) -> int:
@@ -219,6 +256,11 @@ class Element:
 Number: TypeAlias = int | Fraction | Element
 
 
+def key_of(x: Number) -> Any:
+    """Hashable, and equal for numbers that are written alike."""
+    return x.key if isinstance(x, Element) else Fraction(x)
+
+
 def bits_of(x: Number) -> int:
     """The bits of a number: of its denominator and its largest coefficient."""
     if isinstance(x, Element):
@@ -241,27 +283,8 @@ def sign(x: Number) -> int:
         bits *= 2
 
 
-def cyclotomic(n: int) -> list[int]:
-    """Coefficients of Φ_n, n > 1, constant first: the power series of Π (1 - x^(n/d))^μ(d) over d | n."""
-    signs = [(1, 1)]  # the squarefree d with μ(d)
-    for p in range(2, n + 1):
-        if n % p == 0 and all(p % q for q in range(2, p)):
-            # a squarefree d gets each new prime or does not, and μ changes its sign with it
-            signs += [(d * p, -mu) for d, mu in signs]
-    result = [1] + [0] * n
-    for d, mu in signs:
-        step = n // d
-        # times 1 - x^step from the top, where lower coefficients are still old; divided by it from below
-        for i in range(n, step - 1, -1) if mu > 0 else range(step, n + 1):
-            result[i] -= mu * result[i - step]
-    # the power series ends with the degree of Φ_n
-    while not result[-1]:
-        result.pop()
-    return result
-
-
 def number(x: Any, field: Field, where: str) -> Number:
-    """Parse an integer, "p/q" in lowest terms, or a list of at least two coefficients of 1, θ, θ², ..."""
+    """Parse an integer, "p/q" in lowest terms, or the list that stands for an irrational number of the field."""
     if type(x) is int:
         return x
     if type(x) is str:
@@ -272,18 +295,4 @@ def number(x: Any, field: Field, where: str) -> Number:
         p, q = (int(part) for part in x.split("/"))
         need(q > 1 and gcd(p, q) == 1, f"{where}: {show_value(x)} is not in lowest terms")
         return Fraction(p, q)
-    if type(x) is not list or not 2 <= len(x) <= field.degree:
-        raise Invalid(f"{where}: {show_value(x)} is not a number of the field")
-    parts = []
-    for c in x:
-        need(type(c) is not list, f"{where}: a coefficient is a list")
-        part = number(c, field, where)
-        parts.append(Fraction(part) if not isinstance(part, Element) else Fraction(0))
-    # trailing coefficients of zero are left out, so that each number has one form
-    need(parts[-1] != 0, f"{where}: the last coefficient is zero")
-    parts += [Fraction(0)] * (field.degree - len(parts))
-    common = 1
-    for c in parts:
-        common = lcm(common, c.denominator)
-        field.spend(1, common.bit_length())
-    return field.element(common, [int(c * common) for c in parts])
+    return field.read(x, where)

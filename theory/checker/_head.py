@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cached_property
 from math import gcd
 from typing import Any, TypeAlias
 
 from ._budget import Budget
+from ._cosines import CosineField
 from ._exact import MAX_CONDUCTOR, Number, array, bits_of, integer, need, number, record, sign
+from ._labels import canonical
+from ._plane import Plane
 
 BIG = 2**62
 PRODUCT = 10  # units of work for a product of two numbers that is added to a third
 Sparse: TypeAlias = tuple[tuple[int, int, Number], ...]
 Rows: TypeAlias = list[dict[int, Number]]
-
-
-def canonical(numbers: list[Any], where: str) -> int:
-    """How many kinds there are; `Invalid` unless they are numbered 0, 1, ... in the order of their first appearance."""
-    kinds = 0
-    for x in numbers:
-        kinds = max(kinds, integer(x, 0, kinds, where) + 1)
-    return kinds
 
 
 class Head:
@@ -43,6 +39,7 @@ class Head:
         self.used: set[int] = set()
         self.copies = False
         self.numbers: list[Number] = []
+        self.factors: dict[str, tuple[Number, Sparse, Sparse]] = {}  # those read, by their text
         raw = array(data["codes"], f"{where}.codes")
         self.codes = [self.entries(c, self.value_dim, f"{where}.codes[{i}]") for i, c in enumerate(raw)]
         self.points = len(self.codes)
@@ -122,7 +119,11 @@ class Head:
         if "matrix" in data:
             result["matrix"] = self.entries(data["matrix"], self.dim, f"{where}.matrix")
         for i, factor in enumerate(array(data.get("factors", []), where)):
-            result["factors"].append(self.factor(factor, f"{where}.factors[{i}]"))
+            # many transitions share factors: what is written alike is read once
+            text = repr(factor)
+            if text not in self.factors:
+                self.factors[text] = self.factor(factor, f"{where}.factors[{i}]")
+            result["factors"].append(self.factors[text])
         return result
 
     def factor(self, data: Any, where: str) -> tuple[Number, Sparse, Sparse]:
@@ -142,12 +143,20 @@ class Head:
             need(len(read) == 1, f"{where}: the mask is one of the vector's two rows")
             self.copies = True
             return beta, v, read
-        # each line of vectors has one form: integers without a common divisor, or 1 in front
+        # each line of vectors has one form: integers without a common divisor, or 1 in front, or norm 1 for sums of cosines
         whole = [x for _, _, x in v if isinstance(x, int)]
         if len(whole) == len(v):
             need(
                 whole[0] > 0 and gcd(*whole) == 1,
                 f"{where}: the vector is not primitive with a positive start",
+            )
+        elif isinstance(self.field, CosineField):
+            need(
+                sign(v[0][2]) > 0 and sum((x * x for _, _, x in v), start=0) == 1,
+                f"{where}: the vector does not have norm 1 and a positive start",
+            )
+            need(
+                not self.field.proportional([x for _, _, x in v]), f"{where}: write this vector with integers"
             )
         else:
             need(v[0][2] == 1, f"{where}: the vector does not start with 1")
@@ -191,6 +200,11 @@ class Head:
             # the bound counts numbers between the factors too,
             # so integer heads may not multiply factors into A
             A = self.matrix(transition)
+            if self.plane is not None and not transition["additive"]:
+                turned = self.plane.images(A)
+                if turned is not None:
+                    need(None not in turned, f"{where}: a code does not go to a code")
+                    return [after for after in turned if after is not None]
             terms: list[list[tuple[Number, dict[int, Number]]]] = [[] for _ in range(self.dim)]
             for i, k, a in A:
                 self.see([a])
@@ -220,6 +234,12 @@ class Head:
             # the claim: a code goes to a code, entry by entry
             images.append(self.index[key])
         return images
+
+    @cached_property
+    def plane(self) -> Plane | None:
+        """The codes by their angles, where the head is of dimension 2 over a field with sines."""
+        plane = self.dim == 2 and self.field.conductor % 4 == 0
+        return Plane(self.field, self.codes, self.value_dim) if plane else None
 
     def matrix(self, transition: dict[str, Any]) -> Sparse:
         """A of one letter: what its factors make of the identity."""
@@ -277,15 +297,3 @@ class Head:
         for seen in (sums, *parts):
             self.see(seen.values())
         return {c: s for c, s in sums.items() if s != 0}
-
-
-def decode_rows(data: Any, heads: list[Head], start: int, n: int) -> list[list[int]]:
-    """The joint codes `[state, code of each head]`, every index in range and the first over the start state."""
-    rows = array(data, "decode")
-    for row in rows:
-        array(row, "decode", 1 + len(heads))
-        integer(row[0], 0, n - 1, "decode")
-        for head, c in zip(heads, row[1:], strict=True):
-            integer(c, 0, len(head.codes) - 1, "decode")
-    need(rows and rows[0][0] == start, "decode: the first code is not the start's")
-    return rows

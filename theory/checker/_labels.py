@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ._exact import Invalid, array, need, record, show_value
+from ._exact import Invalid, array, integer, need, record, show_value
 
 
 def require_kind(document: Any, kind: str) -> None:
@@ -36,3 +36,13 @@ def read_labels(data: Any, texts: set[str], lists: set[str]) -> dict[str, Any]:
             need(name not in seen, f"labels.{key}: {show_value(name)} is listed twice")
             seen.add(name)
     return labels
+
+
+def canonical(numbers: list[Any], where: str) -> int:
+    """How many kinds there are; `Invalid` unless they are numbered 0, 1, ... in the order of their first appearance."""
+    kinds = 0
+    for x in numbers:
+        if type(x) is int and 0 <= x < kinds:
+            continue
+        kinds = integer(x, kinds, kinds, where) + 1
+    return kinds

@@ -8,11 +8,14 @@ new code of a head that is read must tell the point before.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from ._budget import Budget
-from ._exact import array, integer, need, record, sign
-from ._head import Head, canonical, decode_rows
+from ._exact import Invalid, array, integer, need, record, sign
+from ._head import Head
+from ._labels import canonical
 
 Situation = tuple[int, ...]
 
@@ -42,43 +45,56 @@ class Wired:
                 [tells_point(image, head.points) for image in table]
                 for head, table in zip(heads, images, strict=True)
             ]
-            for x, (read, row) in enumerate(zip(self.reads[i], self.next[i], strict=True)):
-                self.check_read(read, row, i, x, before)
+            self.check_reads(i, before)
             # below the last layer stands the automaton's state;
             # between layers letters are numbered as they appear
-            targets = [y for row in self.next[i] for y in row if y is not None]
+            targets = dict.fromkeys(chain.from_iterable(self.next[i]))
+            targets.pop(None, None)
             if i == len(data) - 1:
                 for y in targets:
                     integer(y, 0, states - 1, f"{where}.next")
             else:
-                letters = canonical(targets, f"{where}.next")
+                letters = canonical(list(targets), f"{where}.next")
 
-    def check_read(self, read: Any, row: Any, i: int, x: int, before: list[list[bool]]) -> None:
-        """One letter's read-out: heads in order, each of which tells its point before and matters."""
-        where, heads = f"layers[{i}].reads[{x}]", self.layers[i]
-        last = -1
-        for h in array(read, where):
+    def check_reads(self, i: int, before: list[list[bool]]) -> None:
+        """The read-out of each letter: heads in order, each of which tells its point before and matters."""
+        heads, reads, rows = self.layers[i], self.reads[i], self.next[i]
+        need(kinds_of(reads) <= {list}, f"layers[{i}].reads: an entry is not a list")
+        need(kinds_of(rows) <= {list}, f"layers[{i}].next: an entry is not a list")
+        need(kinds_of(chain.from_iterable(reads)) <= {int}, f"layers[{i}].reads: a head is not an integer")
+        kinds = kinds_of(chain.from_iterable(rows))
+        need(kinds <= {int, type(None)}, f"layers[{i}].next: an entry is neither an integer nor null")
+        # for each tuple of heads met: the length of a row, and the stride and the points of each head
+        shapes: dict[Situation, tuple[int, list[tuple[int, int]]]] = {}
+        for x, (read, row) in enumerate(zip(reads, rows, strict=True)):
+            shape = shapes.get(tuple(read))
+            if shape is None:
+                shape = shapes[tuple(read)] = self.shape(read, i, x)
+            size, strides = shape
+            for h in read:
+                if not before[h][heads[h].actions[x]]:
+                    raise Invalid(
+                        f"layers[{i}].reads[{x}]: head {h}'s new code does not tell the point before"
+                    )
+            if len(row) != size:
+                raise Invalid(f"layers[{i}].next[{x}]: {len(row)} entries, not {size}")
+            for stride, points in strides:
+                if not matters(row, stride, points):
+                    raise Invalid(f"layers[{i}].reads[{x}]: a head is read in vain")
+
+    def shape(self, read: list[int], i: int, x: int) -> tuple[int, list[tuple[int, int]]]:
+        """The length of a letter's row, and for each head read its stride and its points: mixed radix, the first head counting most."""
+        last, size = -1, 1
+        for h in read:
             # heads in ascending order, each once
-            last = integer(h, last + 1, len(heads) - 1, where)
-            need(
-                before[h][heads[h].actions[x]], f"{where}: head {h}'s new code does not tell the point before"
-            )
-        sizes = [heads[h].points for h in read]
-        size = 1
-        for s in sizes:
-            size *= s
-        for y in array(row, f"layers[{i}].next[{x}]", size):
-            need(y is None or type(y) is int, f"layers[{i}].next[{x}]: neither an integer nor null")
-        stride = size
-        for s in sizes:
-            stride //= s
-            # entries of the row that differ in this head's point alone, others held fixed
-            kinds = [
-                {y for y in row[block + r : block + s * stride : stride] if y is not None}
-                for block in range(0, size, s * stride)
-                for r in range(stride)
-            ]
-            need(any(len(kind) > 1 for kind in kinds), f"{where}: a head is read in vain")
+            last = integer(h, last + 1, len(self.layers[i]) - 1, f"layers[{i}].reads[{x}]")
+            size *= self.layers[i][h].points
+        stride, strides = size, []
+        for h in read:
+            points = self.layers[i][h].points
+            stride //= points
+            strides.append((stride, points))
+        return size, strides
 
     def column(self, i: int, x: int, points: list[int]) -> int:
         """Where a letter's row has the next letter, from the points before of all heads of the layer."""
@@ -87,6 +103,22 @@ class Wired:
         for h in self.reads[i][x]:
             column = column * self.layers[i][h].points + points[h]
         return column
+
+
+def kinds_of(values: Iterable[Any]) -> set[type]:
+    """The types of all values; no bool counts as an integer here."""
+    return set(map(type, values))
+
+
+def matters(row: list[Any], stride: int, points: int) -> bool:
+    """Do two entries of a row differ where one head's point alone does? `stride` entries apart, of so many points."""
+    if stride == 1 and len(row) == points:
+        return len(set(row) - {None}) > 1
+    return any(
+        len(set(row[block + r : block + stride * points : stride]) - {None}) > 1
+        for block in range(0, len(row), stride * points)
+        for r in range(stride)
+    )
 
 
 def tells_point(image: list[int], points: int) -> bool:
@@ -160,3 +192,15 @@ def joint_step(
         need(following is not None, f"layers[{i}].next[{x}][{column}]: it is null, but it occurs")
         x = following
     return tuple(after), x
+
+
+def decode_rows(data: Any, heads: list[Head], start: int, n: int) -> list[list[int]]:
+    """The joint codes `[state, code of each head]`, every index in range and the first over the start state."""
+    rows = array(data, "decode")
+    for row in rows:
+        array(row, "decode", 1 + len(heads))
+        integer(row[0], 0, n - 1, "decode")
+        for head, c in zip(heads, row[1:], strict=True):
+            integer(c, 0, len(head.codes) - 1, "decode")
+    need(rows and rows[0][0] == start, "decode: the first code is not the start's")
+    return rows

@@ -166,11 +166,17 @@ def extent(head: Head, images: list[list[int]]) -> tuple[Fraction, Fraction]:
 
 
 def head_horizon(
-    head: Head, start: int, radius: Fraction, margin: Fraction, load: Fraction, dtype: str
+    head: Head,
+    matrices: list[Sparse],
+    start: int,
+    radius: Fraction,
+    margin: Fraction,
+    load: Fraction,
+    dtype: str,
 ) -> int | None:
     """The horizon of one head in one dtype; None where nothing is rounded. `load`: (K + 1) S.
 
-    `start`: the code of H_0.
+    `matrices`: A of each transition; `start`: the code of H_0.
     """
     # all integers met are numbers of the dtype, so nothing is ever rounded
     if head.integer and head.bound <= FORMATS[dtype]:
@@ -182,7 +188,7 @@ def head_horizon(
         )
     precision, least, largest = FLOATS[dtype]
     # δ² of each letter, then δ
-    errors = [grid(rounding_errors(head.matrix(t), precision, least), up=True) for t in head.transitions]
+    errors = [grid(rounding_errors(A, precision, least), up=True) for A in matrices]
     delta = norm_up(max(errors, default=0))
     # E_0: the initial state is a code, rounded once
     first = norm_up(grid(rounding_errors(head.codes[start], precision, least), up=True))
@@ -206,10 +212,11 @@ def horizons(heads: list[Head], images: list[list[list[int]]], starts: list[int]
     # K = Σ n d and S = Σ (R + m)² over all heads
     load = (entries + 1) * sum(((r + m) ** 2 for r, m in extents), Fraction())
     result: dict[str, int | None] = {}
+    matrices = [[head.matrix(t) for t in head.transitions] for head in heads]
     for dtype in FLOATS:
         limits = [
-            head_horizon(h, start, r, m, load, dtype)
-            for h, start, (r, m) in zip(heads, starts, extents, strict=True)
+            head_horizon(h, A, start, r, m, load, dtype)
+            for h, A, start, (r, m) in zip(heads, matrices, starts, extents, strict=True)
         ]
         finite = [limit for limit in limits if limit is not None]
         result[dtype] = min(finite) if finite else None

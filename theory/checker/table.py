@@ -21,10 +21,10 @@ if not __package__:  # run alone: the files beside this one are found as the pac
 
 from ._budget import Budget
 from ._covering import check_covering
-from ._exact import array, integer, need, record, same, show_value, sign
-from ._head import Head, canonical, decode_rows
-from ._labels import read_labels, require_kind
-from ._layers import Wired, check_joint
+from ._exact import Invalid, array, integer, need, record, same, show_value, sign
+from ._head import Head
+from ._labels import canonical, read_labels, require_kind
+from ._layers import Wired, check_joint, decode_rows
 from ._program import run_alone
 
 FORMATS = {"fp64": 2**53, "fp32": 2**24, "fp16": 2**11, "bf16": 2**8, "fp8_e4m3": 2**4, "fp8_e5m2": 2**3}
@@ -112,14 +112,7 @@ def check_table(document: Any, *extra: str) -> tuple[list[Head], Images, str]:
         need(array(raw, "layers[0].heads"), "layers[0].heads: empty")
         layers = [[Head(h, k, f"layers[0].heads[{i}]", budget=budget) for i, h in enumerate(raw)]]
         images = [head.images() for head in layers[0]]
-        rows = check_decode(document["decode"], layers[0], images, machine.delta, machine.start, n)
-        # the row of each joint code; `check_decode` has proved that every image has one
-        place = {tuple(row[1:]): r for r, row in enumerate(rows)}
-        # landings[x][r]: the row that letter x leads to from row r
-        landings = [
-            [place[tuple(image[x][c] for image, c in zip(images, row[1:], strict=True))] for row in rows]
-            for x in range(k)
-        ]
+        rows, landings = check_decode(document["decode"], layers[0], images, machine.delta, machine.start, n)
         wanted = machine.outputs_after(landings, len(rows), [row[0] for row in rows])
         facts = f"{len(rows)} codes"
     need(same(document["outputs"], wanted), "outputs: not those of the automaton's states")
@@ -158,59 +151,44 @@ def check_summary(data: Any, layers: list[list[Head]], heads: list[Head]) -> Non
 
 def check_decode(
     data: Any, heads: list[Head], images: Images, delta: list[list[int]], start: int, n: int
-) -> list[list[int]]:
+) -> tuple[list[list[int]], list[list[int]]]:
     """The joint codes, breadth first from the start; each lies over one state, and all states have codes.
 
     After the codes reached from the start come, if states are left, those reached from the least state left, and
-    so on: the recurrence is then right from each of these.
+    so on: the recurrence is then right from each of these. Besides the rows, `landings[x][r]`: the row that letter x leads to
+    from row r.
     """
     rows = decode_rows(data, heads, start, n)
-    # the state that each joint code lies over, the states met, and the joint codes breadth first
-    seen: dict[tuple[int, ...], int] = {}
+    states = [row[0] for row in rows]
+    place = {tuple(row[1:]): r for r, row in enumerate(rows)}
+    need(len(place) == len(rows), "decode: two codes are equal")
+    columns = [[row[h + 1] for row in rows] for h in range(len(heads))]
+    # where each letter leads from each row, head by head and then all heads together
+    landings: list[list[Any]] = []
+    for x in range(len(delta)):
+        after = [map(image[x].__getitem__, column) for image, column in zip(images, columns, strict=True)]
+        landings.append(list(map(place.get, zip(*after, strict=True))))
     covered: set[int] = set()
-    order: list[tuple[int, ...]] = []
-    done = 0
-    # invariant: the first `done` codes are the first `done`
-    # rows, and every letter's image of each is in `seen`
-    while done < len(order) or len(order) < len(rows):
-        if done == len(order):  # a new seed
-            state, seed = rows[done][0], tuple(rows[done][1:])
+    # invariant: the first `met` rows are those met so far, breadth first, and every letter has been followed from those before `done`
+    met = 0
+    for done, state in enumerate(states):
+        if done == met:  # a new seed
             # the start's code comes first, then one over the least state that no code lies over yet
             least = start if not covered else next((q for q in range(n) if q not in covered), -1)
-            need(state == least and seed not in seen, f"decode[{done}]: not the seed that is due")
-            # H and -H do equally well, so each head's seed starts with a positive number
-            parts = [head.codes[c] for head, c in zip(heads, seed, strict=True) if head.codes[c]]
-            need(all(sign(part[0][2]) > 0 for part in parts), f"decode[{done}]: the seed starts negative")
-            for head, image, c in zip(heads, images, seed, strict=True):
-                whole = [x for _, _, x in head.codes[c] if type(x) is int]
-                # whether some letter leads to this code from another one, which then fixes its scale
-                written = any(after == c != p for row in image for p, after in enumerate(row))
-                free = (
-                    not written and len(whole) == len(head.codes[c]) > 0
-                )  # its scale follows from nothing else
-                need(not free or gcd(*whole) == 1, f"decode[{done}]: a seed that is not primitive")
-            # a code that letters reach needs no seed, and one head can tell the states that are left
-            need(
-                not covered or len(parts) == 1, f"decode[{done}]: a further seed is zero in all heads but one"
-            )
-            seen[seed] = state
-            order.append(seed)
-        code = order[done]
-        state = seen[code]
-        need(rows[done] == [state, *code], f"decode[{done}]: the code reached here is {[state, *code]}")
+            need(state == least, f"decode[{done}]: not the seed that is due")
+            check_seed(done, tuple(rows[done][1:]), heads, images, bool(covered))
+            met += 1
         covered.add(state)
         for x, row in enumerate(delta):
             # the claim for each letter: the joint code after x lies over the state after x
-            after = tuple(image[x][c] for image, c in zip(images, code, strict=True))
-            if after not in seen:
-                need(len(order) < len(rows), f"decode: a code reached by letter {x} is missing")
-                seen[after] = row[state]
-                order.append(after)
-            need(
-                seen[after] == row[state],
-                f"letter {x} takes decode[{done}] to state {seen[after]}, not {row[state]}",
-            )
-        done += 1
+            r = landings[x][done]
+            if r is None:
+                raise Invalid(f"decode: a code reached by letter {x} is missing")
+            if states[r] != row[state]:
+                raise Invalid(f"letter {x} takes decode[{done}] to state {states[r]}, not {row[state]}")
+            if r >= met:
+                need(r == met, f"decode[{r}]: the code reached here is another one")
+                met += 1
     need(len(covered) == n, "decode: a state has no code")
     # in each head codes are numbered in the order in which the rows first name them
     for h, head in enumerate(heads):
@@ -219,7 +197,23 @@ def check_decode(
             need(row[h + 1] <= new + 1, f"decode: codes of head {h} are not numbered as they appear")
             new = max(new, row[h + 1])
         need(new + 1 == len(head.codes), f"{head.where}: a code is never reached")
-    return rows
+    return rows, landings
+
+
+def check_seed(done: int, seed: tuple[int, ...], heads: list[Head], images: Images, further: bool) -> None:
+    """A joint code with which a search begins, in the one form that it can have."""
+    # H and -H do equally well, so each head's seed starts with a positive number
+    parts = [head.codes[c] for head, c in zip(heads, seed, strict=True) if head.codes[c]]
+    need(all(sign(part[0][2]) > 0 for part in parts), f"decode[{done}]: the seed starts negative")
+    for head, image, c in zip(heads, images, seed, strict=True):
+        whole = [x for _, _, x in head.codes[c] if type(x) is int]
+        # whether some letter leads to this code from another one, which then fixes its scale
+        written = any(after == c != p for row in image for p, after in enumerate(row))
+        # otherwise its scale follows from nothing else
+        free = not written and len(whole) == len(head.codes[c]) > 0
+        need(not free or gcd(*whole) == 1, f"decode[{done}]: a seed that is not primitive")
+    # a code that letters reach needs no seed, and one head can tell the states that are left
+    need(not further or len(parts) == 1, f"decode[{done}]: a further seed is zero in all heads but one")
 
 
 def check(document: Any) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...automata._automaton import Indices
-from ._actions import MAX_TABLE, TransitiveAction, first_appearance, subgroup
+from ._actions import MAX_TABLE, TransitiveAction, first_appearance, is_abelian, subgroup
 from ._permutations import orbits
 
 
@@ -43,9 +43,7 @@ def abelianise(action: TransitiveAction) -> tuple[Indices, Indices] | None:
         return None
     letters = action.letters
     points = letters[:, 0]
-    generators = _generating_letters(action)
-    products = letters[generators][:, points[generators]]
-    if (products == products.T).all():
+    if is_abelian(action):
         return letters, np.arange(action.size)
     if action.size > MAX_TABLE:
         return None
@@ -60,17 +58,6 @@ def abelianise(action: TransitiveAction) -> tuple[Indices, Indices] | None:
     if len(representatives) == 1:
         return None
     return labels[letters[:, representatives]], labels
-
-
-def _generating_letters(action: TransitiveAction) -> list[int]:
-    """A few letters that generate the group of a regular action: none lies in the subgroup of those before it."""
-    chosen: list[int] = []
-    subgroup_label = np.arange(action.size)
-    for x, point in enumerate(action.letters[:, 0].tolist()):
-        if subgroup_label[point] != 0:
-            chosen.append(x)
-            subgroup_label = orbits(action.letters[chosen])
-    return chosen
 
 
 def cyclic_factors(letters: Indices) -> list[CyclicFactor]:

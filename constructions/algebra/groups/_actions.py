@@ -174,6 +174,8 @@ def _list_group(natural: TransitiveAction, max_group: int) -> TransitiveAction |
 EXHAUSTIVE_PAIRS = 4_500
 SAMPLED_PAIRS = 200
 MAX_TABLE = 1_500
+MAX_LISTED_ABELIAN = 100
+"""Order of an abelian group up to which its smaller actions are listed."""
 MAX_SAMPLED_BLOCKS = 2_000
 
 
@@ -240,6 +242,9 @@ def block_systems(action: TransitiveAction) -> list[BlockSystem]:
     Args:
         action: a transitive action.
     """
+    if action.size > MAX_LISTED_ABELIAN and is_abelian(action):
+        # what a smaller action of an abelian group tells apart, cycles of its cyclic quotients tell apart with no more swaps
+        return [BlockSystem(action, np.arange(action.size))]
     if action.regular and action.size <= MAX_TABLE:
         partitions = _coset_partitions(action)
     elif action.regular:
@@ -258,6 +263,26 @@ def block_systems(action: TransitiveAction) -> list[BlockSystem]:
             key = system.labels.astype(np.int32).tobytes()
         systems.setdefault(key, system)
     return sorted(systems.values(), key=lambda s: s.count)
+
+
+def is_abelian(action: TransitiveAction) -> bool:
+    """Whether a regular action is that of an abelian group: any two of a few letters that generate it commute."""
+    if not action.regular:
+        return False
+    points, generators = action.letters[:, 0], generating_letters(action)
+    products = action.letters[generators][:, points[generators]]
+    return bool((products == products.T).all())
+
+
+def generating_letters(action: TransitiveAction) -> list[int]:
+    """A few letters that generate the group of a regular action: none lies in the subgroup of those before it."""
+    chosen: list[int] = []
+    subgroup_label = np.arange(action.size)
+    for x, point in enumerate(action.letters[:, 0].tolist()):
+        if subgroup_label[point] != 0:
+            chosen.append(x)
+            subgroup_label = orbits(action.letters[chosen])
+    return chosen
 
 
 def first_appearance(labels: Indices) -> Indices:

@@ -39,12 +39,25 @@ def cycle_lengths(permutation: Indices) -> list[int]:
 
 def cycle_counts(images: Indices) -> Indices:
     """Number of cycles of each permutation: int array `[perms, points]` to `[perms]`."""
-    least = np.broadcast_to(np.arange(images.shape[1]), images.shape).copy()
-    power = images
-    for _ in range(max(images.shape[1] - 1, 1).bit_length()):
-        least = np.minimum(least, np.take_along_axis(least, power, axis=1))
-        power = np.take_along_axis(power, power, axis=1)
-    return np.asarray((least == np.arange(images.shape[1])).sum(axis=1), dtype=np.int64)
+    count, n = images.shape
+    result = np.empty(count, dtype=np.int64)
+    # a few permutations at a time, one behind the other as one permutation of all their points, which then stay in the cache
+    some = max(1, CHUNK // max(n, 1))
+    for first in range(0, count, some):
+        rows = images[first : first + some]
+        power = (rows + n * np.arange(len(rows))[:, None]).reshape(-1)
+        points = np.arange(power.size)
+        # after the i-th step: the least of the 2^i points that follow
+        least = points
+        for _ in range(max(n - 1, 1).bit_length()):
+            least = np.minimum(least, least[power])
+            power = power[power]
+        result[first : first + some] = (least == points).reshape(len(rows), n).sum(axis=1)
+    return result
+
+
+CHUNK = 50_000
+"""Points of permutations whose cycles are counted together."""
 
 
 def monogenic_size(row: Indices) -> int:
