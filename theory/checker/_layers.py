@@ -3,11 +3,12 @@
 A layer's letter leads each head by one of its transitions. The next layer's letter (below the last layer: the
 automaton's state) depends on the letter and on the points of the heads that it reads, given as a table by their
 points *before* the token. It is a read-out of the new codes all the same, as it has to be: under each letter the
-new code of a head that is read must tell the point before.
+new codes of the heads that are read tell their points before, or at least the next letter.
 """
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 from ._budget import Budget
@@ -20,7 +21,10 @@ Situation = tuple[int, ...]
 class Wired:
     """The layers, read and checked for form; the codes of each head are proved closed under its transitions."""
 
-    def __init__(self, data: list[Any], letters: int, states: int, budget: Budget) -> None:
+    def __init__(
+        self, data: list[Any], letters: int, states: int, budget: Budget, cascade: bool = False
+    ) -> None:
+        self.cascade = cascade  # in a cascade each head that is read tells its point before
         self.layers: list[list[Head]] = []
         self.images: list[list[list[list[int]]]] = []  # layer, head, transition: the code after each code
         self.reads: list[list[list[int]]] = []  # layer, letter: the heads read
@@ -60,15 +64,17 @@ class Wired:
         for h in array(read, where):
             # heads in ascending order, each once
             last = integer(h, last + 1, len(heads) - 1, where)
-            need(
-                before[h][heads[h].actions[x]], f"{where}: head {h}'s new code does not tell the point before"
-            )
         sizes = [heads[h].points for h in read]
         size = 1
         for s in sizes:
             size *= s
         for y in array(row, f"layers[{i}].next[{x}]", size):
             need(y is None or type(y) is int, f"layers[{i}].next[{x}]: neither an integer nor null")
+        silent = [h for h in read if not before[h][heads[h].actions[x]]]
+        need(
+            not silent or (not self.cascade and self.is_told(read, row, i, x, sizes)),
+            f"{where}: head {silent[0] if silent else 0}'s new code does not tell the point before",
+        )
         stride = size
         for s in sizes:
             stride //= s
@@ -79,6 +85,18 @@ class Wired:
                 for r in range(stride)
             ]
             need(any(len(kind) > 1 for kind in kinds), f"{where}: a head is read in vain")
+
+    def is_told(self, read: list[int], row: list[Any], i: int, x: int, sizes: list[int]) -> bool:
+        """Whether points before that lead to the same new codes of all heads that are read have the same next letter."""
+        moves = [self.images[i][h][self.layers[i][h].actions[x]] for h in read]
+        told: dict[tuple[int, ...], int] = {}
+        # the columns in their order, the last head varying fastest; without pairs points are codes
+        for points, y in zip(product(*(range(size) for size in sizes)), row, strict=True):
+            if y is not None:
+                after = tuple(move[p] for move, p in zip(moves, points, strict=True))
+                if told.setdefault(after, y) != y:
+                    return False
+        return True
 
     def column(self, i: int, x: int, points: list[int]) -> int:
         """Where a letter's row has the next letter, from the points before of all heads of the layer."""
@@ -130,9 +148,15 @@ def check_joint(data: Any, wired: Wired, delta: list[list[int]], start: int, n: 
             need(seen[after] == row[state], f"letter {x} takes decode[{done}] over state {seen[after]}")
     need(len(order) == len(rows), "decode: a code is never reached")
     need({row[0] for row in rows} == set(range(n)), "decode: a state has no code")
-    for h, head in enumerate(heads):
-        kinds = canonical([row[h + 1] for row in rows], f"decode, head {h}")
-        need(kinds == len(head.codes), f"{head.where}: a code is never reached")
+    images = [image for layer in wired.images for image in layer]
+    for h, (head, image) in enumerate(zip(heads, images, strict=True)):
+        reached = canonical([row[h + 1] for row in rows], f"decode, head {h}")
+        # after the codes that rows name come those that the head alone would reach, in the order in which it does
+        for c in range(len(head.codes)):
+            need(c < reached, f"{head.where}: a code is never reached")
+            for move in image:
+                need(move[c] <= reached, f"{head.where}: codes are not numbered as they are reached")
+                reached = max(reached, move[c] + 1)
     # an entry of a read-out that no situation uses would prove nothing
     for i, table in enumerate(wired.next):
         for x, targets in enumerate(table):
