@@ -16,7 +16,7 @@ from ..automata._automaton import Indices
 from ._congruences import grow_congruence, join_partitions, merged_pair, number_classes
 from .groups._permutations import distinct_maps
 
-MAX_TRANSPORTS = 2_000
+MAX_TRANSPORTS = 500
 """Most pairs of a letter and a class whose labels are carried over."""
 
 

@@ -9,6 +9,7 @@ partial injections with a sink those that merge into one label, steps along a tr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
@@ -25,7 +26,7 @@ from ._single_layer import single_layer
 from .own_congruences import CongruenceSearch, follow_congruences
 from .own_lmi import StepTrees
 
-MAX_LABELS = 512
+MAX_LABELS = 128
 """Most labels of a component."""
 MAX_MAPS = 4_000
 """Most different maps of a component."""
@@ -35,8 +36,10 @@ MAX_TREES = 4
 """Most trees along which partial maps are extended."""
 MAX_STEPS = 2_000
 """Most steps of the search for these trees."""
-MAX_PARALLEL = 128
+MAX_PARALLEL = 64
 """Most labels of a component for which quotients side by side are sought."""
+MAX_PARALLEL_SEARCHES = 8
+"""Most components for which they are sought."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,69 +66,94 @@ class Component:
         return int(self.maps.shape[1])
 
 
-def quotient_component(automaton: Automaton, congruence: Indices, made: LRNN) -> Component:
-    """The quotient by a congruence, which reads the letter alone, as a component of the first layer.
-
-    Args:
-        automaton: the automaton.
-        congruence: int array `[states]`.
-        made: the one-layer LRNN of the quotient.
-    """
-    letters = np.repeat(np.arange(len(automaton.letters))[:, None], len(congruence), axis=1)
-    return Component(congruence, letters, made, 1, made.automaton.transitions)
-
-
-def rest_component(
-    problem: Problem, exactness: str, labels: Indices, above: Sequence[Component]
-) -> Component | None:
-    """The component that follows labels, below others; None where no extension of its maps was found that takes one layer.
+class Components:
+    """The search for components of an automaton, which remembers the one-layer LRNNs that it has found.
 
     Args:
         problem: the automaton and limits.
         exactness: `any`, or `integer` for integers only.
-        labels: int array `[states]`; with the states of the components above they have to determine the labels after each letter.
-        above: the components whose states may be read.
     """
-    transitions = problem.automaton.transitions
-    if int(labels.max()) >= MAX_LABELS:
-        return None
-    kept = list(above)
-    for component in reversed(above):
-        fewer = [c for c in kept if c is not component]
-        if partial_maps(transitions, labels, _keys(fewer, len(labels))) is not None:
-            kept = fewer
-    found = partial_maps(transitions, labels, _keys(kept, len(labels)))
-    if found is None or len(found[0]) > MAX_MAPS:
-        return None
-    partial, letters = found
-    start = int(labels[problem.automaton.start])
-    offers: list[tuple[LRNN, Indices]] = []
-    for total in extensions(partial):
-        automaton = Automaton(
-            tuple(range(total.shape[1])), tuple(range(len(total))), total, start,
-            object_array(range(total.shape[1])), f"{problem.automaton.name}, component of {total.shape[1]} states",
-        )  # fmt: skip
-        if len(automaton.reachable()) < total.shape[1]:
-            continue
-        made = _in_one_layer(Problem(automaton, problem.limits, problem.coordinates), exactness)
-        if made is not None and all(head.value_dim == 1 for head in made.all_heads):
-            offers.append((made, total))
-    if not offers:
-        return None
-    made, total = min(offers, key=lambda offer: (offer[0].work or 0, cost(offer[0])))
-    level = 1 + max((c.level for c in kept), default=0)
-    return Component(labels, letters, made, level, total)
 
+    def __init__(self, problem: Problem, exactness: str) -> None:
+        self.problem = problem
+        self.exactness = exactness
+        self.parallel_searches = 0
+        self._made: dict[tuple[bytes, int, int], LRNN | None] = {}
 
-def _in_one_layer(problem: Problem, exactness: str) -> LRNN | None:
-    found = single_layer(problem, exactness)
-    if found is None and len(problem.automaton.states) <= MAX_PARALLEL:
-        try:
-            search = CongruenceSearch(problem, exactness)
-            return follow_congruences(search, search.choose())
-        except (NotRealisableError, LimitError):
+    def quotient(self, congruence: Indices) -> Component | None:
+        """The quotient by a congruence, which reads the letter alone, in the first layer; None where it has no layer.
+
+        Args:
+            congruence: int array `[states]`.
+        """
+        automaton = self.problem.automaton
+        if int(congruence.max()) >= MAX_LABELS:
             return None
-    return found
+        first = np.unique(congruence, return_index=True)[1]
+        maps = congruence[automaton.transitions[:, first]]
+        made = self._in_one_layer(maps, int(congruence[automaton.start]), sides=False)
+        if made is None:
+            return None
+        letters = np.repeat(np.arange(len(automaton.letters))[:, None], len(congruence), axis=1)
+        return Component(congruence, letters, made, 1, maps)
+
+    def rest(self, labels: Indices, above: Sequence[Component]) -> Component | None:
+        """The component that follows labels, below others; None where no extension of its maps was found that takes one layer.
+
+        Args:
+            labels: int array `[states]`; with the states of the components above they have to determine the labels after each
+                letter.
+            above: the components whose states may be read.
+        """
+        transitions = self.problem.automaton.transitions
+        if int(labels.max()) >= MAX_LABELS:
+            return None
+        kept = list(above)
+        for component in reversed(above):
+            fewer = [c for c in kept if c is not component]
+            if partial_maps(transitions, labels, _keys(fewer, len(labels))) is not None:
+                kept = fewer
+        found = partial_maps(transitions, labels, _keys(kept, len(labels)))
+        if found is None or len(found[0]) > MAX_MAPS:
+            return None
+        partial, letters = found
+        start = int(labels[self.problem.automaton.start])
+        offers = [
+            (made, total)
+            for total in extensions(partial)
+            if (made := self._in_one_layer(total, start, sides=True)) is not None
+        ]
+        if not offers:
+            return None
+        made, total = min(offers, key=lambda offer: (offer[0].work or 0, cost(offer[0])))
+        return Component(labels, letters, made, 1 + max((c.level for c in kept), default=0), total)
+
+    def _in_one_layer(self, maps: Indices, start: int, sides: bool) -> LRNN | None:
+        """The one-layer LRNN of maps `[letters, states]`; `sides`: its quotients side by side may be one."""
+        key = (maps.tobytes(), len(maps), start)
+        if key not in self._made:
+            self._made[key] = self._realise(maps, start, sides)
+        return self._made[key]
+
+    def _realise(self, maps: Indices, start: int, sides: bool) -> LRNN | None:
+        size = maps.shape[1]
+        if size < 2:
+            return None
+        automaton = Automaton(
+            tuple(range(size)), tuple(range(len(maps))), maps, start, object_array(range(size)),
+            f"{self.problem.automaton.name}, {size} states",
+        )  # fmt: skip
+        problem = Problem(automaton, self.problem.limits, self.problem.coordinates)
+        if len(automaton.reachable()) < size:
+            return None
+        made = single_layer(problem, self.exactness)
+        if made is None and sides and size <= MAX_PARALLEL and self.parallel_searches < MAX_PARALLEL_SEARCHES:
+            with suppress(NotRealisableError, LimitError):
+                search = CongruenceSearch(problem, self.exactness)
+                self.parallel_searches += 1
+                made = follow_congruences(search, search.choose())
+        # what a head loses can be kept in one column only
+        return None if made is None or any(head.value_dim > 1 for head in made.all_heads) else made
 
 
 def _keys(components: Sequence[Component], states: int) -> Indices:

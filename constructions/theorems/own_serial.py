@@ -11,7 +11,7 @@ layer, it goes down to finer ones, one component at a time, and ends at the firs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 
@@ -27,7 +27,6 @@ from ..algebra._congruences import (
     minimal_congruences,
     number_classes,
     permutation_congruence,
-    quotient_automaton,
     refines,
     reset_congruence,
 )
@@ -35,19 +34,22 @@ from ..algebra._separations import separations
 from ..automata._automaton import Indices
 from ._construction import Build, Construction, Problem
 from ._in_series import in_series
-from ._rest import Component, quotient_component, rest_component, sizes_by_layer
-from ._single_layer import single_layer
+from ._rest import Component, Components, sizes_by_layer
 
-MAX_MINIMAL = 200
+MAX_MINIMAL = 2_000
 """Most minimal congruences with which the search goes on."""
-MAX_CLASSES = 512
-"""Most classes of a congruence whose quotient is tried as the first component."""
 MAX_CLOSING_STEPS = 500_000
 """Most steps of the closings of all pairs (pairs × letters × states) for which all congruences are listed."""
-MAX_CONGRUENCES_TRIED = 48
+MAX_GROWN = 12
+"""Most minimal congruences for which a maximal one is sought that does not contain them."""
+MAX_CONGRUENCES_TRIED = 32
 """Most congruences between which components are sought."""
-MAX_COMPONENTS = 400
+MAX_COMPONENTS = 200
 """Most pairs of congruences between which a component is sought."""
+MAX_GROWTH = 5_000_000
+"""Most images of pairs of states (letters × pairs), over all these pairs, in searches for components that are quotients."""
+MAX_ALTERNATIVES = 16
+"""Most of these pairs after the first with which the states are reached."""
 MAX_DEPTH = 8
 """Most components below each other."""
 
@@ -97,7 +99,8 @@ class SerialSearch:
             raise LimitError(
                 f"{self.name}: {len(self.minimal):,} minimal congruences of its states; the limit is {MAX_MINIMAL:,}"
             )
-        self.attempts = 0
+        self.components = Components(problem, exactness)
+        self.attempts = self.growth = 0
 
     def congruences(self) -> list[Indices]:
         """The proper congruences that are tried, those with the fewest classes first."""
@@ -111,10 +114,13 @@ class SerialSearch:
         yield from self.minimal
         yield reset_congruence(self.maps)
         yield permutation_congruence(self.maps)
-        pairs = np.array([merged_pair(c) for c in self.minimal], dtype=np.int64)
-        for i in range(min(len(pairs), MAX_CONGRUENCES_TRIED)):
-            yield grow_congruence(self.maps, self.minimal, pairs[i : i + 1])
         yield reduce(join_partitions, self.minimal)
+        pairs = np.array([merged_pair(c) for c in self.minimal], dtype=np.int64)
+        few = range(min(len(pairs), MAX_GROWN))
+        grown = [grow_congruence(self.maps, self.minimal, pairs[i : i + 1]) for i in few]
+        yield from grown
+        for congruence in grown:
+            yield from (join_partitions(congruence, self.minimal[i]) for i in few)
         letters, size = self.maps.shape
         if letters * size * size * (size - 1) // 2 <= MAX_CLOSING_STEPS:
             try:
@@ -128,38 +134,51 @@ class SerialSearch:
         Raises:
             NotRealisableError: it finds none.
         """
-        goals = [*self.congruences(), self.states]
+        congruences = self.congruences()
         plans: list[tuple[Indices, Plan]] = []
-        for congruence in goals[:-1]:
-            if int(congruence.max()) < MAX_CLASSES:
-                quotient = quotient_automaton(self.automaton, congruence)
-                problem = Problem(quotient, self.problem.limits, self.problem.coordinates)
-                made = single_layer(problem, self.exactness)
-                if made is not None and all(head.value_dim == 1 for head in made.all_heads):
-                    plans.append((congruence, Plan((quotient_component(self.automaton, congruence, made),))))
-        newest = plans
+        newest: Iterable[tuple[Indices, Plan]] = self._quotients(congruences, plans)
         for _ in range(1, MAX_DEPTH):
-            # the states themselves first, then the congruences that have no components yet
+            # the states themselves first, then the congruences that have no components yet, the finest first
+            if (best := self._best(newest, self.states)) is not None:
+                return best
             known = {congruence.tobytes() for congruence, _ in plans}
-            fresh: list[tuple[Indices, Plan]] = []
-            for goal in reversed(goals):
-                if goal.tobytes() in known:
-                    continue
-                best = min(
-                    (p for above, plan in newest for p in self._extend(plan, above, goal)),
-                    key=lambda plan: plan.price,
-                    default=None,
-                )
-                if best is not None and goal is self.states:
-                    return best
-                if best is not None:
-                    fresh.append((goal, best))
-            if not fresh:
+            above = list(plans) if not isinstance(newest, list) else newest
+            newest = [
+                (goal, found)
+                for goal in reversed(congruences)
+                if goal.tobytes() not in known and (found := self._best(above, goal)) is not None
+            ]
+            plans += newest
+            if not newest:
                 break
-            plans, newest = plans + fresh, fresh
         raise NotRealisableError(
             f"{self.name}: no chain of congruences was found whose components take one layer each; leave `theorem` out"
         )
+
+    def _quotients(
+        self, congruences: Sequence[Indices], plans: list[tuple[Indices, Plan]]
+    ) -> Iterator[tuple[Indices, Plan]]:
+        """The congruences whose quotients take one layer, which are added to the plans as they are found."""
+        for congruence in congruences:
+            if (found := self.components.quotient(congruence)) is not None:
+                plans.append((congruence, Plan((found,))))
+                yield plans[-1]
+
+    def _best(self, plans: Iterable[tuple[Indices, Plan]], goal: Indices) -> Plan | None:
+        """The cheapest of the plans with one more component that determine the classes of a congruence."""
+        best: Plan | None = None
+        last = MAX_COMPONENTS
+        for above, plan in plans:
+            for longer in self._extend(plan, above, goal):
+                if best is None:
+                    last = min(last, self.attempts + MAX_ALTERNATIVES)
+                if best is None or longer.price < best.price:
+                    best = longer
+                if best.price[0] == 1:
+                    return best
+            if self.attempts >= last:
+                break
+        return best
 
     def _extend(self, plan: Plan, above: Indices, goal: Indices) -> Iterator[Plan]:
         """The plan with one more component, which tells the classes of the finer congruence apart."""
@@ -168,9 +187,12 @@ class SerialSearch:
         self.attempts += 1
         first = np.unique(goal, return_index=True)[1]
         maps, classes = goal[self.maps[:, first]], number_classes(above[first])
-        minimal = self.minimal if goal is self.states else minimal_congruences(maps)
+        self.growth += len(maps) * len(first) * (len(first) - 1) // 2
+        minimal: Sequence[Indices] = ()
+        if self.growth <= MAX_GROWTH:
+            minimal = self.minimal if goal is self.states else minimal_congruences(maps)
         for labels in separations(maps, classes, minimal):
-            component = rest_component(self.problem, self.exactness, labels[goal], plan.components)
+            component = self.components.rest(labels[goal], plan.components)
             if component is not None:
                 yield Plan((*plan.components, component))
 
