@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from math import prod
 from typing import ClassVar
 
 import numpy as np
@@ -78,7 +79,8 @@ class Layer:
         table = np.full_like(self.next_letter, -1)
         for x in letters.tolist():
             read = [h for h in self.reads[x].tolist() if h >= 0]
-            before = np.indices([self.sizes[h] for h in read]).reshape(len(read), -1)
+            sizes = tuple(self.sizes[h] for h in read)
+            before = np.stack(np.unravel_index(np.arange(prod(sizes)), sizes)) if read else np.zeros((0, 1), int)
             column = np.zeros(before.shape[1], dtype=np.int64)
             for h, points in zip(read, before, strict=True):
                 head = self.heads[h]
