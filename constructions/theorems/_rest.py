@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -40,6 +40,8 @@ MAX_PARALLEL = 64
 """Most labels of a component for which quotients side by side are sought."""
 MAX_PARALLEL_SEARCHES = 8
 """Most components for which they are sought."""
+MAX_PARALLEL_CONGRUENCES = 16
+"""Most congruences of such a component that are tried."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +151,10 @@ class Components:
         made = single_layer(problem, self.exactness)
         if made is None and sides and size <= MAX_PARALLEL and self.parallel_searches < MAX_PARALLEL_SEARCHES:
             with suppress(NotRealisableError, LimitError):
-                search = CongruenceSearch(problem, self.exactness)
+                few = replace(
+                    problem.limits, congruences=min(MAX_PARALLEL_CONGRUENCES, problem.limits.congruences)
+                )
+                search = CongruenceSearch(Problem(automaton, few, problem.coordinates), self.exactness)
                 self.parallel_searches += 1
                 made = follow_congruences(search, search.choose())
         # what a head loses can be kept in one column only

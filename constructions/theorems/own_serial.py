@@ -247,10 +247,10 @@ def _forms(problem: Problem, exactness: str) -> Sequence[Build]:
 
 CONSTRUCTION = Construction(
     source="own.serial",
-    title="a quotient by a congruence, then what is left, in as many layers as there are components below each other",
-    order=95,
-    examples=(),
-    refusals={},
+    title="a quotient by a congruence first, then what is left of the automaton, in few layers",
+    order=85,
+    examples=("even_pairs", "mod_arith:3", "tomita:3"),
+    refusals={"T3": "no proper congruence", "boxes:3,2": "side by side", "mod_arith:5": "no chain of congruences"},
     forms=_forms,
     for_group_automata=False,  # one layer, which G.T3 has
 )
