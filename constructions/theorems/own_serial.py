@@ -49,7 +49,7 @@ MAX_COMPONENTS = 200
 MAX_GROWTH = 5_000_000
 """Most images of pairs of states (letters × pairs), over all these pairs, in searches for components that are quotients."""
 MAX_ALTERNATIVES = 16
-"""Most of these pairs after the first with which the states are reached."""
+"""Most of these pairs after the first with which the states are reached; a quarter of them with which another congruence is."""
 MAX_DEPTH = 8
 """Most components below each other."""
 
@@ -67,7 +67,7 @@ class Plan:
 
 
 class SerialSearch:
-    """The search for components of an automaton that follow each other.
+    """The search for components of an automaton below each other.
 
     Args:
         problem: the automaton and limits.
@@ -132,8 +132,11 @@ class SerialSearch:
         """The components with the fewest layers, and of these the least work, that the search finds.
 
         Raises:
-            NotRealisableError: it finds none.
+            NotRealisableError: it finds none, or one component is enough.
         """
+        if (whole := self.components.rest(self.states, [])) is not None:
+            found = "its quotients side by side take" if whole.made.theorem == "own.congruences" else "it takes"
+            raise NotRealisableError(f"{self.name}: {found} one layer; leave `theorem` out")
         congruences = self.congruences()
         plans: list[tuple[Indices, Plan]] = []
         newest: Iterable[tuple[Indices, Plan]] = self._quotients(congruences, plans)
@@ -171,7 +174,7 @@ class SerialSearch:
         for above, plan in plans:
             for longer in self._extend(plan, above, goal):
                 if best is None:
-                    last = min(last, self.attempts + MAX_ALTERNATIVES)
+                    last = min(last, self.attempts + MAX_ALTERNATIVES // (1 if goal is self.states else 4))
                 if best is None or longer.price < best.price:
                     best = longer
                 if best.price[0] == 1:
@@ -192,6 +195,8 @@ class SerialSearch:
         if self.growth <= MAX_GROWTH:
             minimal = self.minimal if goal is self.states else minimal_congruences(maps)
         for labels in separations(maps, classes, minimal):
+            if int(labels.max()) == len(labels) - 1:
+                continue  # the whole, not a rest
             component = self.components.rest(labels[goal], plan.components)
             if component is not None:
                 yield Plan((*plan.components, component))
@@ -222,9 +227,7 @@ def follow_plan(problem: Problem, plan: Plan) -> LRNN:
     """
     name = f"{problem.automaton.name}: own.serial"
     if plan.price[0] == 1:
-        raise NotRealisableError(
-            f"{name}: its quotients side by side take one layer, see own.congruences; leave `theorem` out"
-        )
+        raise NotRealisableError(f"{name}: its quotients side by side take one layer; leave `theorem` out")
     return in_series(
         problem.automaton,
         sorted(plan.components, key=lambda c: c.level),
