@@ -69,18 +69,26 @@ class Layer:
         None where the new code of each head that is read tells its point before. The columns are as those of `next_letter`, with
         codes for points. -1 for combinations that do not occur.
         """
-        if self.reads is None or self.next_letter is None or any(head.points is not None for head in self.heads):
+        if (
+            self.reads is None
+            or self.next_letter is None
+            or any(head.points is not None for head in self.heads)
+        ):
             return None
-        tells = [(head.point_before > -2).all(axis=1) for head in self.heads]
         letters = np.arange(len(self.reads))
-        told = [tells[h][head.action_of(letters)] for h, head in enumerate(self.heads)]
-        if all((told[h] | ~(self.reads == h).any(axis=1)).all() for h in range(len(self.heads))):
+        for h, head in enumerate(self.heads):
+            loses = np.any(head.point_before == -2, axis=1)[head.action_of(letters)]
+            if np.any(loses & np.any(self.reads == h, axis=1)):
+                break
+        else:
             return None
         table = np.full_like(self.next_letter, -1)
         for x in letters.tolist():
             read = [h for h in self.reads[x].tolist() if h >= 0]
             sizes = tuple(self.sizes[h] for h in read)
-            before = np.stack(np.unravel_index(np.arange(prod(sizes)), sizes)) if read else np.zeros((0, 1), int)
+            before = (
+                np.stack(np.unravel_index(np.arange(prod(sizes)), sizes)) if read else np.zeros((0, 1), int)
+            )
             column = np.zeros(before.shape[1], dtype=np.int64)
             for h, points in zip(read, before, strict=True):
                 head = self.heads[h]

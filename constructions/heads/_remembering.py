@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._head import Head, dense_matrix, image_of
-from .._realisation import Sparse, Transition
+from .._realisation import Transition
 from ..algebra._cyclotomic import simplest
 from ..algebra._householder import gh_factor
 from ._representations import signed_permutation_factors

@@ -475,7 +475,9 @@ LEGEND = (
     "head 2.1 is head 1 of layer 2; its points are numbered 0, 1, ...; "
     '"head 2.1 at 0" is its point before the token, which its new code and the letter tell',
 )
-TOLD_TOGETHER = "where a letter merges points, the new codes of the heads that are read tell the next letter together"
+TOLD_TOGETHER = (
+    "where a letter merges points, the new codes of the heads that are read tell the next letter together"
+)
 SHORT_LIST = 12
 """Letters named beside a transition."""
 

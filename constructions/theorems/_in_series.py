@@ -52,7 +52,9 @@ def in_series(
     tracks = []
     for layer, read, following in zip(layers, letters, [*letters[1:], automaton.transitions], strict=True):
         kept = _letters_to_keep(automaton, layer, read, following)
-        tracks.append([t for c, wanted in zip(layer, kept, strict=True) for t in _tracks(automaton, c, wanted)])
+        tracks.append(
+            [t for c, wanted in zip(layer, kept, strict=True) for t in _tracks(automaton, c, wanted)]
+        )
     rows = _joint_rows(automaton, [t for layer in tracks for t in layer])
     return _assemble(automaton, tracks, letters, rows, theorem, construction)
 
@@ -238,9 +240,7 @@ def _assemble(
         for place, name in enumerate(names):
             read, row = _read(automaton, heads, place, of_name[name])
             reads.append(read)
-            table.append(
-                row if last else [y if y < 0 else numbers.setdefault(y, len(numbers)) for y in row]
-            )
+            table.append(row if last else [y if y < 0 else numbers.setdefault(y, len(numbers)) for y in row])
         if sum(len(row) for row in table) > MAX_ENTRIES:
             raise LimitError(
                 f"{automaton.name}: own.serial: a read-out has more than {MAX_ENTRIES:,} entries; leave `theorem` out"
@@ -269,7 +269,9 @@ def _read(
     before, values = [tuple(case[:-1]) for case in cases], [case[-1] for case in cases]
     read = needed_places(before, values)
     moves = [heads[h].code_transitions[int(heads[h].action_of(np.array(letter)))] for h in read]
-    new = np.array([[move[c[h]] for c in before] for h, move in zip(read, moves, strict=True)], dtype=np.int64)
+    new = np.array(
+        [[move[c[h]] for c in before] for h, move in zip(read, moves, strict=True)], dtype=np.int64
+    )
     if read and not _is_function(new, values):
         raise NotRealisableError(
             f"{automaton.name}: own.serial: the new states of a layer do not tell the next letter; leave `theorem` out"

@@ -30,6 +30,8 @@ MAX_LABELS = 128
 """Most labels of a component."""
 MAX_MAPS = 4_000
 """Most different maps of a component."""
+MAX_TABLE = 50_000_000
+"""Most entries of the table of all maps of a component: letters × classes × labels."""
 MAX_SINKS = 32
 """Most labels that are tried as the one into which others are merged."""
 MAX_TREES = 4
@@ -180,9 +182,9 @@ def partial_maps(transitions: Indices, labels: Indices, keys: Indices) -> tuple[
         The different partial maps, `[maps, labels]` with -1 for labels that do not occur, and for each letter and state the number of
         its map, `[letters, states]`.
     """
-    letters, states = transitions.shape
+    letters = len(transitions)
     count, size = int(keys.max()) + 1, int(labels.max()) + 1
-    if letters * count * size > 50_000_000:
+    if letters * count * size > MAX_TABLE:
         return None
     table = np.full((letters, count, size), -1, dtype=np.int64)
     after = labels[transitions]

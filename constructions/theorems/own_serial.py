@@ -94,7 +94,9 @@ class SerialSearch:
         except LimitError as error:
             raise LimitError(f"{self.name}: {error}") from None
         if not any(_is_proper(c) for c in self.minimal):
-            raise NotRealisableError(f"{self.name}: its states have no proper congruence; leave `theorem` out")
+            raise NotRealisableError(
+                f"{self.name}: its states have no proper congruence; leave `theorem` out"
+            )
         if len(self.minimal) > MAX_MINIMAL:
             raise LimitError(
                 f"{self.name}: {len(self.minimal):,} minimal congruences of its states; the limit is {MAX_MINIMAL:,}"
@@ -135,8 +137,9 @@ class SerialSearch:
             NotRealisableError: it finds none, or one component is enough.
         """
         if (whole := self.components.rest(self.states, [])) is not None:
-            found = "its quotients side by side take" if whole.made.theorem == "own.congruences" else "it takes"
-            raise NotRealisableError(f"{self.name}: {found} one layer; leave `theorem` out")
+            sides = whole.made.theorem == "own.congruences"
+            what = "its quotients side by side take" if sides else "it takes"
+            raise NotRealisableError(f"{self.name}: {what} one layer; leave `theorem` out")
         congruences = self.congruences()
         plans: list[tuple[Indices, Plan]] = []
         newest: Iterable[tuple[Indices, Plan]] = self._quotients(congruences, plans)
@@ -253,7 +256,11 @@ CONSTRUCTION = Construction(
     title="a quotient by a congruence first, then what is left of the automaton, in few layers",
     order=85,
     examples=("even_pairs", "mod_arith:3", "tomita:3"),
-    refusals={"T3": "no proper congruence", "boxes:3,2": "side by side", "mod_arith:5": "no chain of congruences"},
+    refusals={
+        "T3": "no proper congruence",
+        "boxes:3,2": "side by side",
+        "mod_arith:5": "no chain of congruences",
+    },
     forms=_forms,
     for_group_automata=False,  # one layer, which G.T3 has
 )

@@ -63,9 +63,7 @@ def two_lifts(floors: int) -> Automaton:
         for p in one.states
         for q in one.states
     }
-    return Automaton.from_transitions(
-        rows, start=(("closed", 0), ("closed", 0)), name=f"two lifts {floors}"
-    )
+    return Automaton.from_transitions(rows, start=(("closed", 0), ("closed", 0)), name=f"two lifts {floors}")
 
 
 def counter(size: int) -> Automaton:
@@ -112,9 +110,7 @@ def units_and_tens() -> Automaton:
 
 def looks_when_reset() -> Automaton:
     """Letter 0 resets the first bit and tells the second what it was."""
-    rows = {
-        (a, b): {"0": (0, max(a, b)), "1": (1, b), "r": (a, 0)} for a in (0, 1) for b in (0, 1)
-    }
+    rows = {(a, b): {"0": (0, max(a, b)), "1": (1, b), "r": (a, 0)} for a in (0, 1) for b in (0, 1)}
     return Automaton.from_transitions(rows, start=(0, 0), name="looks when reset")
 
 
@@ -148,7 +144,9 @@ def reads_new_states_only(made: Realisation, word: list[int]) -> list[int]:
     """
     assert isinstance(made, LRNN)
     learned: dict[Any, int] = {}
-    matrices = [[[_dense(head, t) for t in head.transitions] for head in layer.heads] for layer in made.layers]
+    matrices = [
+        [[_dense(head, t) for t in head.transitions] for head in layer.heads] for layer in made.layers
+    ]
     codes = [
         [
             {np.array(to_dense(c, h.dim, 1), dtype=int).tobytes(): i for i, c in enumerate(h.codes)}
@@ -156,10 +154,11 @@ def reads_new_states_only(made: Realisation, word: list[int]) -> list[int]:
         ]
         for layer in made.layers
     ]
-    states = []
     start = iter(made.decode[0, 1:].tolist())
-    for layer in made.layers:
-        states.append([np.array(to_dense(h.codes[next(start)], h.dim, 1), dtype=int) for h in layer.heads])
+    states = [
+        [np.array(to_dense(h.codes[next(start)], h.dim, 1), dtype=int) for h in layer.heads]
+        for layer in made.layers
+    ]
     said = []
     for x in word:
         for i, layer in enumerate(made.layers):
@@ -229,16 +228,23 @@ def test_sizes(name: str) -> None:
     certified(made, seed=3)
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_drawn_cascades(seed: int) -> None:
-    """The construction finds components of its own, or says why not; what it makes is right."""
-    automaton = draw_cascade(np.random.default_rng(1_000 + seed)).automaton
-    try:
-        made = construct(automaton, theorem="own.serial", exactness="integer")
-    except NotRealisableError as error:
-        assert "one layer" in str(error) or "no chain of congruences" in str(error)
-        return
-    certified(made, seed)
+def test_drawn_cascades() -> None:
+    """The construction finds components of its own for most; what it makes is right, and a part of them keeps what is lost."""
+    built, refused, lost = 0, [], 0
+    for seed in range(40):
+        automaton = draw_cascade(np.random.default_rng(1_000 + seed)).automaton
+        try:
+            made = construct(automaton, theorem="own.serial", exactness="integer")
+        except NotRealisableError as error:
+            refused.append(str(error))
+            continue
+        certified(made, seed)
+        assert isinstance(made, LRNN)
+        built += 1
+        lost += any(layer.after is not None for layer in made.layers)
+    assert built >= 20
+    assert lost >= 10
+    assert all("one layer" in text or "no chain" in text or "no proper" in text for text in refused)
 
 
 def test_labels_separate_within_classes() -> None:
@@ -302,13 +308,15 @@ def test_a_head_remembers_what_it_loses() -> None:
             new = tuple(e for e in kept.codes[after] if e[0] < 2)
             assert new == codes[int(head.code_transitions[t, codes.index(old)])]
         A = np.array(dense_matrix(kept.transitions[t], 4), dtype=int)
-        assert (A.T @ A <= np.eye(4, dtype=int)).all()
+        assert np.linalg.matrix_rank(A) == (A != 0).sum()  # a signed partial permutation
         assert all(f.is_contraction() for f in kept.transitions[t].factors)
     # without a wish nothing changes but unreachable codes
     plain = remember(head, 1, [False, False])
     assert plain is not None
     assert (plain.dim, plain.transitions) == (2, head.transitions)
-    halved = Head(1, 1, (Transition((gh_factor(Fraction(1, 2), {0: 1}),)),), ((), ((0, 0, 1),)), np.array([[0, 0]]))
+    halved = Head(
+        1, 1, (Transition((gh_factor(Fraction(1, 2), {0: 1}),)),), ((), ((0, 0, 1),)), np.array([[0, 0]])
+    )
     assert remember(halved, 1, [True]) is None
 
 
@@ -318,7 +326,10 @@ def test_a_head_remembers_what_it_loses() -> None:
         (automaton_from_spec("T3"), "its states have no proper congruence"),
         (automaton_from_spec("boxes:3,2"), "its quotients side by side take one layer"),
         (last_bits(), "it takes one layer"),
-        (automaton_from_spec("mod_arith:5"), "no chain of congruences was found whose components take one layer"),
+        (
+            automaton_from_spec("mod_arith:5"),
+            "no chain of congruences was found whose components take one layer",
+        ),
     ],
     ids=lambda part: getattr(part, "name", ""),
 )
@@ -335,7 +346,7 @@ def test_a_grid_with_inner_walls_has_no_congruence() -> None:
         (x, y): {a: (x + u, y + v) if (x + u, y + v) in free else (x, y) for a, (u, v) in steps.items()}
         for x, y in free
     }
-    with pytest.raises(NotRealisableError, match="own.serial: its states have no proper congruence"):
+    with pytest.raises(NotRealisableError, match=r"own\.serial: its states have no proper congruence"):
         construct(Automaton.from_transitions(rows, start=(0, 0), name="grid"), theorem="own.serial")
 
 
@@ -422,4 +433,7 @@ def test_a_state_that_is_lost_is_not_read() -> None:
     made = construct(looks_when_reset(), theorem="own.serial")
     assert isinstance(made, LRNN)
     assert check(made.certificate()).verdict == "valid"
-    assert check(forgetful(made)).reason == "layers[0].reads[0]: head 0's new code does not tell the point before"
+    assert (
+        check(forgetful(made)).reason
+        == "layers[0].reads[0]: head 0's new code does not tell the point before"
+    )
