@@ -415,6 +415,16 @@ def test_corruptions_are_noticed(automaton: Automaton) -> None:
     assert count > 10
 
 
+def test_a_code_that_nothing_reaches_is_refused() -> None:
+    document = construct(looks_when_reset(), theorem="own.serial").certificate()
+    head = document["layers"][1]["heads"][0]
+    assert head["dim"] == 1  # the identity and resets, so that any further code is closed under them
+    head["codes"].append([[0, 0, 5]])
+    for row in document["layers"][1]["next"]:
+        row += [None] * (len(row) > 1)
+    assert check(document).reason == "layers[1].heads[0]: a code is never reached"
+
+
 def forgetful(made: LRNN) -> dict[str, Any]:
     """The certificate of the layers `looks when reset` if the first bit forgot: its new code 0 would have two meanings."""
     document = made.certificate()
