@@ -150,7 +150,7 @@ class Components:
         problem = Problem(automaton, self.problem.limits, self.problem.coordinates)
         if len(automaton.reachable()) < size:
             return None
-        made = single_layer(problem, self.exactness)
+        made = single_layer(problem, self.exactness, one_column=True)
         if made is None and sides and size <= MAX_PARALLEL and self.parallel_searches < MAX_PARALLEL_SEARCHES:
             with suppress(NotRealisableError, LimitError):
                 few = replace(

@@ -12,7 +12,6 @@ have the trivial meet if each minimal congruence is avoided by one of them: a se
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from functools import cache, reduce
 from itertools import combinations, islice
 
