@@ -159,8 +159,7 @@ class Components:
                 search = CongruenceSearch(Problem(automaton, few, problem.coordinates), self.exactness)
                 self.parallel_searches += 1
                 made = follow_congruences(search, search.choose())
-        # what a head loses can be kept in one column only
-        return None if made is None or any(head.value_dim > 1 for head in made.all_heads) else made
+        return made
 
 
 def _keys(components: Sequence[Component], states: int) -> Indices:
