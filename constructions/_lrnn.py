@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from math import prod
 from typing import ClassVar
 
 import numpy as np
@@ -30,8 +31,8 @@ class Layer:
             padded with -1.
         next_letter: int array `[letters, width]`, the letter of the next layer or, on the last layer, the automaton's
             state, as a function of the points of these heads *before* the token, with the last head varying fastest;
-            -1 for combinations that do not occur. It is a function of (new codes, letter) through `Head.point_before`, which is how an
-            LRNN computes it.
+            -1 for combinations that do not occur. It is a function of (new codes, letter), which is how an LRNN computes it: where the
+            new code of a head tells its point before, through `Head.point_before`, elsewhere through `after`.
     """
 
     heads: tuple[Head, ...]
@@ -61,6 +62,42 @@ class Layer:
         """The number of points of each head."""
         return tuple(head.points or len(head.codes) for head in self.heads)
 
+    @cached_property
+    def after(self) -> Indices | None:
+        """The next letter as a function of the *new* codes of the heads that are read, int array `[letters, width]`.
+
+        None where the new code of each head that is read tells its point before. The columns are as those of `next_letter`, with
+        codes for points. -1 for combinations that do not occur.
+        """
+        if (
+            self.reads is None
+            or self.next_letter is None
+            or any(head.points is not None for head in self.heads)
+        ):
+            return None
+        letters = np.arange(len(self.reads))
+        for h, head in enumerate(self.heads):
+            loses = np.any(head.point_before == -2, axis=1)[head.action_of(letters)]
+            if np.any(loses & np.any(self.reads == h, axis=1)):
+                break
+        else:
+            return None
+        table = np.full_like(self.next_letter, -1)
+        for x in letters.tolist():
+            read = [h for h in self.reads[x].tolist() if h >= 0]
+            sizes = tuple(self.sizes[h] for h in read)
+            before = (
+                np.stack(np.unravel_index(np.arange(prod(sizes)), sizes)) if read else np.zeros((0, 1), int)
+            )
+            column = np.zeros(before.shape[1], dtype=np.int64)
+            for h, points in zip(read, before, strict=True):
+                head = self.heads[h]
+                action = int(head.action_of(np.array(x)))
+                column = column * self.sizes[h] + head.code_transitions[action, points]
+            row = self.next_letter[x, : before.shape[1]]
+            table[x, column[row >= 0]] = row[row >= 0]
+        return table
+
     def read_out(self, letters: Indices, codes: Sequence[Indices]) -> Indices:
         """The next layer's letters (on the last layer states) `[...]`, from letters and each head's new codes `[...]`.
 
@@ -72,6 +109,8 @@ class Layer:
         """
         if self.next_letter is None:
             raise ValueError("an LRNN of one layer has no read-out to a next layer")
+        if self.after is not None:
+            return np.asarray(self.after[letters, self.column(letters, codes)])
         before = [
             head.point_before[head.action_of(letters), code]
             for head, code in zip(self.heads, codes, strict=True)

@@ -22,6 +22,7 @@ from ..algebra._matrices import identity
 from ._show import (
     MAX_MATRIX,
     SHORT_LIST,
+    TOLD_TOGETHER,
     LayerLetters,
     check_max_letters,
     distinct_transitions,
@@ -244,7 +245,8 @@ LEGEND = (
 
 def layered_parts(lrnn: LRNN, max_letters: int) -> list[str]:
     """The paragraphs of `latex` below the figures; every list is cut after `max_letters` and says so."""
-    parts = [LEGEND]
+    together = any(layer.after is not None for layer in lrnn.layers)
+    parts = [LEGEND + f" {TOLD_TOGETHER[0].upper()}{TOLD_TOGETHER[1:]}." * together]
     letters = layer_letters(lrnn)
     for i, layer in enumerate(lrnn.layers):
         own = letters[i]

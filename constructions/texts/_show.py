@@ -475,13 +475,16 @@ LEGEND = (
     "head 2.1 is head 1 of layer 2; its points are numbered 0, 1, ...; "
     '"head 2.1 at 0" is its point before the token, which its new code and the letter tell',
 )
+TOLD_TOGETHER = (
+    "where a letter merges points, the new codes of the heads that are read tell the next letter together"
+)
 SHORT_LIST = 12
 """Letters named beside a transition."""
 
 
 def layered_lines(lrnn: LRNN, max_letters: int) -> list[str]:
     """The lines of `show` below the figures; every list is cut after `max_letters` and says so."""
-    lines = list(LEGEND)
+    lines = [*LEGEND, *[TOLD_TOGETHER] * any(layer.after is not None for layer in lrnn.layers)]
     letters = layer_letters(lrnn)
     for i, layer in enumerate(lrnn.layers):
         own = letters[i]

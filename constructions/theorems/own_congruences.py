@@ -12,7 +12,6 @@ have the trivial meet if each minimal congruence is avoided by one of them: a se
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from functools import cache, reduce
 from itertools import combinations, islice
 
@@ -21,7 +20,6 @@ from numpy.typing import NDArray
 
 from ...foundation._errors import LimitError, NotRealisableError
 from .._lrnn import LRNN
-from .._realisation import cost
 from ..algebra._congruences import (
     grow_congruence,
     join_partitions,
@@ -36,9 +34,7 @@ from ..algebra._congruences import (
 from ..automata._automaton import Indices
 from ..heads._assembly import lay_side_by_side
 from ._construction import Build, Construction, Problem
-from ._one_layer import group_lrnn
-from .own_definite import shift_register
-from .own_lmi import moving_or_resetting
+from ._single_layer import single_layer
 
 MAX_MINIMAL = 2_000
 """Most minimal congruences with which the search goes on."""
@@ -46,8 +42,6 @@ MAX_CLASSES = 128
 """Most classes of a congruence whose quotient is tried."""
 MAX_CLOSING_STEPS = 500_000
 """Most steps of the closings of all pairs (pairs × letters × states) for which all congruences are listed."""
-MAX_TREE_STEPS = 2_000
-"""Most steps of the search for a tree on the classes of one congruence."""
 MAX_GROWN = 60
 """Most congruences for which one is sought that avoids what they merge."""
 MAX_JOINS = 30_000
@@ -106,25 +100,8 @@ class CongruenceSearch:
     def _realise(self, congruence: Indices) -> LRNN | None:
         if not 2 <= int(congruence.max()) + 1 <= min(MAX_CLASSES, len(congruence) - 1):
             return None
-        limits = self.problem.limits
-        problem = Problem(quotient_automaton(self.automaton, congruence), limits, self.problem.coordinates)
-        found: list[LRNN] = []
-        try:
-            if problem.automaton.is_permutation:
-                return group_lrnn(
-                    problem.automaton,
-                    exactness=self.exactness,
-                    max_degree=limits.degree,
-                    max_group=limits.group,
-                )
-            if problem.permutes_or_resets:
-                found.append(problem.layers_of_cascade("G.T4"))
-            found.append(moving_or_resetting(problem, max_steps=MAX_TREE_STEPS))
-        except (NotRealisableError, LimitError):
-            pass
-        with suppress(NotRealisableError, LimitError):
-            found.append(shift_register(problem))
-        return min(found, key=lambda f: (f.work or 0, cost(f)), default=None)
+        quotient = quotient_automaton(self.automaton, congruence)
+        return single_layer(Problem(quotient, self.problem.limits, self.problem.coordinates), self.exactness)
 
     def price(self, congruences: Sequence[Indices]) -> Price | None:
         """What the quotients cost together; None where one of them has no layer."""

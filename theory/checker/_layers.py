@@ -3,13 +3,13 @@
 A layer's letter leads each head by one of its transitions. The next layer's letter (below the last layer: the
 automaton's state) depends on the letter and on the points of the heads that it reads, given as a table by their
 points *before* the token. It is a read-out of the new codes all the same, as it has to be: under each letter the
-new code of a head that is read must tell the point before.
+new codes of the heads that are read tell their points before, or at least the next letter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 from ._budget import Budget
@@ -23,7 +23,10 @@ Situation = tuple[int, ...]
 class Wired:
     """The layers, read and checked for form; the codes of each head are proved closed under its transitions."""
 
-    def __init__(self, data: list[Any], letters: int, states: int, budget: Budget) -> None:
+    def __init__(
+        self, data: list[Any], letters: int, states: int, budget: Budget, cascade: bool = False
+    ) -> None:
+        self.cascade = cascade  # in a cascade each head that is read tells its point before
         self.layers: list[list[Head]] = []
         self.images: list[list[list[list[int]]]] = []  # layer, head, transition: the code after each code
         self.reads: list[list[list[int]]] = []  # layer, letter: the heads read
@@ -71,13 +74,13 @@ class Wired:
             if shape is None:
                 shape = shapes[tuple(read)] = self.shape(read, i, x)
             size, strides = shape
-            for h in read:
-                if not before[h][heads[h].actions[x]]:
-                    raise Invalid(
-                        f"layers[{i}].reads[{x}]: head {h}'s new code does not tell the point before"
-                    )
             if len(row) != size:
                 raise Invalid(f"layers[{i}].next[{x}]: {len(row)} entries, not {size}")
+            silent = [h for h in read if not before[h][heads[h].actions[x]]]
+            if silent and (self.cascade or not self.is_told(read, row, i, x, [p for _, p in strides])):
+                raise Invalid(
+                    f"layers[{i}].reads[{x}]: head {silent[0]}'s new code does not tell the point before"
+                )
             for stride, points in strides:
                 if not matters(row, stride, points):
                     raise Invalid(f"layers[{i}].reads[{x}]: a head is read in vain")
@@ -95,6 +98,18 @@ class Wired:
             stride //= points
             strides.append((stride, points))
         return size, strides
+
+    def is_told(self, read: list[int], row: list[Any], i: int, x: int, sizes: list[int]) -> bool:
+        """Whether points before that lead to the same new codes of all heads that are read have the same next letter."""
+        moves = [self.images[i][h][self.layers[i][h].actions[x]] for h in read]
+        told: dict[tuple[int, ...], int] = {}
+        # the columns in their order, the last head varying fastest; without pairs points are codes
+        for points, y in zip(product(*(range(size) for size in sizes)), row, strict=True):
+            if y is not None:
+                after = tuple(move[p] for move, p in zip(moves, points, strict=True))
+                if told.setdefault(after, y) != y:
+                    return False
+        return True
 
     def column(self, i: int, x: int, points: list[int]) -> int:
         """Where a letter's row has the next letter, from the points before of all heads of the layer."""
@@ -162,9 +177,15 @@ def check_joint(data: Any, wired: Wired, delta: list[list[int]], start: int, n: 
             need(seen[after] == row[state], f"letter {x} takes decode[{done}] over state {seen[after]}")
     need(len(order) == len(rows), "decode: a code is never reached")
     need({row[0] for row in rows} == set(range(n)), "decode: a state has no code")
-    for h, head in enumerate(heads):
-        kinds = canonical([row[h + 1] for row in rows], f"decode, head {h}")
-        need(kinds == len(head.codes), f"{head.where}: a code is never reached")
+    images = [image for layer in wired.images for image in layer]
+    for h, (head, image) in enumerate(zip(heads, images, strict=True)):
+        reached = canonical([row[h + 1] for row in rows], f"decode, head {h}")
+        # after the codes that rows name come those that the head alone would reach, in the order in which it does
+        for c in range(len(head.codes)):
+            need(c < reached, f"{head.where}: a code is never reached")
+            for move in image:
+                need(move[c] <= reached, f"{head.where}: codes are not numbered as they are reached")
+                reached = max(reached, move[c] + 1)
     # an entry of a read-out that no situation uses would prove nothing
     for i, table in enumerate(wired.next):
         for x, targets in enumerate(table):

@@ -97,7 +97,7 @@ def check_table(document: Any, *extra: str) -> tuple[list[Head], Images, str]:
     # without letters no row tells the number of states
     n, k = len(machine.delta[0]) if machine.delta else document["automaton"]["states"], len(machine.delta)
     if layered:
-        wired = Wired(document["layers"], k, n, budget)
+        wired = Wired(document["layers"], k, n, budget, cascade)
         layers, images = wired.layers, [image for layer in wired.images for image in layer]
         if cascade:
             facts = check_covering(

@@ -148,6 +148,14 @@ def of_the_other_product(build: Any) -> Any:
     )
 
 
+def new_letters_reversed(number_letters: Any) -> Any:
+    def changed(*arguments: Any) -> Any:
+        first, *others = number_letters(*arguments)
+        return [first, *(letters[::-1] for letters in others)]
+
+    return changed
+
+
 def always(**fixed: Any) -> Any:
     return lambda function: lambda *arguments, **rest: function(*arguments, **{**rest, **fixed})
 
@@ -218,6 +226,9 @@ MUTATIONS = [
     Mutation("own.definite", "constructions.theorems.own_definite:Register.transition", turned_backwards, "order: the swaps from the front"),
     Mutation("own.decay", "constructions.decays._decay:_round", lambda f: lambda x, precision: f(x, precision - 1), "one bit fewer"),
     Mutation("own.decay", "constructions.decays._decay:DecayRNN.base", lambda _: property(lambda form: 2), "base: 2 for 4"),
+    Mutation("own.serial", "constructions.theorems._in_series:remember", lambda _: lambda head, initial, wanted: replace(head), "nothing is kept"),
+    Mutation("own.serial", "constructions.theorems._in_series:_number_letters", new_letters_reversed, "order: the letters of deeper layers"),
+    Mutation("own.serial", "constructions.heads._remembering:signed_permutation_factors", lambda f: lambda image, signs: f(image, signs)[::-1], "order: the first factor last"),
     Mutation("own.T2tight", "constructions.theorems.own_t2tight:FLIP", lambda _: Transition(), "sign: 1 for -1"),
     Mutation("own.T2tight", "constructions.theorems.own_t2tight:residues", off_by_one, "every letter adds one more"),
     Mutation("H.A5inv", "constructions.theorems._rotations:icosahedral_rotations", two_exchanged, "order: two half-turns change places"),
