@@ -407,7 +407,16 @@ def _by_default(problem: Problem, request: Request) -> Choice:
     return Choice(best, LAYERS_TIMES_WORK)
 
 
-TRIED = ("own.LMI", "own.definite", "own.congruences", "G.T4", "own.n-1", "own.chain", "own.window")
+TRIED = (
+    "own.LMI",
+    "own.definite",
+    "own.congruences",
+    "own.serial",
+    "G.T4",
+    "own.n-1",
+    "own.chain",
+    "own.window",
+)
 """What is built by default for automata that are no groups, in this order; of two equal ones the first is taken."""
 CASCADES = ("G.T4", "own.n-1")
 """Those whose tables can grow exponentially, so that they are built within smaller limits unless they are asked for."""
@@ -428,6 +437,8 @@ def _is_worth_trying(source: str, problem: Problem, found: Sequence[Realisation]
         return False
     if source == "own.n-1" and len(problem.automaton.states) > FEWEST_STATES:
         return False  # it seldom takes less than the automaton's own cascade
+    if source == "own.serial" and any(form.theorem == "own.congruences" for form in found):
+        return False  # quotients side by side need one layer, and the same search has found them
     least = min((_weigh(form)[0] for form in found), default=10**12)
     n = len(problem.automaton.states)
     if source == "own.chain":

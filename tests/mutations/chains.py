@@ -64,5 +64,5 @@ MUTATIONS = [
     Mutation(STEPPER + "read_level", "back, H[:, p:] == 1)", "back, after)", "after a reset the new set is taken for the old one"),
     Mutation(STEPPER + "read_level", "np.take_along_axis(after, acts.images, axis=1)", "after", "the old set is not read back through the permutation"),
     Mutation("theory.running._chain:Factors.apply", "v -= self.beta * v", "pass", "a reset does not erase v"),
-    Mutation("theory.running._chain:Factors.apply", "u += self.written", "u -= self.written", "a reset subtracts the new set"),
+    Mutation("theory.running._chain:Factors.apply", "u += self.written\n", "u -= self.written\n", "a reset subtracts the new set"),
 ]  # fmt: skip

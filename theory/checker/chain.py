@@ -242,10 +242,7 @@ def check(document: Any) -> str:
     look_back, gates = document["look_back"], document["gates"]
     need(type(look_back) is bool, "look_back: true or false")
     need(type(gates) is bool, "gates: true or false")
-    need(
-        look_back or not gates,
-        "gates: a gate of 0 erases the second half, which is read where look_back is false",
-    )
+    need(look_back or not gates, "gates: a gate of 0 erases the second half, which is read")
     bijective = all(len(set(row)) == n for row in letters)
     # letters that move no state are left out of the window
     moving = [row for row in letters if row != list(range(n))]
