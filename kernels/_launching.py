@@ -115,7 +115,7 @@ class Launcher:
         self.wide = any(x == tl.float64 for x in flatten(constants.values()))
 
     def __call__(self, grid: tuple[int, ...], *arguments: Any) -> None:
-        """Launch on records, tensors (None where there is none) and numbers, the first a tensor of the current device."""
+        """Launch on records, tensors (None where there is none), descriptors and numbers, the first on the current device."""
         name = self.function.__name__
         if not 0 < min(grid) <= max(grid) <= MOST_PROGRAMS[1]:
             check_grid(name, grid)
@@ -125,7 +125,7 @@ class Launcher:
         count_launch(name)
         # a compiled kernel is loaded on one device
         key = (
-            flat[0].get_device(),
+            (flat[0] if isinstance(flat[0], Tensor) else flat[0].base).get_device(),
             *[
                 # of an integer: 1 becomes a constant, multiples of 16 promise alignment, from 2³¹ on it has 64 bits
                 (x == 1, x % 16 == 0, x < 2**31)
@@ -135,6 +135,9 @@ class Launcher:
                 if x is None or type(x) is float
                 # of a tensor: the pointer's type, and whether wide loads from it are allowed
                 else (x.dtype, x.data_ptr() % 16 == 0)
+                if isinstance(x, Tensor)
+                # of a tensor's descriptor: the type, and the blocks that are copied
+                else (x.base.dtype, *x.block_shape)
                 for x in flat
             ],
         )
