@@ -25,10 +25,9 @@ from triton.experimental.gluon.language.nvidia.hopper import (
     warpgroup_mma_wait,
 )
 
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
+from ._gluon_prepare import READ, multiply_between
 
-READ = gl.constexpr(5)
-"""Vectors that are read of each chunk: p, r, z, s, w."""
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
 
 
 @gluon.jit
@@ -193,7 +192,6 @@ def follow_chain(
 def write_outputs(
     o,
     vectors,
-    strong,
     qs,
     ks,
     gs,
@@ -234,7 +232,7 @@ def write_outputs(
         b, h, block, first = locate_item(item, H, chunks, V // BV)
         if GATED:
             # whether a chunk's 1/c was taken is read a chunk ahead
-            p_fast = vectors + (first.to(gl.int64) * H + h) * VECTORS * C + 5 * C
+            p_fast = vectors + (first.to(gl.int64) * H + h) * VECTORS * C + READ * C
             following = gl.load(p_fast)
         for i in range(chunks):
             s = (done + i) % STAGES
@@ -251,11 +249,18 @@ def write_outputs(
             att = warpgroup_mma_wait(1, (att,))
             att = gl.where(seen, att, 0.0)
             if GATED:
-                at_tokens = gs.index(s * READ + 3).slice(0, TC, 0).load(gl.SliceLayout(0, lay))[None, :]
-                att = att * at_tokens
+                of_rows: gl.constexpr = gl.SliceLayout(1, lay)
+                of_tokens: gl.constexpr = gl.SliceLayout(0, lay)
+                at_tokens = gs.index(s * READ + 3).slice(0, TC, 0).load(of_tokens)[None, :]
                 if fast == 0.0:
-                    p = strong + ((first + i).to(gl.int64) * H + h) * TC * C
-                    att = gl.load(p + o_t[None, :] * C + o_c[:, None]).to(gl.float32)
+                    size_r = gs.index(s * READ + 7).slice(0, TC, 0).load(of_tokens)[None, :]
+                    mark_r = gs.index(s * READ + 8).slice(0, TC, 0).load(of_tokens)[None, :]
+                    mark = gs.index(s * READ + 6).load(of_rows)[:, None]
+                    size = gs.index(s * READ + 5).load(of_rows)[:, None]
+                    # rows that are not seen may be later ones
+                    att = att * multiply_between(gl.where(seen, size_r, size), mark_r, size, mark)
+                else:
+                    att = att * at_tokens
             att_s.store(att.to(DT))
             fence_async_shared()
             out = warpgroup_mma_wait(0, (out,))
@@ -281,7 +286,6 @@ def advance_hopper(
     v,
     written,
     vectors,
-    strong,
     initial,
     final,
     o,
@@ -300,17 +304,17 @@ def advance_hopper(
 ):
     """Outputs o, and the last states if `final` is there.
 
-    q, k, v, o are descriptors of `[B,T,H·K]`, `[B,T,n_h,H·K]`, `[B,T,n_h,H·V]`, `[B,T,H·V]`; written, vectors and strong are those
-    of `_gluon_prepare` and `_triton_strong_gates`; initial and final `[B,H,K,V]`; chunks: of a sequence.  Programs go through
-    `items` blocks of sequences and heads, each every so many.
+    q, k, v, o are descriptors of `[B,T,H·K]`, `[B,T,n_h,H·K]`, `[B,T,n_h,H·V]`, `[B,T,H·V]`; written and vectors are those of
+    `_gluon_prepare`; initial and final `[B,H,K,V]`; chunks: of a sequence.  Programs go through `items` blocks of sequences
+    and heads, each every so many.
     """
     DT: gl.constexpr = k.dtype
     TC: gl.constexpr = C // STEPS
     GATED: gl.constexpr = vectors is not None
-    qs = gl.allocate_shared_memory(DT, [STAGES] + q.block_type.shape, q.layout)
-    ks = gl.allocate_shared_memory(DT, [STAGES] + k.block_type.shape, k.layout)
-    vs = gl.allocate_shared_memory(DT, [STAGES] + v.block_type.shape, v.layout)
-    xs = gl.allocate_shared_memory(DT, [STAGES] + written.block_type.shape, written.layout)
+    qs = gl.allocate_shared_memory(DT, [STAGES] + q.block_type.shape, q.layout)  # noqa: RUF005
+    ks = gl.allocate_shared_memory(DT, [STAGES] + k.block_type.shape, k.layout)  # noqa: RUF005
+    vs = gl.allocate_shared_memory(DT, [STAGES] + v.block_type.shape, v.layout)  # noqa: RUF005
+    xs = gl.allocate_shared_memory(DT, [STAGES] + written.block_type.shape, written.layout)  # noqa: RUF005
     if GATED:
         gs = gl.allocate_shared_memory(gl.float32, [STAGES * READ, C], gl.SwizzledSharedLayout(1, 1, 1, [0]))
     else:
@@ -335,7 +339,7 @@ def advance_hopper(
     gl.warp_specialize([
         (follow_chain, (ks, vs, xs, gs, ss, us, ready, empty, full, taken,
                         initial, final, items, H, chunks, K, V, BV, C, GATED)),
-        (write_outputs, (o, vectors, strong, qs, ks, gs, ss, us, att_s, os, ready, empty, full, taken,
+        (write_outputs, (o, vectors, qs, ks, gs, ss, us, att_s, os, ready, empty, full, taken,
                          items, H, chunks, scale, V, BV, STEPS, VECTORS)),
         (read_chunks, (q, k, v, written, vectors, qs, ks, vs, xs, gs, ready, empty,
                        items, H, chunks, K, V, BV, C, TC, VECTORS)),

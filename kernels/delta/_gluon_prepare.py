@@ -1,7 +1,5 @@
 """The first kernel of DeltaProduct on Hopper: what the serial chain needs of each chunk, all chunks at once.  Gluon.
 
-    prepare_hopper  a program a chunk: B X, and with gates the vectors below
-
 The letters are those of `_triton_chunk`.  A chunk has `C` = 64 rows: `TC` tokens of `STEPS` rows, of which `NH` are micro-steps
 and the others zero, so that `STEPS` is a power of two and the tensor memory accelerator fills up what is not there.
 
@@ -13,10 +11,12 @@ D_ij = c_i / c_j, and with U' = U / c the chunk with gates is one without, of va
 Every sum is of terms that decay together, so nothing is lost: an error of U'_j reaches row i times c_i / c_j.  Gates of 1 and -1
 are exact.  In general the second kernel computes, from vectors `[chunks,H,VECTORS,C]`,
 
-    U = B X (p V - r K S0),   O = scale (s Q S0 + att' U),   S1 = w S0 + Kᵀ (z U)
+    U = B X (p V - r K S0),   O = scale (s Q S0 + att' U),   S1 = w S0 + Kᵀ (z U),
 
-with p = 1/c, r = 1, z = w = c_last, s = c at the outputs and att' = s att; `_triton_strong_gates` replaces the vectors of the
-other chunks, and their B X and att'.  Row `FAST` says which chunk is which.
+where w = c_last and s is c at the outputs.  A chunk like this, marked in the last vector, has p = 1/c, r = 1, z = c_last and
+att' = s att.  Any other has p = 1, r = c, z the products from each row to the chunk's end, and D in its X and its att': products
+of gates are then their signs, times 2 to a difference of sums of logarithms, or zero where a gate of zero lies between.  The
+vectors `size` and `mark` are those sums, and the signs times one more than the numbers of zeros, up to rows and up to outputs.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from triton.experimental.gluon.language.nvidia.hopper import (
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
 
-VECTORS = 8
-"""Rows for vectors of a chunk: p, r, z, s, w, and whether 1/c was taken; two are not used."""
+READ = gl.constexpr(9)
+"""Vectors of a chunk that the outputs and the chain read: p, r, z, s, w, then size and mark of rows, size and mark of outputs."""
 SMALLEST = gl.constexpr(2.0**-64)
 """No c below is divided by: beside it values of up to 2^60 stay within bfloat16."""
 
@@ -55,6 +55,12 @@ def place_rows(rows, tokens, NH: gl.constexpr, STEPS: gl.constexpr):
 
 
 @gluon.jit
+def add_two(x, y):
+    """x + y, for scans."""
+    return x + y
+
+
+@gluon.jit
 def load_gates(p_a, tokens, H, STEPS: gl.constexpr, C: gl.constexpr):
     """The gate before each row `[C]`, 1 before the rows after a token's first, and before each token `[C // STEPS]`."""
     # every warp holds the whole vector, so that nothing passes between warps
@@ -69,7 +75,7 @@ def load_gates(p_a, tokens, H, STEPS: gl.constexpr, C: gl.constexpr):
 
 @gluon.jit
 def write_vectors(gate, token_gate, p_g, C: gl.constexpr):
-    """The vectors of a chunk, as if 1/c could be taken, and whether it can."""
+    """The vectors of a chunk as if 1/c could be taken; whether it can."""
     lay: gl.constexpr = gate.type.layout
     o_c = gl.arange(0, C, lay)
     c = gl.associative_scan(gate, 0, multiply_two)
@@ -84,7 +90,55 @@ def write_vectors(gate, token_gate, p_g, C: gl.constexpr):
     o_r = gl.arange(0, token_gate.shape[0], lay)
     gl.store(p_g + 3 * C + o_r, gl.associative_scan(token_gate, 0, multiply_two))
     gl.store(p_g + 4 * C + o_c, one * last)
-    gl.store(p_g + 5 * C + o_c, one * gl.where(fast, 1.0, 0.0))
+    gl.store(p_g + READ * C + o_c, one * gl.where(fast, 1.0, 0.0))
+    return fast
+
+
+@gluon.jit
+def sum_gates(gate):
+    """Up to each row: the sum of log2 |gate| of gates other than zero, and the sign times one more than the number of zeros."""
+    zero = gate == 0.0
+    size = gl.associative_scan(gl.log2(gl.where(zero, 1.0, gl.abs(gate))), 0, add_two)
+    zeros = gl.associative_scan(gl.where(zero, 1.0, 0.0), 0, add_two)
+    return size, (1.0 + zeros) * gl.associative_scan(gl.where(gate < 0.0, -1.0, 1.0), 0, multiply_two)
+
+
+@gluon.jit
+def multiply_between(size, mark, size_before, mark_before):
+    """Products of the gates after one row up to another, from what `sum_gates` says of both."""
+    sign = gl.where(mark == mark_before, 1.0, gl.where(mark == -mark_before, -1.0, 0.0))
+    return gl.exp2(size - size_before) * sign
+
+
+@gluon.jit
+def write_strong_vectors(
+    gate, token_gate, p_a, tokens, H, p_g, lay2: gl.constexpr, STEPS: gl.constexpr, C: gl.constexpr
+):
+    """The vectors of a chunk whose 1/c cannot be taken; D `[C,C]` between rows, on both sides of the diagonal."""
+    lay: gl.constexpr = gate.type.layout
+    o_c = gl.arange(0, C, lay)
+    o_r = gl.arange(0, token_gate.shape[0], lay)
+    # z_j = Π_{t > j} gate_t
+    token = (o_c + 1) // STEPS
+    first = ((o_c + 1) % STEPS == 0) & (token < tokens)
+    after = gl.load(p_a + token * H, mask=first, other=1.0).to(gl.float32)
+    gl.store(p_g + o_c, gl.full([C], 1.0, gl.float32, lay))
+    gl.store(p_g + C + o_c, gl.associative_scan(gate, 0, multiply_two))
+    gl.store(p_g + 2 * C + o_c, gl.associative_scan(after, 0, multiply_two, reverse=True))
+    size, mark = sum_gates(gate)
+    size_r, mark_r = sum_gates(token_gate)
+    gl.store(p_g + 5 * C + o_c, size)
+    gl.store(p_g + 6 * C + o_c, mark)
+    gl.store(p_g + 7 * C + o_r, size_r)
+    gl.store(p_g + 8 * C + o_r, mark_r)
+    # the difference of the later row's and the earlier one's
+    size_i = gl.convert_layout(size, gl.SliceLayout(1, lay2))[:, None]
+    size_j = gl.convert_layout(size, gl.SliceLayout(0, lay2))[None, :]
+    mark_i = gl.convert_layout(mark, gl.SliceLayout(1, lay2))[:, None]
+    mark_j = gl.convert_layout(mark, gl.SliceLayout(0, lay2))[None, :]
+    up = gl.arange(0, C, gl.SliceLayout(1, lay2))[:, None] < gl.arange(0, C, gl.SliceLayout(0, lay2))[None, :]
+    late, early = gl.where(up, size_j, size_i), gl.where(up, size_i, size_j)
+    return multiply_between(late, mark_i, early, mark_j)
 
 
 @gluon.jit
@@ -202,12 +256,17 @@ def prepare_hopper(
     p_b = beta + start * NH * H + h
     if a is not None:
         gate, token_gate = load_gates(a + start * H + h, tokens, H, STEPS, C)
-        write_vectors(gate, token_gate, vectors + (index.to(gl.int64) * H + h) * VECTORS * C, C)
+        p_g = vectors + (index.to(gl.int64) * H + h) * VECTORS * C
+        fast = write_vectors(gate, token_gate, p_g, C)
     mbarrier.wait(ready, 0)
     Kc = ks.reshape([C, K])
     G = gl.zeros([C, C], gl.float32, lay)
     G = warpgroup_mma(Kc, Kc.permute((1, 0)), G, use_acc=False, is_async=True)
     G = warpgroup_mma_wait(0, (G,))
+    if a is not None:  # noqa: SIM102
+        # the condition before is known when compiling, this one is not
+        if not fast:
+            G *= write_strong_vectors(gate, token_gate, a + start * H + h, tokens, H, p_g, lay, STEPS, C)
     xs = gl.allocate_shared_memory(
         gl.float16, [C, C], gl.NVMMASharedLayout.get_default_for([C, C], gl.float16)
     )

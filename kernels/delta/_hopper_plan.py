@@ -18,8 +18,8 @@ ROWS = 64
 """Rows of a chunk."""
 COLUMNS = 64
 """Value columns of a program: the least that a product of a warp group has rows."""
-VECTORS = 8
-"""Vectors of a chunk's gates in memory, of which five are read (`_gluon_prepare`)."""
+VECTORS = 10
+"""Vectors of a chunk's gates in memory, of which nine are read in advance (`_gluon_prepare`)."""
 WIDTHS = (64, 128, 256)
 """Of keys and values."""
 MOST_HOUSEHOLDERS = 4
@@ -64,9 +64,9 @@ def hopper_plan(
 
 def count_shared(plan: HopperPlan, K: int, *, gated: bool) -> int:
     """Bytes of shared memory of the second kernel."""
-    # K and Q, V, B X, and five vectors in float32
+    # K and Q, V, B X, and nine vectors in float32
     stage = (
-        2 * (ROWS + plan.tokens) * K + 2 * ROWS * COLUMNS + 2 * ROWS * ROWS + (5 * 4 * ROWS if gated else 0)
+        2 * (ROWS + plan.tokens) * K + 2 * ROWS * COLUMNS + 2 * ROWS * ROWS + (9 * 4 * ROWS if gated else 0)
     )
     # S0 and U
     buffer = 2 * COLUMNS * K + 2 * ROWS * COLUMNS
