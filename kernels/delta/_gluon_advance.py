@@ -334,7 +334,7 @@ def advance_hopper(
     for i in gl.static_range(BUFFERS):
         mbarrier.init(full.index(i), count=1)
         mbarrier.init(taken.index(i), count=1)
-    # registers of a thread: what the outputs (152) and the reads (24) leave is the chain's
+    # registers of a thread: the chain has 256, the outputs 216, the reads 24, of 3 · 168
     # fmt: off
     gl.warp_specialize([
         (follow_chain, (ks, vs, xs, gs, ss, us, ready, empty, full, taken,
@@ -343,5 +343,5 @@ def advance_hopper(
                          items, H, chunks, scale, V, BV, STEPS, VECTORS)),
         (read_chunks, (q, k, v, written, vectors, qs, ks, vs, xs, gs, ready, empty,
                        items, H, chunks, K, V, BV, C, TC, VECTORS)),
-    ], [4, 1], [152, 24])
+    ], [4, 1], [216, 24])
     # fmt: on

@@ -55,7 +55,8 @@ def hopper_plan(
     # of a single chunk nothing is read ahead
     if chunks < 2 or chunks * pairs >= MOST_PAIRS:
         return None
-    for stages, buffers in ((3, 2), (2, 2), (2, 1)):
+    # the outputs are about a chunk behind, so that of three stages one is read ahead
+    for stages, buffers in ((5, 2), (4, 2), (3, 2), (2, 2), (2, 1)):
         plan = HopperPlan(steps, in_chunk, stages, buffers)
         if count_shared(plan, K, gated=gated) <= SHARED_MEMORY:
             return plan
