@@ -120,7 +120,10 @@ def run_formulas(
         gate[:, 0] = token_gate
         (p, r, z, s, w), D, read, fast = vectors_of(gate.flatten(), token_gate)
         kinds.add(fast)
-        written = B[:, None] * torch.linalg.inv(torch.eye(ROWS) + (K @ K.T * D * B).tril(-1))
+        lower = (K @ K.T * D * B).tril(-1)
+        # exactly zero above the diagonal, as in the kernel: values there may be larger by 2^64
+        X = torch.linalg.solve_triangular(lower, torch.eye(ROWS).to(K), upper=False, unitriangular=True)
+        written = B[:, None] * X
         U = written @ (p[:, None] * P - r[:, None] * (K @ S))
         seen = torch.arange(ROWS) < (torch.arange(len(Q))[:, None] + 1) * steps
         att = torch.where(seen, Q @ K.T * read[: len(Q)], torch.zeros(()))
