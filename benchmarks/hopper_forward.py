@@ -85,26 +85,25 @@ def permute_states(keys: Tensor) -> Tensor:
 
 def measure(name: str, gate: str, device: str, timed: Callable[[Callable[[], Any]], Any]) -> Row:
     """Times and errors of both; `timed` takes a call."""
-    from mirrormata.kernels.delta import _operator
+    from mirrormata.kernels.delta import _hopper
 
     shape = SHAPES[name]
     n_h = shape[5]
     inputs, a = draw_inputs(shape, gate, device)
     some = [x[:1, : CHECKED * n_h if rows else CHECKED] for x, rows in zip(inputs, (0, 1, 1, 1), strict=True)]
     gates = None if a is None else a[:1, :CHECKED].double()
-    exact, _ = delta_product(*(x.double() for x in some), a=gates, householders=n_h, backend="torch")
+    q, k, v, beta = (x.double() for x in some)
+    exact, _ = delta_product(q, k, v, beta, a=gates, householders=n_h, backend="torch")
     row: Row = {"shape": name, "B T H K V n_h": list(shape), "gate": gate}
 
     def run() -> Tensor:
-        return delta_product(*inputs, a=a, householders=n_h, mode="chunk")[0]
+        o: Tensor
+        o, _ = delta_product(*inputs, a=a, householders=n_h, mode="chunk")  # type: ignore[misc]
+        return o
 
     for who in ("hopper", "phases"):
-        with (
-            torch.no_grad(),
-            patch.object(
-                _operator, "takes_hopper", _operator.takes_hopper if who == "hopper" else lambda _: False
-            ),
-        ):
+        takes: Callable[[Any], bool] = _hopper.takes_hopper if who == "hopper" else lambda _: False
+        with torch.no_grad(), patch("mirrormata.kernels.delta._operator.takes_hopper", takes):
             o = run()[:1, :CHECKED].double()
             row[who] = {"error": float((o - exact).norm() / exact.norm()), "milliseconds": timed(run)}
     if gate == "none":
@@ -113,6 +112,7 @@ def measure(name: str, gate: str, device: str, timed: Callable[[Callable[[], Any
         with torch.no_grad():
             o, final = delta_product(q, k, v, beta, initial_state=initial, mode="chunk", **options)
         state = permute_states(k[0, :, 0])
+        assert final is not None
         wrong = (final[0, 0, :5, :5].cpu() != state).sum() + (
             o[0, -1, 0, :5].cpu() != torch.arange(1.0, 6.0) @ state
         ).sum()

@@ -7,6 +7,7 @@ the recurrence; that the kernels compile is tested in `test_kernel_compilation`.
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import pytest
 import torch
@@ -138,10 +139,16 @@ def run_formulas(
 @pytest.mark.parametrize("gate", ["none", "weak", "strong", "signed"])
 def test_the_formulas_are_those_of_the_recurrence(gate: str, n_h: int) -> None:
     inputs, a, S = draw(1, 100, 1, 8, 5, n_h, gate, torch.float64)
-    options = {"householders": n_h, "scale": 1.0, "initial_state": S, "backend": "reference"}
-    exact, _ = delta_product(*inputs, a=a, **options)
-    rows = [x[0, :, 0].cpu() for x in inputs]
-    found = run_formulas(*rows, None if a is None else a[0, :, 0].cpu(), S[0, 0].cpu(), n_h)
+    options: dict[str, Any] = {
+        "householders": n_h,
+        "scale": 1.0,
+        "a": a,
+        "initial_state": S,
+        "backend": "reference",
+    }
+    exact, _ = delta_product(*inputs, **options)
+    q, k, v, beta = (x[0, :, 0].cpu() for x in inputs)
+    found = run_formulas(q, k, v, beta, None if a is None else a[0, :, 0].cpu(), S[0, 0].cpu(), n_h)
     torch.testing.assert_close(found, exact[0, :, 0].cpu(), rtol=1e-9, atol=1e-9)
 
 
@@ -173,11 +180,11 @@ def test_every_plan_fits() -> None:
     ],
     ids=str,
 )
-def test_other_calls_have_no_plan(change: dict[str, object]) -> None:
-    call: dict[str, object] = {"K": 128, "V": 128, "dtype": torch.bfloat16, "householders": 1}
+def test_other_calls_have_no_plan(change: dict[str, Any]) -> None:
+    call: dict[str, Any] = {"K": 128, "V": 128, "dtype": torch.bfloat16, "householders": 1}
     call |= {"gated": False, "tokens": 4096, "pairs": 64}
-    assert hopper_plan(**call) is not None  # type: ignore[arg-type]
-    assert hopper_plan(**(call | change)) is None  # type: ignore[arg-type]
+    assert hopper_plan(**call) is not None
+    assert hopper_plan(**(call | change)) is None
 
 
 def test_other_devices_are_left_alone() -> None:
@@ -215,14 +222,15 @@ def same_bits(x: Tensor, y: Tensor) -> bool:
 def test_the_kernels_are_right(B: int, T: int, H: int, K: int, V: int, n_h: int, gate: str) -> None:
     inputs, a, initial = draw(B, T, H, K, V, n_h, gate, torch.bfloat16)
     wide = [x.double() for x in inputs]
-    options = {"householders": n_h, "output_final_state": True, "mode": "chunk"}
-    gates = None if a is None else a.double()
-    exact = delta_product(*wide, a=gates, initial_state=initial.double(), backend="torch", **options)
+    options: dict[str, Any] = {"householders": n_h, "output_final_state": True, "mode": "chunk"}
+    double = {"a": None if a is None else a.double(), "initial_state": initial.double(), "backend": "torch"}
+    exact = delta_product(*wide, **(options | double))
+    options |= {"a": a, "initial_state": initial}
     with torch.no_grad():
         reset_launch_counts()
-        found = delta_product(*inputs, a=a, initial_state=initial, **options)
+        found = delta_product(*inputs, **options)
         assert launch_counts() == {"prepare_hopper": 1, "advance_hopper": 1}
-        again = delta_product(*inputs, a=a, initial_state=initial, **options)
+        again = delta_product(*inputs, **options)
     for x, y, same in zip(found, exact, again, strict=True):
         assert x is not None
         assert y is not None
@@ -235,7 +243,7 @@ def test_the_kernels_are_right(B: int, T: int, H: int, K: int, V: int, n_h: int,
 @pytest.mark.parametrize("n_h", [1, 2, 3, 4])
 def test_integer_swaps_are_exact(n_h: int) -> None:
     (q, k, v, beta), initial = draw_swaps((2, 2000, 2, 128, 64, n_h), DEVICE.type)
-    options = {"householders": n_h, "scale": 1.0, "output_final_state": True, "mode": "chunk"}
+    options: dict[str, Any] = {"householders": n_h, "scale": 1.0, "output_final_state": True, "mode": "chunk"}
     with torch.no_grad():
         o, final = delta_product(q, k, v, beta, initial_state=initial, **options)
     assert final is not None
