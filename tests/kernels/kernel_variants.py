@@ -87,6 +87,8 @@ HOPPER = (
     Variant("hopper", 256, 1, gated=True),
 )
 """Forward passes on Hopper; each compiles two kernels."""
+WIDE = (Variant("chunk", 256, 1), Variant("chunk", 256, 1, gated=True))
+"""Chains of 256 keys."""
 OTHERS = (Variant("rows", 128, 1), Variant("selective", 64, 1))
 """Norms and the short convolution; the selective scan."""
 
@@ -210,6 +212,7 @@ def figures(kernel: Any) -> Compiled:
 
 if __name__ == "__main__":
     chosen = [x for x in SHIPPED + HOPPER + OTHERS if not sys.argv[1:] or x.mode in sys.argv[1:]]
-    for variant in WIDTHS if sys.argv[1:] == ["widths"] else chosen:
+    named: dict[tuple[str, ...], tuple[Variant, ...]] = {("widths",): WIDTHS, ("wide",): WIDE}
+    for variant in named.get(tuple(sys.argv[1:]), chosen):
         for compiled in compile_variant(variant):
             print(json.dumps({**asdict(variant), **asdict(figures(compiled))}), flush=True)

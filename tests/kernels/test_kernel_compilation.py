@@ -114,6 +114,15 @@ def test_the_kernels_on_hopper_compile() -> None:
 
 
 @measures_spills
+def test_chains_of_256_keys_keep_to_registers() -> None:
+    kernels = compiled("wide")
+    # without and with gradients, each without and with gates
+    spilled = [kernel["spilled"] for kernel in kernels if kernel["kernel"] == "advance"]
+    assert spilled == [0] * 4, kernels
+    check_plans(kernels)
+
+
+@measures_spills
 @pytest.mark.long
 def test_all_shipped_variants_compile() -> None:
     kernels = compiled("chunk", "recurrent", "scan")
