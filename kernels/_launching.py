@@ -17,6 +17,7 @@ from typing import Any
 import torch
 import triton.language as tl
 from torch import Tensor
+from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
 from ._backends import KernelError, KernelInputError, Tile, count_launch, triton_interpreted
 
@@ -115,7 +116,7 @@ class Launcher:
         self.wide = any(x == tl.float64 for x in flatten(constants.values()))
 
     def __call__(self, grid: tuple[int, ...], *arguments: Any) -> None:
-        """Launch on records, tensors (None where there is none) and numbers, the first a tensor of the current device."""
+        """Launch on records, tensors (None where there is none), descriptors and numbers, the first on the current device."""
         name = self.function.__name__
         if not 0 < min(grid) <= max(grid) <= MOST_PROGRAMS[1]:
             check_grid(name, grid)
@@ -125,7 +126,7 @@ class Launcher:
         count_launch(name)
         # a compiled kernel is loaded on one device
         key = (
-            flat[0].get_device(),
+            (flat[0].base if type(flat[0]) is TensorDescriptor else flat[0]).get_device(),
             *[
                 # of an integer: 1 becomes a constant, multiples of 16 promise alignment, from 2³¹ on it has 64 bits
                 (x == 1, x % 16 == 0, x < 2**31)
@@ -133,6 +134,9 @@ class Launcher:
                 # None becomes a constant; a float's value is never compiled in
                 else type(x)
                 if x is None or type(x) is float
+                # of a tensor's descriptor: the type, and the blocks that are copied
+                else (x.base.dtype, *x.block_shape)
+                if type(x) is TensorDescriptor
                 # of a tensor: the pointer's type, and whether wide loads from it are allowed
                 else (x.dtype, x.data_ptr() % 16 == 0)
                 for x in flat

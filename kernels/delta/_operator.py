@@ -2,7 +2,8 @@
 
     delta_product_triton   fills up widths, splits many micro-steps, and calls
     `_call`                the autograd function `Eager`, or the custom operators where `torch.compile` or another watches
-    run_forward            the mode's forward pass: `_triton_recurrent`, `_triton_chunk`, `_triton_phases` or `_triton_scan`
+    run_forward            the mode's forward pass: `_triton_recurrent`, `_triton_chunk`, `_triton_phases` or `_triton_scan`; on
+                           Hopper `_hopper` in place of phases where no gradients are asked for
     run_backward           its gradients
 
 Needs triton.
@@ -18,6 +19,7 @@ from torch.autograd.function import once_differentiable
 
 from .._checking import sequence_bounds
 from .._launching import fits_float32
+from ._hopper import run_hopper, takes_hopper
 from ._plan import MAX_HOUSEHOLDERS, choose_mode, forward_shapes, kernel_width
 from ._problem import Gradients, Problem
 from ._reference import arithmetic_of, without_tokens
@@ -39,6 +41,8 @@ def run_forward(problem: Problem, *, final: bool, save: bool) -> tuple[Tensor | 
         return run_scan(problem, final=final, save=save)
     if form.plan.fused:
         return run_fused(problem, final=final, save=save)
+    if not save and takes_hopper(problem):
+        return run_hopper(problem, final=final)
     return run_phases(problem, final=final, save=save)
 
 

@@ -88,22 +88,12 @@ def chunk_plan(
         return Plan(False, 16, inverse, precision, *tiles, 16)
     if wide > 128:
         tile, width = Tile(min(V, 32), 4), min(K, V, 64)
-        summary = narrow_tile(tile, V + K)
-        return Plan(
-            *(
-                False,
-                32,
-                inverse,
-                precision,
-                tile,
-                tile,
-                summary,
-                tile,
-                Tile(K, 4, 1),
-                Tile(width, 4, 1),
-                width,
-            )
-        )
+        # blocks of 32 columns of 256 keys do not keep to registers: with one micro-step a token 1.2 KB of a thread are spilled, or
+        # the compiler gives up, keeps 32 registers and spills 8 KB; 16 columns spill nothing
+        forward = Tile(min(V, 16), 4) if K > 128 and householders == 1 else tile
+        summary = narrow_tile(forward, V + K)
+        tiles = forward, forward, summary, tile, Tile(K, 4, 1), Tile(width, 4, 1)
+        return Plan(False, 32, inverse, precision, *tiles, width)
     few, warps, stages = programs < 512, 4 if wide > 32 else 2, 2 if wide <= 64 else 3
     prepare = Tile(K, 4, 1, None if wide <= 64 else 128)
     forward = Tile(min(V, 32 if few and (gated or wide <= 64) else 64), warps, stages)

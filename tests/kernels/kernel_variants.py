@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 os.environ.pop("TRITON_INTERPRET", None)
 
@@ -23,6 +24,7 @@ from triton.runtime.jit import MockTensor
 
 from mirrormata.kernels._launching import Launcher
 from mirrormata.kernels.convolution._triton_short_convolution import short_gradients, short_rows_of
+from mirrormata.kernels.delta import _hopper
 from mirrormata.kernels.delta._operator import run_backward, run_forward
 from mirrormata.kernels.delta._problem import Problem
 from mirrormata.kernels.norms._triton_norms import rms_gradients, rms_rows_of, unit_rows_of
@@ -77,6 +79,16 @@ WIDTHS = (
     Variant("scan", 256, 1, "float32", values=16),
 )
 """Keys much wider than values, or narrower: tiles must divide both, and all of a segment's map does not fit into memory."""
+HOPPER = (
+    Variant("hopper", 128, 1),
+    Variant("hopper", 128, 1, gated=True, even=False),
+    Variant("hopper", 128, 3, gated=True, values=64),
+    Variant("hopper", 64, 2, "float16"),
+    Variant("hopper", 256, 1, gated=True),
+)
+"""Forward passes on Hopper; each compiles two kernels."""
+WIDE = (Variant("chunk", 256, 1), Variant("chunk", 256, 1, gated=True))
+"""Chains of 256 keys."""
 OTHERS = (Variant("rows", 128, 1), Variant("selective", 64, 1))
 """Norms and the short convolution; the selective scan."""
 
@@ -107,7 +119,8 @@ def problem_of(variant: Variant) -> Problem:
     gate = new(B, T, H, dtype=torch.float32) if variant.gated else None
     rows, V = T * n_h, variant.values or K
     inputs = new(B, T, H, K), new(B, rows, H, K), new(B, rows, H, V), new(B, rows, H), gate, None, cu
-    return Problem.of(n_h, 0.125, variant.mode, *inputs)
+    mode = "chunk" if variant.mode == "hopper" else variant.mode
+    return Problem.of(n_h, 0.125, mode, *inputs)
 
 
 def as_types(arguments: tuple[Any, ...]) -> list[Any]:
@@ -156,6 +169,9 @@ def compile_variant(variant: Variant) -> list[Any]:
             taps = x.inputs.q.new_empty(x.inputs.q.shape[0], variant.width, 4)
             short_rows_of(x.inputs.q, taps)
             short_gradients(x.inputs.q, taps, x.inputs.q)
+        elif variant.mode == "hopper":
+            with patch.object(_hopper, "multiprocessors", lambda _: 132):
+                _hopper.run_hopper(x, final=True)
         elif variant.mode == "selective":
             step, states = (
                 torch.empty_like(x.inputs.q, dtype=torch.float32),
@@ -195,7 +211,8 @@ def figures(kernel: Any) -> Compiled:
 
 
 if __name__ == "__main__":
-    chosen = [x for x in SHIPPED + OTHERS if not sys.argv[1:] or x.mode in sys.argv[1:]]
-    for variant in WIDTHS if sys.argv[1:] == ["widths"] else chosen:
+    chosen = [x for x in SHIPPED + HOPPER + OTHERS if not sys.argv[1:] or x.mode in sys.argv[1:]]
+    named: dict[tuple[str, ...], tuple[Variant, ...]] = {("widths",): WIDTHS, ("wide",): WIDE}
+    for variant in named.get(tuple(sys.argv[1:]), chosen):
         for compiled in compile_variant(variant):
             print(json.dumps({**asdict(variant), **asdict(figures(compiled))}), flush=True)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 
+from mirrormata.kernels.delta._hopper_plan import count_shared, hopper_plan
 from mirrormata.kernels.delta._plan_check import KernelCall, plan_launches
 from mirrormata.tests.kernels.devices import measures_spills
 
@@ -25,6 +26,7 @@ MOST_SPILLED = {
     "gate_gradients": 64,
     "prepare": 256,
     "chain": 320,
+    "prepare_hopper": 160,
 }
 """Bytes a thread; other kernels spill nothing."""
 
@@ -92,6 +94,32 @@ def test_the_recurrent_and_the_other_kernels_compile() -> None:
     }
     others = [kernel["mode"] for kernel in kernels if kernel["mode"] != "recurrent"]
     assert sorted(others) == ["rows"] * 6 + ["selective"] * 4
+
+
+@measures_spills
+def test_the_kernels_on_hopper_compile() -> None:
+    kernels = compiled("hopper")
+    assert [kernel["kernel"] for kernel in kernels] == ["prepare_hopper", "advance_hopper"] * 5
+    # the state of 256 keys and its rounded copy are 192 of 256 registers
+    check([x for x in kernels if x["width"] < 256 or x["kernel"] == "prepare_hopper"])
+    for kernel in kernels:
+        if kernel["kernel"] == "advance_hopper":
+            K, V = kernel["width"], kernel["values"] or kernel["width"]
+            sizes = K, V, getattr(torch, kernel["dtype"]), kernel["householders"]
+            plan = hopper_plan(*sizes, gated=kernel["gated"], tokens=192, pairs=4)
+            assert plan is not None
+            asked = count_shared(plan, K, gated=kernel["gated"])
+            assert asked - 1024 <= kernel["shared"] <= asked, (kernel, asked)
+            assert kernel["spilled"] <= 640, kernel
+
+
+@measures_spills
+def test_chains_of_256_keys_keep_to_registers() -> None:
+    kernels = compiled("wide")
+    # without and with gradients, each without and with gates
+    spilled = [kernel["spilled"] for kernel in kernels if kernel["kernel"] == "advance"]
+    assert spilled == [0] * 4, kernels
+    check_plans(kernels)
 
 
 @measures_spills

@@ -12,6 +12,7 @@ from typing import Any
 
 import typer.main
 
+from mirrormata.benchmarks.hopper_forward import table_rows as hopper_rows
 from mirrormata.benchmarks.kernel_counters import table_rows as counter_rows
 from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows, results, time_rows
 from mirrormata.benchmarks.layer_kernels import table_rows as layer_rows
@@ -189,6 +190,12 @@ def kernel_counters_table() -> str:
         "longest waits",
     )
     return table(head, counter_rows(measured_results("kernel_counters_nvidia_h200")), range(3, 9))
+
+
+def hopper_table() -> str:
+    """Forward passes of `delta_product` on Hopper: that chip's kernels and the others."""
+    head = ("shape", "B, T, H, K, V, n_h", "gate", "Hopper", "others", "ratio", "error", "the others'")
+    return table(head, hopper_rows(measured_results("hopper_forward_nvidia_h200")), range(3, 8))
 
 
 def layer_kernels_table() -> str:
@@ -384,6 +391,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "kernel-further-times": kernel_further_table,
     "kernel-errors": kernel_errors_table,
     "kernel-counters": kernel_counters_table,
+    "kernel-hopper": hopper_table,
     "layer-kernels": layer_kernels_table,
     "mutations": mutations_table,
     "kernel-fuzz": kernel_fuzz_table,

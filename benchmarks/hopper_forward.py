@@ -1,0 +1,166 @@
+"""`delta_product`'s forward pass on a Hopper GPU: the two kernels of that chip beside the kernels of every chip.
+
+    python -m mirrormata.benchmarks.hopper_forward [--shapes NAME,NAME] [--output FILE]
+
+Milliseconds of CUDA graphs, caches flushed: medians, with the 20th and 80th percentile; errors of outputs against float64; wrong
+entries of outputs and last states on words of integer swaps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import torch
+from torch import Tensor
+
+from mirrormata.benchmarks.machine import driver_version, installed, results_file
+from mirrormata.kernels import delta_product
+
+Row = dict[str, Any]
+SHAPES = {
+    "lm": (4, 4096, 16, 128, 128, 1),
+    "lm_nh2": (4, 4096, 16, 128, 128, 2),
+    "lm_nh3": (4, 4096, 8, 128, 128, 3),
+    "st128_nh4": (256, 128, 8, 128, 128, 4),
+    "one_sequence": (1, 8192, 16, 64, 64, 1),
+    "short_nh2": (32, 512, 4, 64, 64, 2),
+    "wide": (2, 4096, 4, 256, 256, 1),
+}
+"""B, T, H, K, V, n_h."""
+GATES = ("none", "weak", "strong")
+"""None; exp(-0.1 u) for u uniform in [0, 1], where a chunk's products can be divided by; exp(-5 u), where most cannot."""
+CHECKED = 512
+"""Tokens of one sequence that are compared with float64."""
+
+
+def draw_inputs(shape: tuple[int, ...], gate: str, device: str) -> tuple[list[Tensor], Tensor | None]:
+    """Queries, keys, values and beta in bfloat16, and gates."""
+    B, T, H, K, V, n_h = shape
+    generator = torch.Generator(device).manual_seed(0)
+
+    def normal(*size: int) -> Tensor:
+        return torch.randn(size, device=device, generator=generator)
+
+    q, k = (torch.nn.functional.normalize(normal(B, rows, H, K), dim=-1) for rows in (T, T * n_h))
+    beta = 2 * torch.rand(B, T * n_h, H, device=device, generator=generator)
+    inputs = [x.bfloat16() for x in (q, k, normal(B, T * n_h, H, V), beta)]
+    if gate == "none":
+        return inputs, None
+    size = 0.1 if gate == "weak" else 5.0
+    return inputs, torch.exp(-size * torch.rand(B, T, H, device=device, generator=generator))
+
+
+def draw_swaps(shape: tuple[int, ...], device: str) -> tuple[list[Tensor], Tensor]:
+    """Swaps of five states as keys e_i - e_j with beta 1, queries that tell all states; the identity as initial state."""
+    B, T, H, K, V, n_h = shape
+    generator = torch.Generator(device).manual_seed(1)
+    size = B, T * n_h, H
+    i = torch.randint(5, size, device=device, generator=generator)
+    j = (i + torch.randint(1, 5, size, device=device, generator=generator)) % 5
+    unit = torch.eye(K, device=device)
+    q = torch.zeros(B, T, H, K, device=device)
+    q[..., :5] = torch.arange(1.0, 6.0, device=device)
+    inputs = q, unit[i] - unit[j], torch.zeros(*size, V, device=device), torch.ones(size, device=device)
+    initial = torch.zeros(B, H, K, V, device=device)
+    initial[:, :, range(5), range(5)] = 1.0
+    return [x.bfloat16() for x in inputs], initial
+
+
+def permute_states(keys: Tensor) -> Tensor:
+    """The product of the swaps of one sequence and head, `[5,5]`: an oracle without arithmetic."""
+    order = list(range(5))
+    for key in keys[:, :5].tolist():
+        i, j = key.index(1.0), key.index(-1.0)
+        order[i], order[j] = order[j], order[i]
+    found = torch.zeros(5, 5)
+    found[range(5), order] = 1.0
+    return found
+
+
+def measure(name: str, gate: str, device: str, timed: Callable[[Callable[[], Any]], Any]) -> Row:
+    """Times and errors of both; `timed` takes a call."""
+    from mirrormata.kernels.delta import _hopper
+
+    shape = SHAPES[name]
+    n_h = shape[5]
+    inputs, a = draw_inputs(shape, gate, device)
+    some = [x[:1, : CHECKED * n_h if rows else CHECKED] for x, rows in zip(inputs, (0, 1, 1, 1), strict=True)]
+    gates = None if a is None else a[:1, :CHECKED].double()
+    q, k, v, beta = (x.double() for x in some)
+    exact, _ = delta_product(q, k, v, beta, a=gates, householders=n_h, backend="torch")
+    row: Row = {"shape": name, "B T H K V n_h": list(shape), "gate": gate}
+
+    def run() -> Tensor:
+        o: Tensor
+        o, _ = delta_product(*inputs, a=a, householders=n_h, mode="chunk")  # type: ignore[misc]
+        return o
+
+    for who in ("hopper", "phases"):
+        takes: Callable[[Any], bool] = _hopper.takes_hopper if who == "hopper" else lambda _: False
+        with torch.no_grad(), patch("mirrormata.kernels.delta._operator.takes_hopper", takes):
+            o = run()[:1, :CHECKED].double()
+            row[who] = {"error": float((o - exact).norm() / exact.norm()), "milliseconds": timed(run)}
+    if gate == "none":
+        (q, k, v, beta), initial = draw_swaps(shape, device)
+        options: dict[str, Any] = {"householders": n_h, "scale": 1.0, "output_final_state": True}
+        with torch.no_grad():
+            o, final = delta_product(q, k, v, beta, initial_state=initial, mode="chunk", **options)
+        state = permute_states(k[0, :, 0])
+        assert final is not None
+        wrong = (final[0, 0, :5, :5].cpu() != state).sum() + (
+            o[0, -1, 0, :5].cpu() != torch.arange(1.0, 6.0) @ state
+        ).sum()
+        row["wrong entries"] = int(wrong)
+    return row
+
+
+def table_rows(document: Row) -> list[list[str]]:
+    """A row for each shape and gate: times of both kernels, their ratio, and both errors."""
+    rows = []
+    for row in document["rows"]:
+        times = [row[who]["milliseconds"] for who in ("hopper", "phases")]
+        shown = [f"{middle:.3f} ({low:.3f} to {high:.3f})" for middle, low, high in times]
+        errors = [f"{row[who]['error']:.1e}" for who in ("hopper", "phases")]
+        shape = ", ".join(map(str, row["B T H K V n_h"]))
+        rows.append(
+            [f"`{row['shape']}`", shape, row["gate"], *shown, f"{times[1][0] / times[0][0]:.1f}", *errors]
+        )
+    return rows
+
+
+def main() -> None:
+    """All shapes and gates, printed and written."""
+    from mirrormata.benchmarks.kernel_timing import captured, milliseconds
+    from mirrormata.kernels.delta._hopper import multiprocessors
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--shapes", default=",".join(SHAPES), help=f"some of {', '.join(SHAPES)}")
+    parser.add_argument("--output", type=Path, help="default: benchmarks/results/hopper_forward_CARD.json")
+    options = parser.parse_args()
+    if not torch.cuda.is_available() or not multiprocessors(torch.device("cuda", 0)):
+        sys.exit("hopper_forward: no Hopper GPU here")
+    card = torch.cuda.get_device_name()
+    versions = {name: installed(name) for name in ("torch", "triton")}
+    report: Row = {"card": card, "driver": driver_version(), **versions, "rows": []}
+    output = options.output or results_file("hopper_forward", card)
+
+    def timed(run: Callable[[], Any]) -> list[float]:
+        graph = captured(run)
+        assert graph is not None
+        return milliseconds(graph)
+
+    for name in options.shapes.split(","):
+        for gate in GATES:
+            report["rows"].append(measure(name, gate, "cuda", timed))
+            print(json.dumps(report["rows"][-1]), flush=True)
+            output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
