@@ -57,10 +57,6 @@ class Steps:
         parts = (self.kind, self.source, self.target, self.written)
         return Steps(*(np.take_along_axis(part, places, axis=1) for part in parts))
 
-    def of_blocks(self, blocks: slice) -> Steps:
-        """Those of some of the blocks."""
-        return Steps(self.kind[blocks], self.source[blocks], self.target[blocks], self.written[blocks])
-
     def transition(self, block: int, first: int, last: int) -> Transition:
         """The factors of some steps of one block, and what they write.
 

@@ -122,7 +122,7 @@ class BlockStepper:
         levels = []
         for level, H in enumerate(states.levels):
             steps, images, permutes = self.form.level_steps(level, told.maps, old, new)
-            after = apply_steps(H.copy(), self.token_steps(steps, told.position))
+            after = Numbers.of(self.token_steps(steps, told.position)).apply(H)
             levels.append(after)
             old, new, broken = self.read_level(level, after, steps, (images, permutes), told.position, old, new)
             wrong = wrong | broken
@@ -179,9 +179,8 @@ class BlockStepper:
     def complete(self, H: Floats, steps: Steps, position: Indices) -> Floats:
         """The states with the factors still to come: what a level holds at the end of its block."""
         ahead = np.arange(steps.width) >= (position * self.form.budget)[:, None]
-        return apply_steps(
-            H.copy(), Steps(np.where(ahead, steps.kind, NOTHING), steps.source, steps.target, steps.written)
-        )
+        kind = np.where(ahead, steps.kind, NOTHING)
+        return Numbers.of(Steps(kind, steps.source, steps.target, steps.written)).apply(H)
 
     def read_level(
         self, level: int, H: Floats, steps: Steps, acts: tuple[Indices, Mask], position: Indices, old: Indices, new: Indices
@@ -219,21 +218,49 @@ class BlockStepper:
         return np.where(wrong, -1, named)
 
 
-def apply_steps(H: Floats, steps: Steps) -> Floats:
-    """The states `[tokens, dim]` after the steps of each, changed in place."""
-    rows = np.arange(len(H))
-    moves = (steps.kind != NOTHING).astype(H.dtype)
-    both = (steps.kind == SWAP).astype(H.dtype)
-    pairs = ((steps.kind == SWAP) | (steps.kind == COPY)).astype(H.dtype)
-    writes = (steps.written & (steps.kind == ERASE)).astype(H.dtype)
-    for f in range(steps.width):
-        i, j = steps.source[:, f], steps.target[:, f]
-        # s = vᵀH, of a copy and a projection the source alone
-        s = moves[:, f] * (H[rows, i] - both[:, f] * H[rows, j])
-        H[rows, i] -= s
-        H[rows, j] += pairs[:, f] * s
-        H[rows, i] += writes[:, f]
-    return H
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Steps as what the recurrence computes with: s = α H_i - β H_j, H_i ← H_i - s + w, H_j ← H_j + γ s, entries `[width, tokens]` each.
+
+    A swap has α = β = γ = 1, a copy α = γ = 1, a projection α = 1 and w what it writes.
+    """
+
+    source: Indices
+    target: Indices
+    alpha: Floats
+    beta: Floats
+    gamma: Floats
+    written: Floats
+
+    @classmethod
+    def of(cls, steps: Steps) -> Numbers:
+        """Those of steps."""
+        kind = steps.kind.T
+        both, pairs = kind == SWAP, (kind == SWAP) | (kind == COPY)
+        written = steps.written.T & (kind == ERASE)
+        floats = (part.astype(np.float64) for part in (kind != NOTHING, both, pairs, written))
+        return cls(steps.source.T, steps.target.T, *floats)
+
+    def of_tokens(self, tokens: slice) -> Numbers:
+        """Those of some of the tokens."""
+        return Numbers(
+            self.source[:, tokens], self.target[:, tokens], self.alpha[:, tokens], self.beta[:, tokens],
+            self.gamma[:, tokens], self.written[:, tokens],
+        )  # fmt: skip
+
+    def apply(self, H: Floats) -> Floats:
+        """The states `[tokens, dim]` after the steps of each."""
+        H = H.copy()
+        flat = H.reshape(-1)
+        rows = np.arange(0, H.size, H.shape[1])
+        for i, j, alpha, beta, gamma, written in zip(
+            rows + self.source, rows + self.target, self.alpha, self.beta, self.gamma, self.written, strict=True
+        ):
+            s = alpha * flat[i] - beta * flat[j]
+            flat[i] -= s
+            flat[j] += gamma * s
+            flat[i] += written
+        return H
 
 
 def _exactly(indicator: Mask, size: int) -> Mask:
@@ -296,11 +323,11 @@ def _run_part(
     levels = []
     for level, H in enumerate(states.levels):
         steps, images, permutes = form.level_steps(level, told.maps, old, new)
-        group = stepper.token_steps(steps, told.position)
+        group = Numbers.of(stepper.token_steps(steps, told.position))
         history = np.empty((length, *H.shape), dtype=H.dtype)
         for t in range(length):
             # the recurrence itself, token by token
-            history[t] = H = apply_steps(H.copy(), group.of_blocks(slice(t * count, (t + 1) * count)))
+            history[t] = H = group.of_tokens(slice(t * count, (t + 1) * count)).apply(H)
         levels.append(H)
         old, new, broken = stepper.read_level(
             level, history.reshape(len(old), -1), steps, (images, permutes), told.position, old, new
