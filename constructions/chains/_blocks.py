@@ -92,7 +92,7 @@ class BlockRNN(Realisation):
     @property
     def theorem(self) -> str:
         """The source of the construction."""
-        return f"{'R7' if self.copies else 'own.blocks'} + {self.counter.theorem}"
+        return "R7" if self.copies else "own.blocks"
 
     @property
     def construction(self) -> str:

@@ -48,7 +48,7 @@ def _return_form(form: BlockRNN, _: Problem) -> BlockRNN:
 CONSTRUCTION = Construction(
     source="own.blocks",
     title="any automaton with any number of factors a token, by a chain of sets over blocks of tokens",
-    order=116,
+    order=118,
     examples=("T3", "tomita:7", "random:states=6,letters=2,seed=1"),
     refusals={"mod:1": "one state needs no chain", "parity": "own.chain has 1 factor"},
     forms=block_forms,
