@@ -21,12 +21,14 @@ from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.chains._block_steps import block_words, compose_letters, list_maps
 from mirrormata.constructions.chains._blocks import BlockRNN, block_length
+from mirrormata.constructions.chains._sizes import plan_sizes
 from mirrormata.constructions.theorems._block_delay import ripple_counter, rotation_counter
 from mirrormata.constructions.theorems._blocks import budgets_below, plan_block_sizes
 from mirrormata.constructions.theorems._construction import Limits, Problem
 from mirrormata.foundation._errors import InputError, LimitError, NotRealisableError
 from mirrormata.tests.theory.corruption import corrupted, leaves, replaced, structural, value_at
 from mirrormata.theory import checker
+from mirrormata.theory.base._blocks import WORDS
 from mirrormata.theory.running._blocks import BlockStepper
 from mirrormata.theory.running._run import track
 
@@ -347,18 +349,28 @@ def test_lengths_of_blocks() -> None:
     assert track(BlockStepper(short, "bf16"), form.automaton, random_words(form, 3, 50, 0)).errors == 0
 
 
+def automaton_of(rows: Any) -> Automaton:
+    """Letters a and b with these maps; unreachable states are kept."""
+    n = rows.shape[1]
+    return Automaton(tuple(range(n)), ("a", "b"), rows, 0, np.arange(n).astype(object), keeps_points=True)
+
+
 def test_sizes_hold_for_words() -> None:
     """The sizes of single letters can be too small for words of them."""
     draw = np.random.default_rng(0)
     for _ in range(30):
         rows = draw.integers(0, 5, (2, 5))
         sizes = plan_block_sizes(rows, 0, 1_000)
-        automaton = Automaton(tuple(range(5)), ("a", "b"), rows, 0, np.arange(5).astype(object), keeps_points=True)
+        automaton = automaton_of(rows)
         for counter in (ripple_counter(8), rotation_counter(4)):
             form = BlockRNN(automaton, sizes, counter)
             assert check(form).verdict == "valid"
             assert run(form, random_words(automaton, 4, 100, 0), dtype="bf16").errors == 0
     assert plan_block_sizes(rows, 0, 0) == (5, 4, 3, 2, 1)
+    rows = np.array(WORDS)
+    assert (plan_sizes(rows, [0]), plan_block_sizes(rows, 0, 500)) == ((4, 3, 1), (4, 3, 2, 1))
+    short = BlockRNN(automaton_of(rows), (4, 3, 1), ripple_counter(16))
+    assert run(short, random_words(short, 8, 500, 0), dtype="bf16").errors > 0
 
 
 def test_maps_and_words_are_all_of_them() -> None:
