@@ -59,4 +59,5 @@ CONSTRUCTION = Construction(
     forms=copy_forms,
     by_request=True,
     norm_bounded=False,
+    for_group_automata=False,  # DP.T1 has the same swaps on fewer points
 )

@@ -49,7 +49,7 @@ def random_automaton(n: int, k: int, seed: int, *, identity: bool = False, mealy
 
 
 def forms_of(automaton: Automaton) -> list[BlockRNN]:
-    """Every form on offer, and those with sizes that fall by one."""
+    """Every form on offer, those with sizes that fall by one, and the shortest blocks."""
     found: list[Any] = []
     for theorem, limits in (("own.blocks", None), ("own.blocks", Limits(chains=0)), ("R7", None)):
         try:
@@ -57,7 +57,9 @@ def forms_of(automaton: Automaton) -> list[BlockRNN]:
         except NotRealisableError as refused:
             assert "1 factor" in str(refused)  # one layer has no more
     assert all(isinstance(form, BlockRNN) for form in found)
-    return found
+    sizes = tuple(range(len(automaton.states), 0, -1))
+    # all factors of a block in one token, or in two
+    return [*found, *(BlockRNN(automaton, sizes, ripple_counter(period)) for period in (2, 4))]
 
 
 CASES = [(2, 2, 1), (2, 3, 0), (3, 2, 0), (3, 2, 1), (3, 3, 2), (4, 2, 0), (4, 3, 1), (5, 2, 2), (6, 2, 0), (7, 3, 1)]

@@ -292,6 +292,7 @@ def test_sources_for_group_automata() -> None:
         "own.lookback",
         "own.blocks",
         "DP.T2",
+        "R7",
     }
 
 

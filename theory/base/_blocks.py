@@ -86,6 +86,7 @@ def true_blocks() -> Iterator[tuple[str, Document]]:
     yield "permutations and resets", blocks(chains.RESET, [3, 1], 2, 2)
     yield "halves", blocks(HALVES, [4, 2, 1], 2, 2)
     yield "a permutation group", blocks([[1, 2, 3, 0], [1, 0, 2, 3]], [4, 1], 2, 2)
+    yield "a permutation group, one swap a token", blocks([[1, 2, 0], [1, 0, 2]], [3, 1], 2, 2)
     yield "a permutation group by copies", blocks([[1, 2, 3, 0], [1, 0, 2, 3]], [4, 1], 2, 2, copies=True)
     yield "words that merge, sizes that fall by one", blocks(WORDS, [4, 3, 2, 1], 4, 8)
 
