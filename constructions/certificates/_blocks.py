@@ -46,7 +46,11 @@ def blocks_from_certificate(document: Mapping[str, Any], name: str = "certificat
         if not sizes or not falls or sizes[-1] != 1 or sizes[0] > n or (window is None and sizes[0] != n):
             raise ValueError("sizes")
         form = BlockRNN(
-            automaton, sizes, counter, None if window is None else int(window), document["steps"] == "swaps and copies"
+            automaton,
+            sizes,
+            counter,
+            None if window is None else int(window),
+            document["steps"] == "swaps and copies",
         )
         if form.block < 1 or form.block != document["block"]:
             raise ValueError("block")

@@ -15,7 +15,6 @@ from ._counter import counter_json, read_counter
 from ._parts import factors_json, machine_json, name_document_in_errors, read_machine
 
 
-
 def delay_certificate(form: BlockDelay, max_group: int = 5_000) -> dict[str, Any]:
     """The certificate of kind `delay`, as a JSON object.
 

@@ -54,8 +54,10 @@ class Steps:
         Args:
             places: their numbers, int array `[blocks, chosen]`.
         """
-        parts = (self.kind, self.source, self.target, self.written)
-        return Steps(*(np.take_along_axis(part, places, axis=1) for part in parts))
+        kind, source, target = (
+            np.take_along_axis(part, places, axis=1) for part in (self.kind, self.source, self.target)
+        )
+        return Steps(kind, source, target, np.take_along_axis(self.written, places, axis=1))
 
     def transition(self, block: int, first: int, last: int) -> Transition:
         """The factors of some steps of one block, and what they write.
@@ -69,7 +71,10 @@ class Steps:
         # H ← C H + B: what a step writes goes through the later factors of the token, and these only exchange entries
         written: dict[int, bool] = {}
         for kind, i, j, writes in zip(
-            *(part[block, first:last].tolist() for part in (self.kind, self.source, self.target, self.written)),
+            *(
+                part[block, first:last].tolist()
+                for part in (self.kind, self.source, self.target, self.written)
+            ),
             strict=True,
         ):
             if kind == SWAP:

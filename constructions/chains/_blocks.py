@@ -152,7 +152,9 @@ class BlockRNN(Realisation):
     @cached_property
     def layer_factors(self) -> tuple[int, ...]:
         """Most factors of a token in a head, layer by layer."""
-        counters = [max(len(t) for head in layer.heads for t in head.transitions) for layer in self.counter.layers]
+        counters = [
+            max(len(t) for head in layer.heads for t in head.transitions) for layer in self.counter.layers
+        ]
         return (*counters, 1, *(min(self.budget, cost) for cost in self.level_costs))
 
     @property
@@ -241,7 +243,9 @@ class BlockRNN(Realisation):
         size = self.sizes[0]
         return with_phantoms(states & (np.cumsum(states, axis=1) <= size), size)
 
-    def level_steps(self, level: int, maps: Indices, old: Indices, new: Indices) -> tuple[Steps, Indices, Mask]:
+    def level_steps(
+        self, level: int, maps: Indices, old: Indices, new: Indices
+    ) -> tuple[Steps, Indices, Mask]:
         """What blocks do to a level: the steps, where its entries go, and which blocks permute them.
 
         Args:
@@ -273,7 +277,9 @@ class BlockRNN(Realisation):
             done.append(steps)
             if self.copies:
                 after = np.zeros_like(u)
-                np.put_along_axis(after, np.take_along_axis(maps, u.argmax(axis=1)[:, None], axis=1), True, axis=1)
+                np.put_along_axis(
+                    after, np.take_along_axis(maps, u.argmax(axis=1)[:, None], axis=1), True, axis=1
+                )
             else:
                 letters = level_letters(maps, np.arange(len(maps)), old, new, self.sizes[level + 1])
                 after = letters.apply(u)

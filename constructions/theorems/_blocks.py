@@ -53,7 +53,9 @@ def chain_forms(automaton: Automaton, limits: Limits) -> list[tuple[tuple[int, .
     return found
 
 
-def counters_for(block: int, window: int | None, householders: int, kinds: tuple[str, ...], degree: int) -> Iterator[Counter]:
+def counters_for(
+    block: int, window: int | None, householders: int, kinds: tuple[str, ...], degree: int
+) -> Iterator[Counter]:
     """Of each kind the least counter whose ring buffer has blocks of at least `block` tokens, if it has one.
 
     Args:

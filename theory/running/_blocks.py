@@ -124,7 +124,9 @@ class BlockStepper:
             steps, images, permutes = self.form.level_steps(level, told.maps, old, new)
             after = Numbers.of(self.token_steps(steps, told.position)).apply(H)
             levels.append(after)
-            old, new, broken = self.read_level(level, after, steps, (images, permutes), told.position, old, new)
+            old, new, broken = self.read_level(
+                level, after, steps, (images, permutes), told.position, old, new
+            )
             wrong = wrong | broken
         return BlockState(counters, buffer, tuple(levels), self.name_states(told, new, wrong))
 
@@ -151,8 +153,9 @@ class BlockStepper:
         code = self.code(buffer)
         letters = self.letter_of[np.maximum(code, 0)]
         # bits that name no letter, or a newest letter that was not the one just read
-        wrong: Mask = ((code < 0) | ((code > 0) & (letters < 0))).any(axis=1)
-        wrong = wrong | (letters[rows, phase] != np.where(self.chain.moves[x], self.chain.like[x], -1))
+        broken: Mask = (code < 0) | ((code > 0) & (letters < 0))
+        read: Mask = letters[rows, phase] == np.where(self.chain.moves[x], self.chain.like[x], -1)
+        wrong = np.logical_or.reduce(broken, axis=1) | ~read
 
         def slots(first: Indices, count: int) -> Indices:
             return np.asarray(letters[rows[:, None], (first[:, None] + np.arange(count)) % d])
@@ -174,7 +177,9 @@ class BlockStepper:
         """Of the steps of a block those that the token at each position applies."""
         places = (position[:, None] - 1) * self.form.budget + np.arange(self.form.budget)
         group = steps.at(np.minimum(places, max(steps.width - 1, 0)))
-        return Steps(np.where(places < steps.width, group.kind, NOTHING), group.source, group.target, group.written)
+        return Steps(
+            np.where(places < steps.width, group.kind, NOTHING), group.source, group.target, group.written
+        )
 
     def complete(self, H: Floats, steps: Steps, position: Indices) -> Floats:
         """The states with the factors still to come: what a level holds at the end of its block."""
@@ -183,7 +188,14 @@ class BlockStepper:
         return Numbers.of(Steps(kind, steps.source, steps.target, steps.written)).apply(H)
 
     def read_level(
-        self, level: int, H: Floats, steps: Steps, acts: tuple[Indices, Mask], position: Indices, old: Indices, new: Indices
+        self,
+        level: int,
+        H: Floats,
+        steps: Steps,
+        acts: tuple[Indices, Mask],
+        position: Indices,
+        old: Indices,
+        new: Indices,
     ) -> tuple[Indices, Indices, Mask]:
         """The next level's set before and after the block before, and where a state is no indicator of the right size.
 
@@ -254,7 +266,13 @@ class Numbers:
         flat = H.reshape(-1)
         rows = np.arange(0, H.size, H.shape[1])
         for i, j, alpha, beta, gamma, written in zip(
-            rows + self.source, rows + self.target, self.alpha, self.beta, self.gamma, self.written, strict=True
+            rows + self.source,
+            rows + self.target,
+            self.alpha,
+            self.beta,
+            self.gamma,
+            self.written,
+            strict=True,
         ):
             s = alpha * flat[i] - beta * flat[j]
             flat[i] -= s
