@@ -32,9 +32,16 @@ def show_blocks(form: BlockRNN, *, max_letters: int = 30) -> str:
         f"{form.period}, write the number of the letter's map, from 1, in binary",
     ]
     for i, (size, below) in enumerate(zip(form.sizes[:-1], form.sizes[1:], strict=True)):
+        title = f"layer {counting + 2 + i}"
+        if form.copies:
+            lines.append(
+                f"{title}: the state, one-hot, {count_noun(form.group(i, 1)[1], 'factor')} a token; a copy has the mask e_j: "
+                "I - v (v⊙e_j)ᵀ"
+            )
+            continue
         kept = "; a second half keeps the indicator before the last reset" if form.keeps_old(i) else ""
         lines.append(
-            f"layer {counting + 2 + i}: which {below} of {size} members of the set above, dimension {form.level_dims[i]}, "
+            f"{title}: which {below} of {size} members of the set above, dimension {form.level_dims[i]}, "
             f"{count_noun(form.group(i, 1)[1], 'factor')} a token{kept}"
         )
     if not form.levels:

@@ -162,8 +162,10 @@ def show_chain(form: ChainRNN, *, max_letters: int = 30) -> str:
 
 
 def name_factors(transition: Transition) -> str:
-    """Keys in the order applied, β = 1 each, and what is added."""
-    keys = ", ".join(vector_text(factor.vector) for factor in transition.factors)
+    """Keys in the order applied, β = 1 each, with their masks, and what is added."""
+    keys = ", ".join(
+        vector_text(f.vector) + (f" (mask e_{f.mask[0] + 1})" if f.mask else "") for f in transition.factors
+    )
     text = f"keys {keys}" if keys else "no factor"
     return f"{text}; add {_entries(transition.additive)}" if transition.additive else text
 
