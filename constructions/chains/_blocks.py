@@ -19,7 +19,7 @@ the chain is one level of n one-hot entries, and the map of a block is swaps and
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -73,6 +73,15 @@ class BlockRNN(Realisation):
     window: int | None = None
     copies: bool = False
     notes: tuple[str, ...] = ()
+
+    def for_letters(self, automaton: Automaton, kinds: Indices) -> BlockRNN:
+        """The same layers for an automaton with further letters, each of which acts like one of this automaton.
+
+        Args:
+            automaton: the automaton with all letters and the same states.
+            kinds: for each of its letters the index of the letter here that acts alike; the ring buffer's bits find them themselves.
+        """
+        return replace(self, automaton=automaton)
 
     @cached_property
     def chain(self) -> ChainRNN:
@@ -171,6 +180,11 @@ class BlockRNN(Realisation):
     def dim(self) -> int:
         """Largest key dimension of a head."""
         return max(self.period, *self.level_dims, *(head.dim for head in self.counter.heads))
+
+    @property
+    def value_dim(self) -> int:
+        """Largest value dimension of a head: the bits of a letter in the ring buffer."""
+        return int(self.chain.bits.shape[1])
 
     @property
     def work(self) -> int:

@@ -52,5 +52,6 @@ CONSTRUCTION = Construction(
     examples=("T3", "tomita:7", "random:states=6,letters=2,seed=1"),
     refusals={"mod:1": "one state needs no chain", "parity": "own.chain has 1 factor"},
     forms=block_forms,
+    tells_state_before=True,
     for_group_automata=False,  # DP.T1 has them on fewer points
 )

@@ -59,5 +59,6 @@ CONSTRUCTION = Construction(
     forms=copy_forms,
     by_request=True,
     norm_bounded=False,
+    tells_state_before=True,
     for_group_automata=False,  # DP.T1 has the same swaps on fewer points
 )

@@ -54,6 +54,7 @@ def blocks(
 ) -> Document:
     """A certificate with a ripple counter modulo 2^bits, and the summary that follows; `summary`: other entries of it."""
     document = chains.chain(letters, sizes, window)
+    del document["look_back"], document["gates"]
     merges = any(len(set(row)) < len(row) for row in letters)
     resets = merges and not copies
     dims = [size * (1 + (resets and i < len(sizes) - 2)) for i, size in enumerate(sizes[:-1])]
