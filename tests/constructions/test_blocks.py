@@ -529,3 +529,16 @@ def test_certificates_that_cannot_be_read() -> None:
 def test_refusals(spec: str, theorem: str, reason: str) -> None:
     with pytest.raises(NotRealisableError, match=f"^{spec}: {theorem}: {reason}"):
         construct(spec, theorem=theorem)
+
+
+def test_letters_that_act_alike() -> None:
+    """What is built for one of each is spread over all: they share their bits, and the certificate names them all."""
+    one = automaton_from_spec("tomita:7")
+    more = Automaton(one.states, ("0", "1", "2"), one.transitions[[0, 1, 0]], one.start, one.outputs, "twice")
+    form = construct(more, max_householders=1)
+    assert isinstance(form, BlockRNN)
+    assert form.automaton.letters == ("0", "1", "2")
+    assert form.value_dim == 2
+    assert form.buffer_transition(0, 2) == form.buffer_transition(0, 0) != form.buffer_transition(0, 1)
+    assert check(form).verdict == "valid"
+    assert run(form, random_words(more, 4, 300, 0), dtype="bf16").errors == 0

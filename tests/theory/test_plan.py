@@ -307,7 +307,7 @@ def test_every_offer_is_certified() -> None:
 def test_limits_leave_out_and_say_so() -> None:
     made = plan(automaton("tomita:3"), limits=Limits(image_sets=3))
     assert [o.found.theorem for o in made.offers] == [
-        "own.window", "own.chain", "own.blocks", "own.blocks", "DP.T6", "G.A3", "R7", "R7", "R7",
+        "own.lookback", "own.lookback", "own.window", "own.chain", "own.blocks", "own.blocks", "DP.T6", "G.A3", "R7", "R7", "R7",
     ]  # fmt: skip
     assert len(made.left_out) == 2
     assert all("`max_image_sets`" in text for text in made.left_out)
