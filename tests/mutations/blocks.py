@@ -20,7 +20,7 @@ MUTATIONS = [
     Mutation(CHECKER + "check_letters", "need(all(a - b == 1", "need(all(a - b >= 1", "with a window sizes may be left out"),
     Mutation(CHECKER + "check", 'need(same(document["block"], m)', 'need(True', "the block may be another"),
     Mutation(CHECKER + "check", "need(sizes[-1] == 1,", "need(True,", "the last set may have several states"),
-    Mutation(CHECKER + "check", "need(window is None and sizes == [n, 1],", "need(True,", "copies may have several levels"),
+    Mutation(CHECKER + "check", "window is None and sizes == [n, 1],", "True,", "copies may have several levels"),
     Mutation(CHECKER + "check", "resets = merges and not copies", "resets = not copies", "permutations have a second half"),
     Mutation(CHECKER + "check", "-(-cost // m)", "cost // m", "the factors of a token are rounded down"),
     Mutation(CHECKER + "check", "if copies and merges else", "if False else", "copies have the norm 1"),
