@@ -39,6 +39,10 @@ from .algebra._matrices import Matrix as Matrix
 from .algebra._matrices import is_contraction as is_contraction
 from .algebra._matrices import is_orthogonal as is_orthogonal
 from .algebra._matrices import matrix as matrix
+from .algebra._swap_copy import Step as Step
+from .algebra._swap_copy import swap_copy_count as swap_copy_count
+from .algebra._swap_copy import swap_copy_factors as swap_copy_factors
+from .algebra._swap_copy import swap_copy_word as swap_copy_word
 from .algebra.groups._abelian import CyclicFactor as CyclicFactor
 from .algebra.groups._abelian import cyclic_factors as cyclic_factors
 from .algebra.groups._actions import BlockSystem as BlockSystem
@@ -73,6 +77,7 @@ from .cascades._holonomy import holonomy_of_maps as holonomy_of_maps
 from .cascades._image_sets import ImageSets as ImageSets
 from .cascades._image_sets import image_sets as image_sets
 from .cascades._layers import cascade_lrnn as cascade_lrnn
+from .chains._blocks import BlockRNN as BlockRNN
 from .chains._chain import ChainRNN as ChainRNN
 from .formats.att import parse_att as parse_att
 from .formats.att import read_att as read_att
@@ -116,11 +121,7 @@ from .theorems._registry import construction_of as construction_of
 from .theorems._small_degree import small_degree as small_degree
 from .theorems._small_degree import small_permutation_representation as small_permutation_representation
 from .theorems.dp_t1 import block_delay as block_delay
-from .theorems.dp_t6 import Step as Step
-from .theorems.dp_t6 import swap_copy_count as swap_copy_count
-from .theorems.dp_t6 import swap_copy_factors as swap_copy_factors
 from .theorems.dp_t6 import swap_copy_form as swap_copy_form
-from .theorems.dp_t6 import swap_copy_word as swap_copy_word
 from .theorems.dp_t7 import dihedral_two_layers as dihedral_two_layers
 from .theorems.g_a3 import unbounded_lrnn as unbounded_lrnn
 from .theorems.g_t6 import cyclic_two_layers as cyclic_two_layers

@@ -162,7 +162,7 @@ def construct(
     names it.
 
     The result is an `LRNN`, which is a table; or, for automata whose table would be large and for Mealy machines whose outputs need the
-    state before, a `ChainRNN`, which computes its letters; or a `BlockDelay` (DP.T1), which a bound on factors can select. They share
+    state before, a `ChainRNN`, which computes its letters; or a `BlockDelay` (DP.T1) or `BlockRNN` (own.blocks), which a bound on factors can select. They share
     the interface `Realisation`.
 
     Args:

@@ -1,7 +1,7 @@
 """`Realisation`: what `construct` returns, whichever construction made it.
 
 An `LRNN` lists what every letter does in every layer (kind `table`); a `BlockDelay` computes the letters of its last
-layer by a rule (kind `delay`). Both have the same figures, certificate, texts and transitions, and whoever gets one
+layer by a rule (kind `delay`), a `ChainRNN` those of all layers (kind `chain`), a `BlockRNN` those of blocks of tokens (kind `blocks`). All have the same figures, certificate, texts and transitions, and whoever gets one
 need not ask which it is: what a higher package does with a kind is registered there, once for each kind.
 """
 

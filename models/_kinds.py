@@ -67,7 +67,7 @@ def from_construction(found: Realisation, *, max_entries: int = MAX_ENTRIES) -> 
         A model; of a table it has one seed, and its numbers are rounded once to float32.
 
     Raises:
-        InputError: a letter is not a product of GH factors (G.A3, DP.T6), or the realisation is a block delay.
+        InputError: a letter is not a product of GH factors (G.A3, DP.T6), or the realisation is a block delay or a chain over blocks.
         NotRealisableError: the factors cannot write an additive term.
         LimitError: an array has more than `max_entries` weights, or a chain's layer is wider than the kernels.
 

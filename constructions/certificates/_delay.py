@@ -8,19 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...foundation._errors import LimitError
-from .._delay import BlockDelay, Counter, CounterHead, CounterLayer, counter_head
+from .._delay import BlockDelay
 from .._document import FORMAT
 from ..automata._automaton import Indices
-from ._parts import (
-    MAX_CONDUCTOR,
-    factors_json,
-    machine_json,
-    name_document_in_errors,
-    number_json,
-    number_reader,
-    read_factors,
-    read_machine,
-)
+from ._counter import counter_json, read_counter
+from ._parts import factors_json, machine_json, name_document_in_errors, read_machine
 
 
 def delay_certificate(form: BlockDelay, max_group: int = 5_000) -> dict[str, Any]:
@@ -36,12 +28,6 @@ def delay_certificate(form: BlockDelay, max_group: int = 5_000) -> dict[str, Any
             f"{automaton.name}: the transition group has {count} than {max_group:,}, and a certificate of block delay "
             "lists all: raise `max_group`"
         )
-    field = max(head.field for head in form.counter.heads)
-    if field > MAX_CONDUCTOR:
-        raise LimitError(
-            f"the counter's numbers lie in Q(2cos 2π/{field}), and certificates hold fields up to "
-            f"N = {MAX_CONDUCTOR:,}: use `counter` ripple"
-        )
     machine = machine_json(automaton, form.construction, form.theorem)
     outputs = np.array(machine["automaton"]["outputs"])
     states = form.element_states
@@ -55,10 +41,7 @@ def delay_certificate(form: BlockDelay, max_group: int = 5_000) -> dict[str, Any
         "kind": "delay",
         **machine,
         "block": form.block,
-        "counter": [
-            {"reads": list(layer.reads), "heads": [_head(head) for head in layer.heads]}
-            for layer in form.counter.layers
-        ],
+        "counter": counter_json(form.counter),
         "buffer": {
             "factors": [[[1, [[phase, 1]]]] for phase in range(2 * form.block)],
             "values": [[[x, 1]] for x in range(len(automaton.letters))],
@@ -73,16 +56,6 @@ def delay_certificate(form: BlockDelay, max_group: int = 5_000) -> dict[str, Any
         ],
         "outputs": read_off,
         "summary": form.summary(),
-    }
-
-
-def _head(head: CounterHead) -> dict[str, Any]:
-    return {
-        "field": head.field,
-        "dim": head.dim,
-        "value_dim": 1,
-        "transitions": [{"factors": factors_json(factors)} for factors in head.transitions],
-        "codes": [[[i, 0, number_json(x)] for i, x in enumerate(code) if x != 0] for code in head.codes],
     }
 
 
@@ -103,46 +76,16 @@ def _read(document: Mapping[str, Any]) -> BlockDelay:
     marks = tuple(int(point) for point, _ in document["points"]["initial"])
     _require_permutations(points, points.shape[1])
     _require_permutations(elements, points.shape[1])
-    layers = tuple(_counter_layer(layer) for layer in document["counter"])
-    period = len(layers[0].reads)
+    counter = read_counter(document["counter"])
+    period = counter.period
     if period != 2 * document["block"] or not marks or max(marks) >= points.shape[1] or min(marks) < 0:
         raise ValueError("block")
     if states.min() < 0 or states.max() >= len(automaton.states) or len(points) != len(automaton.letters):
         raise ValueError("states")
     budget = max(len(group) for e in document["elements"] for group in e["groups"])
-    kind, theorem = _kind(layers)
-    counter = Counter(kind, theorem, period, layers)
     return BlockDelay(automaton, points, marks, period // 2, budget, counter, elements, states)
 
 
 def _require_permutations(rows: Indices, n: int) -> None:
     if rows.ndim != 2 or not (np.sort(rows, axis=1) == np.arange(n)).all():
         raise ValueError("permutations")
-
-
-def _counter_layer(data: Mapping[str, Any]) -> CounterLayer:
-    reads = tuple(int(r) for r in data["reads"])
-    return CounterLayer(reads, tuple(_counter_head(head, reads) for head in data["heads"]))
-
-
-def _counter_head(data: Mapping[str, Any], reads: tuple[int, ...]) -> CounterHead:
-    number = number_reader(data["field"])
-    transitions = tuple(read_factors(t["factors"], number) for t in data["transitions"])
-    entries = {int(i): number(x) for i, _, x in data["codes"][0]}
-    start = tuple(entries.get(i, 0) for i in range(int(data["dim"])))
-    head = counter_head(transitions, start, reads)
-    if len(head.codes) != len(data["codes"]):
-        raise ValueError("codes")
-    return head
-
-
-def _kind(layers: tuple[CounterLayer, ...]) -> tuple[str, str]:
-    """Name and source of a counter, by its shape."""
-    heads = [head for layer in layers for head in layer.heads]
-    if all(head.dim == 1 for head in heads) and len(layers) > 1:
-        return "ripple", "own.T2tight"
-    if len(layers) > 1:
-        return "two_layers", "G.T6"
-    if len(heads) == 1 and (heads[0].field > 1 or len(heads[0].codes) == 4):
-        return "rotation", "DP.L2"
-    return "cycles", "G.T3"

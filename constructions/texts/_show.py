@@ -154,16 +154,18 @@ def show_chain(form: ChainRNN, *, max_letters: int = 30) -> str:
     for label in letters[:max_letters]:
         (token,) = form.transitions_of([label])
         for title, transition in zip(titles, token, strict=True):
-            lines.append(f"  letter {label_text(label)}, {title}: {_name_factors(transition)}")
+            lines.append(f"  letter {label_text(label)}, {title}: {name_factors(transition)}")
     if len(letters) > max_letters:
         more = count_noun(len(letters) - max_letters, "more letter")
         lines.append(f"... {more}: `max_letters` {len(letters)} shows all")
     return "\n".join(lines) + "\n"
 
 
-def _name_factors(transition: Transition) -> str:
-    """Keys in the order applied, β = 1 each, and what is added."""
-    keys = ", ".join(vector_text(factor.vector) for factor in transition.factors)
+def name_factors(transition: Transition) -> str:
+    """Keys in the order applied, β = 1 each, with their masks, and what is added."""
+    keys = ", ".join(
+        vector_text(f.vector) + (f" (mask e_{f.mask[0] + 1})" if f.mask else "") for f in transition.factors
+    )
     text = f"keys {keys}" if keys else "no factor"
     return f"{text}; add {_entries(transition.additive)}" if transition.additive else text
 

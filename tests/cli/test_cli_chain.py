@@ -62,3 +62,31 @@ def test_what_a_chain_does_not_have(call: Any, tmp_path: Path) -> None:
     assert call(
         "construct", "T4", "--theorem", "own.chain", "--picture", "x.svg", "--max-drawn-dim", "3"
     ).error.endswith("--max-drawn-dim 4 draws it")
+
+
+@pytest.mark.parametrize(
+    ("spec", "theorem"), [("T3", "own.blocks"), ("tomita:4", "own.blocks"), ("tomita:7", "R7")]
+)
+def test_one_factor_a_token_from_the_construction_to_the_proof(
+    call: Any, tmp_path: Path, spec: str, theorem: str
+) -> None:
+    path = str(tmp_path / "blocks.json")
+    asked = ("--theorem", theorem, "--exactness", "integer", "--max-householders", "1")
+    made = call("construct", spec, *asked, "-o", path, "--json").json
+    assert (made["theorem"], made["householders"], made["exactness"]) == (theorem, 1, "integer")
+    checked = call("check", path, "--for", spec, "--json")
+    assert (checked.status, checked.json["verdict"], checked.json["kind"]) == (0, "valid", "blocks")
+    for more in ((), ("--sequential",)):
+        ran = call("run", path, "--random", "4", "--length", "300", "--dtype", "fp8_e4m3", *more, "--json")
+        assert (ran.status, ran.json["errors"], ran.json["tokens"]) == (0, 0, 1_200)
+    proved = call("prove", path, spec, "--json")
+    assert (proved.status, proved.json["verdict"], proved.json["method"]) == (0, "equivalent", "blocks")
+    shown, some = (call("construct", spec, *asked, "--show", *more) for more in ((), ("--max-letters", "1")))
+    assert "ring buffer" in shown.out
+    assert "more letter" in some.out
+    for wrong in (("--dtype", "exact"), ("--start", "0"), ("--picture", str(tmp_path / "x.svg"))):
+        found = call("run", path, "--random", "1", "--length", "9", *wrong)
+        assert (found.status, found.err.count("\n")) == (2, 1), found
+    assert "is a rule, not a table" in call("construct", spec, *asked, "--latex").error
+    if theorem == "own.blocks":
+        assert call("construct", spec, "--max-householders", "1", "--json").json["theorem"] == theorem

@@ -9,10 +9,10 @@ from mirrormata.constructions._lrnn import LRNN, Layer
 from mirrormata.constructions._realisation import Transition
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.algebra._householder import gh_factor, swap
+from mirrormata.constructions.algebra._swap_copy import swap_copy_factors
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.cascades._cascade import cascade
 from mirrormata.constructions.cascades._layers import CoordinateKind, cascade_lrnn
-from mirrormata.constructions.theorems.dp_t6 import swap_copy_factors
 
 CASCADES = ("mod_arith:3", "tomita:3", "boxes:2,2", "dyck:2,2", "gridworld:4")
 

@@ -163,7 +163,7 @@ def test_a_broken_layer_is_noticed() -> None:
     stepper.slots_before = np.roll(stepper.slots_before, 1, axis=1)
     assert track(stepper, form.automaton, words).errors > 100
     stepper = DelayStepper(form, "bf16")
-    stepper.counting[1][0].matrices[1, 0, 0] = 1  # the second bit never flips
+    stepper.counter.heads[1][0].matrices[1, 0, 0] = 1  # the second bit never flips
     assert track(stepper, form.automaton, words).errors > 100
     stepper = DelayStepper(form, "bf16")
     stepper.element_swaps = stepper.element_swaps[:, :, ::-1]  # the groups in the wrong order

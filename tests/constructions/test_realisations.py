@@ -55,8 +55,8 @@ def certified_and_right(found: Realisation, tokens: int = 200) -> None:
 def test_every_source_has_its_examples() -> None:
     assert list(CONSTRUCTIONS) == [
         "G.T3", "DP.T4", "H.A5inv", "own.covers", "own.LMI", "own.definite", "own.congruences", "G.T6", "DP.T7",
-        "DP.T1", "own.T2tight", "own.serial", "G.T4", "own.n-1", "S.star-free", "own.chain", "own.window", "own.lookback", "DP.T2",
-        "DP.T6", "G.A3", "own.decay",
+        "DP.T1", "own.T2tight", "own.serial", "G.T4", "own.n-1", "S.star-free", "own.chain", "own.window", "own.lookback",
+        "own.blocks", "DP.T2", "DP.T6", "R7", "G.A3", "own.decay",
     ]  # fmt: skip
     for made in CONSTRUCTIONS.values():
         assert len(made.examples) >= 2, made.source
@@ -290,7 +290,9 @@ def test_sources_for_group_automata() -> None:
         "own.chain",
         "own.window",
         "own.lookback",
+        "own.blocks",
         "DP.T2",
+        "R7",
     }
 
 

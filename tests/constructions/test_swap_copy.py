@@ -22,7 +22,7 @@ from mirrormata.constructions.algebra._matrices import (
     subtract,
     transpose,
 )
-from mirrormata.constructions.theorems.dp_t6 import (
+from mirrormata.constructions.algebra._swap_copy import (
     Step,
     swap_copy_count,
     swap_copy_factors,

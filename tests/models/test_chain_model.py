@@ -96,6 +96,8 @@ def test_what_is_no_model() -> None:
         InputError, match="a block delay is a rule, not a table: its layers are not built as a model"
     ):
         from_construction(construct("S3", theorem="DP.T1"))
+    with pytest.raises(InputError, match="a chain of sets over blocks is a rule, not a table"):
+        from_construction(construct("T3", theorem="own.blocks"))
     wide = construct("random:states=200,letters=2,seed=0", theorem="own.chain")
     with pytest.raises(LimitError, match="the kernels have 256 at most"):
         from_construction(wide)

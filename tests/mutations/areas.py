@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import arithmetic, bounds, chains, checkers, decays, impossibility, kernel_plans, proofs
+from . import arithmetic, blocks, bounds, chains, checkers, decays, impossibility, kernel_plans, proofs
 from .record import Mutation
 
 AREAS: dict[str, list[Mutation]] = {
@@ -14,4 +14,5 @@ AREAS: dict[str, list[Mutation]] = {
     "kernel plans": kernel_plans.MUTATIONS,
     "chains": chains.MUTATIONS,
     "decays": decays.MUTATIONS,
+    "blocks": blocks.MUTATIONS,
 }

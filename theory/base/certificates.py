@@ -1,7 +1,7 @@
 """True certificates of every kind, which the checkers must accept, and false ones, which they must refuse.
 
 A false one is not malformed: it is a true one changed in what it says, and in all else that follows from the change, so that
-a checker that leaves out one step of the proof would take it. `_equivalences.py` has those about rounding arithmetics, `_chains.py` those about chains of sets, `_decays.py` those about decaying numbers;
+a checker that leaves out one step of the proof would take it. `_equivalences.py` has those about rounding arithmetics, `_chains.py` and `_blocks.py` those about chains of sets, `_decays.py` those about decaying numbers;
 certificates of bounds and impossibility are in `bounds.py` and `impossibility.py`.
 """
 
@@ -20,6 +20,7 @@ from .._horizon import full_certificate
 from ..checker import _exact as exact
 from ..checker import horizon
 from ..checker._cyclotomic import cyclotomic
+from . import _blocks as blocks
 from . import _chains as chains
 from . import _decays as decays
 from . import _equivalences as equivalences
@@ -78,6 +79,7 @@ def cases() -> Iterator[tuple[str, str | None]]:
     yield from equivalences.cases()
     yield from chains.cases()
     yield from decays.cases()
+    yield from blocks.cases()
     yield from numbers()
 
 

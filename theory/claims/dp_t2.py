@@ -32,7 +32,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Arithmetic: exact, all numbers are integers
     Source: DP, Theorem 2, with the wiring of G.T4 repaired
     Method: Random automata are constructed with gates and proved by the stand-alone checker. The same check of gated
-        resets in the printed wiring must find defects. (Fewer factors a token than a permutation needs: see DP.T1.)
+        resets in the printed wiring must find defects. (Fewer factors a token than a permutation needs: see own.blocks.)
     Example:
         >>> print(verify().line())
         supported by 20 instances: no violation, as claimed
@@ -46,7 +46,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         check=wrong,
         assumptions=(
             "a cascade exists for every automaton (KR)",
-            "as many factors as the permutations need (DP.T1)",
+            "as many factors as the permutations need (fewer: own.blocks)",
         ),
     )
 

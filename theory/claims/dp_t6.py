@@ -19,7 +19,8 @@ from ...constructions.algebra._matrices import (
     transpose,
 )
 from ...constructions.algebra._matrices import product as product_of_matrices
-from ...constructions.theorems.dp_t6 import swap_copy_factors, swap_copy_form, swap_copy_word
+from ...constructions.algebra._swap_copy import swap_copy_factors, swap_copy_word
+from ...constructions.theorems.dp_t6 import swap_copy_form
 from .._verdict import Verdict
 from ..spectra._norms import norm_at_most_one
 from ..verifying._claim import QUICK, Claim, Effort

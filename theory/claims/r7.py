@@ -12,9 +12,9 @@ from ...constructions._delay import Counter
 from ...constructions._spec import automaton_from_spec
 from ...constructions.algebra._householder import GHFactor, gh_factor, product_of
 from ...constructions.algebra._matrices import Matrix, matrix
+from ...constructions.algebra._swap_copy import Step, swap_copy_factors, swap_copy_word
 from ...constructions.automata._automaton import Automaton
 from ...constructions.theorems._block_delay import two_layer_counter
-from ...constructions.theorems.dp_t6 import Step, swap_copy_factors, swap_copy_word
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import check_random_cases

@@ -8,12 +8,14 @@ from ...constructions._delay import BlockDelay
 from ...constructions._lrnn import LRNN
 from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
+from ...constructions.chains._blocks import BlockRNN
 from ...constructions.chains._chain import ChainRNN
 from ...constructions.decays._decay import DecayRNN
 from ...foundation._errors import InputError
 from .._kinds import kind_of
 from ..arithmetic._arithmetic import Arithmetic, Exact, Kernel, PerOp, PerStep, Rounded
 from ..arithmetic._rounding import FloatFormat
+from ..running._blocks import BlockStepper
 from ..running._chain import ChainStepper
 from ..running._decay import DecayStepper
 from ..running._delay import DelayStepper
@@ -57,6 +59,11 @@ def table_machine(lrnn: LRNN, answers: Answers, arithmetic: Any) -> Machine:
 def delay_machine(form: BlockDelay, answers: Answers, arithmetic: Any) -> Machine:
     """A block delay, rounded at every token."""
     return StepperMachine(DelayStepper(form, _plain_format(arithmetic)), answers)
+
+
+def blocks_machine(form: BlockRNN, answers: Answers, arithmetic: Any) -> Machine:
+    """A chain of sets over blocks, rounded at every token."""
+    return StepperMachine(BlockStepper(form, _plain_format(arithmetic)), answers)
 
 
 def chain_machine(form: ChainRNN, answers: Answers, arithmetic: Any) -> Machine:

@@ -17,12 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...constructions._delay import BlockDelay, CounterHead, RowIndex, swap_table
-from ...constructions.algebra._householder import product_of
+from ...constructions._delay import BlockDelay, RowIndex, swap_table
 from ...constructions.automata._automaton import Indices
-from ..arithmetic._exact_sum import exact_product_sum
-from ..arithmetic._rounding import FloatFormat, Floats, float_format, round_array, round_number
+from ..arithmetic._rounding import FloatFormat, Floats, float_format, round_array
 from ._block_run import follow
+from ._counters import CounterStepper
 from ._report import RunReport, Tally
 from ._run import CHUNK_TOKENS, Clock, Progress, track
 from ._words import Words
@@ -69,30 +68,6 @@ def side_by_side(states: Sequence[DelayState]) -> DelayState:
     )
 
 
-class _Counting:
-    """A counter's head in a format."""
-
-    def __init__(self, head: CounterHead, fmt: FloatFormat, exact: bool) -> None:
-        def rounded(rows: Sequence[Sequence[Any]]) -> list[list[float]]:
-            return [[round_number(x, fmt) for x in row] for row in rows]
-
-        self.fmt, self.exact = fmt, exact
-        self.codes = np.array(rounded(head.codes))
-        self.matrices = np.array([rounded(product_of(factors, head.dim)) for factors in head.transitions])
-
-    def step(self, H: Floats, reads: Indices) -> Floats:
-        """A H, rounded once."""
-        A = self.matrices[reads]
-        if self.exact:
-            return np.asarray((A @ H[:, :, None])[:, :, 0])
-        return exact_product_sum([(A[:, :, k], H[:, k, None]) for k in range(H.shape[1])], self.fmt)
-
-    def nearest(self, H: Floats) -> Indices:
-        """Index of the nearest code."""
-        distances = (self.codes**2).sum(axis=1) - 2 * H @ self.codes.T
-        return np.asarray(distances.argmin(axis=1), dtype=np.int64)
-
-
 class DelayStepper:
     """A `BlockDelay` in a float format; a `Stepper` whose states are `DelayState`.
 
@@ -106,21 +81,7 @@ class DelayStepper:
         self.fmt = float_format(dtype)
         exact = self.fmt.name in form.formats
         m, d = form.block, 2 * form.block
-        self.counting = [
-            [_Counting(head, self.fmt, exact) for head in layer.heads] for layer in form.counter.layers
-        ]
-        # the codes of some layers are one number; by it what the next layer reads, and in the end the phase
-        self.reads: list[Indices] = []
-        number, size = np.zeros(d, dtype=np.int64), 1
-        for layer in form.counter.layers:
-            self.reads.append(np.zeros(size, dtype=np.int64))
-            # what the layer reads at each phase, by the number that the codes of the layers below make then
-            self.reads[-1][number] = layer.reads
-            for head in layer.heads:
-                number, size = number * len(head.codes) + head.code_at, size * len(head.codes)
-        self.phases = np.zeros(size, dtype=np.int64)
-        # the phase by the codes of all layers
-        self.phases[number] = np.arange(d)
+        self.counter = CounterStepper(form.counter, self.fmt, exact)
         # φ ↦ j, the place of token t in its block: 1, ..., m, and m at phase 0
         self.position = (np.arange(d) - 1) % m + 1
         # the slots, t mod 2m, of the tokens of the current block and of the one before
@@ -156,9 +117,7 @@ class DelayStepper:
         s, slot = np.nonzero(tokens >= 0)
         buffer[s, slot, tokens[s, slot]] = 1
         # after whole periods every counter is at its first code
-        counters = tuple(
-            np.repeat(head.codes[:1], count, axis=0) for heads in self.counting for head in heads
-        )
+        counters = self.counter.initial(count)
         last = round_array(self.codes[code], self.fmt)
         phase = np.zeros(count, dtype=np.int64)
         # equal points are no swap
@@ -174,16 +133,7 @@ class DelayStepper:
         """
         x = np.asarray(letters, dtype=np.int64)
         rows = np.arange(len(x))
-        counters: list[Floats] = []
-        number = np.zeros(len(x), dtype=np.int64)
-        for reads, heads in zip(self.reads, self.counting, strict=True):
-            # mixed radix, as in `reads`: which layer's letter comes next depends on all codes so far
-            read = reads[number]
-            for head in heads:
-                H = head.step(states.counters[len(counters)], read)
-                counters.append(H)
-                number = number * len(head.codes) + head.nearest(H)
-        phase = self.phases[number]
+        counters, phase = self.counter.step(states.counters)
 
         buffer = states.buffer.copy()
         buffer[rows, phase] -= buffer[rows, phase]  # (I - e eᵀ) H
@@ -203,7 +153,7 @@ class DelayStepper:
         first, second = swaps[:, rows, position - 1]
         for f in range(self.form.budget):
             _swap(last, first[:, f], second[:, f])
-        return DelayState(tuple(counters), buffer, last, phase, recent, swaps)
+        return DelayState(counters, buffer, last, phase, recent, swaps)
 
     def _swaps(self, tokens: Indices) -> Indices:
         """The swaps of the product of a block's tokens `[sequences, m]`, the first token applied first."""

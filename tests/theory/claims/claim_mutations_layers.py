@@ -96,6 +96,14 @@ def turned_register(window_states: Any) -> Any:
     )
 
 
+def last_letter_first(compose_letters: Any) -> Any:
+    return lambda transitions, words: compose_letters(transitions, words[:, ::-1])
+
+
+def nothing_to_come(_: Any) -> Any:
+    return lambda stepper, H, steps, position: H.copy()
+
+
 def swap_as_negative_swap(_: Any) -> Any:
     return lambda i, j: gh_factor(1, {i: 1, j: 1})
 
@@ -218,6 +226,8 @@ MUTATIONS = [
     Mutation("own.window", "constructions.chains._chain:ChainRNN.window_states", turned_register, "order: the newest letter acts first"),
     Mutation("own.lookback", "constructions.chains._chain:ChainRNN.window_states", turned_register, "order: the newest letter acts first"),
     Mutation("own.lookback", "theory.running._chain:ChainStepper.read_level", without_token_before, "wiring: the state after the token for the one before it"),
+    Mutation("own.blocks", "theory.running._blocks:compose_letters", last_letter_first, "order: the last letter of a block acts first"),
+    Mutation("own.blocks", "theory.running._blocks:BlockStepper.complete", nothing_to_come, "delay: the factors still to come are left out"),
     Mutation("own.congruences", "constructions.theorems.own_congruences:quotient_automaton", turned_letters, "order: the letters of a quotient"),
     Mutation("own.congruences", "constructions.theorems.own_congruences:lay_side_by_side", without_last_quotient, "a quotient is left out"),
     Mutation("own.covers", "constructions.theorems.own_covers:rotation", lambda f: lambda k, m: f(k + 1, m), "angle: one step more"),
