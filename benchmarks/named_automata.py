@@ -178,38 +178,32 @@ def measure_all(before: Path | None, models: Path | None) -> list[dict[str, Any]
             if old is not None:
                 row["before"] = measure(spec, old, folder)
             rows.append(row)
-            print(table([row], heading=False), flush=True)
+            print(*table_rows({"rows": [row]})[0], sep=" | ", flush=True)
     return rows
 
 
-def table(rows: list[dict[str, Any]], *, heading: bool = True) -> str:
-    """Markdown: layers, factors, heads and dimension, before and now, with the certificate's kilobytes and the seconds."""
-    lines = [
-        "| input | before | now | theorem | certificate kB | seconds |",
-        "| --- | --- | --- | --- | ---: | ---: |",
-    ]
+HEAD = ("input", "before", "now", "theorem", "certificate kB", "seconds")
+"""The columns of `table_rows`."""
 
-    def sizes(found: dict[str, Any] | None) -> str:
-        if found is None:
-            return ""
-        if "refused" in found:
-            return "none"
-        return f"{found['layers']} L, {found['householders']} f, {found['heads']} h, dim {found['dim']}"
 
-    shown = []
-    for row in rows:
-        now, old = row["now"], row.get("before")
-        size = "" if "refused" in now else f"{now['certificate_bytes'] / 1000:.1f}"
-        cells = (
-            row["input"],
-            sizes(old),
-            sizes(now),
-            now.get("theorem", now.get("refused")),
-            size,
-            now.get("seconds", ""),
-        )
-        shown.append("| " + " | ".join(map(str, cells)) + " |")
-    return "\n".join([*lines, *shown] if heading else shown)
+def table_rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Layers, factors, heads and dimension, before and now, the certificate's kilobytes and the seconds, as cells of a table."""
+    shown: list[tuple[str, ...]] = []
+    for row in document["rows"]:
+        now = row["now"]
+        size = "" if "refused" in now else f"{now['certificate_bytes'] / 1000:,.1f}"
+        seconds = f"{now['seconds']:.1f}" if "seconds" in now else ""
+        said = str(now.get("theorem", now.get("refused")))
+        shown.append((row["input"], _sizes(row.get("before")), _sizes(now), said, size, seconds))
+    return shown
+
+
+def _sizes(found: dict[str, Any] | None) -> str:
+    if found is None:
+        return ""
+    if "refused" in found:
+        return "none"
+    return f"{found['layers']} L, {found['householders']} f, {found['heads']} h, dim {found['dim']}"
 
 
 def main() -> int:
@@ -221,7 +215,8 @@ def main() -> int:
     parser.add_argument("--table", type=Path, metavar="FILE.json")
     given = parser.parse_args()
     if given.table:
-        print(table(json.loads(given.table.read_text())["rows"]))
+        for row in (HEAD, *table_rows(json.loads(given.table.read_text()))):
+            print(*row, sep=" | ")
         return 0
     document = {
         "format": "mirrormata-named-automata/1",

@@ -133,6 +133,36 @@ def _spread(values: list[Any]) -> list[Any]:
     return [min(values), median(values), max(values)]
 
 
+HEAD = (
+    "states", "letters", "layers", "factors", "work", "certificate kB", "seconds", "wrong of tokens", "own.chain", "holonomy", "n - 1",
+)  # fmt: skip
+"""The columns of `table_rows`."""
+
+
+def table_rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
+    """One row a group: medians of the default's figures, the layers with their range, and the layers of other constructions."""
+    rows: list[tuple[str, ...]] = []
+    for group in document["groups"]:
+        found = group["summary"]
+        default = found["default"]
+        others = []
+        for theorem in ("own.chain", "G.T4", "own.n-1"):
+            part = found.get(theorem)
+            count = (
+                "" if part is None or part["built"] == part["of"] else f" ({part['built']} of {part['of']})"
+            )
+            others.append("" if part is None else f"{part['layers'][1]:g}{count}")
+        low, middle, high = default["layers"]
+        rows.append(
+            (
+                f"{group['states']:,}", str(group["letters"]), f"{middle:g} ({low} to {high})", f"{default['factors'][1]:g}",
+                f"{default['work'][1]:,.0f}", f"{default['certificate_bytes'][1] / 1000:.1f}", f"{default['seconds_in_all'][1]:.2f}",
+                f"{found['errors']} of {found['tokens']:,}", *others,
+            )
+        )  # fmt: skip
+    return rows
+
+
 def draw_picture(results: dict[str, Any], path: Path) -> None:
     """Layers and work by the number of states, medians with the range, a panel each."""
     import matplotlib as mpl

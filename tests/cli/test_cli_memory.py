@@ -12,7 +12,7 @@ def test_no_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     def exhaust(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(_plan, "choose_or_refuse", exhaust)
+    monkeypatch.setattr(_plan, "choose_by_rule_or_refuse", exhaust)
     with pytest.raises(SystemExit) as status:
         main(["construct", "S3"])
     assert status.value.code == 2

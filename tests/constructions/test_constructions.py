@@ -201,20 +201,16 @@ def test_outputs_of_moore_and_mealy_machines(automaton: Automaton, seed: int) ->
 @given(automata(max_states=6), st.integers(0, 2**32))
 @settings(deadline=None, max_examples=60)
 def test_any_automaton_without_a_norm_bound(automaton: Automaton, seed: int) -> None:
+    if not automaton.outputs_follow_states:
+        # a letter leads to one state with two outputs, and the table's read-out sees that state alone
+        with pytest.raises(NotRealisableError, match="need the state before the token"):
+            construct(automaton, theorem="G.A3")
+        return
     lrnn = construct_table(automaton, "G.A3")
     assert lrnn.theorem == "G.A3"
     assert lrnn.summary()["norm"] == "unbounded"
     check_run(lrnn, seed, words=2, length=15)
-    # a Mealy output is lost only where a letter leads to one state with two outputs
-    pairs: dict[tuple[int, int], set[Any]] = {}
-    if automaton.is_mealy:
-        for (x, q), r in np.ndenumerate(automaton.transitions):
-            pairs.setdefault((x, int(r)), set()).add(automaton.outputs[x, q])
-    if any(len(values) > 1 for values in pairs.values()):
-        with pytest.raises(InputError, match="different outputs"):
-            certificate(lrnn)
-    else:
-        check_certified(lrnn)
+    check_certified(lrnn)
 
 
 @pytest.mark.parametrize("name", ["S5", "mod:7", "Q8", "A5", "dihedral:8", "Z2^4", "S3_x_S3"])
@@ -261,7 +257,7 @@ def test_theorems_that_do_not_apply() -> None:
             construct(name, theorem=theorem)
 
 
-@given(automata(max_states=5).filter(lambda a: not a.is_permutation))
+@given(automata(max_states=5).filter(lambda a: not a.is_permutation and a.outputs_follow_states))
 @settings(deadline=None, max_examples=40)
 def test_automata_that_are_no_group_are_refused_by_name(automaton: Automaton) -> None:
     merged = automaton.find_merged_pair()

@@ -16,6 +16,10 @@ from mirrormata.benchmarks.hopper_forward import table_rows as hopper_rows
 from mirrormata.benchmarks.kernel_counters import table_rows as counter_rows
 from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows, results, time_rows
 from mirrormata.benchmarks.layer_kernels import table_rows as layer_rows
+from mirrormata.benchmarks.named_automata import HEAD as NAMED_HEAD
+from mirrormata.benchmarks.named_automata import table_rows as named_rows
+from mirrormata.benchmarks.random_automata import HEAD as RANDOM_HEAD
+from mirrormata.benchmarks.random_automata import table_rows as random_rows
 from mirrormata.benchmarks.state_size_bounds import table_rows as state_size_rows
 from mirrormata.cli import app
 from mirrormata.constructions._construct import Request, choose_by_rule, construct
@@ -256,6 +260,18 @@ def state_size_table() -> str:
     return table(head, state_size_rows(found), range(6))
 
 
+def named_automata_table() -> str:
+    """What `construct` makes of named automata, groups, patterns and protocol models, at version 0.1 and now."""
+    found = json.loads((ROOT / "benchmarks/results/named_automata.json").read_text(encoding="utf-8"))
+    return table(NAMED_HEAD, named_rows(found), (4, 5))
+
+
+def random_automata_table() -> str:
+    """Layers, factors, work, certificate and seconds of random automata, and the layers of the other constructions."""
+    found = json.loads((ROOT / "benchmarks/results/random_automata.json").read_text(encoding="utf-8"))
+    return table(RANDOM_HEAD, random_rows(found), range(len(RANDOM_HEAD)))
+
+
 def mutations_table() -> str:
     """By area, what the last run of `make mutate` noticed."""
     return f"\n{of_results(read_results())}\n\n"
@@ -375,6 +391,8 @@ def certificate_kinds() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "state-size": state_size_table,
+    "named-automata": named_automata_table,
+    "random-automata": random_automata_table,
     "commands": commands_table,
     "pages": pages_table,
     "kinds": certificate_kinds,
