@@ -109,7 +109,9 @@ BAD_TEXT = [
     ("a.txt", "1 2\nx 1\n0 1\n", ["line 2", "'x'", "line 3", "image 0"]),
     ("a.txt", "1 2\n99999999999999999999999999 1\n", ["line 2"]),
     ("a.mata", "%Initial p\n", ["line 1", "@NFA-explicit"]),
-    ("a.mata", "@NFA-bits\n", ["line 1", "@NFA-bits"]),
+    ("a.mata", "@AFA-bits\n", ["line 1", "@AFA-bits", "alternating"]),
+    ("a.mata", "@NFA-bits\n%Initial q\n", ["no transition names a bit"]),
+    ("a.mata", "@NFA-bits\nq a0 &\nq (a0 r\n", ["line 2"]),
     ("a.mata", "@NFA-explicit\np a\nq b c d\n", ["line 2", "line 3"]),
     ("a.mata", "@NFA-explicit\n%Alphabet-enum a\np b p\n", ["line 3", "'b'"]),
     ("a.mata", '@NFA-explicit\n"p a q\n', ["line 2"]),
@@ -131,7 +133,6 @@ BAD_TEXT = [
     ("a.dot", 'digraph { i [shape=point]; i -> s;\n s -> s [label="a/1"];\n s -> t [label="a/1"]; }',
      ["lines 2 and 3", "'a'"]),
     ("a.dot", 'digraph { i [shape=point]; i -> s;\n s -> s [label="a,b"]; }', ["line 2", "'a,b'"]),
-    ("a.dot", "digraph { i [shape=point]; i -> s; s -> s [label=<b>]; }", ["HTML"]),
 ]  # fmt: skip
 
 
