@@ -277,6 +277,11 @@ def _gnfa_acceptor(machine: GNFA, letters: Sequence[Label], name: str, max_state
             if pattern is None:
                 continue
             edge = f"{name}: edge {q!r} to {r!r}"
+            foreign = next((c for c in pattern if c in "&^$\\"), None)
+            if foreign is not None:
+                raise InputError(
+                    f"{edge}: {foreign!r} in {pattern!r} has another meaning in automata-lib than here"
+                )
             part = pattern_acceptor(pattern, [str(x) for x in letters], edge, max_states)
             offset = len(states)
             states += [(q, r, i) for i in range(len(part.states))]

@@ -449,14 +449,63 @@ def _classes(values: Iterable[Hashable]) -> Indices:
 
 
 def output_classes(automaton: Automaton) -> Indices:
-    """The coarsest partition of the states that respects outputs and letters (`refine_partition`).
+    """The coarsest partition of the states that respects outputs and letters.
+
+    Moore's refinement takes as many rounds as the longest shortest word that tells two states apart; that is small for most automata,
+    and as long as a chain is. After `_MOORE_ROUNDS` rounds Hopcroft's algorithm goes on, in time n log n for each letter.
 
     Returns:
         Ints `[states]`: the class of each state, numbered by first appearance.
     """
     columns = np.atleast_2d(automaton.outputs)
     classes = _classes(tuple(type_and_value(v) for v in columns[:, q]) for q in range(len(automaton.states)))
-    return refine_partition(classes, automaton.transitions)
+    count = int(classes.max()) + 1
+    for _ in range(_MOORE_ROUNDS):
+        signature = np.vstack([classes[None], classes[automaton.transitions]])
+        _, finer = np.unique(signature, axis=1, return_inverse=True)
+        finer = finer.reshape(-1)
+        new_count = int(finer.max()) + 1
+        if new_count == count:
+            return _classes(int(c) for c in classes)
+        classes, count = finer, new_count
+    return _classes(_refine_by_splitters(classes.tolist(), automaton.transitions))
+
+
+_MOORE_ROUNDS = 50
+
+
+def _refine_by_splitters(classes: list[int], transitions: Indices) -> list[int]:
+    """Hopcroft's refinement of a partition: a block splits those that reach it only in part, and the smaller half is new work."""
+    block_of = list(classes)
+    blocks: list[set[int]] = [set() for _ in range(max(block_of) + 1)]
+    for q, block in enumerate(block_of):
+        blocks[block].add(q)
+    before: list[dict[int, list[int]]] = []
+    for row in transitions.tolist():
+        sources: dict[int, list[int]] = {}
+        for q, r in enumerate(row):
+            sources.setdefault(r, []).append(q)
+        before.append(sources)
+    work = [(block, x) for block in range(len(blocks)) for x in range(len(before))]
+    while work:
+        block, x = work.pop()
+        reached: dict[int, list[int]] = {}
+        for r in blocks[block]:
+            for q in before[x].get(r, ()):
+                reached.setdefault(block_of[q], []).append(q)
+        for old, part in reached.items():
+            if len(part) == len(blocks[old]):
+                continue
+            # the cost is that of the smaller half, which moves to a new block
+            moved = set(part) if 2 * len(part) <= len(blocks[old]) else blocks[old].difference(part)
+            blocks[old].difference_update(moved)
+            new = len(blocks)
+            blocks.append(moved)
+            for q in moved:
+                block_of[q] = new
+            # the smaller half is enough: where the old block still waits, its pair stands in the list as well
+            work += [(new, y) for y in range(len(before))]
+    return block_of
 
 
 def minimise(automaton: Automaton) -> Automaton:
@@ -473,7 +522,7 @@ def minimise(automaton: Automaton) -> Automaton:
     count = int(classes.max()) + 1
     if count == len(automaton.states):
         return automaton
-    representative = np.unique(classes, return_index=True)[1]
+    _, representative = np.unique(classes, return_index=True)
     merged = len(automaton.states) - count
     return Automaton(
         tuple(automaton.states[q] for q in representative),

@@ -101,7 +101,9 @@ def format_to_write(path: str | PathLike[str]) -> Format:
     """The format that a file's extension names; `InputError` where there is none, or where it is only read."""
     found = next((f for f in formats_by_extension(path_of(path).suffix)[::-1] if f.write is not None), None)
     if found is None:
-        written = sorted({extension for f in all_formats() if f.write is not None for extension in f.extensions})
+        written = sorted(
+            {extension for f in all_formats() if f.write is not None for extension in f.extensions}
+        )
         raise InputError(
             f"{path}: automata are written as {', '.join(written[:-1])} or {written[-1]}; rename the file"
         )
