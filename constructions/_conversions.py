@@ -30,7 +30,7 @@ from ._document import is_certificate
 from ._spec import automaton_from_spec
 from .automata._acceptor import EPSILON, MAX_STATES, Acceptor
 from .automata._automaton import TRACKS, Automaton, Label, Track, build, minimise
-from .automata._completing import label_problems, object_array
+from .automata._completing import is_hashable, label_problems, object_array, rows_of
 from .automata._format import refuse_certificate
 from .automata._labels import label_text
 
@@ -65,7 +65,8 @@ def as_automaton(
             an AALpy `Dfa`, `MooreMachine` or `MealyMachine`; a directed networkx graph, see `from_networkx`; a sympy
             `PermutationGroup`; a dict `{state: {letter: next state}}`, or one with the arguments of
             `Automaton.from_transitions` as keys (`transitions`, `start`, `accepting`, ...), as the `.json` files have
-            them; a callable `(state, letter) -> state`, which needs `start` and `letters`; or an object whose
+            them, or as automata-lib names them; dicts may also have the keys `(state, letter)`, or sets of next states if `accepting` is
+            given; a list of triples `(state, letter, next state)`; a callable `(state, letter) -> state`, which needs `start` and `letters`; or an object whose
             attribute `automaton` is an `Automaton`, such as a constructed linear RNN.
         argument: the name of the caller's argument, for error messages.
         start: label of the start state (its text for a SPEC string), if `value` does not contain it or another one is
@@ -101,6 +102,8 @@ def as_automaton(
         raise refuse_certificate(f"`{argument}`")
     if isinstance(value, Mapping):
         return _from_mapping(value, argument, start, letters)
+    if isinstance(value, list) and value and all(isinstance(x, tuple | list) and len(x) == 3 for x in value):
+        return _from_rows(rows_of(value, f"`{argument}`"), argument, start, letters, {})
     libraries = _libraries_of(value)
     if "networkx" in libraries:
         return from_networkx(anything, start)
@@ -140,24 +143,44 @@ def _libraries_of(value: object) -> set[str]:
 
 
 _KEYWORDS = ("start", "states", "letters", "accepting", "outputs", "mealy", "name", "keep_points")
+_AUTOMATA_LIB_KEYWORDS = {"initial_state": "start", "input_symbols": "letters", "final_states": "accepting"}
+_UNUSED_KEYWORDS = ("transitions", "format", "allow_partial")
 
 
 def _from_mapping(
     value: Mapping[Any, Any], argument: str, start: Label | None, letters: Iterable[Label] | None
 ) -> Automaton:
-    """A dict of rows, or one of keywords: then `transitions` is among its keys and has rows for values."""
+    """A dict of rows, or one of keywords: then `transitions` is among its keys, a dict of dicts, or triples."""
     inside = value.get("transitions")
     keywords: dict[str, Any] = {}
-    rows = value
-    if isinstance(inside, Mapping) and all(isinstance(row, Mapping) for row in inside.values()):
+    rows: Any = value
+    if isinstance(inside, list) or (
+        isinstance(inside, Mapping)
+        and all(isinstance(row, Mapping) or isinstance(q, tuple) for q, row in inside.items())
+    ):
         rows = inside
-        keywords = {key: value[key] for key in _KEYWORDS if key in value}
-        unknown = [key for key in value if key not in (*_KEYWORDS, "transitions", "format")]
+        renamed = {_AUTOMATA_LIB_KEYWORDS.get(key, key): item for key, item in value.items()}
+        keywords = {key: renamed[key] for key in _KEYWORDS if key in renamed}
+        unknown = [key for key in renamed if key not in (*_KEYWORDS, *_UNUSED_KEYWORDS)]
         if unknown:
             known = ", ".join(("transitions", *_KEYWORDS))
             raise InputError(
                 f"`{argument}` has the key {unknown[0]!r}, which is not known; known are {known}"
             )
+        for key in ("states", "letters", "accepting"):  # sets have no order of their own
+            if isinstance(keywords.get(key), set | frozenset):
+                keywords[key] = _sorted_labels(keywords[key])
+    return _from_rows(rows_of(rows, f"`{argument}`"), argument, start, letters, keywords)
+
+
+def _from_rows(
+    rows: Any, argument: str, start: Label | None, letters: Iterable[Label] | None, keywords: dict[str, Any]
+) -> Automaton:
+    if not isinstance(rows, Mapping):
+        raise InputError(
+            f"`{argument}`: {show_value(rows)} is no list of triples (state, letter, next state), nor a dict {{state: {{letter: "
+            "next state}}"
+        )
     for q, row in rows.items():
         if not isinstance(row, Mapping):
             raise InputError(
@@ -170,7 +193,67 @@ def _from_mapping(
         keywords["start"] = start
     if letters is not None:
         keywords["letters"] = require_list("letters", letters, "a list of letters", texts=True)
-    return build(rows, **({"start": next(iter(rows))} | keywords))
+    keywords = {"start": next(iter(rows))} | keywords
+    targets = [target for row in rows.values() for target in row.values()]
+    if any(isinstance(target, set | list) for target in targets):
+        return _from_sets(rows, argument, keywords)
+    return build(rows, **keywords)
+
+
+def _from_sets(rows: Mapping[Any, Mapping[Any, Any]], argument: str, keywords: dict[str, Any]) -> Automaton:
+    """Rows whose next states are sets or lists: an acceptor, which is determinised; the letter `""` is the empty move."""
+    if "accepting" not in keywords:
+        raise InputError(
+            f"`{argument}` has sets of next states, which only an acceptor can have: give a dict with the keys `transitions`, `start` "
+            "and `accepting`"
+        )
+    foreign = next((key for key in ("outputs", "mealy", "keep_points") if key in keywords), None)
+    if foreign is not None:
+        raise InputError(f"`{argument}` has sets of next states, so it cannot have `{foreign}`: leave it out")
+    many = {
+        q: {
+            x: _sorted_labels(r) if isinstance(r, set | frozenset) else r if isinstance(r, list) else [r]
+            for x, r in row.items()
+        }
+        for q, row in rows.items()
+    }
+    used = [r for row in many.values() for targets in row.values() for r in targets]
+    unhashable = next((q for q in used if not is_hashable(q)), None)
+    if unhashable is not None:
+        raise InputError(f"`{argument}`: the next state {show_value(unhashable)} is not hashable")
+    given = keywords.get("states")
+    states = list(dict.fromkeys([*(given or rows), *(() if given else used)]))
+    letters = [
+        x
+        for x in keywords.get("letters") or dict.fromkeys(x for row in many.values() for x in row)
+        if x != ""
+    ]
+    accepting = require_list("accepting", keywords["accepting"], "a list of states", texts=True)
+    problems = label_problems(states, "state") + label_problems(letters, "letter")
+    place, letter_of = (
+        {q: i for i, q in enumerate(states)},
+        {x: i for i, x in enumerate(letters)} | {"": EPSILON},
+    )
+    for kind, labels in (
+        ("start", [keywords["start"]]),
+        ("accepting", accepting),
+        ("next", used),
+        ("source", list(rows)),
+    ):
+        problems += [f"{kind} state {show_value(q)} does not exist" for q in labels if q not in place]
+    problems += [
+        f"{show_value(x)} is not a letter" for row in many.values() for x in row if x not in letter_of
+    ]
+    if problems:
+        raise InputError(f"`{argument}`: " + "; ".join(problems[:10]))
+    arcs = [
+        (place[q], letter_of[x], place[r])
+        for q, row in many.items()
+        for x, found in row.items()
+        for r in found
+    ]
+    acceptor = Acceptor(states, letters, arcs, [place[keywords["start"]]], [place[q] for q in accepting])
+    return acceptor.automaton(keywords.get("name", "automaton"))
 
 
 def from_automata_lib(

@@ -94,7 +94,7 @@ def format_of_file(path: str | PathLike[str]) -> Format | None:
 
 def list_extensions() -> str:
     """Every extension with the name of its format, for errors."""
-    return ", ".join(f"{extension} ({f.name})" for f in all_formats() for extension in f.extensions)
+    return ", ".join(f"{' and '.join(f.extensions)} ({f.name})" for f in all_formats() if f.extensions)
 
 
 def format_to_write(path: str | PathLike[str]) -> Format:
