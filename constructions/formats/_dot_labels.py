@@ -112,9 +112,13 @@ def escape_letter(text: str, signs: str) -> str:
 
 
 def protect(text: str, escaped: str | None = None) -> str:
-    r"""A name with one character escaped, so that it is a letter whatever it spells: `\ε`, but `l\ambda`, since `\l` ends a line."""
+    r"""A name with one character escaped, so that it is a letter whatever it spells: `\ε`, `e\psilon`.
+
+    It is not the first of several, since `\epsilon` is LaTeX for the empty move, and none of n, l, r, since `\l` ends a line.
+    """
     body = text if escaped is None else escaped
-    at = next((i for i, c in enumerate(body) if c not in _LINE_ENDS), 0)
+    first = 1 if len(body) > 1 else 0
+    at = next((i for i in range(first, len(body)) if body[i] not in _LINE_ENDS), 0)
     return f"{body[:at]}\\{body[at:]}"
 
 

@@ -34,6 +34,7 @@ _ANY_OTHER = {
     "<rho>": "every other symbol (OpenFst)",
     "<phi>": "a failure move (OpenFst)",
     "<sigma>": "every symbol (OpenFst)",
+    "<dcare>": "any symbol (Mata)",
 }
 _DRAWN_OTHER = ("else", "otherwise", "*", "Σ", "\\Sigma", "$\\Sigma$", "&Sigma;", "?")
 _FLAG = re.compile(r"@[PNDRCU](\.[^.@\s]+){1,2}@")

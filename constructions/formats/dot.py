@@ -134,6 +134,7 @@ class _Machine:
         for edge in graph.edges:
             if edge.tail not in markers:
                 arcs += [_Arc(edge.tail, edge.head, x, edge.line) for x in _lines_of(edge, name, notes)]
+        _refuse_two_spellings(graph, name)
         starts = list(dict.fromkeys(edge.head for edge in graph.edges if edge.tail in markers))
         bold = [q for q in states if "bold" in graph.nodes[q].get("style", "")]
         if start is not None:
@@ -278,6 +279,20 @@ class _Machine:
         return dict(outputs)
 
 
+def _refuse_two_spellings(graph: DotGraph, name: str) -> None:
+    """Two labels `<v>` and `v` are one for graphviz, and may have been two letters for the program that wrote them."""
+    plain_labels = {
+        e.attributes.get("label") for e in graph.edges if not isinstance(e.attributes.get("label"), HtmlText)
+    }
+    for edge in graph.edges:
+        label = edge.attributes.get("label")
+        if isinstance(label, HtmlText) and html_text(label) in plain_labels:
+            raise InputError(
+                f"{name}: line {edge.line}: the labels <{label[:40]}> and {label[:40]} have the same text: quote one that is another "
+                f'letter, as in label="<{label[:40]}>"'
+            )
+
+
 def _refuse_other_machines(arcs: list[_Arc], graph: DotGraph, name: str) -> None:
     labels = [plain(arc.label) for arc in arcs if not any(mark for _, mark in arc.label)]
     found = find_other_machine(labels, _label_of(graph.attributes))
@@ -338,6 +353,8 @@ def _lines_of(edge: DotEdge, name: str, notes: list[str]) -> list[Characters]:
         note = f"the label <{label[:60]}> is HTML-like, as graphviz takes it: its text {text[:60]!r} is read"
         if note not in notes:
             notes.append(note)
+    elif is_empty_move(label.strip()):  # `\epsilon` and `$\varepsilon$` too, whose backslash escapes nothing
+        lines = [[(c, False) for c in label.strip()]]
     else:
         lines = [line for line in split_label(characters(label), "\n") if line]
     if not lines:

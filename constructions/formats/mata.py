@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 _LISTS = ("Initial", "Final", "Alphabet", "Alphabet-enum", "States", "States-enum", "Epsilon")
 _PLAIN = re.compile(r"(Alphabet|States|Nodes)-(auto|marked|markers|utf|utf-8|chars|numbers)")
 _CONSTANTS = {"true": True, "false": False, "\\true": True, "\\false": False}
-_SECTIONS = ("@NFA-explicit", "@NFA-bits")
+_SECTIONS = ("@NFA-explicit", "@NFA", "@NFA-bits")
 
 
 class _Token(NamedTuple):

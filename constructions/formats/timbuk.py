@@ -67,7 +67,9 @@ def parse_timbuk(
             continue
         if section == "Ops":
             for item in line.split():
-                letter, _, arity = item.rpartition(":")
+                letter, colon, arity = item.rpartition(":")
+                if not colon:  # its arguments are seen where it is used
+                    continue
                 if arity == "1":
                     letters.append(letter)
                 elif arity != "0":

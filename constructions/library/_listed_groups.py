@@ -67,8 +67,8 @@ def listed_group(name: str, text: str) -> tuple[int, Callable[[], FiniteGroup]] 
 
 
 def has_listed_name(text: str) -> bool:
-    """Whether a text has the form of a name of this file, or of one that is refused with its meaning."""
-    patterns = (*_MISNAMED, "V4", "M11", "M12", _FROBENIUS.pattern, _LINEAR.pattern)
+    """Whether a text has the form of a name of this file."""
+    patterns = ("V4", "M11", "M12", _FROBENIUS.pattern, _LINEAR.pattern)
     return any(re.fullmatch(pattern, text) for pattern in patterns)
 
 

@@ -153,7 +153,7 @@ def test_saving_reads_back_what_it_writes(tmp_path: Path) -> None:
     for extension in (".json", ".dot", ".mata", ".att"):
         PARITY.save(tmp_path / f"p{extension}")
         assert separating_word(as_automaton(tmp_path / f"p{extension}"), PARITY) is None
-    for extension in (".csv", ".pickle", ""):
+    for extension in (".yaml", ".pickle", ""):
         with pytest.raises(
             InputError, match=r"automata are written as \.att, .*\.dot, .*\.tsv or \.txt"
         ):
