@@ -51,6 +51,8 @@ def parse_ba(
     max_states: int = MAX_STATES,
 ) -> Automaton:
     """Read an automaton from a text in the BA format; the arguments are those of `read_ba`, with `name` before every error."""
+    if "\0" in text:
+        raise InputError(f"{name}: has a NUL character: not a text file")
     initial: list[str] = []
     final: list[str] = []
     arcs: list[tuple[str, str, str]] = []

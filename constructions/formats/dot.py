@@ -130,7 +130,8 @@ class _Machine:
         states = [q for q in graph.nodes if q not in markers]
         if not states:
             raise InputError(f"{name}: no states; a state is a node, a transition an edge with a label")
-        arcs, notes = [], []
+        arcs: list[_Arc] = []
+        notes: list[str] = []
         for edge in graph.edges:
             if edge.tail not in markers:
                 arcs += [_Arc(edge.tail, edge.head, x, edge.line) for x in _lines_of(edge, name, notes)]

@@ -224,7 +224,7 @@ def _with_outputs(
         start=starts[0],
         letters=letters,
         states=machine.states,
-        outputs=machine.outputs if machine.kind == "moore" else None,
+        outputs=dict(machine.outputs) if machine.kind == "moore" else None,
         mealy=outputs if machine.kind == "mealy" else None,
         name=name,
         track=track,

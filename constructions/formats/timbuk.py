@@ -49,7 +49,10 @@ def parse_timbuk(
     max_states: int = MAX_STATES,
 ) -> Automaton:
     """Read an automaton from a text of Timbuk; the arguments are those of `read_timbuk`, with `name` before every error."""
-    section, letters, states, final = "", [], [], []
+    section = ""
+    letters: list[str] = []
+    states: list[str] = []
+    final: list[str] = []
     initial: list[str] = []
     arcs: list[tuple[str, str, str]] = []
     problems: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -181,7 +181,7 @@ def _add_row(table: _Table, number: int, row: Sequence[str], roles: Sequence[str
         table.accepting = [*(table.accepting or []), *([state] if marks["accepting"] else [])]
 
 
-def _targets(cell: str, known: Sequence[str] | dict[str, None]) -> list[str]:
+def _targets(cell: str, known: Mapping[str, object]) -> list[str]:
     """The next states in a cell: itself where it names a state, none where it is missing, else what stands between signs."""
     if cell in known:
         return [cell]
@@ -238,7 +238,7 @@ def _machine(table: _Table, starts: Sequence[str], is_mealy: bool, name: str, tr
         start=starts[0],
         letters=[x for x in table.letters if not is_empty_move(x)],
         states=table.states,
-        outputs=None if is_mealy else table.outputs,
+        outputs=None if is_mealy or table.outputs is None else dict(table.outputs),
         mealy=outputs if is_mealy else None,
         name=name,
         track=track,

@@ -10,15 +10,20 @@ from hypothesis import strategies as st
 
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Track
+from mirrormata.constructions.automata._format import all_formats
 from mirrormata.foundation._errors import InputError, MirrormataError
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
-NAMES = sorted(p.name for p in CASES.iterdir())
-CONTENTS = {name: (CASES / name).read_bytes() for name in NAMES}
+TOOLS = CASES.parent / "formats"
+EXAMPLES = {
+    f.example_file or f"example{f.extensions[0]}": f.example.encode() for f in all_formats() if f.extensions
+}
+CONTENTS = {p.name: p.read_bytes() for folder in (CASES, TOOLS) for p in sorted(folder.iterdir())} | EXAMPLES
+NAMES = list(CONTENTS)
 PIECES = [b"", b"\0", b"\xff\xfe", b'"', b"\\", b"{", b"}", b"[", b"]", b"<", b"->", b"--", b"//", b"/*", b"#", b"%",
           b"@", b",", b":", b"=", b";", b"\n", b"\t", b" ", b"9" * 5000, b"1e999", b"NaN", b"-1", b"null", b"[" * 2000,
           b"{" * 300, b"\\ud800", b"\xe2\x80\xa8", b"\xd9\xa1", "é".encode(), b"label=", b"subgraph", b"%Epsilon a",
-          b"inf", b"true"]  # fmt: skip
+          b"inf", b"true", b"(", b")", b"&", b"|", b"!", b"\xce\xb5", b"<!DOCTYPE", b"&#0;", b"</state>", b"->", b"state", b"\r"]  # fmt: skip
 
 
 def refusal_of(spec: str, **options: Any) -> str | None:
@@ -65,7 +70,10 @@ def test_patterns_raise_nothing_but_our_errors(pattern: str, alphabet: Any) -> N
     assert "\n" not in (refusal_of(f"regex:{pattern}", alphabet=alphabet, max_states=2000) or "")
 
 
-@pytest.mark.parametrize("extension", ["json", "dot", "mata", "att", "csv", "txt"])
+@pytest.mark.parametrize(
+    "extension",
+    ["json", "dot", "mata", "att", "csv", "txt", "jff", "fa", "hoa", "timbuk", "ba", "dfa", "tsv"],
+)
 @pytest.mark.parametrize("data", [b"", b"\0\1\2", b"\xff\xfe\x00", b"   \n\n", b"\x89PNG\r\n\x1a\n"])
 def test_empty_and_binary_files(tmp_path: Path, extension: str, data: bytes) -> None:
     path = tmp_path / f"S3=1.{extension}"

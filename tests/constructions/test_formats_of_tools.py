@@ -95,6 +95,14 @@ def star(word: str) -> bool:
     return set(word) <= {"a"}
 
 
+def in_bar_example(word: str) -> bool:
+    states = {"p"}
+    moves = {"p": {"a": "pr", "b": "pr", "c": "p", "d": "p"}, "r": {"a": "p", "b": "p", "c": "r"}}
+    for x in word:
+        states = {t for q in states for t in moves[q].get(x, "")}
+    return "r" in states
+
+
 START = "i [shape=point]; i -> p; r [shape=doublecircle];"
 # name, file name, text, letters, language; the source stands above each
 READ: list[tuple[str, str, str, str, Language]] = [
@@ -112,7 +120,7 @@ READ: list[tuple[str, str, str, str, Language]] = [
     ("bold", "m.dot", 'digraph FST { rankdir = LR; 0 [label="0", shape=circle, style=bold]; 0 -> 1 [label="a"]; 1 [shape=doublecircle, style=solid]; }', "a", lambda w: w == "a"),
     ("latex", "m.dot", f'digraph {{ {START} p -> r [label="$\\varepsilon$"]; r -> r [label=a] }}', "a", star),
     ("entity", "m.dot", f'digraph {{ {START} p -> r [label=<&epsilon;>]; r -> r [label=a] }}', "a", star),
-    ("bar", "m.dot", f'digraph {{ {START} p -> r [label="a | b"]; r -> p [label="a;b"]; r -> r [label=c]; p -> p [label=c]; p -> p [label=d]; p -> p [label=a]; p -> p [label=b] }}', "abcd", lambda w: _bar(w)),
+    ("bar", "m.dot", f'digraph {{ {START} p -> r [label="a | b"]; r -> p [label="a;b"]; r -> r [label=c]; p -> p [label=c]; p -> p [label=d]; p -> p [label=a]; p -> p [label=b] }}', "abcd", in_bar_example),
     # github.com/VeriFIT/mata/issues/436: the header of older versions
     ("old header", "m.mata", "@NFA\n%Alphabet a\n%Initial p\n%Final p\np a p\n", "a", star),
     # Mata's tests: final states by negation, initial states as a list
@@ -138,14 +146,6 @@ READ: list[tuple[str, str, str, str, Language]] = [
     # LearnLib's format: `STATES LETTERS`, acceptance, next states
     ("learnlib", "m.dfa", "2 2\n1 0 \n1 0 \n0 1 \n", "01", lambda w: w.count("0") % 2 == 0),
 ]  # fmt: skip
-
-
-def _bar(word: str) -> bool:
-    states = {"p"}
-    moves = {"p": {"a": "pr", "b": "pr", "c": "p", "d": "p"}, "r": {"a": "p", "b": "p", "c": "r"}}
-    for x in word:
-        states = {t for q in states for t in moves[q].get(x, "")}
-    return "r" in states
 
 
 @pytest.mark.parametrize(
