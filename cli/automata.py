@@ -43,7 +43,7 @@ def inspect(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Write the automaton to this file. The extension chooses the format: .json, .dot, .mata, .att or .txt.",
+            help="Write the automaton to this file. The extension chooses the format: .json, .dot, .jff, .mata, .att, .csv and others.",
         ),
     ] = None,
     alphabet: Alphabet = None,

@@ -382,7 +382,7 @@ class Automaton:
         return replace(self, notes=(*self.notes, *notes))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the automaton to a file, in the format of its extension: .json, .dot, .mata, .att or .txt.
+        """Write the automaton to a file, in the format of its extension: .json, .dot, .jff, .mata, .att, .csv and others.
 
         The text is parsed again before it is written to disk, so reading the file gives the same automaton.
 
