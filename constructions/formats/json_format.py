@@ -144,7 +144,10 @@ def _fields(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         try:
             fields[key] = msgspec.convert(value, _FIELDS[key], strict=True)
         except msgspec.ValidationError as error:
-            problems.append(f"key {key!r}: {error}")
+            numbers = (
+                '; names are texts: write "0", not 0' if "Expected `str`, got `int`" in str(error) else ""
+            )
+            problems.append(f"key {key!r}: {error}{numbers}")
     if fields.get("format", VERSION) != VERSION:
         problems.append(f"format {fields['format']!r} is unknown (known: {VERSION!r})")
     return fields, problems

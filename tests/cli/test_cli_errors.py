@@ -35,7 +35,7 @@ def test_error_rows_of_the_cases(command: str, name: str, text: str, call: Any, 
 
 
 ERRORS = [
-    (("construct", "regex:a{2,3}"), ("regex:a{2,3}", "position 2", "--alphabet")),
+    (("construct", "regex:a++"), ("regex:a++", "position 3", "possessive")),
     (("construct", "regex:|"), ("regex:|", "--alphabet")),
     (("construct", "regex:("), ("regex:(",)),
     (("construct", "regex:(", "--alphabet", "a"), ("regex:(", "position")),
