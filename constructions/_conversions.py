@@ -27,12 +27,13 @@ from ..foundation._arguments import (
 )
 from ..foundation._errors import InputError, LimitError
 from ._document import is_certificate
+from ._mappings import automaton_from_mapping, automaton_from_rows
 from ._spec import automaton_from_spec
 from .automata._acceptor import EPSILON, MAX_STATES, Acceptor
 from .automata._automaton import TRACKS, Automaton, Label, Track, build, minimise
-from .automata._completing import is_hashable, label_problems, object_array, rows_of
+from .automata._completing import label_problems, object_array
 from .automata._format import refuse_certificate
-from .automata._labels import label_text
+from .automata._labels import sort_labels
 
 if TYPE_CHECKING:
     import networkx
@@ -101,9 +102,9 @@ def as_automaton(
     if is_certificate(value):
         raise refuse_certificate(f"`{argument}`")
     if isinstance(value, Mapping):
-        return _from_mapping(value, argument, start, letters)
+        return automaton_from_mapping(value, argument, start, letters)
     if isinstance(value, list) and value and all(isinstance(x, tuple | list) and len(x) == 3 for x in value):
-        return _from_rows(rows_of(value, f"`{argument}`"), argument, start, letters, {})
+        return automaton_from_rows(value, argument, start, letters, {})
     libraries = _libraries_of(value)
     if "networkx" in libraries:
         return from_networkx(anything, start)
@@ -142,120 +143,6 @@ def _libraries_of(value: object) -> set[str]:
     return {kind.__module__.partition(".")[0] for kind in type(value).__mro__}
 
 
-_KEYWORDS = ("start", "states", "letters", "accepting", "outputs", "mealy", "name", "keep_points")
-_AUTOMATA_LIB_KEYWORDS = {"initial_state": "start", "input_symbols": "letters", "final_states": "accepting"}
-_UNUSED_KEYWORDS = ("transitions", "format", "allow_partial")
-
-
-def _from_mapping(
-    value: Mapping[Any, Any], argument: str, start: Label | None, letters: Iterable[Label] | None
-) -> Automaton:
-    """A dict of rows, or one of keywords: then `transitions` is among its keys, a dict of dicts, or triples."""
-    inside = value.get("transitions")
-    keywords: dict[str, Any] = {}
-    rows: Any = value
-    if isinstance(inside, list) or (
-        isinstance(inside, Mapping)
-        and all(isinstance(row, Mapping) or isinstance(q, tuple) for q, row in inside.items())
-    ):
-        rows = inside
-        renamed = {_AUTOMATA_LIB_KEYWORDS.get(key, key): item for key, item in value.items()}
-        keywords = {key: renamed[key] for key in _KEYWORDS if key in renamed}
-        unknown = [key for key in renamed if key not in (*_KEYWORDS, *_UNUSED_KEYWORDS)]
-        if unknown:
-            known = ", ".join(("transitions", *_KEYWORDS))
-            raise InputError(
-                f"`{argument}` has the key {unknown[0]!r}, which is not known; known are {known}"
-            )
-        for key in ("states", "letters", "accepting"):  # sets have no order of their own
-            if isinstance(keywords.get(key), set | frozenset):
-                keywords[key] = _sorted_labels(keywords[key])
-    return _from_rows(rows_of(rows, f"`{argument}`"), argument, start, letters, keywords)
-
-
-def _from_rows(
-    rows: Any, argument: str, start: Label | None, letters: Iterable[Label] | None, keywords: dict[str, Any]
-) -> Automaton:
-    if not isinstance(rows, Mapping):
-        raise InputError(
-            f"`{argument}`: {show_value(rows)} is no list of triples (state, letter, next state), nor a dict {{state: {{letter: "
-            "next state}}"
-        )
-    for q, row in rows.items():
-        if not isinstance(row, Mapping):
-            raise InputError(
-                f"`{argument}`: {show_value(row)} stands for the state {show_value(q)}; a dict {{letter: next state}} is "
-                "needed"
-            )
-    if not rows:
-        raise InputError(f"`{argument}` is a dict without states; give {{state: {{letter: next state}}}}")
-    if start is not None:
-        keywords["start"] = start
-    if letters is not None:
-        keywords["letters"] = require_list("letters", letters, "a list of letters", texts=True)
-    keywords = {"start": next(iter(rows))} | keywords
-    targets = [target for row in rows.values() for target in row.values()]
-    if any(isinstance(target, set | list) for target in targets):
-        return _from_sets(rows, argument, keywords)
-    return build(rows, **keywords)
-
-
-def _from_sets(rows: Mapping[Any, Mapping[Any, Any]], argument: str, keywords: dict[str, Any]) -> Automaton:
-    """Rows whose next states are sets or lists: an acceptor, which is determinised; the letter `""` is the empty move."""
-    if "accepting" not in keywords:
-        raise InputError(
-            f"`{argument}` has sets of next states, which only an acceptor can have: give a dict with the keys `transitions`, `start` "
-            "and `accepting`"
-        )
-    foreign = next((key for key in ("outputs", "mealy", "keep_points") if key in keywords), None)
-    if foreign is not None:
-        raise InputError(f"`{argument}` has sets of next states, so it cannot have `{foreign}`: leave it out")
-    many = {
-        q: {
-            x: _sorted_labels(r) if isinstance(r, set | frozenset) else r if isinstance(r, list) else [r]
-            for x, r in row.items()
-        }
-        for q, row in rows.items()
-    }
-    used = [r for row in many.values() for targets in row.values() for r in targets]
-    unhashable = next((q for q in used if not is_hashable(q)), None)
-    if unhashable is not None:
-        raise InputError(f"`{argument}`: the next state {show_value(unhashable)} is not hashable")
-    given = keywords.get("states")
-    states = list(dict.fromkeys([*(given or rows), *(() if given else used)]))
-    letters = [
-        x
-        for x in keywords.get("letters") or dict.fromkeys(x for row in many.values() for x in row)
-        if x != ""
-    ]
-    accepting = require_list("accepting", keywords["accepting"], "a list of states", texts=True)
-    problems = label_problems(states, "state") + label_problems(letters, "letter")
-    place, letter_of = (
-        {q: i for i, q in enumerate(states)},
-        {x: i for i, x in enumerate(letters)} | {"": EPSILON},
-    )
-    for kind, labels in (
-        ("start", [keywords["start"]]),
-        ("accepting", accepting),
-        ("next", used),
-        ("source", list(rows)),
-    ):
-        problems += [f"{kind} state {show_value(q)} does not exist" for q in labels if q not in place]
-    problems += [
-        f"{show_value(x)} is not a letter" for row in many.values() for x in row if x not in letter_of
-    ]
-    if problems:
-        raise InputError(f"`{argument}`: " + "; ".join(problems[:10]))
-    arcs = [
-        (place[q], letter_of[x], place[r])
-        for q, row in many.items()
-        for x, found in row.items()
-        for r in found
-    ]
-    acceptor = Acceptor(states, letters, arcs, [place[keywords["start"]]], [place[q] for q in accepting])
-    return acceptor.automaton(keywords.get("name", "automaton"))
-
-
 def from_automata_lib(
     machine: DFA | NFA | GNFA,
     *,
@@ -282,11 +169,11 @@ def from_automata_lib(
     from automata.fa.gnfa import GNFA
     from automata.fa.nfa import NFA
 
-    letters = _sorted_labels(machine.input_symbols) if isinstance(machine, DFA | NFA | GNFA) else []
+    letters = sort_labels(machine.input_symbols) if isinstance(machine, DFA | NFA | GNFA) else []
     if isinstance(machine, DFA):
         transitions: Mapping[Any, Mapping[Any, Any]] = machine.transitions
         states = _breadth_first(machine.initial_state, transitions, letters)
-        unreached = _sorted_labels(q for q in machine.states if q not in dict.fromkeys(states))
+        unreached = sort_labels(q for q in machine.states if q not in dict.fromkeys(states))
         accepting = [q for q in states if q in machine.final_states]
         return build(
             transitions,
@@ -324,8 +211,7 @@ def _breadth_first_order(automaton: Automaton) -> Automaton:
 def _nfa_acceptor(machine: NFA, letters: Sequence[Label]) -> Acceptor:
     letter_of: dict[Label, int] = {x: i for i, x in enumerate(letters)} | {"": EPSILON}
     rows: dict[Any, dict[Any, list[Any]]] = {
-        q: {x: _sorted_labels(targets) for x, targets in row.items()}
-        for q, row in machine.transitions.items()
+        q: {x: sort_labels(targets) for x, targets in row.items()} for q, row in machine.transitions.items()
     }
     states: list[Label] = [machine.initial_state]
     seen = dict.fromkeys(states)
@@ -349,7 +235,7 @@ def _gnfa_acceptor(machine: GNFA, letters: Sequence[Label], name: str, max_state
     """Each edge's pattern as a small acceptor between its ends: no detour through one large pattern."""
     from .formats.regex import pattern_acceptor
 
-    states: list[Label] = _sorted_labels(machine.states)
+    states: list[Label] = sort_labels(machine.states)
     place = {q: i for i, q in enumerate(states)}
     arcs: list[tuple[int, int, int]] = []
     transitions: Mapping[Any, Mapping[Any, str | None]] = machine.transitions
@@ -372,10 +258,6 @@ def _gnfa_acceptor(machine: GNFA, letters: Sequence[Label], name: str, max_state
             arcs += [(place[q], EPSILON, offset + p) for p in part.initial]
             arcs += [(offset + p, EPSILON, target) for p in part.accepting]
     return Acceptor(states, letters, arcs, [place[machine.initial_state]], [place[machine.final_state]])
-
-
-def _sorted_labels(labels: Iterable[Any]) -> list[Any]:
-    return sorted(labels, key=lambda label: (type(label).__name__, label_text(label)))
 
 
 def _breadth_first(

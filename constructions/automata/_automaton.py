@@ -29,7 +29,7 @@ from ...foundation._errors import InputError
 from ...foundation._files import path_of
 from ...foundation._text import count_noun
 from ._completing import complete, index_table, label_problems, object_array, type_and_value
-from ._refining import refine_partition
+from ._partition import coarsest_partition, number_by_appearance
 from ._written_word import read_word
 
 Label = Hashable
@@ -444,69 +444,17 @@ def breadth_first(transitions: Indices, start: int) -> list[int]:
     return order
 
 
-def _classes(values: Iterable[Hashable]) -> Indices:
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(v, len(numbers)) for v in values], dtype=np.int64)
-
-
 def output_classes(automaton: Automaton) -> Indices:
     """The coarsest partition of the states that respects outputs and letters.
-
-    Moore's refinement takes as many rounds as the longest shortest word that tells two states apart; that is small for most automata,
-    and as long as a chain is. After `_MOORE_ROUNDS` rounds Hopcroft's algorithm goes on, in time n log n for each letter.
 
     Returns:
         Ints `[states]`: the class of each state, numbered by first appearance.
     """
     columns = np.atleast_2d(automaton.outputs)
-    classes = _classes(tuple(type_and_value(v) for v in columns[:, q]) for q in range(len(automaton.states)))
-    count = int(classes.max()) + 1
-    for _ in range(_MOORE_ROUNDS):
-        signature = np.vstack([classes[None], classes[automaton.transitions]])
-        _, finer = np.unique(signature, axis=1, return_inverse=True)
-        finer = finer.reshape(-1)
-        new_count = int(finer.max()) + 1
-        if new_count == count:
-            return _classes(int(c) for c in classes)
-        classes, count = finer, new_count
-    return _classes(_refine_by_splitters(classes.tolist(), automaton.transitions))
-
-
-_MOORE_ROUNDS = 50
-
-
-def _refine_by_splitters(classes: list[int], transitions: Indices) -> list[int]:
-    """Hopcroft's refinement of a partition: a block splits those that reach it only in part, and the smaller half is new work."""
-    block_of = list(classes)
-    blocks: list[set[int]] = [set() for _ in range(max(block_of) + 1)]
-    for q, block in enumerate(block_of):
-        blocks[block].add(q)
-    before: list[dict[int, list[int]]] = []
-    for row in transitions.tolist():
-        sources: dict[int, list[int]] = {}
-        for q, r in enumerate(row):
-            sources.setdefault(r, []).append(q)
-        before.append(sources)
-    work = [(block, x) for block in range(len(blocks)) for x in range(len(before))]
-    while work:
-        block, x = work.pop()
-        reached: dict[int, list[int]] = {}
-        for r in blocks[block]:
-            for q in before[x].get(r, ()):
-                reached.setdefault(block_of[q], []).append(q)
-        for old, part in reached.items():
-            if len(part) == len(blocks[old]):
-                continue
-            # the cost is that of the smaller half, which moves to a new block
-            moved = set(part) if 2 * len(part) <= len(blocks[old]) else blocks[old].difference(part)
-            blocks[old].difference_update(moved)
-            new = len(blocks)
-            blocks.append(moved)
-            for q in moved:
-                block_of[q] = new
-            # the smaller half is enough: where the old block still waits, its pair stands in the list as well
-            work += [(new, y) for y in range(len(before))]
-    return block_of
+    classes = number_by_appearance(
+        tuple(type_and_value(v) for v in columns[:, q]) for q in range(len(automaton.states))
+    )
+    return coarsest_partition(classes, automaton.transitions)
 
 
 def minimise(automaton: Automaton) -> Automaton:
