@@ -13,6 +13,7 @@ from ..automata._acceptor import EPSILON, MAX_STATES, Acceptor, start_index
 from ..automata._automaton import Automaton, Track
 from ..automata._format import Format
 from ..automata._labels import distinct_texts, output_kind
+from ._other_machines import find_other_machine
 from ._reserved import is_empty_move, is_reserved, refused_name
 from ._writing import write_verified
 
@@ -77,6 +78,9 @@ def parse_ba(
         problems.append("no transitions; write `a,[p]->[q]`")
     if problems:
         raise refusal(name, problems)
+    other = find_other_machine([x for _, x, _ in arcs])
+    if other is not None:
+        raise InputError(f"{name}: the letter {arcs[other.at][1][:60]!r} {other.what}")
     if not initial:
         initial = [arcs[0][0]]
     states = list(dict.fromkeys([*initial, *(q for p, _, r in arcs for q in (p, r)), *final]))

@@ -16,6 +16,7 @@ from ..automata._acceptor import EPSILON, MAX_STATES, Acceptor, start_index
 from ..automata._automaton import Automaton, Track, build
 from ..automata._format import Format
 from ..automata._labels import distinct_texts, output_kind, output_texts
+from ._other_machines import find_other_machine
 from ._reserved import is_empty_move, refused_name
 from ._writing import write_verified
 
@@ -145,6 +146,9 @@ def _read_rows(text: str, name: str) -> tuple[_Table, list[str]]:
             table.problems.append(f"line 1: two columns of the letter {x!r}")
         if reserved := refused_name(x, drawn=x != "*"):
             table.problems.append(f"line 1: the column {x!r} {reserved}")
+    other = find_other_machine(table.letters)
+    if other is not None:
+        table.problems.append(f"line 1: the column {table.letters[other.at][:60]!r} {other.what}")
     if not body:
         table.problems.append("no rows below the header; write a row `q0,q1,q0` for each state")
     for number, row in body:

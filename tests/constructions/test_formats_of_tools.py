@@ -203,6 +203,11 @@ REFUSED = [
     ("m.csv", "x,y\n1,2\n", "or `state,a,b` of a transition table"),
     ("m.dfa", "2 1\n1 0\n5\n0\n", "the next state 5"),
     ("m.ba", "[1]\nnonsense->\n", "line 2"),
+    ("m.ba", "[1]\np & !q,[1]->[1]\n", "a formula over propositions"),
+    ("m.csv", "state,p & q\ns,s\n", "a formula over propositions"),
+    ("m.csv", "state,@P.A.B@\ns,s\n", "flag diacritic"),
+    ("m.csv", "state,a\ns,0.5\n", "line 2: the next state '0.5' by 'a' has no row"),
+    ("m.json", '{"states": [0], "letters": ["a"], "start": 0, "transitions": {"0": {"a": 0}}}', 'write "0", not 0'),
     ("m.txt", "(1,2)(2,3)\n", "stands in two cycles"),
     ("m.txt", "[0,1]\n", "numbered from 1"),
     ("m.txt", "Transformation([2,x])\n", "is no map"),
@@ -295,3 +300,57 @@ def test_implicit_labels_of_hoa_count_with_the_first_proposition_lowest(tmp_path
     )
     automaton = automaton_from_spec(path)
     assert [x for x in automaton.letters if automaton.output([x])] == ["01"]  # only b, the second proposition
+
+
+GAP = [
+    ("Transformation( [ 2, 3, 1 ] )", ("a",), [[1, 2, 0]]),
+    ("[2,3,1]\n[1,1,3] # two\n", ("a", "b"), [[1, 2, 0], [0, 0, 2]]),
+    ("(1,2,3)(4,5)\n(1,2)\n()\n", ("a", "b", "c"), [[1, 2, 0, 4, 3], [1, 0, 2, 3, 4], [0, 1, 2, 3, 4]]),
+    ("G := Group( [ (1 2 3), (1 2) ] );", ("a", "b"), [[1, 2, 0], [1, 0, 2]]),
+    ("r := (1,2,3);\ns := PermList([2,1]);", ("r", "s"), [[1, 2, 0], [1, 0, 2]]),
+    ("gens := [ Transformation([2,2]),\n  (1,3) ];;", ("a", "b"), [[1, 1, 2], [2, 1, 0]]),
+]
+
+
+@pytest.mark.parametrize(("text", "letters", "table"), GAP)
+def test_the_notations_of_gap(
+    tmp_path: Path, text: str, letters: tuple[str, ...], table: list[list[int]]
+) -> None:
+    path = tmp_path / "m.txt"
+    path.write_text(text, encoding="utf-8")
+    automaton = automaton_from_spec(path)
+    assert automaton.letters == letters
+    assert automaton.transitions.tolist() == table
+    assert automaton.keeps_points
+
+
+def test_utf16_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "m.dot"
+    path.write_text("digraph { p -> p [label=a] }", encoding="utf-16")
+    with pytest.raises(InputError, match="it is UTF-16, save it as UTF-8"):
+        automaton_from_spec(path)
+
+
+def test_the_index_of_pandas_in_a_word_problem(tmp_path: Path) -> None:
+    for header in (",seed,input,target", "Unnamed: 0,seed,input,target"):
+        path = tmp_path / "V4=3.csv"
+        path.write_text(f"{header}\n0,7,1 2 3,1 3 0\n", encoding="utf-8")
+        assert len(automaton_from_spec(path).states) == 4
+
+
+def test_a_formula_of_mata_is_decided_for_each_state_alone() -> None:
+    from mirrormata.constructions.formats._formulas import holds, needs_two, parse_formula
+
+    def parsed(text: str) -> object:
+        tokens = [(x, False) for x in re.findall(r"[!&|()]|[a-z]+", text)]
+        return parse_formula(tokens, "here", {"true": True, "false": False}, {})
+
+    cases = [
+        ("p | q", {"p", "q"}, False), ("!p & !q", {"r"}, False), ("!(p | q)", {"r"}, False), ("p & !q", {"p"}, False),
+        ("p & q", set(), True), ("!(!p | !q)", set(), True), ("true", {"p", "q", "r"}, False), ("false", set(), False),
+        ("!p | q & !r", {"q", "r"}, False), ("(p | q) & (q | r)", {"q"}, True),
+    ]  # fmt: skip
+    for text, states, alternating in cases:
+        formula = parsed(text)
+        assert {q for q in "pqr" if holds(formula, {q: True})} == states, text  # type: ignore[arg-type]
+        assert needs_two(formula) is alternating, text  # type: ignore[arg-type]
