@@ -123,6 +123,7 @@ READ: list[tuple[str, str, str, str, Language]] = [
     ("bar", "m.dot", f'digraph {{ {START} p -> r [label="a | b"]; r -> p [label="a;b"]; r -> r [label=c]; p -> p [label=c]; p -> p [label=d]; p -> p [label=a]; p -> p [label=b] }}', "abcd", in_bar_example),
     # github.com/VeriFIT/mata/issues/436: the header of older versions
     ("old header", "m.mata", "@NFA\n%Alphabet a\n%Initial p\n%Final p\np a p\n", "a", star),
+    ("two lists", "m.mata", "@NFA-explicit\n%Initial p\n%Initial q\n%Final q\n%Final p | r\np a r\nq a p\nr a s\n", "a", lambda w: len(w) < 3),
     # Mata's tests: final states by negation, initial states as a list
     ("negation", "m.mata", "@NFA-explicit\n%Alphabet-auto\n%Initial p q\n%Final !p & !q\np a r\nq b r\n", "ab", lambda w: w in ("a", "b")),
     ("targets", "m.mata", "@NFA-explicit\n%Initial p\n%Final true\np a (p | q)\nq b q\n", "ab", lambda w: re.fullmatch("a*b*", w) is not None and not w.startswith("b")),

@@ -154,6 +154,12 @@ def test_formats_with_fewer_names_hold_them_or_say_what_is_lost(
     assert held > 20
 
 
+def test_marks_of_tables_are_no_part_of_names_that_have_them(tmp_path: Path) -> None:
+    automaton = build({"->p": {"a": "*q"}, "*q": {"a": "->p"}}, start="*q", accepting=["->p"])
+    write_automaton(automaton, tmp_path / "a.csv")
+    assert_same(automaton, automaton_from_spec(str(tmp_path / "a.csv")))
+
+
 def test_reserved_names_are_written_as_letters_or_refused(tmp_path: Path) -> None:
     for name in (
         "ε",
