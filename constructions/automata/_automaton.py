@@ -29,7 +29,7 @@ from ...foundation._errors import InputError
 from ...foundation._files import path_of
 from ...foundation._text import count_noun
 from ._completing import complete, index_table, label_problems, object_array, type_and_value
-from ._partition import coarsest_partition, number_by_appearance
+from ._refining import refine_partition
 from ._written_word import read_word
 
 Label = Hashable
@@ -444,17 +444,20 @@ def breadth_first(transitions: Indices, start: int) -> list[int]:
     return order
 
 
+def _classes(values: Iterable[Hashable]) -> Indices:
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(v, len(numbers)) for v in values], dtype=np.int64)
+
+
 def output_classes(automaton: Automaton) -> Indices:
-    """The coarsest partition of the states that respects outputs and letters.
+    """The coarsest partition of the states that respects outputs and letters (`refine_partition`).
 
     Returns:
         Ints `[states]`: the class of each state, numbered by first appearance.
     """
     columns = np.atleast_2d(automaton.outputs)
-    classes = number_by_appearance(
-        tuple(type_and_value(v) for v in columns[:, q]) for q in range(len(automaton.states))
-    )
-    return coarsest_partition(classes, automaton.transitions)
+    classes = _classes(tuple(type_and_value(v) for v in columns[:, q]) for q in range(len(automaton.states)))
+    return refine_partition(classes, automaton.transitions)
 
 
 def minimise(automaton: Automaton) -> Automaton:
@@ -471,7 +474,7 @@ def minimise(automaton: Automaton) -> Automaton:
     count = int(classes.max()) + 1
     if count == len(automaton.states):
         return automaton
-    _, representative = np.unique(classes, return_index=True)
+    representative = np.unique(classes, return_index=True)[1]
     merged = len(automaton.states) - count
     return Automaton(
         tuple(automaton.states[q] for q in representative),

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from mirrormata import Automaton, InputError
 from mirrormata.constructions.automata._automaton import minimise, separating_word
 from mirrormata.constructions.automata._completing import object_array
-from mirrormata.constructions.automata._partition import coarsest_partition
 
 PARITY = {"even": {"0": "even", "1": "odd"}, "odd": {"0": "odd", "1": "even"}}
 
@@ -169,32 +168,3 @@ def test_mealy_minimisation_keeps_outputs() -> None:
     assert automaton.is_mealy
     assert len(minimise(automaton).states) == 3
     assert [automaton.output("x" * t) for t in range(1, 7)] == [0, 0, 1, 0, 0, 1]
-
-
-@given(automata(), st.integers(0, 3))
-def test_both_refinements_give_the_coarsest_partition(automaton: Automaton, rounds: int) -> None:
-    n = len(automaton.states)
-    classes = np.array([int(v == automaton.outputs[0]) for v in automaton.outputs])
-    if len(set(classes.tolist())) == 1:
-        classes[:] = 0
-    found = coarsest_partition(classes, automaton.transitions, rounds)
-    # by the definition: two states differ where some word of fewer than n letters leads to different classes
-    words = [
-        list(w)
-        for length in range(n)
-        for w in itertools.product(range(len(automaton.letters)), repeat=length)
-    ]
-
-    def classes_after(q: int) -> list[int]:
-        result = []
-        for word in words[:4000]:
-            state = q
-            for x in word:
-                state = int(automaton.transitions[x, state])
-            result.append(int(classes[state]))
-        return result
-
-    rows = [classes_after(q) for q in range(n)]
-    for p, q in itertools.combinations(range(n), 2):
-        assert (found[p] == found[q]) == (rows[p] == rows[q])
-    assert (found == coarsest_partition(classes, automaton.transitions)).all()
