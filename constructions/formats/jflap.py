@@ -39,7 +39,7 @@ class _Machine:
     states: list[str] = field(default_factory=list)
     starts: list[str] = field(default_factory=list)
     accepting: list[str] = field(default_factory=list)
-    outputs: dict[str, str] = field(default_factory=dict)
+    outputs: dict[Any, Any] = field(default_factory=dict)
     arcs: list[tuple[str, str | None, str, str]] = field(default_factory=list)
     """Source, letter (None for the empty move), target and Mealy output."""
     notes: list[str] = field(default_factory=list)
@@ -224,7 +224,7 @@ def _with_outputs(
         start=starts[0],
         letters=letters,
         states=machine.states,
-        outputs=dict(machine.outputs) if machine.kind == "moore" else None,
+        outputs=machine.outputs if machine.kind == "moore" else None,
         mealy=outputs if machine.kind == "mealy" else None,
         name=name,
         track=track,

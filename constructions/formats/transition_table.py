@@ -40,7 +40,7 @@ class _Table:
     """Line number and the cells of the letters, one entry for each state."""
     starts: list[str] = field(default_factory=list)
     accepting: list[str] | None = None
-    outputs: dict[str, str] | None = None
+    outputs: dict[Any, Any] | None = None
     problems: list[str] = field(default_factory=list)
 
 
@@ -242,7 +242,7 @@ def _machine(table: _Table, starts: Sequence[str], is_mealy: bool, name: str, tr
         start=starts[0],
         letters=[x for x in table.letters if not is_empty_move(x)],
         states=table.states,
-        outputs=None if is_mealy or table.outputs is None else dict(table.outputs),
+        outputs=None if is_mealy or table.outputs is None else table.outputs,
         mealy=outputs if is_mealy else None,
         name=name,
         track=track,
