@@ -15,6 +15,7 @@ from .options import (
     MaxStates,
     MaxTransitions,
     ProductOption,
+    Split,
     Start,
     TrackOption,
     automaton_of,
@@ -42,10 +43,11 @@ def inspect(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Write the automaton to this file. The extension chooses the format: .json, .dot, .mata, .att or .txt.",
+            help="Write the automaton to this file. The extension chooses the format: .json, .dot, .jff, .mata, .att, .csv and others.",
         ),
     ] = None,
     alphabet: Alphabet = None,
+    split: Split = None,
     track: TrackOption = None,
     start: Start = None,
     group: Group = None,
@@ -79,7 +81,7 @@ def inspect(
         raise InputError("inspect: give a SPEC, or --library for the list of names")
     from ..constructions._inspection import inspect_automaton
 
-    automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
+    automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions, split)
     facts = inspect_automaton(automaton, max_monoid=max_monoid)
     if draw is not None:
         from ..theory.pictures._automaton import draw_automaton

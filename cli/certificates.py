@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..foundation._errors import InputError
-from .options import PRODUCT_HELP, SPEC_FORMS, Alphabet, Group, Json, Start, TrackOption, automaton_of
+from .options import PRODUCT_HELP, SPEC_FORMS, Alphabet, Group, Json, Split, Start, TrackOption, automaton_of
 from .output import print_json, print_table, say, say_written, show_work
 
 
@@ -31,6 +31,7 @@ def check(
         ),
     ] = None,
     alphabet: Alphabet = None,
+    split: Split = None,
     track: TrackOption = None,
     start: Start = None,
     group: Group = None,
@@ -51,8 +52,9 @@ def check(
     from ..theory._check import check as verify
 
     if automaton is None:
-        names = ("--alphabet", "--track", "--start", "--group")
-        stray = [n for n, v in zip(names, (alphabet, track, start, group), strict=True) if v is not None]
+        names = ("--alphabet", "--split", "--track", "--start", "--group")
+        values = (alphabet, split, track, start, group)
+        stray = [n for n, v in zip(names, values, strict=True) if v is not None]
         stray += ["--product"] * (product is not None)
         if stray:
             raise InputError(
@@ -61,7 +63,9 @@ def check(
     given = (
         None
         if automaton is None
-        else automaton_of(automaton, alphabet, track, start, group, product or "left", 100_000, 10_000_000)
+        else automaton_of(
+            automaton, alphabet, track, start, group, product or "left", 100_000, 10_000_000, split
+        )
     )
     with show_work("checking"):
         result = verify(certificate, given)

@@ -14,6 +14,7 @@ from .options import (
     Group,
     Json,
     ProductOption,
+    Split,
     Start,
     TrackOption,
     automaton_of,
@@ -112,6 +113,7 @@ def compare(
         int, typer.Option(help="Largest number of different words that kv or lstar may ask the model.")
     ] = 5_000,
     alphabet: Alphabet = None,
+    split: Split = None,
     track: TrackOption = None,
     start: Start = None,
     group: Group = None,
@@ -139,7 +141,7 @@ def compare(
             f"--arithmetic {arithmetic}: it applies to the certificate that -o FILE writes; give -o as well, or leave it out"
         )
     refuse_input_as_output(output, learned, constructed)
-    lrnn, automaton = _target(constructed, alphabet, track, start, group, product)
+    lrnn, automaton = _target(constructed, alphabet, split, track, start, group, product)
     with show_work("comparing") as progress:
         found = compare_learned(
             learned,
@@ -167,7 +169,13 @@ def compare(
 
 
 def _target(
-    text: str, alphabet: str | None, track: str | None, start: str | None, group: str | None, product: str
+    text: str,
+    alphabet: str | None,
+    split: str | None,
+    track: str | None,
+    start: str | None,
+    group: str | None,
+    product: str,
 ) -> tuple[Any, Any]:
     """The construction in a certificate, and its automaton; for a SPEC only the automaton."""
     from ..constructions._document import find_document
@@ -176,7 +184,7 @@ def _target(
     if (document := find_document(text)) is not None:
         found = realisation_in(document, text)
         return found, found.automaton
-    return None, automaton_of(text, alphabet, track, start, group, product, 100_000, 10_000_000)
+    return None, automaton_of(text, alphabet, track, start, group, product, 100_000, 10_000_000, split)
 
 
 def _methods(text: str) -> Any:

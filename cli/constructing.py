@@ -27,6 +27,7 @@ from .options import (
     ObjectiveOption,
     ProductOption,
     Spec,
+    Split,
     Start,
     TheoremOption,
     TrackOption,
@@ -81,6 +82,7 @@ def construct(
         ),
     ] = None,
     alphabet: Alphabet = None,
+    split: Split = None,
     track: TrackOption = None,
     start: Start = None,
     group: Group = None,
@@ -127,7 +129,7 @@ def construct(
         raise InputError("construct: --json prints one object only; leave --show and --latex out")
     for written in (output, picture):
         refuse_input_as_output(written, spec)
-    automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
+    automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions, split)
     request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates, objective)
     limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
     if one_of(wiring, "--wiring", "repaired", "printed") == "printed":
@@ -224,6 +226,7 @@ def plan(
         ),
     ] = None,
     alphabet: Alphabet = None,
+    split: Split = None,
     track: TrackOption = None,
     start: Start = None,
     group: Group = None,
@@ -254,7 +257,7 @@ def plan(
     from ..theory.planning._plan import plan as make
 
     refuse_input_as_output(bounds, spec)
-    automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions)
+    automaton = automaton_of(spec, alphabet, track, start, group, product, max_states, max_transitions, split)
     request = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates, objective)
     limits = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
     if fit is not None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..foundation._files import refuse_input_as_output
-from .options import Alphabet, Json, MaxEntries, ProductOption, Start, one_of
+from .options import Alphabet, Json, MaxEntries, ProductOption, Split, Start, one_of
 from .output import print_json, say_written
 
 CERTIFICATE_HELP = "The certificate of a construction, as `construct -o` writes it."
@@ -88,6 +88,7 @@ def export_model(
     product: ProductOption = "left",
     start: Start = None,
     alphabet: Alphabet = None,
+    split: Split = None,
     max_entries: MaxEntries = 50_000_000,
     as_json: Json = False,
 ) -> None:
@@ -106,7 +107,7 @@ def export_model(
     refuse_input_as_output(output, certificate, spec, around=True)
     side = one_of(product, "--product", "left", "right")
     settings = TaskSettings(
-        spec=spec, bos=False, labels="state", start=start, alphabet=alphabet, product=side
+        spec=spec, bos=False, labels="state", start=start, alphabet=alphabet, split=split, product=side
     )
     write_constructed(lrnn_of(certificate), settings, output, max_entries=max_entries)
     if as_json:

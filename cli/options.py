@@ -12,8 +12,8 @@ from ..foundation._errors import InputError
 
 Record = TypeVar("Record")
 SPEC_FORMS = (
-    "a name (`mirrormata inspect --library` lists all names), a file (.json, .dot, .mata, .att, .csv or .txt), or "
-    "regex:PATTERN."
+    "a name (`mirrormata inspect --library` lists all names), a file (.json, .dot, .jff, .mata, .att, .csv, .txt and others), "
+    "or regex:PATTERN."
 )
 SPEC_HELP = f"The automaton: {SPEC_FORMS}"
 Spec = Annotated[str, typer.Argument(metavar="SPEC", help=SPEC_HELP)]
@@ -21,8 +21,16 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 Alphabet = Annotated[
     str | None,
     typer.Option(
-        help="The letters of a regex:PATTERN, written as one string, such as ab. "
-        "The default is the letters in the pattern, if it has no other signs than | * + ? ( )."
+        help="The letters of a regex:PATTERN: one string such as ab, or ascii, printable or bytes, or a file with one letter a line. "
+        "The default is the characters in the pattern, and a letter other if the pattern has more signs than | * + ? ( )."
+    ),
+]
+Split = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIGN",
+        help="The sign between several letters of one label in a drawn automaton (.dot, .gv, .jff), such as a comma; or none, if "
+        "each label is one letter as it stands. Without it, a label that may be either is refused.",
     ),
 ]
 TrackOption = Annotated[
@@ -134,6 +142,7 @@ def automaton_of(
     product: str,
     max_states: int,
     max_transitions: int,
+    split: str | None = None,
 ) -> Any:
     """Build the automaton that SPEC and its options name. The import is inside so that the program starts fast."""
     from ..constructions._spec import automaton_from_spec
@@ -141,6 +150,7 @@ def automaton_of(
     return automaton_from_spec(
         spec, alphabet=alphabet, track=one_of(track, "--track", "state", "output"), start=start, group=group,
         product=one_of(product, "--product", "left", "right"), max_states=max_states, max_transitions=max_transitions,
+        split=split,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import typer
 
 from ..foundation._errors import InputError
 from ..foundation._files import refuse_input_as_output
-from .options import Alphabet, Group, Json, ProductOption, Spec, Start, TrackOption, automaton_of
+from .options import Alphabet, Group, Json, ProductOption, Spec, Split, Start, TrackOption, automaton_of
 from .output import print_columns, print_json, print_table, say, say_written, show_work
 
 
@@ -63,6 +63,7 @@ def prove(
         float | None, typer.Option(help="Time limit of the search, in seconds. The default is no limit.")
     ] = None,
     alphabet: Alphabet = None,
+    split: Split = None,
     track: TrackOption = None,
     start: Start = None,
     group: Group = None,
@@ -91,7 +92,7 @@ def prove(
         raise InputError("--arithmetic '': name one, such as per_step:bf16, or leave the option out")
     for written in (output, resume):
         refuse_input_as_output(written, model, spec)
-    automaton = automaton_of(spec, alphabet, track, start, group, product, 100_000, 10_000_000)
+    automaton = automaton_of(spec, alphabet, track, start, group, product, 100_000, 10_000_000, split)
     with show_work("proving") as work:
         proof = prove_on_all_words(
             model, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume,

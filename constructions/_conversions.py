@@ -27,12 +27,13 @@ from ..foundation._arguments import (
 )
 from ..foundation._errors import InputError, LimitError
 from ._document import is_certificate
+from ._mappings import automaton_from_mapping, automaton_from_rows
 from ._spec import automaton_from_spec
 from .automata._acceptor import EPSILON, MAX_STATES, Acceptor
 from .automata._automaton import TRACKS, Automaton, Label, Track, build, minimise
 from .automata._completing import label_problems, object_array
 from .automata._format import refuse_certificate
-from .automata._labels import label_text
+from .automata._labels import sort_labels
 
 if TYPE_CHECKING:
     import networkx
@@ -65,7 +66,8 @@ def as_automaton(
             an AALpy `Dfa`, `MooreMachine` or `MealyMachine`; a directed networkx graph, see `from_networkx`; a sympy
             `PermutationGroup`; a dict `{state: {letter: next state}}`, or one with the arguments of
             `Automaton.from_transitions` as keys (`transitions`, `start`, `accepting`, ...), as the `.json` files have
-            them; a callable `(state, letter) -> state`, which needs `start` and `letters`; or an object whose
+            them, or as automata-lib names them; dicts may also have the keys `(state, letter)`, or sets of next states if `accepting` is
+            given; a list of triples `(state, letter, next state)`; a callable `(state, letter) -> state`, which needs `start` and `letters`; or an object whose
             attribute `automaton` is an `Automaton`, such as a constructed linear RNN.
         argument: the name of the caller's argument, for error messages.
         start: label of the start state (its text for a SPEC string), if `value` does not contain it or another one is
@@ -100,7 +102,9 @@ def as_automaton(
     if is_certificate(value):
         raise refuse_certificate(f"`{argument}`")
     if isinstance(value, Mapping):
-        return _from_mapping(value, argument, start, letters)
+        return automaton_from_mapping(value, argument, start, letters)
+    if isinstance(value, list) and value and all(isinstance(x, tuple | list) and len(x) == 3 for x in value):
+        return automaton_from_rows(value, argument, start, letters, {})
     libraries = _libraries_of(value)
     if "networkx" in libraries:
         return from_networkx(anything, start)
@@ -139,40 +143,6 @@ def _libraries_of(value: object) -> set[str]:
     return {kind.__module__.partition(".")[0] for kind in type(value).__mro__}
 
 
-_KEYWORDS = ("start", "states", "letters", "accepting", "outputs", "mealy", "name", "keep_points")
-
-
-def _from_mapping(
-    value: Mapping[Any, Any], argument: str, start: Label | None, letters: Iterable[Label] | None
-) -> Automaton:
-    """A dict of rows, or one of keywords: then `transitions` is among its keys and has rows for values."""
-    inside = value.get("transitions")
-    keywords: dict[str, Any] = {}
-    rows = value
-    if isinstance(inside, Mapping) and all(isinstance(row, Mapping) for row in inside.values()):
-        rows = inside
-        keywords = {key: value[key] for key in _KEYWORDS if key in value}
-        unknown = [key for key in value if key not in (*_KEYWORDS, "transitions", "format")]
-        if unknown:
-            known = ", ".join(("transitions", *_KEYWORDS))
-            raise InputError(
-                f"`{argument}` has the key {unknown[0]!r}, which is not known; known are {known}"
-            )
-    for q, row in rows.items():
-        if not isinstance(row, Mapping):
-            raise InputError(
-                f"`{argument}`: {show_value(row)} stands for the state {show_value(q)}; a dict {{letter: next state}} is "
-                "needed"
-            )
-    if not rows:
-        raise InputError(f"`{argument}` is a dict without states; give {{state: {{letter: next state}}}}")
-    if start is not None:
-        keywords["start"] = start
-    if letters is not None:
-        keywords["letters"] = require_list("letters", letters, "a list of letters", texts=True)
-    return build(rows, **({"start": next(iter(rows))} | keywords))
-
-
 def from_automata_lib(
     machine: DFA | NFA | GNFA,
     *,
@@ -199,11 +169,11 @@ def from_automata_lib(
     from automata.fa.gnfa import GNFA
     from automata.fa.nfa import NFA
 
-    letters = _sorted_labels(machine.input_symbols) if isinstance(machine, DFA | NFA | GNFA) else []
+    letters = sort_labels(machine.input_symbols) if isinstance(machine, DFA | NFA | GNFA) else []
     if isinstance(machine, DFA):
         transitions: Mapping[Any, Mapping[Any, Any]] = machine.transitions
         states = _breadth_first(machine.initial_state, transitions, letters)
-        unreached = _sorted_labels(q for q in machine.states if q not in dict.fromkeys(states))
+        unreached = sort_labels(q for q in machine.states if q not in dict.fromkeys(states))
         accepting = [q for q in states if q in machine.final_states]
         return build(
             transitions,
@@ -241,8 +211,7 @@ def _breadth_first_order(automaton: Automaton) -> Automaton:
 def _nfa_acceptor(machine: NFA, letters: Sequence[Label]) -> Acceptor:
     letter_of: dict[Label, int] = {x: i for i, x in enumerate(letters)} | {"": EPSILON}
     rows: dict[Any, dict[Any, list[Any]]] = {
-        q: {x: _sorted_labels(targets) for x, targets in row.items()}
-        for q, row in machine.transitions.items()
+        q: {x: sort_labels(targets) for x, targets in row.items()} for q, row in machine.transitions.items()
     }
     states: list[Label] = [machine.initial_state]
     seen = dict.fromkeys(states)
@@ -266,7 +235,7 @@ def _gnfa_acceptor(machine: GNFA, letters: Sequence[Label], name: str, max_state
     """Each edge's pattern as a small acceptor between its ends: no detour through one large pattern."""
     from .formats.regex import pattern_acceptor
 
-    states: list[Label] = _sorted_labels(machine.states)
+    states: list[Label] = sort_labels(machine.states)
     place = {q: i for i, q in enumerate(states)}
     arcs: list[tuple[int, int, int]] = []
     transitions: Mapping[Any, Mapping[Any, str | None]] = machine.transitions
@@ -277,6 +246,11 @@ def _gnfa_acceptor(machine: GNFA, letters: Sequence[Label], name: str, max_state
             if pattern is None:
                 continue
             edge = f"{name}: edge {q!r} to {r!r}"
+            foreign = next((c for c in pattern if c in "&^$\\"), None)
+            if foreign is not None:
+                raise InputError(
+                    f"{edge}: {foreign!r} in {pattern!r} has another meaning in automata-lib than here"
+                )
             part = pattern_acceptor(pattern, [str(x) for x in letters], edge, max_states)
             offset = len(states)
             states += [(q, r, i) for i in range(len(part.states))]
@@ -284,10 +258,6 @@ def _gnfa_acceptor(machine: GNFA, letters: Sequence[Label], name: str, max_state
             arcs += [(place[q], EPSILON, offset + p) for p in part.initial]
             arcs += [(offset + p, EPSILON, target) for p in part.accepting]
     return Acceptor(states, letters, arcs, [place[machine.initial_state]], [place[machine.final_state]])
-
-
-def _sorted_labels(labels: Iterable[Any]) -> list[Any]:
-    return sorted(labels, key=lambda label: (type(label).__name__, label_text(label)))
 
 
 def _breadth_first(

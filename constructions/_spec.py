@@ -12,7 +12,7 @@ from ..foundation._files import is_file, is_folder, shown_path, system_errors
 from .algebra.groups._finite_group import PRODUCTS, Product
 from .automata._acceptor import MAX_STATES, with_start_text
 from .automata._automaton import TRACKS, Automaton, Track, minimise
-from .automata._format import Format, all_formats, format_by_extension, list_extensions
+from .automata._format import Format, all_formats, format_of_file, list_extensions
 
 _WANTED = "give a name of the library, such as parity, or the file of an automaton"
 MAX_TRANSITIONS = 10_000_000
@@ -26,6 +26,7 @@ def automaton_from_spec(
     track: Track | None = None,
     start: str | None = None,
     group: str | None = None,
+    split: str | None = None,
     product: Product = "left",
     max_states: int = MAX_STATES,
     max_transitions: int = MAX_TRANSITIONS,
@@ -33,13 +34,16 @@ def automaton_from_spec(
     """Build the automaton that a SPEC describes: a name from the library, a file, or a regular expression.
 
     Args:
-        spec: `regex:PATTERN`; a file with the extension of a format (.att, .csv, .dot, .json, .mata, .txt), as a text or as
-            a `Path`; otherwise a name from the library, such as `S5` or `mod:7`.
-        alphabet: the letters of a `regex:PATTERN`, single characters in their order, if the pattern does not determine them.
+        spec: `regex:PATTERN`; a file with the extension of a format (.att, .csv, .dot, .jff, .json, .mata, .txt and others), as a
+            text or as a `Path`; otherwise a name from the library, such as `S5` or `mod:7`.
+        alphabet: the letters of a `regex:PATTERN`: single characters in their order, `ascii`, `printable` or `bytes`, or a file with
+            one letter a line. Without it they are those of the pattern, see `from_regex`.
         track: `state` keeps every reachable state, `output` merges states that no word tells apart; by default `output` for regular
             expressions and nondeterministic files, else `state`.
         start: the text of the start state's label, if it differs from the one in the file or of the name.
         group: name of the group of a word-problem `.csv`, if the file's name does not contain it.
+        split: the sign between several letters of one label in a drawn automaton (`.dot`, `.gv`, `.jff`), or `none` where each label is
+            one letter as it stands.
         product: order of the product in the word problem of a group: `left` (the state y becomes x·y on letter x) or
             `right` (y·x). Other automata do not depend on it.
         max_states: the largest number of states that determinisation or a named automaton may have.
@@ -59,7 +63,7 @@ def automaton_from_spec(
         (0, 1, 2)
     """
     spec = require_path("spec", spec, "a SPEC such as 'S5', or the path of a file")
-    for option, text in (("alphabet", alphabet), ("start", start), ("group", group)):
+    for option, text in (("alphabet", alphabet), ("start", start), ("group", group), ("split", split)):
         if text is not None:
             require_text(option, text)
     if track is not None:
@@ -70,10 +74,10 @@ def automaton_from_spec(
     if "\0" in spec:
         raise InputError(f"{shown_path(spec)}: a NUL character is in no file's name; remove it")
     found = _format_of(spec)
-    given: dict[str, object] = {"alphabet": alphabet, "group": group}
-    for option in ("alphabet", "group"):
+    given: dict[str, object] = {"alphabet": alphabet, "group": group, "split": split}
+    for option in ("alphabet", "group", "split"):
         if given[option] is not None and (found is None or option not in found.options):
-            takers = " and ".join(f.sources for f in all_formats() if option in f.options)
+            takers = " and ".join(dict.fromkeys(f.sources for f in all_formats() if option in f.options))
             raise InputError(f"{spec}: `{option}` is for {takers} only; remove it")
     if found is None:
         from .library._names import automaton_by_name
@@ -111,7 +115,7 @@ def _format_of(spec: str) -> Format | None:
             return prefixed
     path = Path(spec)
     suffix = path.suffix.lower()
-    found = format_by_extension(suffix) if suffix else None
+    found = format_of_file(path) if suffix else None
     if found is not None:
         return found
     if ("/" in spec or spec in (".", "..")) and is_folder(path):

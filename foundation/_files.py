@@ -106,7 +106,9 @@ def read_text(path: str | Path) -> str:
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
-        raise InputError(f"{shown_path(path)}: not a text file (byte {error.start} is not UTF-8)") from None
+        wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")  # the marks of UTF-16, which PowerShell writes
+        reason = "it is UTF-16, save it as UTF-8" if wide else f"byte {error.start} is not UTF-8"
+        raise InputError(f"{shown_path(path)}: not a text file ({reason})") from None
     if text.startswith("version https://git-lfs.github.com/spec/"):
         raise InputError(
             f"{shown_path(path)}: a Git-LFS pointer, not the data; fetch the file with `git lfs pull` first"

@@ -5,7 +5,7 @@ The subset construction is our own because it needs a limit and an order that do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,12 +68,14 @@ class Acceptor:
         subsets = {start: 0}
         order = [start]
         rows: list[list[int]] = []
+        # most states of an acceptor with empty moves have no move by a letter
+        movable = [sum(1 << q for q in moves) for moves in successors]
         for mask in order:
             row = []
-            for moves in successors:
+            for moves, able in zip(successors, movable, strict=True):
                 image = 0
-                for q in _bits(mask):
-                    image |= moves.get(q, 0)
+                for q in _bits(mask & able):
+                    image |= moves[q]
                 if image not in subsets:
                     if len(order) >= max_states:
                         raise LimitError(
@@ -108,14 +110,18 @@ class Acceptor:
         closures: dict[int, int] = {}
 
         def closure(q: int) -> int:
-            if q not in closures:
-                mask, stack = 1 << q, [q]
+            for p in _finishing_order(q, empty_moves, closures):
+                mask, stack = 1 << p, [p]
                 while stack:
                     for r in empty_moves.get(stack.pop(), ()):
-                        if not mask >> r & 1:
+                        if mask >> r & 1:
+                            continue
+                        if r in closures:  # complete, so nothing behind it is left to see
+                            mask |= closures[r]
+                        else:
                             mask |= 1 << r
                             stack.append(r)
-                closures[q] = mask
+                closures[p] = mask
             return closures[q]
 
         successors: list[dict[int, int]] = [{} for _ in self.letters]
@@ -132,6 +138,25 @@ class Acceptor:
             return "no initial state: the empty language, one rejecting state"
         sink = ", one of them the sink 'sink' (the empty subset)" if has_sink else ""
         return f"determinised: {len(self.states)} states became {subsets} subsets{sink}"
+
+
+def _finishing_order(first: int, moves: Mapping[int, Sequence[int]], done: Mapping[int, int]) -> list[int]:
+    """The states that moves reach from one and that are not done, each behind those that it reaches, but for cycles."""
+    if first in done:
+        return []
+    order: list[int] = []
+    seen = {first}
+    path = [(first, iter(moves.get(first, ())))]
+    while path:
+        q, following = path[-1]
+        r = next((r for r in following if r not in seen and r not in done), None)
+        if r is None:
+            order.append(q)
+            path.pop()
+        else:
+            seen.add(r)
+            path.append((r, iter(moves.get(r, ()))))
+    return order
 
 
 def start_index(states: Sequence[str], start: str, name: str) -> int:

@@ -111,7 +111,7 @@ class Automaton:
     @classmethod
     def from_transitions(
         cls,
-        transitions: Mapping[Any, Mapping[Any, Label]],
+        transitions: Mapping[Any, Any] | Iterable[tuple[Label, Label, Label]],
         *,
         start: Label,
         letters: Sequence[Label] | None = None,
@@ -127,7 +127,8 @@ class Automaton:
         The arguments, errors and rules are those of `build`.
 
         Args:
-            transitions: the next state for each state and letter. Missing transitions lead to one new state, a sink.
+            transitions: the next state for each state and letter, also as `{(state, letter): next state}` or as triples
+                `(state, letter, next state)`. Missing transitions lead to one new state, a sink.
             start: label of the start state.
             letters: the alphabet in its order; None for the letters as they first appear in `transitions`.
             states: the states in their order; None: as they first appear in `transitions`.
@@ -381,7 +382,7 @@ class Automaton:
         return replace(self, notes=(*self.notes, *notes))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the automaton to a file, in the format of its extension: .json, .dot, .mata, .att or .txt.
+        """Write the automaton to a file, in the format of its extension: .json, .dot, .jff, .mata, .att, .csv and others.
 
         The text is parsed again before it is written to disk, so reading the file gives the same automaton.
 
@@ -535,7 +536,7 @@ def separating_word(first: Automaton, second: Automaton) -> list[Label] | None:
 
 
 def build(
-    transitions: Mapping[Any, Mapping[Any, Label]],
+    transitions: Mapping[Any, Any] | Iterable[tuple[Label, Label, Label]],
     *,
     start: Label,
     letters: Sequence[Label] | None = None,
@@ -550,7 +551,8 @@ def build(
     """Build a complete automaton from `{state: {letter: next state}}`; its `notes` say what was changed.
 
     Args:
-        transitions: the next state for each state and letter. Missing transitions lead to one new state, a sink that rejects
+        transitions: the next state for each state and letter, in one of the forms of `Automaton.from_transitions`. Missing
+            transitions lead to one new state, a sink that rejects
             (or has the output None).
         start: label of the start state.
         letters: the alphabet in its order, by default the letters as they first appear in `transitions`.

@@ -90,7 +90,7 @@ class Tables(NamedTuple):
 
 
 def complete(
-    transitions: Mapping[Any, Mapping[Any, Hashable]],
+    transitions: Any,
     *,
     start: Hashable,
     letters: Sequence[Hashable] | None,
@@ -101,12 +101,18 @@ def complete(
     name: str,
 ) -> Tables:
     """The complete tables of `{state: {letter: next state}}`, all states kept; `build` has the arguments and errors."""
+    transitions = rows_of(transitions, name)
     _require_forms(transitions, outputs, mealy)
     accepting_list = (
         None if accepting is None else require_list("accepting", accepting, "a list of states", texts=True)
     )
     wrong_targets = [
         f"letter {x!r} sends state {q!r} to {show_value(target)}, which is not hashable"
+        + (
+            ", as a set of next states; as_automaton takes such sets with `accepting`"
+            if isinstance(target, set)
+            else ""
+        )
         for q, row in transitions.items()
         for x, target in row.items()
         if not is_hashable(target)
@@ -186,6 +192,42 @@ def complete(
         output_array = np.concatenate([output_array, extra], axis=-1)
         notes.append(f"completed {count_noun(missing, 'missing transition')} with a sink state {sink!r}")
     return Tables(tuple(all_states), tuple(letters), table, position[start], output_array, tuple(notes))
+
+
+def rows_of(transitions: Any, name: str) -> Any:
+    """Transitions as `{state: {letter: next state}}`, where they are given as `{(state, letter): next state}` or as triples.
+
+    Args:
+        transitions: a dict of rows, which is returned as it is, a dict of pairs, or a list of `(state, letter, next state)`.
+        name: with which errors begin.
+
+    Raises:
+        InputError: two triples differ on a state and a letter, or a letter leads to a set of states.
+    """
+    triples: list[Any] | None = None
+    if isinstance(transitions, Mapping):
+        pairs = transitions and not any(isinstance(target, Mapping) for target in transitions.values())
+        if pairs and all(isinstance(key, tuple) and len(key) == 2 for key in transitions):
+            triples = [(*key, target) for key, target in transitions.items()]
+    elif isinstance(transitions, Iterable) and not isinstance(transitions, str | bytes):
+        listed = list(transitions)
+        if listed and all(isinstance(item, tuple | list) and len(item) == 3 for item in listed):
+            triples = listed
+    if triples is None:
+        return transitions
+    rows: dict[Any, dict[Any, Any]] = {}
+    for q, x, r in triples:
+        if not (is_hashable(q) and is_hashable(x)):
+            raise InputError(
+                f"{name}: the transition {show_value((q, x, r))} has a state or a letter that is not hashable"
+            )
+        known = rows.setdefault(q, {}).setdefault(x, r)
+        if not (known is r or (type(known) is type(r) and known == r)):
+            raise InputError(
+                f"{name}: from {show_value(q)} by {show_value(x)} to {show_value(known)} and to {show_value(r)}: not deterministic; give "
+                "as_automaton a dict {state: {letter: {next states}}}, with `accepting`, for an automaton with several next states"
+            )
+    return rows
 
 
 def _require_forms(transitions: Any, outputs: Any, mealy: Any) -> None:

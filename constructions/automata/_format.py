@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...foundation._errors import InputError
-from ...foundation._files import path_of
+from ...foundation._files import is_file, path_of, read_text
 from ...foundation._registry import find_records
 
 
@@ -34,6 +34,8 @@ class Format:
         write: `(automaton, path)` writes the file, or raises `InputError` where the format cannot hold the automaton;
             None for a format that is only read.
         example_file: name of a file for the example, where a name is part of the format.
+        recognise: whether a text is in this format, where several formats have one extension: a file is read by the first
+            that recognises it, or else by the one format of the extension that has no `recognise`.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Format:
     prefix: str = ""
     write: Callable[[Any, str | Path], None] | None = None
     example_file: str = ""
+    recognise: Callable[[str], bool] | None = None
 
     @cached_property
     def options(self) -> frozenset[str]:
@@ -62,6 +65,8 @@ def all_formats() -> tuple[Format, ...]:
     found = sorted(find_records(folder, "FORMAT", Format), key=lambda f: (*f.extensions, f.prefix))
     known: dict[str, Format] = {}
     for entry in found:
+        if entry.recognise is not None:
+            continue
         for mark in (*entry.extensions, *((entry.prefix,) if entry.prefix else ())):
             if mark in known:
                 raise TypeError(f"two formats for {mark}: {known[mark].name} and {entry.name}")
@@ -69,21 +74,36 @@ def all_formats() -> tuple[Format, ...]:
     return tuple(found)
 
 
-def format_by_extension(extension: str) -> Format | None:
-    """The format of files with this extension (`.dot`, in any case), or None."""
-    return next((f for f in all_formats() if extension.lower() in f.extensions), None)
+def formats_by_extension(extension: str) -> list[Format]:
+    """The formats of files with this extension (`.dot`, in any case); those that recognise their files come first."""
+    found = [f for f in all_formats() if extension.lower() in f.extensions]
+    return sorted(found, key=lambda f: f.recognise is None)
+
+
+def format_of_file(path: str | PathLike[str]) -> Format | None:
+    """The format that the extension of a file names, and where it names several, the one of the text in the file."""
+    file = path_of(path)
+    found = formats_by_extension(file.suffix)
+    if len(found) > 1:
+        text = read_text(file) if is_file(file) else ""
+        for entry in found:
+            if entry.recognise is None or entry.recognise(text):
+                return entry
+    return found[0] if found else None
 
 
 def list_extensions() -> str:
     """Every extension with the name of its format, for errors."""
-    return ", ".join(f"{extension} ({f.name})" for f in all_formats() for extension in f.extensions)
+    return ", ".join(f"{' and '.join(f.extensions)} ({f.name})" for f in all_formats() if f.extensions)
 
 
 def format_to_write(path: str | PathLike[str]) -> Format:
     """The format that a file's extension names; `InputError` where there is none, or where it is only read."""
-    found = format_by_extension(path_of(path).suffix)
-    if found is None or found.write is None:
-        written = [extension for f in all_formats() if f.write is not None for extension in f.extensions]
+    found = next((f for f in formats_by_extension(path_of(path).suffix)[::-1] if f.write is not None), None)
+    if found is None:
+        written = sorted(
+            {extension for f in all_formats() if f.write is not None for extension in f.extensions}
+        )
         raise InputError(
             f"{path}: automata are written as {', '.join(written[:-1])} or {written[-1]}; rename the file"
         )

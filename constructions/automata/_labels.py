@@ -28,6 +28,11 @@ def _inner_text(label: Any) -> str:
     return repr(label) if isinstance(label, str) else str(label)
 
 
+def sort_labels(labels: Iterable[Any]) -> list[Any]:
+    """Labels of a set, whose order follows the hash seed, by the names of their types and their texts."""
+    return sorted(labels, key=lambda label: (type(label).__name__, label_text(label)))
+
+
 def distinct_texts(labels: Iterable[Label], kind: str, name: str) -> list[str]:
     """The texts of labels, or `InputError` where two have the same text or one is not valid Unicode."""
     texts: list[str] = []

@@ -1,6 +1,7 @@
 """A word that somebody wrote as one text, read as letters: the one rule for `Automaton.word`, `run` and the command line.
 
-1. Where the text of every letter is one character, the word is a row of characters, if all of them are letters: `abba`.
+1. Where the text of every letter is one character, the word is a row of characters, if all of them are letters: `abba`. The
+   letter `other` of a pattern, which stands for every other character, may be there as well: it is written in the ways below.
 2. Else letters are separated by blanks: `+1 -1 +1`. A letter may have blanks in it, `(0, 1) (1, 0)`; of several that
    stand at a place the longest is read. Where a letter is a blank itself, exactly one blank separates two letters.
 3. Else the word is a JSON list of the letters' texts, `["a", ""]`, in which every letter can be written.
@@ -39,7 +40,7 @@ def read_word(text: str, letters: Sequence[str], name: str) -> list[int]:
             )
         return []
     tried = []
-    if all(len(letter) == 1 for letter in places):
+    if all(len(letter) == 1 or letter == "other" for letter in places):
         wrong = next((character for character in text if character not in places), None)
         if wrong is None:
             return [places[character] for character in text]

@@ -14,9 +14,10 @@ from ..automata._acceptor import EPSILON, MAX_STATES, Acceptor, start_index
 from ..automata._automaton import Automaton, Track, build
 from ..automata._format import Format
 from ..automata._labels import distinct_texts, output_kind, output_texts
+from ._reserved import is_empty_move, is_reserved, refused_name
 from ._writing import write_verified
 
-EPSILON_NAMES = ("<eps>", "<epsilon>", "@0@", "@_EPSILON_SYMBOL_@")
+_EMPTY_COLUMN = ""
 _NOT_FINAL = ("inf", "infinity")
 
 
@@ -38,8 +39,9 @@ def read_att(
 
     An acceptor (3 columns, or 4 with input = output everywhere) accepts in its final states and is
     determinised if necessary, which `notes` records. Other transducers are Mealy machines: deterministic by input,
-    one output per letter. Weights must be 0. Empty moves are spelled `<eps>`, `<epsilon>`, `@0@` or
-    `@_EPSILON_SYMBOL_@`; `0` is a letter.
+    one output per letter. Weights must be 0. Empty moves are spelled `<eps>`, `@0@`, `ε` and so on, or are an empty column of a line
+    with tabs; `0` is a letter. Names for other symbols (`@_IDENTITY_SYMBOL_@`) and flag diacritics are refused, and so is a file of
+    several transducers.
 
     Args:
         path: the file.
@@ -92,16 +94,24 @@ def parse_att(
     notes: tuple[str, ...] = ()
     if "0" in automaton.letters:
         notes = ("the label 0 is a letter here; OpenFst without a symbol table means the empty move by it",)
+    if "." in automaton.letters:
+        notes += ("the label . is a letter here; pyfoma means any other symbol by it",)
+    spellings = dict.fromkeys(x for *_, x, _ in found.arcs if _is_empty(x))
+    notes += tuple(f"{repr(x) if x else 'an empty column'} is read as the empty move" for x in spellings)
     return replace(automaton, name=Path(name).name).with_notes(*notes)
 
 
 def _read_lines(text: str) -> _Arcs:
     found = _Arcs()
     for number, line in enumerate(text.split("\n"), 1):
-        words = line.split()
+        words = _columns(line)
         if not words:
             continue
-        if len(words) > 5:
+        if words == ["--"]:
+            found.problems.append(
+                f"line {number}: `--` stands between two transducers (HFST): keep one of them in the file"
+            )
+        elif len(words) > 5:
             found.problems.append(f"line {number} has {len(words)} columns; at most 5 are known")
         elif len(words) <= 2:
             weight = words[1] if len(words) == 2 else "0"
@@ -114,6 +124,9 @@ def _read_lines(text: str) -> _Arcs:
                 )
         else:
             source, target, letter = words[:3]
+            for x in dict.fromkeys((letter, *words[3:4])):
+                if reserved := refused_name(x):
+                    found.problems.append(f"line {number}: {x!r} {reserved}")
             found.states.update({source: None, target: None})
             found.arcs.append((number, source, target, letter, words[3] if len(words) > 3 else letter))
             found.widths.setdefault(min(len(words), 4), number)
@@ -129,6 +142,24 @@ def _read_lines(text: str) -> _Arcs:
     return found
 
 
+def _columns(line: str) -> list[str]:
+    """The columns of a line: between tabs, where one may be empty, or else between blanks."""
+    if "\t" in line:
+        cells = line.split("\t")
+        columns = [cell.strip() or cell for cell in cells]
+        while (
+            len(columns) > 1 and not columns[-1] and len(columns) != 3
+        ):  # a third column is a letter, the empty move
+            columns.pop()
+        if columns[0] and not any(blank in cell for cell in columns[:2] for blank in " \v\f"):
+            return columns
+    return line.split()
+
+
+def _is_empty(name: str) -> bool:
+    return name == _EMPTY_COLUMN or is_empty_move(name)
+
+
 def _is_zero(weight: str) -> bool:
     try:
         return Decimal(weight) == 0
@@ -139,9 +170,9 @@ def _is_zero(weight: str) -> bool:
 def _check_mealy(found: _Arcs) -> None:
     known: dict[tuple[str, str], tuple[int, str, str]] = {}
     for number, source, target, letter, output in found.arcs:
-        if letter in EPSILON_NAMES:
+        if _is_empty(letter):
             found.problems.append(
-                f"line {number}: an empty input {letter}; a Mealy machine reads a letter each step"
+                f"line {number}: an empty input {letter!r}; a Mealy machine reads a letter each step"
             )
             continue
         first, *other = known.setdefault((source, letter), (number, target, output))
@@ -152,10 +183,10 @@ def _check_mealy(found: _Arcs) -> None:
 
 
 def _acceptor(found: _Arcs, states: list[str], first: int) -> Acceptor:
-    letters = [x for x in dict.fromkeys(x for *_, x, _ in found.arcs) if x not in EPSILON_NAMES]
+    letters = [x for x in dict.fromkeys(x for *_, x, _ in found.arcs) if not _is_empty(x)]
     state_of = {q: i for i, q in enumerate(states)}
-    letter_of = {x: i for i, x in enumerate(letters)} | dict.fromkeys(EPSILON_NAMES, EPSILON)
-    arcs = [(state_of[q], letter_of[x], state_of[r]) for _, q, r, x, _ in found.arcs]
+    letter_of = {x: i for i, x in enumerate(letters)}
+    arcs = [(state_of[q], letter_of.get(x, EPSILON), state_of[r]) for _, q, r, x, _ in found.arcs]
     return Acceptor(states, letters, arcs, [first], [state_of[q] for q in found.final])
 
 
@@ -196,8 +227,8 @@ def write_att(automaton: Automaton, path: str | Path) -> None:
                 f"{name}: the name {item!r} has blanks or is empty, which .att cannot hold: rename it"
             )
     for item in letters:
-        if item in EPSILON_NAMES:
-            raise InputError(f"{name}: letter {item!r} means the empty move in an .att file: rename it")
+        if is_reserved(item):
+            raise InputError(f"{name}: letter {item!r} is a reserved name in an .att file: rename it")
     order = [automaton.start, *(q for q in range(len(states)) if q != automaton.start)]
     lines = []
     for q in order:

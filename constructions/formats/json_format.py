@@ -64,7 +64,7 @@ def parse_json(text: str, name: str, *, track: Track = "state", start: str | Non
         track: `state` keeps every reachable state, `output` minimises by outputs.
         start: the text of the start state; None for the start state in the file.
     """
-    data, problems = _load(text, name)
+    data, problems = load_object(text, name)
     fields, field_problems = _fields(data)
     problems += field_problems
     if problems:
@@ -92,7 +92,8 @@ def parse_json(text: str, name: str, *, track: Track = "state", start: str | Non
     return replace(automaton, name=fields.get("name", Path(name).name))
 
 
-def _load(text: str, name: str) -> tuple[dict[str, Any], list[str]]:
+def load_object(text: str, name: str) -> tuple[dict[str, Any], list[str]]:
+    """The object of a JSON text, and what is wrong in it: keys that are listed twice."""
     repeated: list[str] = []
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -143,7 +144,10 @@ def _fields(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         try:
             fields[key] = msgspec.convert(value, _FIELDS[key], strict=True)
         except msgspec.ValidationError as error:
-            problems.append(f"key {key!r}: {error}")
+            numbers = (
+                '; names are texts: write "0", not 0' if "Expected `str`, got `int`" in str(error) else ""
+            )
+            problems.append(f"key {key!r}: {error}{numbers}")
     if fields.get("format", VERSION) != VERSION:
         problems.append(f"format {fields['format']!r} is unknown (known: {VERSION!r})")
     return fields, problems

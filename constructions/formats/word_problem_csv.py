@@ -57,6 +57,7 @@ def read_word_problem(path: str | Path, *, group: str | None = None) -> WordProb
     """
     name = str(path)
     text = read_text(path)
+    _columns(text, name)
     group_name = group
     if group_name is None:
         match = _FILE_NAME.fullmatch(Path(path).name)
@@ -107,17 +108,14 @@ def read_word_problem_csv(
 def _rows(text: str, name: str, order: int, group: str) -> tuple[list[int], list[Indices], list[Indices]]:
     """Line numbers, inputs and targets."""
     lines = text.split("\n")
-    header = [_bare(cell) for cell in lines[0].split(",")]
-    if sorted(header) != sorted(_COLUMNS):
-        raise InputError(f"{name}: line 1 must be the header `seed,input,target`")
-    at_input, at_target = header.index("input"), header.index("target")
+    columns, at_input, at_target = _columns(text, name)
     numbers, inputs, targets, problems = [], [], [], []
     for number, line in enumerate(lines[1:], 2):
         if not line.strip():
             continue
         cells = [_bare(cell) for cell in line.split(",")]
-        if len(cells) != len(_COLUMNS):
-            problems.append(f"line {number} has {len(cells)} columns, the header has {len(_COLUMNS)}")
+        if len(cells) != columns:
+            problems.append(f"line {number} has {len(cells)} columns, the header has {columns}")
             continue
         word, wanted = (_elements(cells[i], order) for i in (at_input, at_target))
         if isinstance(word, str) or isinstance(wanted, str):
@@ -134,6 +132,18 @@ def _rows(text: str, name: str, order: int, group: str) -> tuple[list[int], list
     if not inputs:
         raise InputError(f"{name}: no rows below the header")
     return numbers, inputs, targets
+
+
+def _columns(text: str, name: str) -> tuple[int, int, int]:
+    """How many columns the header has, and where `input` and `target` are; the index that pandas writes has no name."""
+    header = [_bare(cell) for cell in text.partition("\n")[0].split(",")]
+    named = header[1:] if header[0] in ("", "Unnamed: 0") else header
+    if sorted(named) != sorted(_COLUMNS):
+        raise InputError(
+            f"{name}: line 1 must be the header `seed,input,target` of a word problem, or `state,a,b` of a transition table with the "
+            "letters a and b"
+        )
+    return len(header), header.index("input"), header.index("target")
 
 
 def _bare(cell: str) -> str:

@@ -1,4 +1,4 @@
-"""Groups by name: `Zm`, `Sn`, `An`, `dihedral:m`, `Q8`, powers `G^k` and direct products `G_x_H`.
+"""Groups by name: `Zm`, `Sn`, `An`, `dihedral:m`, `Q8`, those of `_listed_groups.py`, powers `G^k` and direct products `G_x_H`.
 
 Elements: integers (Z_m); image tuples, 0-based, in lexicographic order (S_n, A_n); "r0", ..., "s0", ... (dihedral);
 "1", "-1", "i", "-i", "j", "-j", "k", "-k" (Q8); tuples of the factors' elements (products; Z2^k: tuples of bits).
@@ -24,6 +24,7 @@ import numpy as np
 from ...foundation._errors import InputError, LimitError
 from ..algebra.groups._finite_group import FiniteGroup, Product
 from ..automata._automaton import Automaton, Indices
+from ._listed_groups import has_listed_name, listed_group, permutation_group
 from ._parameters import Limits, Parameter, figure, whole_numbers
 
 _FACTOR = re.compile(
@@ -57,7 +58,8 @@ def group_order(name: str) -> int:
 
 def is_group_name(name: str) -> bool:
     """True where a name has the form of a group's: at least one of its factors is of a known family."""
-    return any(_FACTOR.fullmatch(factor) for factor in name.split("_x_"))
+    bases = [factor.partition("^")[0] for factor in name.split("_x_")]
+    return any(_FACTOR.fullmatch(base) or has_listed_name(base) for base in bases)
 
 
 def _blueprint(name: str) -> tuple[int, Callable[[], FiniteGroup]]:
@@ -69,14 +71,19 @@ def _blueprint(name: str) -> tuple[int, Callable[[], FiniteGroup]]:
 
 
 def _factor(name: str, text: str) -> tuple[int, Callable[[], FiniteGroup]]:
+    order: int
+    build: Callable[[], FiniteGroup]
+    base, caret, exponent = text.partition("^")
+    listed = listed_group(name, base)
+    if listed is not None:
+        order, build = listed
+        return _power(name, text, order, build, exponent if caret else None)
     match = _FACTOR.fullmatch(text)
     if match is None:
         raise InputError(
-            f"{name}: {text!r} is not a group of the library; write Zm, Sn, An, dihedral:m or Q8, "
+            f"{name}: {text!r} is not a group of the library; write Zm, Sn, An, dihedral:m, Q8, V4, F20, PSL(2,7), SL(2,3), M11, "
             "a power such as Z2^3, or a product such as A4_x_Z5"
         )
-    order: int
-    build: Callable[[], FiniteGroup]
     family, n, m = match["family"], 0, 0
     if family == "Z":
         (m,) = whole_numbers(name, match["n"], [Parameter("m", 1)])
@@ -91,9 +98,15 @@ def _factor(name: str, text: str) -> tuple[int, Callable[[], FiniteGroup]]:
     else:
         (m,) = whole_numbers(name, match["m"], [Parameter("m", 1)])
         order, build = 2 * m, lambda: dihedral(m)
-    if match["power"] is None:
+    return _power(name, text, order, build, match["power"])
+
+
+def _power(
+    name: str, text: str, order: int, build: Callable[[], FiniteGroup], exponent: str | None
+) -> tuple[int, Callable[[], FiniteGroup]]:
+    if exponent is None:
         return order, build
-    (power,) = whole_numbers(name, match["power"], [Parameter("k", 1, 1000)])
+    (power,) = whole_numbers(name, exponent, [Parameter("k", 1, 1000)])
     return order**power, lambda: direct_product(text, [build()] * power)
 
 
@@ -104,7 +117,7 @@ def cyclic(m: int) -> FiniteGroup:
 
 def symmetric(n: int) -> FiniteGroup:
     """S_n; generators: the cycle (0 1 ... n-1), i to i+1, and the swap (0 1)."""
-    return _permutation_group(f"S{n}", _permutations(n), [_cycle(n, range(n)), _cycle(n, range(min(n, 2)))])
+    return permutation_group(f"S{n}", _permutations(n), [_cycle(n, range(n)), _cycle(n, range(min(n, 2)))])
 
 
 def alternating(n: int) -> FiniteGroup:
@@ -122,7 +135,7 @@ def alternating(n: int) -> FiniteGroup:
         generators = [_cycle(n, range(3)), _cycle(n, range(1 - n % 2, n))]
     else:
         generators = [_cycle(n, range(n if n == 3 else 1))]
-    return _permutation_group(f"A{n}", images[inversions % 2 == 0], generators)
+    return permutation_group(f"A{n}", images[inversions % 2 == 0], generators)
 
 
 def _permutations(n: int) -> Indices:
@@ -134,21 +147,6 @@ def _cycle(n: int, points: Sequence[int]) -> tuple[int, ...]:
     for place, point in enumerate(points):
         images[point] = points[(place + 1) % len(points)]
     return tuple(images)
-
-
-def _permutation_group(name: str, images: Indices, generators: Sequence[tuple[int, ...]]) -> FiniteGroup:
-    """From all image rows in lexicographic order: a product is found again by its number in base n."""
-    n = images.shape[1]
-    weights = np.array([n ** (n - 1 - i) for i in range(n)], dtype=np.int64)
-    codes = images @ weights
-
-    def law(g: Indices, h: Indices) -> Indices:
-        composed = np.take_along_axis(images[g], images[h], axis=-1)
-        return np.asarray(np.searchsorted(codes, composed @ weights), dtype=np.int64)
-
-    chosen = dict.fromkeys(int(np.searchsorted(codes, np.array(g) @ weights)) for g in generators)
-    elements = tuple(tuple(row) for row in images.tolist())
-    return FiniteGroup(name, elements, law, tuple(chosen), images)
 
 
 def dihedral(m: int) -> FiniteGroup:

@@ -35,7 +35,7 @@ class AutomatonTask:
         """The automaton that the SPEC names."""
         s = self.settings
         return automaton_from_spec(
-            s.spec, alphabet=s.alphabet, start=s.start, group=s.group, product=s.product
+            s.spec, alphabet=s.alphabet, split=s.split, start=s.start, group=s.group, product=s.product
         )
 
     @cached_property

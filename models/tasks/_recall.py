@@ -153,7 +153,9 @@ class StateRecall(_Recall):
         """The automaton whose state is tracked: that of the SPEC after `state_recall:`."""
         s = self.settings
         spec = s.spec.removeprefix("state_recall:")
-        return automaton_from_spec(spec, alphabet=s.alphabet, start=s.start, group=s.group, product=s.product)
+        return automaton_from_spec(
+            spec, alphabet=s.alphabet, split=s.split, start=s.start, group=s.group, product=s.product
+        )
 
     @property
     def letters(self) -> int:

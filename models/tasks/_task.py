@@ -32,6 +32,7 @@ class TaskSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_o
         words: `uniform`, `live` or `spaced`.
         held_out: the number of ordered pairs of letters that never occur in training, or these pairs as texts.
         alphabet: the letters of a regular expression, as `automaton_from_spec` takes them.
+        split: the sign between several letters of a label in a drawn automaton, as `automaton_from_spec` takes it.
         start: the text of the start state of a file's automaton.
         product: `left` or `right`: how a group's elements are multiplied.
         group: the group of a word-problem file, if the file's name does not contain it.
@@ -50,6 +51,7 @@ class TaskSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_o
     words: Words | None = None
     held_out: int | list[tuple[str, str]] = 0
     alphabet: str | None = None
+    split: str | None = None
     start: str | None = None
     product: Literal["left", "right"] = "left"
     group: str | None = None

@@ -35,7 +35,7 @@ def test_error_rows_of_the_cases(command: str, name: str, text: str, call: Any, 
 
 
 ERRORS = [
-    (("construct", "regex:a{2,3}"), ("regex:a{2,3}", "position 2", "--alphabet")),
+    (("construct", "regex:a++"), ("regex:a++", "position 3", "possessive")),
     (("construct", "regex:|"), ("regex:|", "--alphabet")),
     (("construct", "regex:("), ("regex:(",)),
     (("construct", "regex:(", "--alphabet", "a"), ("regex:(", "position")),
@@ -194,3 +194,22 @@ def test_folders_as_input(call: Any, tmp_path: Path) -> None:
                      *arguments[2 if arguments[0] == "export" else 1:]).error  # fmt: skip
         assert str(tmp_path / "folder.json") in error
         assert "folder" in error or "directory" in error
+
+
+def test_split_answers_the_question_of_every_command_that_reads_an_automaton(
+    call: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "loop.dot"
+    path.write_text(
+        'digraph { s [shape=point]; s -> A; A [shape=doublecircle]; A -> B [label="0,1"]; B -> A [label="0,1"] }',
+        encoding="utf-8",
+    )
+    saved = tmp_path / "loop.json"
+    for command in (("inspect", str(path)), ("construct", str(path)), ("plan", str(path))):
+        error = call(*command).error
+        assert "line 1: is '0,1' one letter or several? Answer with --split , for several" in error
+        assert call(*command, "--split", ",", "--json").json
+    call("construct", str(path), "--split", ",", "-o", str(saved))
+    assert call("check", str(saved), "--for", str(path), "--split", ",", "--json").json["verdict"] == "valid"
+    assert call("prove", str(saved), str(path), "--split", ",", "--json").json["verdict"] == "equivalent"
+    assert "--split is for .dot, .gv" in call("inspect", "S3", "--split", ",").error.replace(" and", ",")

@@ -184,7 +184,7 @@ def test_no_argument_leaks_an_exception(
         (lambda: M.compare(LRNN, sampling={"words": 3}), "`sampling` is of the type dict: give a Sampling"),
         (lambda: T.verify_claims("G.T3"), "`entries` 'G.T3': it is a list of claims"),
         (lambda: T.verify_claims(["G.T33"]), "claim 'G.T33': there is none of this name"),
-        (lambda: as_automaton({"a": {"x": ["l"]}}), "letter 'x' sends state 'a' to ['l'], which is not hashable"),
+        (lambda: as_automaton({"a": {"x": ["l"]}}), "`automaton` has sets of next states, which only an acceptor can have"),
         (lambda: as_automaton({"transitions": ROWS, "start": ["a"]}), "start state ['a'] is not hashable"),
         (lambda: as_automaton({"transitions": ROWS, "accepting": [["a"]]}), "accepting state ['a'] is not hashable"),
         (lambda: as_automaton({"transitions": ROWS, "mealy": {"a": 3}}), "`mealy`: 3 stands for the state 'a'"),

@@ -2,8 +2,9 @@
 
 import pytest
 
+from mirrormata.constructions.formats._dot_labels import characters, escape_label, plain, split_label
 from mirrormata.constructions.formats._dot_language import parse_dot_graph
-from mirrormata.constructions.formats.dot import characters, escape_label, parse_dot, plain, split
+from mirrormata.constructions.formats.dot import parse_dot
 from mirrormata.foundation._errors import InputError
 
 AALPY_MEALY = """digraph "model" {
@@ -129,7 +130,7 @@ def test_deep_nesting_is_refused() -> None:
 
 
 def test_labels_split_at_unescaped_signs_only() -> None:
-    assert [plain(p) for p in split(characters(r" a\,b , c\\ ,\ d"), ",")] == ["a,b", "c\\", " d"]
+    assert [plain(p) for p in split_label(characters(r" a\,b , c\\ ,\ d"), ",")] == ["a,b", "c\\", " d"]
     for text in (" a,b/\\c ", "", "\\", "a  b"):
-        (piece,) = split(characters(escape_label(text, ",/")), ",")
+        (piece,) = split_label(characters(escape_label(text, ",/")), ",")
         assert plain(piece) == text

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,9 @@ def assert_same(first: Automaton, second: Automaton) -> None:
         ("dot", ("acceptor", "moore", "mealy", "states")),
         ("mata", ("acceptor",)),
         ("att", ("acceptor", "mealy")),
+        ("gv", ("acceptor", "moore", "mealy", "states")),
+        ("fa", ("acceptor",)),
+        ("timbuk", ("acceptor",)),
     ],
 )
 def test_simple_names_are_always_held(tmp_path: Path, extension: str, kinds: tuple[str, ...]) -> None:
@@ -91,7 +95,7 @@ def test_simple_names_are_always_held(tmp_path: Path, extension: str, kinds: tup
         write_automaton(automaton, path)
         again = automaton_from_spec(str(path))
         assert_same(automaton, again)
-        if extension != "att":
+        if extension not in ("att", "fa"):
             assert (again.states, again.letters) == (automaton.states, automaton.letters)
 
     check()
@@ -104,7 +108,90 @@ def test_a_copying_transducer_is_refused_as_att(tmp_path: Path) -> None:
     assert not (tmp_path / "a.att").exists()
 
 
-@pytest.mark.parametrize("extension", ["json", "dot", "mata", "att"])
+@pytest.mark.parametrize(
+    ("extension", "kinds"),
+    [
+        ("csv", ("acceptor", "moore", "mealy", "states")),
+        ("tsv", ("acceptor", "moore", "mealy", "states")),
+        ("jff", ("acceptor", "moore", "mealy")),
+        ("ba", ("acceptor",)),
+        ("hoa", ("acceptor",)),
+        ("dfa", ("acceptor",)),
+    ],
+)
+def test_formats_with_fewer_names_hold_them_or_say_what_is_lost(
+    tmp_path: Path, extension: str, kinds: tuple[str, ...]
+) -> None:
+    held = 0
+
+    @FILES
+    @given(automata(names=st.text("abcxyz", min_size=1, max_size=1), kinds=kinds))
+    def check(automaton: Automaton) -> None:
+        nonlocal held
+        path = tmp_path / f"a.{extension}"
+        n, k = len(automaton.states), len(automaton.letters)
+        if extension == "hoa" and k == 2:
+            automaton = replace(automaton, states=tuple(map(str, range(n))), letters=("0", "1"))
+        if extension == "dfa":
+            order = [automaton.start, *(q for q in range(n) if q != automaton.start)]
+            place = {q: i for i, q in enumerate(order)}
+            table = np.array([[place[int(r)] for r in row[order]] for row in automaton.transitions])
+            names = tuple(map(str, range(n)))
+            automaton = replace(
+                automaton, states=names, letters=tuple(map(str, range(k))), transitions=table, start=0,
+                outputs=automaton.outputs[order],
+            )  # fmt: skip
+        possible = {"hoa": k == 2, "ba": bool(automaton.outputs.any())}.get(extension, True)
+        if not possible:
+            with pytest.raises(InputError):
+                write_automaton(automaton, path)
+            return
+        write_automaton(automaton, path)
+        held += 1
+        assert_same(automaton, automaton_from_spec(str(path)))
+
+    check()
+    assert held > 20
+
+
+def test_marks_of_tables_are_no_part_of_names_that_have_them(tmp_path: Path) -> None:
+    automaton = build({"->p": {"a": "*q"}, "*q": {"a": "->p"}}, start="*q", accepting=["->p"])
+    write_automaton(automaton, tmp_path / "a.csv")
+    assert_same(automaton, automaton_from_spec(str(tmp_path / "a.csv")))
+
+
+def test_reserved_names_are_written_as_letters_or_refused(tmp_path: Path) -> None:
+    for name in (
+        "ε",
+        "eps",
+        "epsilon",
+        "lambda",
+        "<eps>",
+        "@0@",
+        "else",
+        "*",
+        "[a-z]",
+        "0-9",
+        "[1,2]",
+        "true",
+        "a|b",
+        "@P.X.Y@",
+    ):
+        automaton = build({"p": {name: "q"}, "q": {name: "p"}}, start="p", accepting=["q"])
+        for extension in ("dot", "json", "mata", "fa"):
+            write_automaton(automaton, tmp_path / f"a.{extension}")
+            assert_same(automaton, automaton_from_spec(str(tmp_path / f"a.{extension}")))
+        for extension in ("att", "jff", "csv", "ba", "timbuk"):
+            path = tmp_path / f"{len(list(tmp_path.iterdir()))}.{extension}"
+            with suppress(InputError):
+                write_automaton(automaton, path)
+            if path.exists():
+                assert_same(automaton, automaton_from_spec(str(path)))
+
+
+@pytest.mark.parametrize(
+    "extension", ["json", "dot", "mata", "att", "csv", "tsv", "jff", "fa", "ba", "timbuk", "hoa", "dfa"]
+)
 def test_nasty_names_are_held_or_refused(tmp_path: Path, extension: str) -> None:
     @FILES
     @given(automata(names=NASTY, outputs=NASTY))

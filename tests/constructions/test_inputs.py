@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -153,10 +154,86 @@ def test_saving_reads_back_what_it_writes(tmp_path: Path) -> None:
     for extension in (".json", ".dot", ".mata", ".att"):
         PARITY.save(tmp_path / f"p{extension}")
         assert separating_word(as_automaton(tmp_path / f"p{extension}"), PARITY) is None
-    for extension in (".csv", ".pickle", ""):
-        with pytest.raises(
-            InputError, match=r"automata are written as \.att, \.dot, \.json, \.mata or \.txt"
-        ):
+    for extension in (".yaml", ".pickle", ""):
+        with pytest.raises(InputError, match=r"automata are written as \.att, .*\.dot, .*\.tsv or \.txt"):
             PARITY.save(tmp_path / f"p{extension}")
     with pytest.raises(InputError, match="cannot hold this automaton"):
         PARITY.save(tmp_path / "p.txt")
+
+
+TABLE = {"even": {"a": "odd", "b": "even"}, "odd": {"a": "even", "b": "odd"}}
+PAIRS = {(q, x): r for q, row in TABLE.items() for x, r in row.items()}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        TABLE,
+        PAIRS,
+        [(*key, r) for key, r in PAIRS.items()],
+        [[*key, r] for key, r in PAIRS.items()],
+        {"transitions": TABLE, "start": "even"},
+        {"transitions": PAIRS, "start": "even"},
+        {"transitions": [(*key, r) for key, r in PAIRS.items()], "start": "even", "letters": ["a", "b"]},
+    ],
+)
+def test_dicts_of_rows_and_pairs_and_triples_are_one_automaton(given: Any) -> None:
+    automaton = as_automaton(given)
+    assert automaton.states == ("even", "odd")
+    assert automaton.letters == ("a", "b")
+    assert automaton.transitions.tolist() == [[1, 0], [0, 1]]
+    if "transitions" not in given:
+        built = Automaton.from_transitions(given, start="odd")
+        assert built.transitions.tolist() == [[1, 0], [0, 1]]
+        assert built.start == 1
+
+
+def test_states_that_are_pairs_stay_states() -> None:
+    rows = {(0, 0): {"x": (0, 1)}, (0, 1): {"x": (0, 0)}}
+    assert as_automaton(rows).states == ((0, 0), (0, 1))
+
+
+def test_sets_of_next_states_are_determinised() -> None:
+    rows = {"p": {"a": {"p", "q"}, "b": {"p"}}, "q": {"b": ["r"]}, "r": {"": frozenset({"q"})}}
+    given = {"transitions": rows, "start": "p", "accepting": {"r"}}
+    automaton = as_automaton(given)
+    moves = {("p", "a"): "pq", ("p", "b"): "p", ("q", "b"): "rq"}
+    for length in range(6):
+        for word in itertools.product("ab", repeat=length):
+            states = set("p")
+            for x in word:
+                states = {r for q in states for r in moves.get((q, x), "")}
+            assert automaton.output(word) is ("r" in states)
+    keywords = {
+        "initial_state": "p",
+        "input_symbols": {"b", "a"},
+        "final_states": {"r"},
+        "states": set("pqr"),
+    }
+    assert separating_word(as_automaton({"transitions": rows, **keywords}), automaton) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "part"),
+    [
+        ([("p", "a", "q"), ("p", "a", "p")], "not deterministic; give as_automaton"),
+        ({"p": {"a": {"p"}}}, "which only an acceptor can have"),
+        ({"transitions": {"p": {"a": {"q"}}}, "accepting": []}, "next state 'q' does not exist"),
+        ({"transitions": {"p": {"a": {"p"}}}, "accepting": ["z"]}, "accepting state 'z' does not exist"),
+        ({"transitions": {"p": {"a": [["p"]]}}, "accepting": []}, "is not hashable"),
+        ({"transitions": {"p": {"a": {"p"}}}, "accepting": [], "mealy": {}}, "cannot have `mealy`"),
+        ([(["p"], "a", "q")], "not hashable"),
+    ],
+)
+def test_wrong_lists_and_sets_are_one_line(given: Any, part: str) -> None:
+    if "'q' does not exist" in part:
+        given = {**given, "states": ["p"]}
+    with pytest.raises(InputError) as caught:
+        as_automaton(given)
+    assert part in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_from_transitions_names_the_way_for_sets() -> None:
+    with pytest.raises(InputError, match="as_automaton takes such sets"):
+        Automaton.from_transitions({"p": {"a": {"p"}}}, start="p")

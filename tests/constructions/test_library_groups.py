@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ Permutation = tuple[int, ...]
 GROUPS = [
     "Z1", "Z2", "Z5", "Z60", "S1", "S2", "S3", "S4", "S5", "A1", "A2", "A3", "A4", "A5", "A6", "dihedral:1",
     "dihedral:2", "dihedral:3", "dihedral:6", "Q8", "Z2^1", "Z2^4", "S3^2", "A4_x_Z5", "Z2_x_Q8_x_dihedral:3",
-    "S3_x_Z2^2",
+    "S3_x_Z2^2", "V4", "V4^2", "V4_x_Z3", "F6", "F20", "F21", "F42", "PSL(2,2)", "PSL(2,3)", "PSL(2,7)", "PGL(2,5)", "PSL(2,17)",
+    "SL(2,2)", "SL(2,3)", "SL(2,5)", "GL(2,3)", "GL(3,2)",
 ]  # fmt: skip
 
 
@@ -177,3 +179,54 @@ def test_tables_that_are_not_groups(table: Any) -> None:
     labels = tuple(range(max(2, len(table))))
     with pytest.raises(InputError, match="not the multiplication table of a group"):
         FiniteGroup("bad", labels, table)
+
+
+ISOMORPHIC = [
+    ("V4", "Z2^2"), ("F6", "S3"), ("PSL(2,2)", "S3"), ("PSL(2,3)", "A4"), ("PGL(2,3)", "S4"), ("PSL(2,5)", "A5"),
+    ("PGL(2,5)", "S5"), ("SL(2,2)", "S3"), ("GL(3,2)", "PSL(2,7)"), ("F10", "dihedral:5"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "other"), ISOMORPHIC)
+def test_groups_of_two_names_have_the_same_orders_of_elements(name: str, other: str) -> None:
+    orders = [np.bincount(group_by_name(x).orders()) for x in (name, other)]
+    assert orders[0].tolist() == orders[1].tolist()
+
+
+def test_orders_of_elements_of_mathieus_groups() -> None:
+    laws(group_by_name("M11"), np.random.default_rng(0))
+    # J. Conway et al., Atlas of Finite Groups (1985): classes 1A 2A 3A 4A 5A 6A 8A 8B 11A 11B
+    counts = np.bincount(group_by_name("M11").orders())
+    assert {i: int(c) for i, c in enumerate(counts) if c} == {
+        1: 1, 2: 165, 3: 440, 4: 990, 5: 1584, 6: 1320, 8: 1980, 11: 1440,
+    }  # fmt: skip
+    assert group_order("M12") == 95040 == len(group_by_name("M12").elements)
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("D4", "write dihedral:m"),
+        ("C5", "write Z5"),
+        ("K4", "write V4"),
+        ("F8", "no Frobenius group"),
+        ("F20_x_D4", "write dihedral:m"),
+        ("PSL(2,9)", "it is A6"),
+        ("PSL(2,8)", "8 is no prime"),
+        ("PSL(3,2)", "only PSL(2,p)"),
+        ("SL(5,2)", "n from 2 to 4"),
+    ],
+)
+def test_names_of_other_books_are_refused_with_ours(name: str, part: str) -> None:
+    with pytest.raises(InputError, match=re.escape(part)):
+        group_by_name(name)
+
+
+def test_linear_groups_act_as_matrices() -> None:
+    group = group_by_name("SL(2,3)")
+    vectors = [v for v in itertools.product(range(3), repeat=2) if any(v)]
+    found = set()
+    for a, b, c, d in itertools.product(range(3), repeat=4):
+        if (a * d - b * c) % 3 == 1:
+            found.add(tuple(vectors.index(((a * x + b * y) % 3, (c * x + d * y) % 3)) for x, y in vectors))
+    assert set(group.elements) == found

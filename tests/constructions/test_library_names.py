@@ -9,7 +9,7 @@ from mirrormata.constructions.library._names import automaton_by_name, library
 from mirrormata.foundation._errors import InputError, LimitError
 
 PATTERNS = [
-    "parity", "mod:m", "Zm", "Sn", "An", "dihedral:m", "Q8", "G_x_H", "Z2^k", "G[transpositions]", "G[involutions]",
+    "parity", "mod:m", "Zm", "Sn", "An", "dihedral:m", "Q8", "V4", "Fn", "PSL(2,p)", "SL(n,p)", "G_x_H", "Z2^k", "G[transpositions]", "G[involutions]",
     "G[generators]", "G[up_to_k]", "G[in_k_tokens]", "cycle:m", "flipflop", "permreset:n", "Tn", "Tn[all]",
     "gridworld:n", "tomita:i", "even_pairs", "starladder:w", "dn:n", "dyck1:d", "dyck:k,d", "mod_arith:m",
     "mod_arith:m,d", "codeswap:n", "boxes:n,k", "chess", "random:states=n,letters=k,seed=s",

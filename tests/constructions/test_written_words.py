@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from mirrormata import Automaton, InputError, construct, run
+from mirrormata.constructions.automata._written_word import read_word
 
 
 def cycle(*letters: Any) -> Automaton:
@@ -85,3 +86,13 @@ def test_the_command_line_reads_the_same(call: Any, tmp_path: Path) -> None:
         assert call("run", path, "--word", text, "--json").json["tokens"] == tokens
     construct(cycle("", "a")).save(path)
     assert "write [] for the word" in call("run", path, "--word", "").error
+
+
+def test_the_letter_other_of_a_pattern_leaves_rows_of_characters() -> None:
+    letters = ["a", "-", "other"]
+    assert read_word("a-a", letters, "here") == [0, 1, 0]
+    assert read_word("a other -", letters, "here") == [0, 2, 1]
+    assert read_word('["other"]', letters, "here") == [2]
+    assert read_word("other", letters, "here") == [2]
+    with pytest.raises(InputError, match="'b' is not a letter"):
+        read_word("ab", letters, "here")
