@@ -12,8 +12,11 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
 from itertools import count
-from math import acos, gcd, lcm, pi
+from math import gcd, lcm
 from typing import TYPE_CHECKING, TypeAlias
+
+from ._conductors import conductor_degree, minimal_polynomial, prime_divisors
+from ._number_text import cosines_text, polynomial_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -131,47 +134,6 @@ def real_cyclotomic_field(conductor: int) -> RealCyclotomicField:
 
 MAX_DENSE_DEGREE = 40
 """Degree up to which elements of a field are polynomials; above it, where 4 divides N, they are sums of cosines."""
-
-
-def minimal_polynomial(conductor: int) -> list[int]:
-    """Coefficients, constant first, of the monic minimal polynomial of 2cos(2π/N)."""
-    from flint import fmpz_poly
-
-    if conductor <= 2:
-        return [-2 if conductor == 1 else 2, 1]
-    phi = [int(c) for c in fmpz_poly.cyclotomic(conductor).coeffs()]
-    # Φ_N(x) = x^h Ψ_N(x + 1/x), h = φ(N)/2, so Ψ_N = a_h + Σ a_{h+j} (x^j + x^-j), the sums being Chebyshev in θ
-    half = (len(phi) - 1) // 2
-    theta, previous, current = fmpz_poly([0, 1]), fmpz_poly([2]), fmpz_poly([0, 1])
-    result = fmpz_poly([phi[half]])
-    for j in range(1, half + 1):
-        result += phi[half + j] * current
-        previous, current = current, theta * current - previous
-    return [int(c) for c in result.coeffs()]
-
-
-def conductor_degree(conductor: int) -> int:
-    """Degree of Q(2cos 2π/N), that is φ(N)/2 for N ≥ 3, without building the field."""
-    phi = conductor
-    for p in _prime_divisors(conductor):
-        # φ(n) = n Π (1 - 1/p)
-        phi -= phi // p
-    return max(phi // 2, 1)
-
-
-@cache
-def _prime_divisors(n: int) -> tuple[int, ...]:
-    found, rest, p = [], n, 2
-    while rest > 1:
-        # what is left has no factor below its root, so it is prime
-        if p * p > rest:
-            p = rest
-        if rest % p == 0:
-            found.append(p)
-            while rest % p == 0:
-                rest //= p
-        p += 1
-    return tuple(found)
 
 
 @lru_cache(maxsize=1024)
@@ -396,7 +358,7 @@ class CosineField(RealCyclotomicField):
         while not fmpz(p).is_prime():
             p += self.conductor
         # an element of order N: a power of 2, 3, ..., until no proper divisor of N is its order
-        divisors = _prime_divisors(self.conductor)
+        divisors = prime_divisors(self.conductor)
         roots = (pow(base, (p - 1) // self.conductor, p) for base in count(2))
         root = next(r for r in roots if all(pow(r, self.conductor // q, p) != 1 for q in divisors))
         half, powers = pow(2, -1, p), [1]
@@ -544,11 +506,23 @@ class CosineSum(Algebraic):
     @cached_property
     def angle(self) -> int | None:
         """The k from 0 to N/2 with which it is cos(2πk/N), None where it is no such cosine."""
+        from flint import arb, ctx
+
         N = self.field.conductor
-        if not -1 <= (near := float(self.ball(64).mid())) <= 1:
-            return None
-        k = round(acos(near) * N / (2 * pi))
-        return k if self == self.field.cos(k) else None
+        if self.rational is not None:
+            # the cosines of rational parts of a turn that are rational
+            parts = {1: (0, 1), Fraction(1, 2): (1, 6), 0: (1, 4), Fraction(-1, 2): (1, 3), -1: (1, 2)}
+            share, of = parts.get(self.rational, (1, 2 * N))
+            return N * share // of if N * share % of == 0 else None
+        with ctx.workprec(64):
+            value = self.ball(64)
+            if not abs(value) < 1:
+                return None
+            turns = value.acos() * N / (2 * arb.pi())
+            # a ball around a whole number has the same floor everywhere once 1/2 is added
+            nearest = (turns + arb(1) / 2).floor().unique_fmpz()
+        k = None if nearest is None else int(nearest)
+        return k if k is not None and self == self.field.cos(k) else None
 
     def __repr__(self) -> str:
         terms = {j: str(c) for j, c in self.terms.items()}
@@ -603,30 +577,3 @@ def enclosure(x: Number, bits: int) -> tuple[Fraction, Fraction]:
             mantissa, exponent = (int(part) for part in end.man_exp())
             ends.append(Fraction(mantissa) * Fraction(2) ** exponent)
     return ends[0], ends[1]
-
-
-def cosines_text(terms: Mapping[int, Fraction], conductor: int) -> str:
-    """`1/2 - cos(2π·3/404)`, the rational part first."""
-    text = ""
-    for j, c in sorted(terms.items()):
-        size = str(abs(c)) if abs(c).denominator == 1 or not j else f"({abs(c)})"
-        cosine = f"{'' if abs(c) == 1 else size}cos(2π·{j}/{conductor})"
-        join = ("-" if c < 0 else "") if not text else (" - " if c < 0 else " + ")
-        text += join + (cosine if j else size)
-    return text or "0"
-
-
-def polynomial_text(coefficients: tuple[Fraction, ...], variable: str) -> str:
-    """`1/2 - θ + 3θ^2`, readable, constant first."""
-    text = ""
-    for power, c in enumerate(coefficients):
-        if c == 0:
-            continue
-        size = abs(c)
-        unit = "" if power == 0 else variable if power == 1 else f"{variable}^{power}"
-        number = (
-            "" if size == 1 and power else str(size) if size.denominator == 1 or not power else f"({size})"
-        )
-        join = ("-" if c < 0 else "") if not text else (" - " if c < 0 else " + ")
-        text += f"{join}{number}{unit}"
-    return text or "0"

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from math import lcm
 
 from .._delay import Counter, CounterLayer, Factors, Vector, counter_head
-from ..algebra._cyclotomic import MAX_DENSE_DEGREE, conductor_degree
+from ..algebra._conductors import conductor_degree
+from ..algebra._cyclotomic import MAX_DENSE_DEGREE
 from ..algebra._householder import gh_factor, orthogonal_factors, permutation_factors
 from ..algebra._matrices import matrix
 from ..algebra.groups._abelian import prime_powers

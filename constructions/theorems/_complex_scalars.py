@@ -18,7 +18,8 @@ from math import isqrt, lcm
 
 import numpy as np
 
-from ..algebra._cyclotomic import Number, conductor_degree, real_cyclotomic_field, simplest
+from ..algebra._conductors import conductor_degree
+from ..algebra._cyclotomic import Number, real_cyclotomic_field, simplest
 from ..algebra._matrices import Matrix, identity, product, rank, subtract
 from ..algebra.groups._actions import MAX_TABLE, conjugacy_representatives
 from ..automata._automaton import Indices, breadth_first

@@ -16,7 +16,8 @@ from math import lcm
 
 import numpy as np
 
-from ..algebra._cyclotomic import MAX_DENSE_DEGREE, Number, conductor_degree, real_cyclotomic_field
+from ..algebra._conductors import conductor_degree
+from ..algebra._cyclotomic import MAX_DENSE_DEGREE, Number, real_cyclotomic_field
 from ..algebra._matrices import Matrix, identity, matrix, product, scale_matrix
 from ..algebra.groups._abelian import CyclicFactor, cyclic_factors, prime_powers
 from ..algebra.groups._actions import (

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from ...foundation._errors import LimitError
 from .._realisation import Sparse, Transition
-from ..algebra._cyclotomic import MAX_DENSE_DEGREE, conductor_degree, real_cyclotomic_field
+from ..algebra._conductors import conductor_degree
+from ..algebra._cyclotomic import MAX_DENSE_DEGREE, real_cyclotomic_field
 from ..algebra._householder import gh_factor
 from ..algebra._matrices import divide
 from ..algebra.groups._abelian import abelianise, cyclic_factors

@@ -18,7 +18,7 @@ from math import lcm
 
 import numpy as np
 
-from ..algebra._cyclotomic import conductor_degree
+from ..algebra._conductors import conductor_degree
 from ..algebra._matrices import identity
 from ..algebra.groups._induced import InducedPlane, induced_planes
 from ..automata._automaton import Indices, breadth_first

@@ -19,11 +19,11 @@ from mirrormata.constructions.algebra._cyclotomic import (
     enclosure,
     is_integer,
     minimal_polynomial,
-    polynomial_text,
     real_cyclotomic_field,
     sign,
     simplest,
 )
+from mirrormata.constructions.algebra._number_text import polynomial_text
 
 CONDUCTORS = [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 20, 28, 60]
 RATIONALS = st.fractions(min_value=-5, max_value=5, max_denominator=9)

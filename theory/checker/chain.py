@@ -2,7 +2,6 @@
 
 Standard library only; run it as `python3 -I chain.py CERTIFICATE`. The certificate has the automaton (states Q, letters
 a: Q → Q), sizes n_1 > n_2 > ... > n_{L+1} = 1 and, with a window, its length m. What is meant by them:
-
 Chain. Sets X_1 ⊋ X_2 ⊋ ... ⊋ X_{L+1} = {q}, |X_i| = n_i. On letter a they become X'_1, X'_2, ..., from the top: if a is
 injective on X_i, then X'_{i+1} = a(X_{i+1}); else X'_{i+1} is a(X_i) and, of the other members of X'_i, the least, n_{i+1} in all. At
 first each set holds the start and the least others of the set above it. Without a window X_1 = X'_1 = Q.
