@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from mirrormata import construct
 from mirrormata.constructions.algebra._closed_forms import number_text
+from mirrormata.constructions.algebra._conductors import conductor_degree
 from mirrormata.constructions.algebra._cyclotomic import (
     Algebraic,
     CosineField,
     CosineSum,
     RealCyclotomicField,
-    conductor_degree,
     enclosure,
     real_cyclotomic_field,
     simplest,

@@ -13,12 +13,11 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mirrormata.constructions.algebra._conductors import conductor_degree, minimal_polynomial
 from mirrormata.constructions.algebra._cyclotomic import (
     Algebraic,
-    conductor_degree,
     enclosure,
     is_integer,
-    minimal_polynomial,
     real_cyclotomic_field,
     sign,
     simplest,

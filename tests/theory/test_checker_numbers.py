@@ -12,12 +12,8 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq, fmpz_poly
 
-from mirrormata.constructions.algebra._cyclotomic import (
-    Algebraic,
-    enclosure,
-    minimal_polynomial,
-    real_cyclotomic_field,
-)
+from mirrormata.constructions.algebra._conductors import minimal_polynomial
+from mirrormata.constructions.algebra._cyclotomic import Algebraic, enclosure, real_cyclotomic_field
 from mirrormata.constructions.certificates._parts import number_json
 from mirrormata.tests.theory.certified import ROUNDED, document
 from mirrormata.theory.checker import horizon, table
