@@ -407,22 +407,14 @@ def _by_default(problem: Problem, request: Request) -> Choice:
     return Choice(best, LAYERS_TIMES_WORK)
 
 
-TRIED = (
-    "own.LMI",
-    "own.definite",
-    "own.congruences",
-    "own.serial",
-    "G.T4",
-    "own.n-1",
-    "own.chain",
-    "own.window",
-)
-"""What is built by default for automata that are no groups, in this order; of two equal ones the first is taken."""
+ONE_LAYER_SOURCES = ("own.LMI", "own.definite", "own.congruences")
+"""Those that give one layer."""
+TRIED = (*ONE_LAYER_SOURCES, "G.T4", "own.serial", "own.n-1", "own.chain", "own.window")
+"""What is built by default for automata that are no groups, in this order; of two equal ones the first is taken. Block delays, which
+spread the factors of a token over later tokens, are built where a bound or an objective asks for them."""
 CASCADES = ("G.T4", "own.n-1")
 """Those whose tables can grow exponentially, so that they are built within smaller limits unless they are asked for."""
-LAYERS_TIMES_WORK = (
-    "least layers × work (factors × key dimension of each layer's most expensive letter, summed)"
-)
+LAYERS_TIMES_WORK = "least layers × work without block delay"
 """The rule by which the others are chosen: few layers where they are not paid for with too many factors."""
 
 
@@ -433,20 +425,26 @@ def _weigh(form: Realisation) -> tuple[int, ...]:
 
 def _is_worth_trying(source: str, problem: Problem, found: Sequence[Realisation]) -> bool:
     """Whether a construction can beat what was found, and can tell the automaton's outputs."""
+    n = len(problem.automaton.states)
     if not construction_of(source).tells_outputs(problem.automaton):
         return False
-    if source == "own.n-1" and len(problem.automaton.states) > FEWEST_STATES:
+    if source == "own.n-1" and n > FEWEST_STATES:
         return False  # it seldom takes less than the automaton's own cascade
-    if source == "own.serial" and any(form.theorem == "own.congruences" for form in found):
+    theorems = {form.theorem for form in found}
+    if source == "own.serial" and "own.congruences" in theorems:
         return False  # quotients side by side need one layer, and the same search has found them
+    if n > LARGE and "own.definite" in theorems:
+        return False  # a register of m rows, where others search all pairs of the states, up to 2^m
     least = min((_weigh(form)[0] for form in found), default=10**12)
-    n = len(problem.automaton.states)
     if source == "own.chain":
         return least > n * (n - 1)  # its first layer alone has n - 1 factors of dimension n or more
-    # two layers of one factor each already have 2 × (1 + 1); where letters permute or reset, one layer is a cascade
-    return least > 4 or (source == "G.T4" and problem.permutes_or_resets)
+    if source in ONE_LAYER_SOURCES or (source == "G.T4" and problem.permutes_or_resets):
+        return least > 1
+    return least > 4  # two layers of one factor each have 2 × (1 + 1)
 
 
+LARGE = 64
+"""Number of states beyond which nothing is sought beside a shift register."""
 FEW_STATES = 12
 """Largest number of states for which a cascade is built whatever it takes within the limits."""
 FEWEST_STATES = 8
