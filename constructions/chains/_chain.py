@@ -117,8 +117,8 @@ class ChainRNN(Realisation):
 
     @property
     def rows(self) -> int:
-        """Letters in the register: the window, and one more where a level reads the states before the token; 0 without."""
-        return 0 if self.window is None else self.window + (self.levels > 0 and not self.look_back)
+        """Letters in the register: the window, and one more where the states before the token are read from it; 0 without."""
+        return 0 if self.window is None else self.window + (self.reads_before and not self.look_back)
 
     @cached_property
     def like(self) -> Indices:
@@ -152,9 +152,7 @@ class ChainRNN(Realisation):
     @property
     def reads_before(self) -> bool:
         """Whether a layer, or a Mealy output, reads the set before a token; only then is there something that look-back saves."""
-        return self.levels > 0 and (
-            self.window is not None or (self.resets and (self.levels > 1 or self.automaton.is_mealy))
-        )
+        return self.resets and (self.automaton.is_mealy or self.levels > (self.window is None))
 
     def keeps_old(self, level: int) -> bool:
         """Whether a level's layer has a second half. The last level has one only for outputs that need the state before.

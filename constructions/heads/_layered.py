@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from ...foundation._errors import LimitError, MirrormataError
+from ...foundation._errors import LimitError, MirrormataError, NotRealisableError
 from .._head import Head, image_of
 from .._lrnn import LRNN, Layer, pad_rows
 from .._realisation import Sparse, Transition
 from ..automata._automaton import Automaton
 
 MAX_JOINT = 200_000
+MAX_CLOSED = 16
+"""How many times as many codes a head may have as occur, once its transitions are closed."""
 Label = Any
 """A layer's letter, as the rules name it: any hashable value."""
 Route = Callable[[int, Label, tuple[Sparse, ...]], Label]
@@ -160,7 +162,7 @@ class _Search:
             rows: list[list[int]] = []
             numbers: dict[Label, int] = {}
             for table, read in zip(tables, reads, strict=True):
-                sizes = [len(layer[h].codes) for h in read]
+                sizes = [len(heads[h].codes) for h in read]
                 row: list[Label | None] = [None] * int(np.prod(sizes, dtype=np.int64))
                 for codes, following in table.items():
                     # mixed radix, the first head read counting most
@@ -179,26 +181,34 @@ class _Search:
 
 
 def _number_transitions(head: _Head, names: Sequence[Label]) -> Head:
-    """The head with transitions numbered as the letters first have them."""
+    """The head with transitions numbered as the letters first have them.
+
+    A transition also needs images at codes where it never occurs. Where such an image is no code yet it becomes one, after those
+    that occur, until the codes are closed.
+    """
     order = dict.fromkeys(head.of_label[name] for name in names)
     position = {t: k for k, t in enumerate(order)}
-    transitions, codes = tuple(head.transitions), tuple(head.codes)
-    table = np.empty((len(order), len(codes)), dtype=np.int64)
-    for t, k in position.items():
-        for c in range(len(codes)):
-            table[k, c] = head.codes[head.images[t, c]] if (t, c) in head.images else -1
-    missing = np.argwhere(table < 0)
-    partial = Head(head.rule.dim, head.rule.value_dim, tuple(transitions[t] for t in order), codes, table)
-    for (
-        k,
-        c,
-    ) in missing.tolist():  # a transition at a code where it never occurs; its image must be a code too
-        image = image_of(partial, codes[c], k)
-        if image not in head.codes:
-            raise MirrormataError("a defect of this program, please report it: a head's codes are not closed")
-        table[k, c] = head.codes[image]
+    distinct, codes = tuple(head.transitions), list(head.codes)
+    transitions = tuple(distinct[t] for t in order)
+    known = {(position[t], c): image for (t, c), image in head.images.items() if t in position}
+    dim, width = head.rule.dim, head.rule.value_dim
+    bare = Head(dim, width, transitions, tuple(codes), np.zeros((len(order), 0), dtype=np.int64))
+    number = {code: c for c, code in enumerate(codes)}
+    moves: list[list[int]] = []
+    # grows on the way; the checker meets further codes in this order as well
+    for c, code in enumerate(codes):
+        if len(codes) > MAX_CLOSED * len(head.codes):
+            raise NotRealisableError("a head has too many codes once its transitions are closed")
+        moves.append([])
+        for k in range(len(order)):
+            image = known[k, c] if (k, c) in known else image_of(bare, code, k)
+            if image not in number:
+                number[image] = len(codes)
+                codes.append(image)
+            moves[c].append(number[image])
+    table = np.array(moves, dtype=np.int64).T.reshape(len(order), len(codes))
     actions = np.array([position[head.of_label[name]] for name in names], dtype=np.int64)
-    return Head(head.rule.dim, head.rule.value_dim, partial.transitions, codes, table, actions)
+    return Head(dim, width, transitions, tuple(codes), table, actions)
 
 
 def _find_needed_heads(table: dict[tuple[int, ...], Label], heads: int) -> list[int]:

@@ -4,37 +4,38 @@ from __future__ import annotations
 
 from .record import Mutation
 
-CHECKER, SIZES = "theory.checker.chain:", "constructions.chains._sizes:"
+CHECKER, LISTS, SIZES = "theory.checker.chain:", "theory.checker._chains:", "constructions.chains._sizes:"
 RULE, FORM = "constructions.chains._rule:", "constructions.chains._chain:"
 STEPPER = "theory.running._chain:ChainStepper."
 FACTORS = "tests/constructions/test_chains.py::test_the_factors_follow_the_automaton"
 STARTS = "tests/constructions/test_chains.py::test_from_every_state"
 MUTATIONS = [
-    Mutation(CHECKER + "check_window", "length == longest + 1", "length == longest", "windows are a letter too short"),
-    Mutation(CHECKER + "check_window", "longest = max(longest, path)", "longest = path", "the last way counts, not the longest"),
-    Mutation(CHECKER + "check_window", "max(level[after], path + 1)", "path + 1", "the last way to a set of the same size counts"),
-    Mutation(CHECKER + "check_window", "max(below.get(after, 0), path + 1)", "path + 1", "the last way to a smaller set counts"),
-    Mutation(CHECKER + "check_window", "taken == len(arrows)", "taken >= 0", "sets that come back are not noticed"),
-    Mutation(CHECKER + "check_window", "len(image) <= size:", "len(image) <= size + 1:", "sets of one state too many are left out"),
-    Mutation(CHECKER + "check_drops", "count <= sizes[i + 1]", "count <= sizes[i + 1] + 1", "images of one state too many fit"),
-    Mutation(CHECKER + "check_drops", "count == len(members) or ", "", "permutations have to fit as well"),
-    Mutation(CHECKER + "check_drops", "sizes[i] - sizes[i + 1] == 1", "sizes[i] - sizes[i + 1] <= 2", "sizes that fall by two are not looked at"),
-    Mutation(CHECKER + "longer_chains", "filled(image, upper[-1], ", "filled(image, chain[-2], ", "filled up from the old set, not the new one"),
-    Mutation(CHECKER + "filled", "x for x in within if", "x for x in within[::-1] if", "filled up with the greatest others"),
+    Mutation(LISTS + "check_window", "length == longest + 1", "length == longest", "windows are a letter too short"),
+    Mutation(LISTS + "check_window", "longest = max(longest, path)", "longest = path", "the last way counts, not the longest"),
+    Mutation(LISTS + "check_window", "max(level[after], path + 1)", "path + 1", "the last way to a set of the same size counts"),
+    Mutation(LISTS + "check_window", "max(below.get(after, 0), path + 1)", "path + 1", "the last way to a smaller set counts"),
+    Mutation(LISTS + "check_window", "taken == len(arrows)", "taken >= 0", "sets that come back are not noticed"),
+    Mutation(LISTS + "check_window", "len(image) <= size:", "len(image) <= size + 1:", "sets of one state too many are left out"),
+    Mutation(LISTS + "check_drops", "count <= sizes[i + 1]", "count <= sizes[i + 1] + 1", "images of one state too many fit"),
+    Mutation(LISTS + "check_drops", "count == len(members) or ", "", "permutations have to fit as well"),
+    Mutation(LISTS + "check_drops", "sizes[i] - sizes[i + 1] == 1", "sizes[i] - sizes[i + 1] <= 2", "sizes that fall by two are not looked at"),
+    Mutation(LISTS + "longer_chains", "filled(image, upper[-1], ", "filled(image, chain[-2], ", "filled up from the old set, not the new one"),
+    Mutation(LISTS + "filled", "x for x in within if", "x for x in within[::-1] if", "filled up with the greatest others"),
     Mutation(CHECKER + "check", "[machine.start] if complete else", "[machine.start] if True else", "chains from the start alone are listed"),
     Mutation(CHECKER + "check", "need(sizes[-1] == 1,", "need(True,", "the last set may have several states"),
     Mutation(CHECKER + "check", "need(sizes[0] == n,", "need(True,", "the first set need not be that of all states"),
     Mutation(CHECKER + "check", "need(all(a - b == 1", "need(all(a - b >= 1", "with a window sizes may be left out"),
     Mutation(CHECKER + "check", "if row != list(range(n))]", "]", "letters that move no state are not left out of a window"),
-    Mutation(CHECKER + "check", "rows = window + (len(sizes) > 1 and not look_back)", "rows = window", "the register lacks the letter before the window"),
+    Mutation(CHECKER + "check", "rows = window + (reads and not look_back)", "rows = window", "the register lacks the letter before the window"),
     Mutation(CHECKER + "check", "size - 1 if bijective or gates else dims[-1]", "size - 1", "the factors of resets are not counted"),
     Mutation(CHECKER + "check", "need(look_back or not gates,", "need(True,", "a gate may erase a second half that is read"),
     Mutation(CHECKER + "check", "second = not look_back and", "second =", "look-back keeps the second half"),
-    Mutation(CHECKER + "check", "1 and not look_back)", "1)", "look-back keeps the row of the letter before"),
+    Mutation(CHECKER + "check", "(reads and not look_back)", "reads", "look-back keeps the row of the letter before"),
     Mutation(CHECKER + "check", "if bijective or gates else", "if bijective else", "a reset by a gate takes a projection for each entry"),
     Mutation(CHECKER + "check", "bound < largest", "bound < largest // 2", "the largest value of a factor is halved"),
     Mutation(CHECKER + "check", "gates and not bijective and bound", "not bijective and bound", "a largest value is counted where no gate is"),
     Mutation(CHECKER + "check", "need(type(look_back) is bool,", "need(True,", "look-back may be a number"),
+    Mutation(CHECKER + "check", "not bijective and (mealy or", "not bijective and (", "a Mealy output does not need the letter before the window"),
     Mutation(CHECKER + "check", "need(reads or not look_back,", "need(True,", "look-back may be claimed where nothing is read"),
     Mutation(SIZES + "find_windows", "found.append(Window(size - 1, longest + 1))", "found.append(Window(size - 1, longest))", "windows are a letter too short"),
     Mutation(SIZES + "plan_sizes", "max(ranks - {sizes[-1]}, default=1)", "min(ranks - {sizes[-1]}, default=1)", "the least image fits, not the largest"),

@@ -22,7 +22,7 @@ token, R' after it. a(R) ⊆ R', because a(w(Q)) = (wa)(Q) ⊆ v(Q), v the last 
 Layers. Layer by layer, H ← C_k···C_1 H + B, C = I - β v vᵀ, β = 1 and v = e_i - e_j (a swap, orthogonal) or e_i (a
 projection): ‖C‖ ≤ 1.
 5. The window: rows of bits, in binary the number of a letter's map among the different maps that move a state, from 1 in the
-   order of the letters, zeros for none yet; m + 1 rows, or m where n_1 = 1. A token erases
+   order of the letters, zeros for none yet; m + 1 rows, or m where n_1 = 1 and no output belongs to the state before. A token erases
    the last row, swaps it to the front past all others, and adds its bits there. So the rows are the last letters, newest first:
    they tell R and R', before the token by the rows from the second on.
 6. Level i: u, the indicator of X_{i+1} among the members of X_i in ascending order, reads (a, X_i, X'_i), which the layers above tell.
@@ -43,14 +43,14 @@ from __future__ import annotations
 
 import os
 import sys
-from array import array as packed
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 if not __package__:  # run alone: the files beside this one are found as the package `checker`
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
+from ._chains import check_drops, check_window, reachable
 from ._exact import array, integer, need, record, same, show_value
 from ._labels import require_kind
 from ._program import run_alone
@@ -68,160 +68,6 @@ KEYS = {
     "gates",
     "summary",
 }
-MAX_LISTED = 200_000_000  # members of sets that letters are applied to, in lists of sets and of chains
-
-Letters: TypeAlias = list[list[int]]
-Set: TypeAlias = tuple[int, ...]
-Chain: TypeAlias = tuple[Set, ...]
-
-
-class Listing:
-    """Counts the members that letters are applied to, so that a small certificate cannot ask for endless work."""
-
-    def __init__(self) -> None:
-        self.left = MAX_LISTED
-
-    def image(self, row: list[int], members: Set) -> set[int]:
-        """The image of a set under a letter."""
-        self.left -= len(members)
-        need(self.left >= 0, f"more than {MAX_LISTED:,} members of sets to list")
-        return {row[x] for x in members}
-
-
-def check_window(letters: Letters, n: int, size: int, length: int) -> int:
-    """Claim 3, for the letters that move a state; the number of sets listed."""
-    listing, code = Listing(), "H" if n <= 65_536 else "L"
-    # by size, each set in its packed form with the longest path of letters that leads to it
-    paths: dict[int, dict[bytes, int]] = {n: {packed(code, range(n)).tobytes(): 0}}
-    count = longest = 0
-    for c in range(n, size, -1):
-        level = paths.pop(c, {})
-        # letters that keep the size lead from set to set of one size, the others to smaller sets
-        arrows: dict[bytes, list[bytes]] = {}
-        smaller: dict[bytes, list[tuple[int, bytes]]] = {}
-        todo = list(level)
-        while todo:
-            key = todo.pop()
-            members = tuple(packed(code, key))
-            arrows[key], smaller[key] = [], []
-            for row in letters:
-                image = listing.image(row, members)
-                # sets of `size` or fewer states are what is to be reached
-                if len(image) <= size:
-                    continue
-                after = packed(code, sorted(image)).tobytes()
-                if len(image) < c:
-                    smaller[key].append((len(image), after))
-                    continue
-                arrows[key].append(after)
-                if after not in level:
-                    level[after] = 0
-                    todo.append(after)
-        count += len(arrows)
-        # take away sets that no arrow leads to; what is left in the end lies on or behind a cycle
-        waiting = dict.fromkeys(arrows, 0)
-        for targets in arrows.values():
-            for after in targets:
-                waiting[after] += 1
-        free = [key for key, arriving in waiting.items() if arriving == 0]
-        taken = 0
-        while free:
-            key = free.pop()
-            # all arrows to this set have been counted, so its path is the longest one
-            taken += 1
-            path = level[key]
-            longest = max(longest, path)
-            for after in arrows[key]:
-                level[after] = max(level[after], path + 1)
-                waiting[after] -= 1
-                if waiting[after] == 0:
-                    free.append(after)
-            for c_after, after in smaller[key]:
-                below = paths.setdefault(c_after, {})
-                # the sets of smaller sizes come later, so their paths are complete by then
-                below[after] = max(below.get(after, 0), path + 1)
-        # what was not taken away lies on or behind a cycle of letters
-        need(taken == len(arrows), f"window: letters lead back to a set of {c} states, more than {size}")
-    # claim 3: the longest path among the large sets has m - 1 letters
-    need(length == longest + 1, f"window: its length is {longest + 1}")
-    return count
-
-
-def check_drops(letters: Letters, n: int, starts: list[int], sizes: list[int]) -> int:
-    """Claim 2: the chains are listed down to the last level below which a size falls by more than one; their number."""
-    drops = [i for i in range(len(sizes) - 1) if sizes[i] - sizes[i + 1] > 1]
-    if not drops:
-        return 0
-    listing = Listing()
-    whole: Chain = (tuple(range(n)),)
-    # invariant of the loop: for each chain X_1, ..., X_i that words lead to, where the letters take it
-    moves: dict[Chain, list[Chain]] = {whole: [whole] * len(letters)}
-    for i in range(drops[-1] + 1):
-        if i > 0:
-            moves = longer_chains(letters, starts, sizes[: i + 1], moves, listing)
-        # claim 2: a fall by one always satisfies the lemma
-        if sizes[i] - sizes[i + 1] == 1:
-            continue
-        for members in {chain[-1] for chain in moves}:
-            for x, row in enumerate(letters):
-                count = len(listing.image(row, members))
-                need(
-                    # the premise of claim 1: injective on X_i, or at most n_{i+1} images
-                    count == len(members) or count <= sizes[i + 1],
-                    f"sizes[{i + 1}]: letter {x} makes {count} states of a set of {len(members)}",
-                )
-    return len(moves)
-
-
-def longer_chains(
-    letters: Letters, starts: list[int], sizes: list[int], moves: dict[Chain, list[Chain]], listing: Listing
-) -> dict[Chain, list[Chain]]:
-    """The chains of these sizes that words lead to, each with where the letters take it; `moves`: of those one set shorter."""
-    found: dict[Chain, list[Chain]] = {}
-    todo: list[Chain] = []
-    for start in starts:
-        chain: Chain = (tuple(range(sizes[0])),)
-        # at first each set holds the start and the least others of the set above
-        for size in sizes[1:]:
-            chain = (*chain, filled({start}, chain[-1], size))
-        if chain not in found:
-            found[chain] = []
-            todo.append(chain)
-    for chain in todo:  # which grows on the way
-        for row, upper in zip(letters, moves[chain[:-1]], strict=True):
-            # X_i is the last set but one, `upper` is X'_1, ..., X'_i
-            image = listing.image(row, chain[-2])
-            if len(image) == len(chain[-2]):
-                last = tuple(sorted(listing.image(row, chain[-1])))
-            else:
-                # not injective: a(X_i) and the least other members of X'_i
-                last = filled(image, upper[-1], sizes[-1])
-            after = (*upper, last)
-            found[chain].append(after)
-            if after not in found:
-                found[after] = []
-                todo.append(after)
-    return found
-
-
-def filled(image: set[int], within: Set, size: int) -> Set:
-    """The image and the least other members of a set that holds it."""
-    others = [x for x in within if x not in image]
-    result = tuple(sorted([*image, *others[: size - len(image)]]))
-    need(len(result) == size, f"sizes: an image has {len(image)} states, more than {size}")
-    return result
-
-
-def reachable(letters: Letters, start: int) -> set[int]:
-    """The states that words lead to."""
-    seen, todo = {start}, [start]
-    while todo:
-        q = todo.pop()
-        for row in letters:
-            if row[q] not in seen:
-                seen.add(row[q])
-                todo.append(row[q])
-    return seen
 
 
 def check(document: Any) -> str:
@@ -243,6 +89,10 @@ def check(document: Any) -> str:
     need(type(gates) is bool, "gates: true or false")
     need(look_back or not gates, "gates: a gate of 0 erases the second half, which is read")
     bijective = all(len(set(row)) == n for row in letters)
+    mealy = bool(machine.outputs) and type(machine.outputs[0]) is list
+    # a level below a window, below a level that resets, or an output reads the set before the token
+    reads = not bijective and (mealy or len(sizes) > (2 if window is None else 1))
+    need(reads or not look_back, "look_back: no layer reads the set before a token")
     # letters that move no state are left out of the window
     moving = [row for row in letters if row != list(range(n))]
     if window is None:
@@ -261,12 +111,8 @@ def check(document: Any) -> str:
         listed = check_window(moving, n, sizes[0], window)
         facts = f"after {window:,} letters at most {sizes[0]} states, {listed:,} image sets listed"
         # m + 1 rows of bits, so that the sets before the token can be
-        # told; m where level 1 has nothing to read, or reads the token before
-        rows = window + (len(sizes) > 1 and not look_back)
-    mealy = bool(machine.outputs) and type(machine.outputs[0]) is list
-    # a level below a window, below a level that resets, or an output reads the set before the token
-    reads = len(sizes) > 1 and (window is not None or (not bijective and (len(sizes) > 2 or mealy)))
-    need(reads or not look_back, "look_back: no layer reads the set before a token")
+        # told; m where nobody reads them, or where the token before is read
+        rows = window + (reads and not look_back)
     dims, factors = ([rows], [rows]) if rows else ([], [])
     for i, size in enumerate(sizes[:-1]):
         # claim 6: v is kept where a level resets and a level below, or a Mealy output, needs the old set

@@ -36,6 +36,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     __package__ = "checker"
 
 from ._arithmetic import Arithmetic
+from ._budget import Budget
 from ._exact import array, integer, need, record, same
 from ._head import Head
 from ._labels import require_kind
@@ -54,7 +55,9 @@ STATES = {"arithmetic", "answers", "states", "greatest"}
 REGIONS = {"arithmetic", "answers", "regions", "radius"}
 
 
-def all_states(model: Model, machine: Machine, answers: str, limit: int) -> tuple[int, Vector]:
+def all_states(
+    model: Model, machine: Machine, answers: str, limit: int, budget: Budget
+) -> tuple[int, Vector]:
     """How many pairs (state, automaton's state) there are, and the greatest state; `Invalid` if an answer is wrong.
 
     No more than `limit` pairs are followed: the certificate says how many there are.
@@ -75,8 +78,10 @@ def all_states(model: Model, machine: Machine, answers: str, limit: int) -> tupl
             after, p = model.step(state, x), machine.delta[x][q]
             # the nearest code does not depend on the automaton's state, so each state is compared once
             if after not in named:
-                long = any(h.numerator.bit_length() + h.denominator.bit_length() > MAX_BITS for h in after)
-                need(not long, f"letter {x}: a number of the state has more than {MAX_BITS:,} bits")
+                bits = max(h.numerator.bit_length() + h.denominator.bit_length() for h in after)
+                need(bits <= MAX_BITS, f"letter {x}: a number of the state has more than {MAX_BITS:,} bits")
+                # the distances to all codes are squares of such numbers
+                budget.spend(entries * len(model.codes), bits)
                 named[after] = model.nearest(after)
             said = model.decode[named[after]][x]
             need(
@@ -164,7 +169,7 @@ def check(document: Any) -> str:
     facts = f"{n} states, {model.letters} letters, {arithmetic.name}"
     if "states" in said:
         limit = integer(said["states"], 1, MAX_STEPS // max(model.letters, 1), "equivalence.states")
-        count, greatest = all_states(model, machine, answers, limit)
+        count, greatest = all_states(model, machine, answers, limit, Budget(document))
         integer(said["states"], count, count, "equivalence.states")
         given = [
             value(x, None, "equivalence.greatest") for x in array(said["greatest"], "equivalence.greatest")
