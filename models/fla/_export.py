@@ -375,10 +375,15 @@ def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoi
         )
     tensors = _mixer(places, letters, factors, heads, K, V, D, gated)
     tensors |= _around(lrnn, places, letters, D, vocabulary)
-    states = [label_text(lrnn.automaton.states[q]) for q in lrnn.decode[:, 0]]
+    tokens: dict[int, list[int]] = {}  # a state has a token for each of its codes
+    for i, q in enumerate(lrnn.decode[:, 0].tolist()):
+        tokens.setdefault(q, []).append(letters + 1 + i)
     task = FlaTask(
         {label_text(x): i for i, x in enumerate(lrnn.automaton.letters)},
-        {text: letters + 1 + i for i, text in enumerate(states)},
+        {
+            label_text(lrnn.automaton.states[q]): codes[0] if len(codes) == 1 else codes
+            for q, codes in tokens.items()
+        },
         letters,
     )
     config = _config(letters, factors, heads, K, V, D, vocabulary, gated)

@@ -217,7 +217,7 @@ def import_heads(
         tokens, bos = tokens or list(task.letters.values()), task.bos if bos is None else bos
         named = {token: text for text, token in task.letters.items()}
         labels = [named.get(t, text) for t, text in enumerate(given)]
-        named = {token: text for text, token in task.answers.items()}
+        named = task.answer_tokens
         given = [named.get(t, text) for t, text in enumerate(given)]
     letters = list(range(size)) if tokens is None else list(tokens)
     if not all(0 <= token < size for token in (*letters, 0 if bos is None else bos)):
