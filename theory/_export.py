@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..constructions._head import Head
-from ..constructions._lrnn import LRNN
 from ..constructions.automata._automaton import Automaton, Indices
 from ..constructions.automata._labels import label_text
 from ..constructions.certificates._parts import number_outputs
@@ -31,13 +30,14 @@ from ..foundation._errors import InputError, LimitError
 from ..foundation._files import path_of, shown_path, write_bytes
 from ..foundation._text import count_noun
 from ._npz_file import NPZ_FORMAT
+from ._realisations import RealisationLike, table_from
 from .arithmetic._rounding import Floats, float_format
 from .running._weights import MAX_ENTRIES, Rounding, dense_codes, head_weights
 
 SAFETENSORS_FORMAT = "mirrormata-weights/1"
 
 
-def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) -> None:
+def export_npz(lrnn: RealisationLike, path: str | Path, *, max_entries: int = MAX_ENTRIES) -> None:
     """Write an LRNN of one layer and one head as an `.npz` file that can be read without pickle.
 
     The file has the arrays `A` `[letters, n, n]`, `B` `[letters, n, d]`, `H0` `[n, d]`, `codes` `[codes, n, d]` and `decode` `[codes,
@@ -49,7 +49,7 @@ def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) 
     each the text of a JSON array of strings, outputs numbered by first appearance in `decode`.
 
     Args:
-        lrnn: a realisation of one layer and one head.
+        lrnn: a realisation of one layer and one head, its certificate, or the path of one.
         path: the `.npz` file.
         max_entries: the largest number of entries that are written.
 
@@ -58,6 +58,7 @@ def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) 
         LimitError: an array has more than `max_entries` entries.
     """
     _require_suffix(path, ".npz")
+    lrnn = table_from(lrnn, "lrnn")
     name = lrnn.automaton.name
     if lrnn.is_layered or lrnn.heads != 1:
         heads = f"up to {count_noun(lrnn.heads, 'head')}"
@@ -98,7 +99,7 @@ def _require_suffix(path: str | Path, suffix: str) -> None:
         raise InputError(f"{shown_path(path)}: the arrays are written to a {suffix} file; rename it")
 
 
-def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) -> None:
+def export_safetensors(lrnn: RealisationLike, path: str | Path, *, max_entries: int = MAX_ENTRIES) -> None:
     """Write all layers and heads of an LRNN as a `.safetensors` file.
 
     Each head, under `layers.i.heads.j.`: `matrices` `[letters, n, n]`, `initial` `[n, d]`, `codes` `[codes, n, d]`,
@@ -120,17 +121,18 @@ def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_E
     read from new codes (`codes_tell_together`).
 
     Args:
-        lrnn: a realisation given by a table, as `construct` returns it.
+        lrnn: a realisation given by a table, as `construct` returns it, its certificate, or the path of one.
         path: the `.safetensors` file.
         max_entries: the largest number of entries that are written.
 
     Raises:
-        InputError: the file has another extension.
+        InputError: the realisation is not a table, or the file has another extension.
         LimitError: an array has more than `max_entries` entries.
     """
     from safetensors.numpy import save
 
     _require_suffix(path, ".safetensors")
+    lrnn = table_from(lrnn, "lrnn")
     automaton = lrnn.automaton
     tensors: dict[str, NDArray[Any]] = {}
     several = lrnn.is_layered

@@ -37,6 +37,7 @@ from ...constructions._realisation import Transition
 from ...constructions.algebra._householder import GHFactor
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError, LimitError
+from ...theory._realisations import RealisationLike, table_from
 from ...theory.arithmetic._rounding import Floats, float_format, round_array, round_number
 from ...theory.running._weights import dense_codes
 from ._model import FlaModel
@@ -328,12 +329,12 @@ class FlaCheckpoint:
     horizons: dict[str, int | None]
 
 
-def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoint:
+def fla_checkpoint(lrnn: RealisationLike, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoint:
     """Export a construction; what the checkpoint computes is exact in bf16 and fp16 where its keys are ±e_i or ±e_i ± e_j: see
     `horizons`.
 
     Args:
-        lrnn: a construction of one layer.
+        lrnn: a construction of one layer, its certificate, or the path of one.
         max_entries: the largest number of weights in one array.
 
     Returns:
@@ -349,6 +350,7 @@ def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoi
         >>> fla_checkpoint(construct("parity")).config["model_type"]
         'delta_net'
     """
+    lrnn = table_from(lrnn, "lrnn")
     name = lrnn.automaton.name
     if lrnn.is_layered:
         raise InputError(

@@ -142,11 +142,16 @@ class FlaHead:
         Args:
             path: the file to write.
         """
-        decode = np.repeat(np.arange(len(self.codes))[:, None], len(self.letters), 1)
+        texts = list(
+            dict.fromkeys(self.answers)
+        )  # several tokens, each with its mean state, may mean one answer
+        decode = np.repeat(
+            np.array([texts.index(text) for text in self.answers])[:, None], len(self.letters), 1
+        )
         stream = BytesIO()
         np.savez(
             stream, format=NPZ_FORMAT, A=self.head.A, B=self.head.B, H0=self.head.H0, codes=self.codes, decode=decode,
-            letter_labels=json.dumps(self.letters), output_labels=json.dumps(self.answers),
+            letter_labels=json.dumps(self.letters), output_labels=json.dumps(texts),
         )  # fmt: skip
         write_bytes(path, stream.getvalue())
 

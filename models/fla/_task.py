@@ -142,5 +142,5 @@ def _tokens(given: Any, key: str, path: Path, vocabulary: int) -> dict[str, Any]
                 )
             every.append(token)
     if len(set(every)) < len(every):
-        raise InputError(f'{path}: two labels of "{key}" have the same token')
+        raise InputError(f'{path}: two labels of "{key}" have the same token, or one has a token twice')
     return given
