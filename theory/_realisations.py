@@ -49,15 +49,18 @@ def require_table(found: Realisation, name: str) -> LRNN:
     return table
 
 
-def table_from(model: RealisationLike, argument: str) -> LRNN:
+def table_from(model: RealisationLike, argument: str, instead: str | None = None) -> LRNN:
     """The table that something stands for, see `realisation_of`; `InputError` for another kind of realisation, with a fix.
 
     Args:
         model: a realisation; a certificate as data; or the path of one.
         argument: name of the caller's argument, for the error.
+        instead: advice with which the refusal ends; by default the construction that gives a table.
     """
     found = realisation_of(model, argument)
-    return table_of(found, f"a table is needed; construct it with `theorem` {found.table_theorem}")
+    return table_of(
+        found, f"a table is needed; {instead or f'construct it with `theorem` {found.table_theorem}'}"
+    )
 
 
 def realisation_of(model: RealisationLike, argument: str = "model") -> Realisation:
