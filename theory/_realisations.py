@@ -44,7 +44,7 @@ def require_table(found: Realisation, name: str) -> LRNN:
     if table is None:
         raise InputError(
             f"{name}: a certificate of kind {found.kind} holds no table of a linear RNN; one of kind table or horizon does: "
-            f"construct {found.automaton.name} with `theorem` {found.table_theorem} (--theorem {found.table_theorem})"
+            f"construct {found.automaton.name} with `theorem` {found.table_theorem}"
         )
     return table
 
