@@ -134,7 +134,7 @@ def test_new_codes_are_read_together() -> None:
     ]
     assert sum(layer.after is not None for layer in layers) >= 3
     assert sum(layer.after is None for layer in layers) >= 3
-    found = built(None, "traffic")
+    found = built("own.serial", "traffic")
     assert isinstance(found, LRNN)
     assert any(layer.after is not None for layer in found.layers)
     words = words_of(TRAFFIC)
