@@ -98,6 +98,22 @@ class Layer:
             table[x, column[row >= 0]] = row[row >= 0]
         return table
 
+    @property
+    def read_out_tables(self) -> tuple[tuple[Indices, ...], Indices]:
+        """The read-out as tables that are read in one way, whether or not a new code tells its head's point before.
+
+        Returns:
+            For each head a number for each transition and new code, int array `[transitions, codes]`, -1 or -2 where there is none; and
+            the next letter `[letters, width]` as a function of the numbers of the heads that are read, with the columns of
+            `next_letter`. The numbers are the points before, or, where `after` is needed, the new codes themselves.
+        """
+        if self.next_letter is None:
+            raise ValueError("an LRNN of one layer has no read-out to a next layer")
+        if self.after is None:
+            return tuple(head.point_before for head in self.heads), self.next_letter
+        shapes = [head.code_transitions.shape for head in self.heads]
+        return tuple(np.tile(np.arange(codes), (count, 1)) for count, codes in shapes), self.after
+
     def read_out(self, letters: Indices, codes: Sequence[Indices]) -> Indices:
         """The next layer's letters (on the last layer states) `[...]`, from letters and each head's new codes `[...]`.
 

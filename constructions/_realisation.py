@@ -307,6 +307,11 @@ class Realisation(ABC):
             raise self.no_table("LaTeX writes the letters of a table out")
         return record.latex(self, max_letters)
 
+    @property
+    def table_theorem(self) -> str:
+        """The construction that gives a table of GH factors of its automaton, for refusals that name a fix."""
+        return "G.T3" if self.automaton.is_permutation else "G.T4"
+
     def no_table(self, why: str) -> InputError:
         """Make the error for operations that need a list of the matrices of all letters, which this kind does not have.
 

@@ -16,7 +16,8 @@ from ..constructions._head import Head
 from ..constructions._lrnn import LRNN, Layer
 from ..constructions._written_values import find_written_values
 from ..constructions.automata._labels import label_text
-from ..foundation._errors import InputError, LimitError
+from ..foundation._errors import InputError, LimitError, NotRealisableError
+from ..theory._realisations import RealisationLike, table_from
 from ..theory.arithmetic._rounding import float_format
 from ..theory.running._weights import Rounding, dense_codes
 from ._config import ModelConfig
@@ -36,7 +37,7 @@ def model_of_table(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> Model:
         lrnn: a construction by GH factors, of any number of layers.
         max_entries: largest number of weights in one array.
     """
-    shapes = [_Shape(layer, lrnn.automaton.name) for layer in lrnn.layers]
+    shapes = [_Shape(layer, lrnn) for layer in lrnn.layers]
     layered = len(shapes) > 1
     states = len(lrnn.automaton.states)
     outputs = max(s.heads * s.values for s in shapes)
@@ -63,9 +64,14 @@ def model_of_table(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> Model:
             parameter.zero_()
         model.embedding.weight[0, range(letters[0]), range(letters[0])] = 1
         starts = iter(lrnn.decode[0, 1:].tolist())
-        for block, layer in zip(model.blocks, lrnn.layers, strict=True):
+        for i, (block, layer) in enumerate(zip(model.blocks, lrnn.layers, strict=True)):
             assert isinstance(block, Block)
-            _fill(block, layer, config, [next(starts) for _ in layer.heads])
+            try:
+                _fill(block, layer, config, [next(starts) for _ in layer.heads])
+            except NotRealisableError as error:
+                raise NotRealisableError(
+                    f"{lrnn.automaton.name}: layer {i + 1} of {lrnn.depth}, {error}; construct it with `theorem` {lrnn.table_theorem}"
+                ) from None
         _fill_head(model, lrnn)
     return model
 
@@ -73,13 +79,16 @@ def model_of_table(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> Model:
 class _Shape:
     """What a layer needs of the model: heads, keys, values, factors, gate."""
 
-    def __init__(self, layer: Layer, name: str) -> None:
+    def __init__(self, layer: Layer, lrnn: LRNN) -> None:
+        name, instead = lrnn.automaton.name, f"construct it with `theorem` {lrnn.table_theorem}"
         if any(h.householders is None for h in layer.heads):
             raise InputError(
-                f"{name}: a letter is given as a matrix, not as GH factors, so no layer here computes it"
+                f"{name}: a letter is given as a matrix ({lrnn.theorem}), not as GH factors, so no layer here computes it; {instead}"
             )
         if any(f.mask is not None for h in layer.heads for t in h.transitions for f in t.factors):
-            raise InputError(f"{name}: factors of RWKV-7's kind (DP.T6) are not those of DeltaProduct")
+            raise InputError(
+                f"{name}: factors of RWKV-7's kind (DP.T6) are not those of DeltaProduct; {instead}"
+            )
         self.heads = sum(head.dim for head in layer.heads)
         self.keys = max(head.dim for head in layer.heads)
         self.values = max(head.value_dim for head in layer.heads)
@@ -103,11 +112,11 @@ def _fill(block: Block, layer: Layer, config: ModelConfig, starts: list[int]) ->
         mixer.decay.bias[:] = 1
     first = 0
     places = []
-    for head, start in zip(layer.heads, starts, strict=True):
+    for h, (head, start) in enumerate(zip(layer.heads, starts, strict=True)):
         rows = slice(first, first + head.dim)
         for i in range(head.dim):
             query[first + i, i] = 1
-        k, v, b, gate = _letters(head, factors)
+        k, v, b, gate = _letters(head, factors, h)
         letters = k.shape[0]
         key[:, rows, : head.dim, :letters] = torch.from_numpy(k).permute(1, 2, 0)[:, None].float()
         value[:, rows, : head.value_dim, :letters] = torch.from_numpy(v).permute(1, 2, 0)[:, None].float()
@@ -125,7 +134,7 @@ def _fill(block: Block, layer: Layer, config: ModelConfig, starts: list[int]) ->
         )
 
 
-def _letters(head: Head, factors: int) -> tuple[NDArray[np.float64], ...]:
+def _letters(head: Head, factors: int, number: int) -> tuple[NDArray[np.float64], ...]:
     """Keys `[letters, n_h, dim]`, written values `[letters, n_h, value_dim]`, β `[letters, n_h]`, gates `[letters]`."""
     rounding = Rounding(float_format("fp32"))
     k = np.zeros((head.letters, factors, head.dim))
@@ -137,7 +146,9 @@ def _letters(head: Head, factors: int) -> tuple[NDArray[np.float64], ...]:
         letters = [x for x, action in enumerate(of_letter) if action == t]
         if not letters:
             continue
-        written = find_written_values(transition, head.dim, head.value_dim, f"transition {t}")
+        written = find_written_values(
+            transition, head.dim, head.value_dim, f"head {number + 1}, transition {t + 1}"
+        )
         for j, (factor, value) in enumerate(zip(transition.factors, written, strict=True)):
             for i, x in factor.vector:
                 k[letters, j, i] = rounding(x)
@@ -193,12 +204,12 @@ def _check_sizes(name: str, limit: int, sizes: dict[str, int]) -> None:
 
 
 def write_constructed(
-    lrnn: LRNN, settings: TaskSettings, folder: str | Path, *, max_entries: int = MAX_ENTRIES
+    lrnn: RealisationLike, settings: TaskSettings, folder: str | Path, *, max_entries: int = MAX_ENTRIES
 ) -> None:
     """Write `from_construction(lrnn)` as a model folder, with the contract of a task.
 
     Args:
-        lrnn: the construction.
+        lrnn: the construction, its certificate, or the path of one.
         settings: the settings of a task with the automaton of the construction: letters and states have the same texts in the
             same order, and transitions and start agree. The task has no BOS, and its labels are states.
         folder: the model folder to write.
@@ -208,6 +219,7 @@ def write_constructed(
         InputError: the automaton of the task is another one, or the task has BOS or other labels.
         LimitError: an array has more than `max_entries` weights.
     """
+    lrnn = table_from(lrnn, "lrnn")
     task = AutomatonTask(settings)
     own, wanted = lrnn.automaton, task.automaton
     for what, mine, theirs in (

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, overload
 from torch import nn
 
 from ..constructions._lrnn import LRNN
-from ..constructions._realisation import Realisation
 from ..constructions.chains._chain import ChainRNN
 from ..foundation._registry import find_records
+from ..theory._realisations import RealisationLike, realisation_of
 
 if TYPE_CHECKING:  # the files of `kinds/` import them, and this file
     from ._chain_model import ChainModel
@@ -46,8 +46,8 @@ def from_construction(found: LRNN, *, max_entries: int = ...) -> Model: ...
 @overload
 def from_construction(found: ChainRNN, *, max_entries: int = ...) -> ChainModel: ...
 @overload
-def from_construction(found: Realisation, *, max_entries: int = ...) -> nn.Module: ...
-def from_construction(found: Realisation, *, max_entries: int = MAX_ENTRIES) -> nn.Module:
+def from_construction(found: RealisationLike, *, max_entries: int = ...) -> nn.Module: ...
+def from_construction(found: RealisationLike, *, max_entries: int = MAX_ENTRIES) -> nn.Module:
     """Make a model that computes a realisation token by token, with the same code and kernels as a trained model.
 
     A table (`LRNN`) becomes a `Model`. Letters are embedded as unit vectors. A head of n × d becomes n heads of the model with
@@ -60,15 +60,17 @@ def from_construction(found: Realisation, *, max_entries: int = MAX_ENTRIES) -> 
     the layers above, and runs them on the kernels of DeltaProduct.
 
     Args:
-        found: a construction by GH factors, with any number of layers.
+        found: a construction by GH factors, with any number of layers; its certificate; or the path of one. A certificate is checked
+            first, and its labels are texts.
         max_entries: largest number of weights in one array of a table's model.
 
     Returns:
         A model; of a table it has one seed, and its numbers are rounded once to float32.
 
     Raises:
-        InputError: a letter is not a product of GH factors (G.A3, DP.T6), or the realisation is a block delay or a chain over blocks.
-        NotRealisableError: the factors cannot write an additive term.
+        InputError: a letter is not a product of GH factors (G.A3, DP.T6); the realisation is a block delay (DP.T1), a chain over blocks
+            (own.blocks, R7) or a decaying number (own.decay); or the certificate is invalid. The message names a construction to use.
+        NotRealisableError: the factors cannot write an additive term (DP.T2, for some automata).
         LimitError: an array has more than `max_entries` weights, or a chain's layer is wider than the kernels.
 
     Source: arXiv 2502.10297 for the layer whose weights these are; the construction names its own source.
@@ -81,7 +83,10 @@ def from_construction(found: Realisation, *, max_entries: int = MAX_ENTRIES) -> 
         >>> model.answers(logits).tolist()
         [[[1, 0, 1]]]
     """
-    record = _all_kinds().get(found.kind)
+    realisation = realisation_of(found, "found")
+    record = _all_kinds().get(realisation.kind)
     if record is None:
-        raise found.no_table("its layers are not built as a model")
-    return record.build(found, max_entries)
+        raise realisation.no_table(
+            f"its layers are not built as a model; construct it with `theorem` {realisation.table_theorem}"
+        )
+    return record.build(realisation, max_entries)

@@ -5,7 +5,8 @@ first: each head h goes by its transition t = actions[x], H ← matrices[t] H + 
 is its new code c, and p_h = point_before[t, c] the point at which it was before the token. The next layer's letter is
 next_letter[x, column], the column counted from the points of the heads reads[x] = [h, h', ...] (-1: no more):
 column ← column·points + p for each, from column 0, where a head has points = point_of.max() + 1. On the last layer it
-is the automaton's state.
+is the automaton's state. In a layer where only the new codes of several heads together tell the next letter
+(`codes_tell_together` in the metadata), p_h is the new code c itself, and the same steps are right.
 
 Every float64 entry is the exact number rounded once; `integer` tells that nothing was rounded because all numbers
 are integers. Nothing is pickled: labels are JSON texts. Files are written whole or not at all.
@@ -22,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..constructions._head import Head
-from ..constructions._lrnn import LRNN
 from ..constructions.automata._automaton import Automaton, Indices
 from ..constructions.automata._labels import label_text
 from ..constructions.certificates._parts import number_outputs
@@ -30,13 +30,14 @@ from ..foundation._errors import InputError, LimitError
 from ..foundation._files import path_of, shown_path, write_bytes
 from ..foundation._text import count_noun
 from ._npz_file import NPZ_FORMAT
+from ._realisations import RealisationLike, table_from
 from .arithmetic._rounding import Floats, float_format
 from .running._weights import MAX_ENTRIES, Rounding, dense_codes, head_weights
 
 SAFETENSORS_FORMAT = "mirrormata-weights/1"
 
 
-def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) -> None:
+def export_npz(lrnn: RealisationLike, path: str | Path, *, max_entries: int = MAX_ENTRIES) -> None:
     """Write an LRNN of one layer and one head as an `.npz` file that can be read without pickle.
 
     The file has the arrays `A` `[letters, n, n]`, `B` `[letters, n, d]`, `H0` `[n, d]`, `codes` `[codes, n, d]` and `decode` `[codes,
@@ -48,7 +49,7 @@ def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) 
     each the text of a JSON array of strings, outputs numbered by first appearance in `decode`.
 
     Args:
-        lrnn: a realisation of one layer and one head.
+        lrnn: a realisation of one layer and one head, its certificate, or the path of one.
         path: the `.npz` file.
         max_entries: the largest number of entries that are written.
 
@@ -57,6 +58,7 @@ def export_npz(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) 
         LimitError: an array has more than `max_entries` entries.
     """
     _require_suffix(path, ".npz")
+    lrnn = table_from(lrnn, "lrnn")
     name = lrnn.automaton.name
     if lrnn.is_layered or lrnn.heads != 1:
         heads = f"up to {count_noun(lrnn.heads, 'head')}"
@@ -97,7 +99,7 @@ def _require_suffix(path: str | Path, suffix: str) -> None:
         raise InputError(f"{shown_path(path)}: the arrays are written to a {suffix} file; rename it")
 
 
-def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_ENTRIES) -> None:
+def export_safetensors(lrnn: RealisationLike, path: str | Path, *, max_entries: int = MAX_ENTRIES) -> None:
     """Write all layers and heads of an LRNN as a `.safetensors` file.
 
     Each head, under `layers.i.heads.j.`: `matrices` `[letters, n, n]`, `initial` `[n, d]`, `codes` `[codes, n, d]`,
@@ -110,28 +112,32 @@ def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_E
 
     With several layers, each head has `[transitions, ...]` in place of `[letters, ...]`, with `actions`
     `[letters of the layer]`, the transition of each letter, `point_of` `[codes]`, and `point_before`
-    `[transitions, codes]` (-1 where the transition does not lead to the code, -2 where the code does not tell); each
-    layer, under `layers.i.`, has `reads` `[letters, k]` and `next_letter` `[letters, width]`, see above.
+    `[transitions, codes]` (-1 where the transition does not lead to the code, -2 where the code does not tell; the code itself in
+    layers that the metadata lists as `codes_tell_together`); each layer, under `layers.i.`, has `reads` `[letters, k]` and
+    `next_letter` `[letters, width]`, see above.
 
     The metadata has one entry `mirrormata`, a JSON object with the labels, the start, the figures of
-    `construct`, and of several layers the number of letters of each.
+    `construct`, and of several layers the number of letters of each (`layer_letters`) and the layers, from 0, whose next letter is
+    read from new codes (`codes_tell_together`).
 
     Args:
-        lrnn: a realisation given by a table, as `construct` returns it.
+        lrnn: a realisation given by a table, as `construct` returns it, its certificate, or the path of one.
         path: the `.safetensors` file.
         max_entries: the largest number of entries that are written.
 
     Raises:
-        InputError: the file has another extension.
+        InputError: the realisation is not a table, or the file has another extension.
         LimitError: an array has more than `max_entries` entries.
     """
     from safetensors.numpy import save
 
     _require_suffix(path, ".safetensors")
+    lrnn = table_from(lrnn, "lrnn")
     automaton = lrnn.automaton
     tensors: dict[str, NDArray[Any]] = {}
     several = lrnn.is_layered
     for i, layer in enumerate(lrnn.layers):
+        numbers, following = layer.read_out_tables if several else ((), None)
         for j, head in enumerate(layer.heads):
             arrays = head_arrays(head, automaton.name, max_entries)
             arrays["initial"] = arrays["codes"][int(lrnn.decode[0, 1 + lrnn.columns[i].start + j])]
@@ -143,10 +149,10 @@ def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_E
                     )
                 arrays["actions"] = head.action_of(np.arange(head.letters))
                 arrays["point_of"] = head.point_of
-                arrays["point_before"] = head.point_before
+                arrays["point_before"] = numbers[j]
             tensors.update({f"layers.{i}.heads.{j}.{key}": array for key, array in arrays.items()})
-        if layer.reads is not None and layer.next_letter is not None:
-            tensors[f"layers.{i}.reads"], tensors[f"layers.{i}.next_letter"] = layer.reads, layer.next_letter
+        if layer.reads is not None and following is not None:
+            tensors[f"layers.{i}.reads"], tensors[f"layers.{i}.next_letter"] = layer.reads, following
     tensors["decode"] = lrnn.decode
     tensors["outputs"], outputs = number_outputs(automaton)
     about = {
@@ -159,8 +165,10 @@ def export_safetensors(lrnn: LRNN, path: str | Path, *, max_entries: int = MAX_E
         "theorem": lrnn.theorem,
         "construction": lrnn.construction,
         "summary": lrnn.summary(),
-        **({"layer_letters": [layer.heads[0].letters for layer in lrnn.layers]} if several else {}),
     }
+    if several:
+        about["layer_letters"] = [layer.heads[0].letters for layer in lrnn.layers]
+        about["codes_tell_together"] = [i for i, layer in enumerate(lrnn.layers) if layer.after is not None]
     contiguous = {key: np.ascontiguousarray(array) for key, array in tensors.items()}
     # one entry only: the order of several would change from run to run
     metadata = {"mirrormata": json.dumps(about, ensure_ascii=False)}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ..constructions._document import FORMAT, as_plain, is_certificate, read_document
-from ..constructions._lrnn import LRNN, as_table
+from ..constructions._lrnn import LRNN, as_table, table_of
 from ..constructions._realisation import Realisation, realisation_from_certificate
 from ..constructions.automata._automaton import Automaton
 from ..foundation._errors import InputError
@@ -43,9 +43,24 @@ def require_table(found: Realisation, name: str) -> LRNN:
     table = as_table(found)
     if table is None:
         raise InputError(
-            f"{name}: a certificate of kind {found.kind} holds no table of a linear RNN; one of kind table or horizon does"
+            f"{name}: a certificate of kind {found.kind} holds no table of a linear RNN; one of kind table or horizon does: "
+            f"construct {found.automaton.name} with `theorem` {found.table_theorem}"
         )
     return table
+
+
+def table_from(model: RealisationLike, argument: str, instead: str | None = None) -> LRNN:
+    """The table that something stands for, see `realisation_of`; `InputError` for another kind of realisation, with a fix.
+
+    Args:
+        model: a realisation; a certificate as data; or the path of one.
+        argument: name of the caller's argument, for the error.
+        instead: advice with which the refusal ends; by default the construction that gives a table.
+    """
+    found = realisation_of(model, argument)
+    return table_of(
+        found, f"a table is needed; {instead or f'construct it with `theorem` {found.table_theorem}'}"
+    )
 
 
 def realisation_of(model: RealisationLike, argument: str = "model") -> Realisation:

@@ -16,6 +16,7 @@ from ...constructions.algebra._matrices import Matrix
 from ...constructions.automata._automaton import Automaton, Indices
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError
+from ...theory._realisations import RealisationLike, table_from
 from ...theory.arithmetic._rounding import Floats, round_number
 from ...theory.proofs._answers import answers_of
 from ...theory.proofs._npz_model import NpzModel, load_npz_model
@@ -31,11 +32,13 @@ from ..learned._learned import AffineStepper, Factors, Learned, LearnedHead, out
 from ..learned._model import learned_from_model, load_learned_model
 
 
-def learned_from_lrnn(lrnn: LRNN, name: str | None = None, automaton: AutomatonLike | None = None) -> Learned:
+def learned_from_lrnn(
+    lrnn: RealisationLike, name: str | None = None, automaton: AutomatonLike | None = None
+) -> Learned:
     """A construction of one layer: its matrices rounded once to float64, and exact beside that; read by its nearest code.
 
     Args:
-        lrnn: an LRNN with one layer.
+        lrnn: an LRNN with one layer, its certificate, or the path of one.
         name: a name for error messages and results; by default the construction's.
         automaton: the automaton with which it is compared, by default its own. States of another one are matched by their names, or else the
             outputs, see `answers_of`; in any form that `as_automaton` accepts.
@@ -51,6 +54,7 @@ def learned_from_lrnn(lrnn: LRNN, name: str | None = None, automaton: AutomatonL
         >>> [head.A.tolist() for head in learned_from_lrnn(construct("parity")).heads]
         [[[[1.0]], [[-1.0]]]]
     """
+    lrnn = table_from(lrnn, "lrnn")
     target = lrnn.automaton if automaton is None else as_automaton(automaton)
     answers = answers_of(target, lrnn.automaton, name or lrnn.construction)
     if (answers.meaning < 0).all():

@@ -37,6 +37,7 @@ from ...constructions._realisation import Transition
 from ...constructions.algebra._householder import GHFactor
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError, LimitError
+from ...theory._realisations import RealisationLike, realisation_of, table_from
 from ...theory.arithmetic._rounding import Floats, float_format, round_array, round_number
 from ...theory.running._weights import dense_codes
 from ._model import FlaModel
@@ -181,11 +182,16 @@ class Place:
         return max(len(writes) for writes in (*self.letters, self.start))
 
 
-def place_of(head: Head, start: int, first: int, name: str) -> Place:
-    """The place of a head that begins in the code `start`; `InputError` for what has no exact form in FLA's layer."""
+def place_of(head: Head, start: int, first: int, name: str, instead: str) -> Place:
+    """The place of a head that begins in the code `start`; `InputError` for what has no exact form in FLA's layer.
+
+    `instead`: advice with which the refusal of letters that are no products of GH factors ends.
+    """
     factors = [f for t in head.transitions for f in t.factors]
     if head.householders is None or any(f.mask is not None for f in factors):
-        raise InputError(f"{name}: a letter is not a product of GH factors, which FLA's layers are made of")
+        raise InputError(
+            f"{name}: a letter is not a product of GH factors, which FLA's layers are made of; {instead}"
+        )
     if wrong := [str(t.gate) for t in head.transitions if t.gate not in (0, 1)]:
         raise InputError(
             f"{name}: a letter has the gate {wrong[0]}; FLA's forget gate is exact only where it is 0 or 1"
@@ -281,10 +287,11 @@ def _rows(keys: list[Floats], strengths: list[float], B: Floats, name: str) -> F
     return rows
 
 
-def horizon_of(places: list[Place], factors: int, roundoff: float) -> int:
+def horizon_of(places: list[Place], factors: int, roundoff: float) -> int | None:
     """Tokens until the errors of all factors, 2(1 - ‖k‖²) and 16 roundoffs each, may add up to half the margin.
 
     The other half is for the read-out. An estimate on the safe side, not a certificate. `roundoff`: of keys, 2^-24 in float32.
+    None where no head has two codes, which nothing confuses.
     """
     least = []
     for p in places:
@@ -295,7 +302,7 @@ def horizon_of(places: list[Place], factors: int, roundoff: float) -> int:
         if nearest:
             size = np.linalg.norm(codes, axis=1).max()
             least.append(float(min(nearest)) / 4 / (error * size * factors))
-    return int(min(least, default=0))
+    return int(min(least)) if least else None
 
 
 MAX_ENTRIES = 50_000_000
@@ -316,9 +323,9 @@ class FlaCheckpoint:
         config: for `config.json`.
         tensors: float32 arrays by FLA's names.
         task: the meaning of the tokens.
-        horizons: for each dtype the number of tokens that are safe, an estimate; None for any number, since normed keys that are
-            rounded to the dtype are exact, so are the values that are written and the float32 state, and the read-out of
-            every code is right; 0: one is read wrongly. Keys that are normed in float32 are shorter than 1 by FLA's ε: in
+        horizons: for each dtype the number of tokens that are safe, an estimate; None for any number, since there is one code, or
+            since normed keys that are rounded to the dtype are exact, so are the values that are written and the float32 state,
+            and the read-out of every code is right; 0: one is read wrongly. Keys that are normed in float32 are shorter than 1 by FLA's ε: in
             fp32, and in `GatedDeltaProduct`'s recurrent kernel, where the horizon of fp32 is that of every exact dtype.
     """
 
@@ -328,12 +335,12 @@ class FlaCheckpoint:
     horizons: dict[str, int | None]
 
 
-def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoint:
+def fla_checkpoint(lrnn: RealisationLike, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoint:
     """Export a construction; what the checkpoint computes is exact in bf16 and fp16 where its keys are ±e_i or ±e_i ± e_j: see
     `horizons`.
 
     Args:
-        lrnn: a construction of one layer.
+        lrnn: a construction of one layer, its certificate, or the path of one.
         max_entries: the largest number of weights in one array.
 
     Returns:
@@ -349,17 +356,25 @@ def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoi
         >>> fla_checkpoint(construct("parity")).config["model_type"]
         'delta_net'
     """
+    lrnn = realisation_of(lrnn, "lrnn")
+    if lrnn.automaton.is_permutation:
+        instead = "construct it with `theorem` G.T3"
+    else:
+        instead = (
+            "construct it with `max_layers` 1, and where that is refused, `export model` takes several layers"
+        )
+    lrnn = table_from(lrnn, "lrnn", instead)
     name = lrnn.automaton.name
     if lrnn.is_layered:
         raise InputError(
             f"{name}: {lrnn.depth} layers: only one is exported to FLA, whose next layer would need a table of codes "
-            "for its MLP; choose `max_layers` 1"
+            f"for its MLP; {instead}"
         )
     places: list[Place] = []
     starts = lrnn.decode[0, 1:].tolist()
     for head, start in zip(lrnn.layers[0].heads, starts, strict=True):
         first = places[-1].first + places[-1].head.dim if places else 0
-        places.append(place_of(head, start, first, name))
+        places.append(place_of(head, start, first, name, instead))
     letters, heads = len(lrnn.automaton.letters), sum(p.head.dim for p in places)
     factors = max(1, *(p.factors for p in places))
     gated = any(0 in p.gates for p in places)
@@ -375,10 +390,15 @@ def fla_checkpoint(lrnn: LRNN, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoi
         )
     tensors = _mixer(places, letters, factors, heads, K, V, D, gated)
     tensors |= _around(lrnn, places, letters, D, vocabulary)
-    states = [label_text(lrnn.automaton.states[q]) for q in lrnn.decode[:, 0]]
+    tokens: dict[int, list[int]] = {}  # a state has a token for each of its codes
+    for i, q in enumerate(lrnn.decode[:, 0].tolist()):
+        tokens.setdefault(q, []).append(letters + 1 + i)
     task = FlaTask(
         {label_text(x): i for i, x in enumerate(lrnn.automaton.letters)},
-        {text: letters + 1 + i for i, text in enumerate(states)},
+        {
+            label_text(lrnn.automaton.states[q]): codes[0] if len(codes) == 1 else codes
+            for q, codes in tokens.items()
+        },
         letters,
     )
     config = _config(letters, factors, heads, K, V, D, vocabulary, gated)

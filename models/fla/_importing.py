@@ -142,11 +142,16 @@ class FlaHead:
         Args:
             path: the file to write.
         """
-        decode = np.repeat(np.arange(len(self.codes))[:, None], len(self.letters), 1)
+        texts = list(
+            dict.fromkeys(self.answers)
+        )  # several tokens, each with its mean state, may mean one answer
+        decode = np.repeat(
+            np.array([texts.index(text) for text in self.answers])[:, None], len(self.letters), 1
+        )
         stream = BytesIO()
         np.savez(
             stream, format=NPZ_FORMAT, A=self.head.A, B=self.head.B, H0=self.head.H0, codes=self.codes, decode=decode,
-            letter_labels=json.dumps(self.letters), output_labels=json.dumps(self.answers),
+            letter_labels=json.dumps(self.letters), output_labels=json.dumps(texts),
         )  # fmt: skip
         write_bytes(path, stream.getvalue())
 
@@ -217,7 +222,7 @@ def import_heads(
         tokens, bos = tokens or list(task.letters.values()), task.bos if bos is None else bos
         named = {token: text for text, token in task.letters.items()}
         labels = [named.get(t, text) for t, text in enumerate(given)]
-        named = {token: text for text, token in task.answers.items()}
+        named = task.answer_tokens
         given = [named.get(t, text) for t, text in enumerate(given)]
     letters = list(range(size)) if tokens is None else list(tokens)
     if not all(0 <= token < size for token in (*letters, 0 if bos is None else bos)):

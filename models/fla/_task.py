@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,12 @@ class FlaTask:
 
     Attributes:
         letters: the token of each letter's text, in order; tokens are numbers from 0.
-        answers: the token of each answer's text, in order.
+        answers: the token of each answer's text, in order, or a sequence of tokens where several mean this answer.
         bos: the token before a word, None for none.
     """
 
     letters: Mapping[str, int]
-    answers: Mapping[str, int]
+    answers: Mapping[str, int | Sequence[int]]
     bos: int | None = None
 
     def as_json(self) -> dict[str, Any]:
@@ -46,7 +46,18 @@ class FlaTask:
             "format": FORMAT,
             "letters": dict(self.letters),
             "bos": self.bos,
-            "answers": dict(self.answers),
+            "answers": {
+                text: given if isinstance(given, int) else list(given) for text, given in self.answers.items()
+            },
+        }
+
+    @property
+    def answer_tokens(self) -> dict[int, str]:
+        """The text of the answer that each token means, answers in order."""
+        return {
+            token: text
+            for text, given in self.answers.items()
+            for token in ([given] if isinstance(given, int) else given)
         }
 
     def meaning(self, vocabulary: int) -> Any:
@@ -61,9 +72,13 @@ class FlaTask:
         Example:
             >>> FlaTask({"0": 0, "1": 1}, {"even": 2, "odd": 3}).meaning(4).tolist()
             [-1, -1, 0, 1]
+            >>> FlaTask({"0": 0, "1": 1}, {"even": [2, 4], "odd": 3}).meaning(5).tolist()
+            [-1, -1, 0, 1, 0]
         """
         numbers = np.full(vocabulary, -1)
-        numbers[list(self.answers.values())] = range(len(self.answers))
+        place = {text: i for i, text in enumerate(self.answers)}
+        for token, text in self.answer_tokens.items():
+            numbers[token] = place[text]
         return numbers
 
     def answers_to(self, automaton: AutomatonLike, name: str) -> Answers:
@@ -108,18 +123,24 @@ def read_task(folder: str | Path, vocabulary: int) -> FlaTask:
     bos = data.get("bos")
     if bos is not None:
         _tokens({"bos": bos}, "bos", path, vocabulary)
-    letters, answers = (_tokens(data.get(key), key, path, vocabulary) for key in ("letters", "answers"))
+    letters = _tokens(data.get("letters"), "letters", path, vocabulary)
+    answers = _tokens(data.get("answers"), "answers", path, vocabulary)
     return FlaTask(letters, answers, bos)
 
 
-def _tokens(given: Any, key: str, path: Path, vocabulary: int) -> dict[str, int]:
+def _tokens(given: Any, key: str, path: Path, vocabulary: int) -> dict[str, Any]:
+    """Labels and their tokens, as the file has them; several tokens of one label only where it is an answer."""
     if not isinstance(given, dict) or not given:
         raise InputError(f'{path}: "{key}" is no object of labels and their tokens; write it like {_EXAMPLE}')
-    for label, token in given.items():
-        if type(token) is not int or not 0 <= token < vocabulary:
-            raise InputError(
-                f"{path}: {key} {label!r} has the token {token!r}; tokens are numbers from 0 to {vocabulary - 1}"
-            )
-    if len(set(given.values())) < len(given):
-        raise InputError(f'{path}: two labels of "{key}" have the same token')
+    every: list[int] = []
+    for label, tokens in given.items():
+        several = key == "answers" and isinstance(tokens, list) and len(tokens) > 0
+        for token in tokens if several else [tokens]:
+            if type(token) is not int or not 0 <= token < vocabulary:
+                raise InputError(
+                    f"{path}: {key} {label!r} has the token {token!r}; tokens are numbers from 0 to {vocabulary - 1}"
+                )
+            every.append(token)
+    if len(set(every)) < len(every):
+        raise InputError(f'{path}: two labels of "{key}" have the same token, or one has a token twice')
     return given

@@ -16,7 +16,8 @@ class TableReadOut(nn.Module):
 
     Holds `Layer.read_out` as tensors, filled up to `sizes` so that all blocks of a model have one shape. Computes for each
     head the code that is nearest to its part of the mixer's outputs, from it and the letter the point before the token, and
-    from these points the next letter.
+    from these points the next letter. Where only the new codes of several heads together tell the next letter, a code stands for
+    itself in place of a point (`Layer.read_out_tables`).
 
     Args:
         sizes: six numbers from 1: heads, codes, transitions, letters, reads, columns.
@@ -83,15 +84,15 @@ class TableReadOut(nn.Module):
             codes: for each head `[codes, entries]`.
         """
         assert layer.reads is not None
-        assert layer.next_letter is not None
         letters = torch.arange(layer.heads[0].letters)
+        numbers, following = layer.read_out_tables
         for h, head in enumerate(layer.heads):
             values = torch.from_numpy(codes[h]).to(self.codes.dtype)
             self.codes[h][: len(values), places[h]] = values
             self.norms[h, : len(values)] = values.square().sum(1) / 2
             self.actions[h, : len(letters)] = torch.from_numpy(head.action_of(letters.numpy()))
-            points = head.point_before
+            points = numbers[h]
             self.before[h, : points.shape[0], : points.shape[1]] = torch.from_numpy(points)
             self.points[h] = layer.sizes[h]
         self.reads[: len(letters), : layer.reads.shape[1]] = torch.from_numpy(layer.reads)
-        self.following[: len(letters), : layer.next_letter.shape[1]] = torch.from_numpy(layer.next_letter)
+        self.following[: len(letters), : following.shape[1]] = torch.from_numpy(following)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,8 +104,11 @@ def test_mealy_outputs(tmp_path: Path) -> None:
     collapse = Automaton(
         (0, 1), ("x",), np.array([[0, 0]]), 0, np.array([["a", "b"]], dtype=object), keeps_points=True
     )
+    states = construct_table(
+        Automaton((0, 1), ("x",), np.array([[0, 0]]), 0, np.array([0, 1]), keeps_points=True), "G.A3"
+    )
     with pytest.raises(InputError, match="letter 'x' into state 0 has the outputs 'a' and 'b'"):
-        export_npz(construct_table(collapse, "G.A3"), tmp_path / "y.npz")
+        export_npz(replace(states, automaton=collapse), tmp_path / "y.npz")
 
 
 @pytest.mark.parametrize("exactness", ["any", "integer"])
