@@ -222,11 +222,26 @@ def choose_by_rule(automaton: AutomatonLike, request: Request, limits: Limits | 
     """
     automaton = trim_automaton(as_automaton(automaton))
     fewer, kinds = merge_like_letters(automaton)
-    choice = _choose(fewer, request, limits)
+    try:
+        choice = _choose(fewer, request, limits)
+    except (NotRealisableError, LimitError) as error:
+        by_request = name_by_request(fewer, request, limits)
+        if not by_request:
+            raise
+        raise type(error)(f"{error}; {by_request}") from None
     found = spread_over_letters(
         choice.found, automaton, kinds, lambda: _choose(automaton, request, limits).found
     )
-    return replace(choice, found=found)
+    return replace(choice, found=_with_notes_of(automaton, found))
+
+
+def _with_notes_of(automaton: Automaton, found: Realisation) -> Realisation:
+    """The realisation, whose notes begin with what was changed when its automaton was read, such as a sink that was added."""
+    if not automaton.notes:
+        return found
+    made: Any = found  # each kind is a dataclass with notes
+    noted: Realisation = replace(made, notes=tuple(dict.fromkeys((*automaton.notes, *found.notes))))
+    return noted
 
 
 def _choose(automaton: Automaton, request: Request, limits: Limits | None) -> Choice:
@@ -245,6 +260,31 @@ def _choose(automaton: Automaton, request: Request, limits: Limits | None) -> Ch
     return Choice(_cheapest(automaton, request, offers), OBJECTIVES[request.objective or "layers"])
 
 
+def name_by_request(automaton: Automaton, request: Request, limits: Limits | None = None) -> str:
+    """The constructions within a request that are built only if it names their theorem, with the reason of each, in words.
+
+    Args:
+        automaton: the automaton that no other construction realises within the request.
+        request: the conditions.
+        limits: the limits of the search; None for the default limits.
+
+    Returns:
+        A part of a sentence; empty where there is none, and where the request names a theorem.
+    """
+    if request.theorem is not None:
+        return ""
+    problem = request.problem(automaton, limits)
+    problem = replace_limits(problem, _tried_limits(problem))
+    would_do = []
+    for construction in constructions_for(automaton):
+        if not construction.by_request or not construction.tells_outputs(automaton):
+            continue
+        offers = all_realisations(problem, request.exactness, [construction])
+        if any(isinstance(found, Realisation) and request.admits(found) for found in offers):
+            would_do.append(f"`theorem` {construction.source} ({construction.by_request})")
+    return f"by request only: {' or '.join(would_do)}" if would_do else ""
+
+
 def require_outputs(construction: Construction, automaton: Automaton) -> None:
     """`NotRealisableError` where the automaton's outputs need the state before a token, and the construction tells that after it alone.
 
@@ -253,10 +293,9 @@ def require_outputs(construction: Construction, automaton: Automaton) -> None:
         automaton: the automaton.
     """
     if not construction.tells_outputs(automaton):
-        able = [c.source for c in all_constructions().values() if c.tells_state_before]
         raise NotRealisableError(
             f"{automaton.name}: {construction.source}: the outputs of this Mealy machine need the state before the token, and this "
-            f"construction tells the state after it alone; {' and '.join(able)} tell both"
+            "construction tells the state after it alone; `theorem` own.chain always tells both, and `plan` lists what else does"
         )
 
 

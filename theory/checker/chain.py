@@ -51,7 +51,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from ._exact import array, integer, need, record, same, show_value
+from ._exact import array, count_noun, integer, need, record, same, show_value
 from ._labels import require_kind
 from ._program import run_alone
 from .table import FORMATS, read_machine
@@ -145,6 +145,18 @@ def check_window(letters: Letters, n: int, size: int, length: int) -> int:
     # claim 3: the longest path among the large sets has m - 1 letters
     need(length == longest + 1, f"window: its length is {longest + 1}")
     return count
+
+
+def describe_drops(sizes: list[int], listed: int) -> str:
+    """A line of what `check_drops` found."""
+    levels = count_noun(len(sizes) - 1, "level")
+    return f"sizes {sizes[0]:,} to 1 in {levels}, {count_noun(listed, 'chain')} listed"
+
+
+def describe_window(window: int, size: int, listed: int) -> str:
+    """A line of what `check_window` found."""
+    left = f"after {count_noun(window, 'letter')} at most {count_noun(size, 'state')}"
+    return f"{left}, {count_noun(listed, 'image set')} listed"
 
 
 def check_drops(letters: Letters, n: int, starts: list[int], sizes: list[int]) -> int:
@@ -250,7 +262,7 @@ def check(document: Any) -> str:
         # the checker knows one initial chain where the start reaches all states, else one for each state
         complete = len(reachable(letters, machine.start)) == n
         listed = check_drops(letters, n, [machine.start] if complete else list(range(n)), sizes)
-        facts = f"sizes {sizes[0]} to 1 in {len(sizes) - 1} levels, {listed:,} chains listed"
+        facts = describe_drops(sizes, listed)
         rows = 0
     else:
         integer(window, 1, 2**62, "window")
@@ -259,7 +271,7 @@ def check(document: Any) -> str:
         # what claim 4 needs of the sizes
         need(all(a - b == 1 for a, b in pairwise(sizes)), "sizes: with a window each is one less")
         listed = check_window(moving, n, sizes[0], window)
-        facts = f"after {window:,} letters at most {sizes[0]} states, {listed:,} image sets listed"
+        facts = describe_window(window, sizes[0], listed)
         # m + 1 rows of bits, so that the sets before the token can be
         # told; m where level 1 has nothing to read, or reads the token before
         rows = window + (len(sizes) > 1 and not look_back)
@@ -292,7 +304,7 @@ def check(document: Any) -> str:
     record(document["summary"], set(summary), "summary")
     for key, value in summary.items():
         need(same(document["summary"][key], value), f"summary.{key}: it is {show_value(value)}")
-    return f"{n} states, {len(letters)} letters, {facts}: equal on all words"
+    return f"{count_noun(n, 'state')}, {count_noun(len(letters), 'letter')}, {facts}: equal on all words"
 
 
 if __name__ == "__main__":
