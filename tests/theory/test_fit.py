@@ -93,7 +93,7 @@ def test_one_vector_a_state_is_a_remark_and_no_verdict() -> None:
 def test_what_is_not_said_is_asked_for() -> None:
     made = fit("mod:5", Architecture(layers=1, householders=2))
     assert made.verdict == "not decided"
-    assert made.remarks[0] == "not said, and needed to decide: heads, head_dim, value_dim, range"
+    assert made.remarks[0] == "not said, and needed to decide: head_dim, value_dim, range, heads, gated, conv"
     assert [c.met for c in made.conditions if c.name == "heads"] == [None]
 
 
