@@ -222,13 +222,7 @@ def choose_by_rule(automaton: AutomatonLike, request: Request, limits: Limits | 
     """
     automaton = trim_automaton(as_automaton(automaton))
     fewer, kinds = merge_like_letters(automaton)
-    try:
-        choice = _choose(fewer, request, limits)
-    except (NotRealisableError, LimitError) as error:
-        by_request = name_by_request(fewer, request, limits)
-        if not by_request:
-            raise
-        raise type(error)(f"{error}; {by_request}") from None
+    choice = _choose(fewer, request, limits)
     found = spread_over_letters(
         choice.found, automaton, kinds, lambda: _choose(automaton, request, limits).found
     )
@@ -257,7 +251,11 @@ def _choose(automaton: Automaton, request: Request, limits: Limits | None) -> Ch
         if request.objective is not None:
             problem = request.problem(automaton, _tried_limits(problem))
         offers = all_realisations(problem, request.exactness, wanted)
-    return Choice(_cheapest(automaton, request, offers), OBJECTIVES[request.objective or "layers"])
+    try:
+        return Choice(_cheapest(automaton, request, offers), OBJECTIVES[request.objective or "layers"])
+    except (NotRealisableError, LimitError) as error:
+        by_request = _list_by_request(problem, request)
+        raise type(error)(f"{error}; {by_request}" if by_request else str(error)) from None
 
 
 def name_by_request(automaton: Automaton, request: Request, limits: Limits | None = None) -> str:
@@ -271,13 +269,16 @@ def name_by_request(automaton: Automaton, request: Request, limits: Limits | Non
     Returns:
         A part of a sentence; empty where there is none, and where the request names a theorem.
     """
+    fewer, _ = merge_like_letters(automaton)
+    return _list_by_request(request.problem(fewer, limits), request)
+
+
+def _list_by_request(problem: Problem, request: Request) -> str:
     if request.theorem is not None:
         return ""
-    problem = request.problem(automaton, limits)
-    problem = replace_limits(problem, _tried_limits(problem))
     would_do = []
-    for construction in constructions_for(automaton):
-        if not construction.by_request or not construction.tells_outputs(automaton):
+    for construction in constructions_for(problem.automaton):
+        if not construction.by_request or not construction.tells_outputs(problem.automaton):
             continue
         offers = all_realisations(problem, request.exactness, [construction])
         if any(isinstance(found, Realisation) and request.admits(found) for found in offers):

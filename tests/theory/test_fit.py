@@ -126,7 +126,9 @@ def test_one_state_fits_whatever_is_not_said() -> None:
 
 @pytest.mark.parametrize("config", ["", "  "])
 def test_an_empty_configuration_is_named(config: str) -> None:
-    with pytest.raises(InputError, match=f"`fit` '{config}' is empty: give a configuration, or entries such as"):
+    with pytest.raises(
+        InputError, match=f"`fit` '{config}' is empty: give a configuration, or entries such as"
+    ):
         read_architecture(config)
 
 
