@@ -118,8 +118,8 @@ def test_each_entry_that_is_not_said_is_named(entry: str) -> None:
 
 
 def test_one_state_fits_whatever_is_not_said() -> None:
-    for said in ({"layers": 1}, {}, {"heads": 3, "conv": 4}):
-        made = fit("mod:1", Architecture(**said))
+    for shape in (Architecture(layers=1), Architecture(), Architecture(heads=3, conv=4)):
+        made = fit("mod:1", shape)
         assert made.verdict == "fits"
         assert all(c.met for c in made.conditions)
 

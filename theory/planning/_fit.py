@@ -183,12 +183,12 @@ def list_conditions(offer: Offer, architecture: Architecture) -> tuple[Condition
     if found.householders:
         conditions.append(_eigenvalues(found, architecture))
     if isinstance(found, ChainRNN) and found.look_back:
-        needed = f"{LOOK_BACK_TAPS} taps, for the token before"
+        taps = f"{LOOK_BACK_TAPS} taps, for the token before"
         if architecture.conv is None:
-            conditions.append(Condition("conv", needed, "not said", None))
+            conditions.append(Condition("conv", taps, "not said", None))
         else:
             given = count_noun(architecture.conv, "tap")
-            conditions.append(Condition("conv", needed, given, architecture.conv >= LOOK_BACK_TAPS))
+            conditions.append(Condition("conv", taps, given, architecture.conv >= LOOK_BACK_TAPS))
     gates = {t.gate for t in found.used_transitions if t.gate != 1}
     if gates:
         said = "the gate 0" if gates == {0} else "gates other than 1"
