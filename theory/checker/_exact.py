@@ -30,11 +30,6 @@ def need(condition: object, reason: str) -> None:
         raise Invalid(reason)
 
 
-def count_noun(number: int, noun: str) -> str:
-    """`1 state`, `2,000 states`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def show_value(x: Any) -> str:
     """A value in a message, short whatever it is."""
     if type(x) in (list, dict):

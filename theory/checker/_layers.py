@@ -13,9 +13,9 @@ from itertools import chain, product
 from typing import Any
 
 from ._budget import Budget
-from ._exact import Invalid, array, count_noun, integer, need, record, sign
+from ._exact import Invalid, array, integer, need, record, sign
 from ._head import Head
-from ._labels import canonical
+from ._labels import canonical, count_noun
 
 Situation = tuple[int, ...]
 

@@ -44,10 +44,10 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     __package__ = "checker"
 
 from ._budget import Budget
-from ._exact import array, count_noun, integer, need, record, same, show_value
-from ._labels import require_kind
+from ._exact import array, integer, need, record, same, show_value
+from ._labels import count_noun, describe_drops, describe_window, require_kind
 from ._program import run_alone
-from .chain import Letters, check_drops, check_window, describe_drops, describe_window
+from .chain import Letters, check_drops, check_window
 from .delay import check_counter
 from .table import FORMATS, Machine, read_machine
 

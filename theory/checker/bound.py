@@ -37,8 +37,8 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from ._exact import array, count_noun, integer, need, record, same, show_value
-from ._labels import read_labels, require_kind
+from ._exact import array, integer, need, record, same, show_value
+from ._labels import count_noun, read_labels, require_kind
 from ._one_vector import RULES as ONE_VECTOR_RULES
 from ._one_vector import check_witness, one_vector_bounds
 from ._program import run_alone

@@ -51,8 +51,8 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from ._exact import array, count_noun, integer, need, record, same, show_value
-from ._labels import require_kind
+from ._exact import array, integer, need, record, same, show_value
+from ._labels import count_noun, describe_drops, describe_window, require_kind
 from ._program import run_alone
 from .table import FORMATS, read_machine
 
@@ -145,18 +145,6 @@ def check_window(letters: Letters, n: int, size: int, length: int) -> int:
     # claim 3: the longest path among the large sets has m - 1 letters
     need(length == longest + 1, f"window: its length is {longest + 1}")
     return count
-
-
-def describe_drops(sizes: list[int], listed: int) -> str:
-    """A line of what `check_drops` found."""
-    levels = count_noun(len(sizes) - 1, "level")
-    return f"sizes {sizes[0]:,} to 1 in {levels}, {count_noun(listed, 'chain')} listed"
-
-
-def describe_window(window: int, size: int, listed: int) -> str:
-    """A line of what `check_window` found."""
-    left = f"after {count_noun(window, 'letter')} at most {count_noun(size, 'state')}"
-    return f"{left}, {count_noun(listed, 'image set')} listed"
 
 
 def check_drops(letters: Letters, n: int, starts: list[int], sizes: list[int]) -> int:

@@ -27,8 +27,8 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     __package__ = "checker"
 
-from ._exact import array, count_noun, need, record, same, show_value
-from ._labels import require_kind
+from ._exact import array, need, record, same, show_value
+from ._labels import count_noun, require_kind
 from ._program import run_alone
 from .table import Machine, read_machine
 

@@ -38,9 +38,9 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     __package__ = "checker"
 
 from ._budget import Budget
-from ._exact import Invalid, array, count_noun, integer, need, record, same, show_value
+from ._exact import Invalid, array, integer, need, record, same, show_value
 from ._head import Head
-from ._labels import require_kind
+from ._labels import count_noun, require_kind
 from ._program import run_alone
 from .table import FORMATS, Machine, read_machine
 

@@ -36,9 +36,9 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     __package__ = "checker"
 
 from ._arithmetic import Arithmetic
-from ._exact import array, count_noun, integer, need, record, same
+from ._exact import array, integer, need, record, same
 from ._head import Head
-from ._labels import require_kind
+from ._labels import count_noun, require_kind
 from ._program import run_alone
 from ._regions import regions
 from ._stored import Model, Vector, right, value

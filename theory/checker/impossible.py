@@ -29,9 +29,9 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     __package__ = "checker"
 
 from ._arithmetic import Arithmetic, Round, rounding
-from ._exact import Field, array, count_noun, integer, need, number, record, same, show_value
+from ._exact import Field, array, integer, need, number, record, same, show_value
 from ._impossible_words import Language, State, first_cast_pair, first_pair
-from ._labels import read_labels, require_kind
+from ._labels import count_noun, read_labels, require_kind
 from ._program import run_alone
 
 Rows: TypeAlias = list[tuple[int, int, Fraction]]

@@ -21,9 +21,9 @@ if not __package__:  # run alone: the files beside this one are found as the pac
 
 from ._budget import Budget
 from ._covering import check_covering
-from ._exact import Invalid, array, count_noun, integer, need, record, same, show_value, sign
+from ._exact import Invalid, array, integer, need, record, same, show_value, sign
 from ._head import Head
-from ._labels import canonical, read_labels, require_kind
+from ._labels import canonical, count_noun, read_labels, require_kind
 from ._layers import Wired, check_joint, decode_rows
 from ._program import run_alone
 
