@@ -170,8 +170,9 @@ def construct(
         say(found.show(**({} if max_letters is None else {"max_letters": max_letters})), end="")
     else:
         facts.pop("hypotheses")  # sentences: they are in the JSON object and in `figures`
+        facts.pop("notes")  # below the table
         print_table(found.automaton.name, [(k, as_text(v)) for k, v in facts.items() if v not in (None, [])])
-        for note in (*automaton.notes, *equal_states(automaton), *found.notes):
+        for note in dict.fromkeys((*automaton.notes, *equal_states(automaton), *found.notes)):
             say(f"note: {note}")
         say_written(output, picture)
 
@@ -269,10 +270,12 @@ def plan(
         return
     with show_work("planning"):
         made = make(automaton, request, limits, budget=budget)
-    if bounds is not None:
+    written = None
+    if bounds is not None and made.bounds:
         from ..constructions._document import write_certificate
         from ..theory.planning._bounds import bound_certificate
 
+        written = bounds
         write_certificate(bound_certificate(made.bounds), bounds)
     if as_json:
         print_json(made.to_json())
@@ -282,7 +285,11 @@ def plan(
         print_plan(made, with_options)
         for note in made.notes:
             say(f"note: {note}")
-        say_written(bounds)
+        say_written(written)
+    if bounds is not None and written is None:
+        raise InputError(
+            f"{automaton.name}: no lower bound is known, so {bounds} is not written: leave --bounds out"
+        )
 
 
 def _fit(config: str, automaton: Any, request: Any, limits: Any, budget: float, as_json: bool) -> None:

@@ -125,11 +125,14 @@ def theorem_help() -> str:
 
     known = all_constructions().values()
     chosen = [c.source for c in known if not c.by_request]
-    gated = [c.source for c in known if c.by_request and c.norm_bounded]
-    unbounded = [c.source for c in known if c.by_request and not c.norm_bounded]
+    by_request: dict[str, list[str]] = {}
+    for c in known:
+        if c.by_request:
+            by_request.setdefault(c.by_request, []).append(c.source)
+    named = "; ".join(f"{', '.join(sources)} ({reason})" for reason, sources in by_request.items())
     return (
         f"Use only the constructions of this theorem: {', '.join(chosen)}. Some constructions are built only if this option "
-        f"names them: {', '.join(gated)}, which needs gates, and {', '.join(unbounded)}, whose norm can exceed 1."
+        f"names them: {named}."
     )
 
 

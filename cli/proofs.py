@@ -83,6 +83,7 @@ def prove(
       mirrormata prove examples/models/s4 S4 --max-seconds 60
     """
     from ..models._sources import prove as prove_on_all_words
+    from ..models._sources import refuse_uncertified
 
     if max_states < 1:
         raise InputError(f"--max-states {max_states}: give a number of states of at least 1")
@@ -92,6 +93,8 @@ def prove(
         raise InputError("--arithmetic '': name one, such as per_step:bf16, or leave the option out")
     for written in (output, resume):
         refuse_input_as_output(written, model, spec)
+    if output is not None:
+        refuse_uncertified(model, arithmetic)
     automaton = automaton_of(spec, alphabet, track, start, group, product, 100_000, 10_000_000, split)
     with show_work("proving") as work:
         proof = prove_on_all_words(
@@ -110,6 +113,8 @@ def prove(
         print_table(automaton.name, proof.rows())
         say_written(written)
     if output is not None and written is None:
+        if proof.verdict == "equivalent":
+            raise InputError(f"no certificate written to {output}: {proof.uncertified}: leave -o out")
         say(f"no certificate written to {output}: {proof.uncertified}", error=True)
     if proof.verdict != "equivalent":
         raise typer.Exit(1)

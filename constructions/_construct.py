@@ -226,7 +226,16 @@ def choose_by_rule(automaton: AutomatonLike, request: Request, limits: Limits | 
     found = spread_over_letters(
         choice.found, automaton, kinds, lambda: _choose(automaton, request, limits).found
     )
-    return replace(choice, found=found)
+    return replace(choice, found=_with_notes_of(automaton, found))
+
+
+def _with_notes_of(automaton: Automaton, found: Realisation) -> Realisation:
+    """The realisation, whose notes begin with what was changed when its automaton was read, such as a sink that was added."""
+    if not automaton.notes:
+        return found
+    made: Any = found  # each kind is a dataclass with notes
+    noted: Realisation = replace(made, notes=tuple(dict.fromkeys((*automaton.notes, *found.notes))))
+    return noted
 
 
 def _choose(automaton: Automaton, request: Request, limits: Limits | None) -> Choice:
@@ -242,7 +251,39 @@ def _choose(automaton: Automaton, request: Request, limits: Limits | None) -> Ch
         if request.objective is not None:
             problem = request.problem(automaton, _tried_limits(problem))
         offers = all_realisations(problem, request.exactness, wanted)
-    return Choice(_cheapest(automaton, request, offers), OBJECTIVES[request.objective or "layers"])
+    try:
+        return Choice(_cheapest(automaton, request, offers), OBJECTIVES[request.objective or "layers"])
+    except (NotRealisableError, LimitError) as error:
+        by_request = _list_by_request(problem, request)
+        raise type(error)(f"{error}; {by_request}" if by_request else str(error)) from None
+
+
+def name_by_request(automaton: Automaton, request: Request, limits: Limits | None = None) -> str:
+    """The constructions within a request that are built only if it names their theorem, with the reason of each, in words.
+
+    Args:
+        automaton: the automaton that no other construction realises within the request.
+        request: the conditions.
+        limits: the limits of the search; None for the default limits.
+
+    Returns:
+        A part of a sentence; empty where there is none, and where the request names a theorem.
+    """
+    fewer, _ = merge_like_letters(automaton)
+    return _list_by_request(request.problem(fewer, limits), request)
+
+
+def _list_by_request(problem: Problem, request: Request) -> str:
+    if request.theorem is not None:
+        return ""
+    would_do = []
+    for construction in constructions_for(problem.automaton):
+        if not construction.by_request or not construction.tells_outputs(problem.automaton):
+            continue
+        offers = all_realisations(problem, request.exactness, [construction])
+        if any(isinstance(found, Realisation) and request.admits(found) for found in offers):
+            would_do.append(f"`theorem` {construction.source} ({construction.by_request})")
+    return f"by request only: {' or '.join(would_do)}" if would_do else ""
 
 
 def require_outputs(construction: Construction, automaton: Automaton) -> None:
@@ -253,10 +294,9 @@ def require_outputs(construction: Construction, automaton: Automaton) -> None:
         automaton: the automaton.
     """
     if not construction.tells_outputs(automaton):
-        able = [c.source for c in all_constructions().values() if c.tells_state_before]
         raise NotRealisableError(
             f"{automaton.name}: {construction.source}: the outputs of this Mealy machine need the state before the token, and this "
-            f"construction tells the state after it alone; {' and '.join(able)} tell both"
+            "construction tells the state after it alone; `theorem` own.chain always tells both, and `plan` lists what else does"
         )
 
 

@@ -6,6 +6,7 @@ The other libraries are imported only where one of their objects is at hand.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from automata.fa.nfa import NFA
 
 
+_RAISED = re.compile("`max_(states|transitions)`")
+"""Arguments that an error of `automaton_from_spec` says to raise."""
 AutomatonLike = object
 """Whatever `as_automaton` takes: no type of Python describes it."""
 
@@ -94,7 +97,11 @@ def as_automaton(
         return value if start is None else value.with_start(start)
     if isinstance(value, str | PathLike):
         spec = require_path(argument, value, ACCEPTED)
-        return automaton_from_spec(spec, start=None if start is None else str(start))
+        try:
+            return automaton_from_spec(spec, start=None if start is None else str(start))
+        except LimitError as error:
+            # whoever called does not take these arguments
+            raise LimitError(_RAISED.sub(r"\g<0> of `automaton_from_spec`", str(error))) from None
     anything: Any = value
     held = read_attribute(value, "automaton")
     if isinstance(held, Automaton):

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..foundation._errors import LimitError
+from ..foundation._text import count_noun
 from ._realisation import Realisation, Transition
 from .algebra._cyclotomic import Number, conductor_of, is_integer, simplest
 from .algebra._householder import GHFactor, gh_factor, permutation_factors
@@ -232,8 +233,8 @@ class BlockDelay(Realisation):
     def construction(self) -> str:
         """A one-line description of the construction."""
         return (
-            f"block delay: permutations of {self.degree} points in blocks of {self.block} tokens, "
-            f"{self.counter.kind} counter modulo {2 * self.block}, ring buffer of {2 * self.block} tokens"
+            f"block delay: permutations of {count_noun(self.degree, 'point')} in blocks of {count_noun(self.block, 'token')}, "
+            f"{self.counter.kind} counter modulo {2 * self.block:,}, ring buffer of {count_noun(2 * self.block, 'token')}"
         )
 
     @property

@@ -40,6 +40,17 @@ def inflect_noun(number: int, noun: str, plural: str = "s") -> str:
     return noun if number == 1 else noun + plural
 
 
+def shorten_list(items: Iterable[object], sign: str = ", ") -> str:
+    """All items, or of more than eight the first five and the last two: `9, 8, 7, 6, 5, ..., 2, 1`.
+
+    Args:
+        items: what is listed, each as its text.
+        sign: what stands between two of them.
+    """
+    shown = [str(item) for item in items]
+    return sign.join(shown if len(shown) <= 8 else [*shown[:5], "...", *shown[-2:]])
+
+
 # C0 and C1 controls but tab and line feed, DEL; separators of lines; marks that turn the direction of writing
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 

@@ -26,6 +26,10 @@ def read_architecture(config: str) -> Architecture:
     Raises:
         InputError: it is none of these, or an entry is wrong; one line that names it.
     """
+    if not config.strip():
+        raise InputError(
+            f"`fit` {config!r} is empty: give a configuration, or entries such as layers=1,n_h=2,heads=4,head_dim=64"
+        )
     place = Path(config)
     if is_folder(place):
         place = place / "config.json"

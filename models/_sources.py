@@ -216,6 +216,22 @@ def prove(
     return prove_stepper(stepper, automaton, kernel.name, answers=meanings, **options)
 
 
+def refuse_uncertified(model: str, arithmetic: str | None) -> None:
+    """`InputError` where the checker does not run the arithmetic, so that no proof in it has a certificate (`output`).
+
+    Args:
+        model: the path of a model, whose default arithmetic may be such a one.
+        arithmetic: the name of the arithmetic; None for the model's own.
+    """
+    place = Path(model)
+    own = "fla:naive" if is_fla(place) else "kernel:recurrent" if is_folder(place) else "per_step"
+    name = arithmetic or own
+    if name.startswith(("kernel:", "fla:")):
+        raise InputError(
+            f"{model}: `output` is for a certificate, and the checker runs no {name}, so a proof in it has none: leave `output` out"
+        )
+
+
 def load_stepper(
     folder: str, automaton: AutomatonLike, dtype: str = "fp32", device: str = "cpu"
 ) -> tuple[ModelStepper, Answers]:

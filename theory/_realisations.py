@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from ..constructions._document import FORMAT, as_plain, is_certificate, read_document
 from ..constructions._lrnn import LRNN, as_table, table_of
-from ..constructions._realisation import Realisation, realisation_from_certificate
+from ..constructions._realisation import Realisation, all_kinds, realisation_from_certificate
 from ..constructions.automata._automaton import Automaton
 from ..foundation._errors import InputError
 from ..foundation._files import is_there, path_of, shown_path
@@ -95,6 +95,13 @@ def realisation_in(certificate: Mapping[str, Any], name: str) -> Realisation:
     return realisation_from_certificate(_require_valid(certificate, name), name)
 
 
+def list_kinds() -> str:
+    """The kinds of certificates that hold a construction in every case, in words: `blocks, chain, delay or table`."""
+    # a certificate of kind equivalent holds one only where it is bit-exact
+    kinds = [k for record in all_kinds().values() for k in (record.kind, *record.reads) if k not in HOLDS]
+    return f"{', '.join(kinds[:-1])} or {kinds[-1]}"
+
+
 def valid_document(path: str) -> Mapping[str, Any]:
     """The document of a valid certificate that holds a construction; the file is read once."""
     return _require_valid(_read(path), path)
@@ -104,7 +111,7 @@ def _require_valid(certificate: Mapping[str, Any], name: str) -> Mapping[str, An
     """The certificate, in plain objects. `InputError` unless it is valid and holds a construction; the kind is looked at first."""
     kind = certificate.get("kind")
     if kind in HOLDS and "layers" not in certificate:
-        instead = "the model itself" if kind == "equivalent" else "one of kind table, horizon or delay"
+        instead = "the model itself" if kind == "equivalent" else f"one of kind {list_kinds()}"
         raise InputError(
             f"{name}: this certificate of kind {kind} holds {HOLDS[kind]} and no linear RNN; give {instead}"
         )

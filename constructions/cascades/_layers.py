@@ -24,6 +24,7 @@ from typing import Literal
 import numpy as np
 
 from ...foundation._errors import MirrormataError, NotRealisableError
+from ...foundation._text import shorten_list
 from .._head import Head
 from .._lrnn import LRNN, Covering, Layer
 from .._realisation import Sparse, Transition
@@ -257,7 +258,7 @@ def _one_layer(
 
 
 def _name(cascade: Cascade, coordinates: CoordinateKind, gated: bool, wiring: Wiring) -> str:
-    parts = "; ".join(" ".join(str(d) for d in level.degrees) for level in cascade.levels)
+    parts = shorten_list((shorten_list(level.degrees, " ") for level in cascade.levels), "; ")
     extras = [", one-hot"] * (coordinates == "one_hot") + [", resets by gate 0"] * gated
     extras += [", wired as printed"] * (wiring == "printed")
     return f"cascade of permutation-reset automata, points by level {parts}{''.join(extras)}"

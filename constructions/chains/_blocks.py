@@ -107,17 +107,17 @@ class BlockRNN(Realisation):
     def construction(self) -> str:
         """One line of plain words."""
         if self.copies:
-            what = f"swaps and copies of {self.sizes[0]} points"
+            what = f"swaps and copies of {count_noun(self.sizes[0], 'point')}"
         elif self.levels == 0:
-            what = f"the last {count_noun(self.window or 0, 'letter')}, which tell the state,"
+            what = f"the last {count_noun(self.window or 0, 'letter')}, which {'tells' if self.window == 1 else 'tell'} the state,"
         else:
             what = self.chain.construction
             if self.window is not None:
                 # what is remembered lies before each block, not before each token
-                what = what.replace(f"the last {self.chain.rows} letters", count_noun(self.window, "letter"))
+                what = what.replace(f" in a register of {self.chain.rows:,}", "")
         return (
-            f"{what} over blocks of {count_noun(self.block, 'token')}, {self.counter.kind} counter modulo {self.period}, ring buffer of "
-            f"{self.period} tokens"
+            f"{what} over blocks of {count_noun(self.block, 'token')}, {self.counter.kind} counter modulo {self.period:,}, ring buffer of "
+            f"{count_noun(self.period, 'token')}"
         )
 
     @property

@@ -28,6 +28,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...foundation._errors import InputError, LimitError
+from ...foundation._text import count_noun, shorten_list
 from .._realisation import Realisation, Transition
 from ..algebra._householder import GHFactor, gh_factor
 from ..automata._automaton import Automaton, Indices
@@ -89,13 +90,15 @@ class ChainRNN(Realisation):
     def construction(self) -> str:
         """One line of plain words."""
         if self.levels == 0:
-            return f"a window of the last {self.window} letters, which tell the state"
+            tell = "tells" if self.window == 1 else "tell"
+            return f"a window of {count_noun(self.window or 0, 'letter')}, which {tell} the state"
         extras = (
             ", each layer reading the token before too" * self.look_back + ", resets by gate 0" * self.gated
         )
         if self.window is None:
             return f"a chain of sets of {self._list_sizes()} states{extras}"
-        return f"a window of the last {self.rows} letters, then a chain of sets of {self._list_sizes()} states{extras}"
+        register = f"a window of {count_noun(self.window, 'letter')} in a register of {self.rows:,}"
+        return f"{register}, then a chain of sets of {self._list_sizes()} states{extras}"
 
     def for_letters(self, automaton: Automaton, kinds: Indices) -> ChainRNN:
         """The same chain for an automaton with further letters, each of which acts like one of this automaton.
@@ -107,8 +110,7 @@ class ChainRNN(Realisation):
         return replace(self, automaton=automaton)
 
     def _list_sizes(self) -> str:
-        shown = [str(size) for size in self.sizes]
-        return ", ".join(shown if len(shown) <= 8 else [*shown[:5], "...", *shown[-2:]])
+        return shorten_list(self.sizes)
 
     @property
     def levels(self) -> int:

@@ -221,7 +221,14 @@ def word_problem_by_name(name: str, product: Product, limits: Limits) -> Automat
     """
     group_name, bracket, rest = name.partition("[")
     if bracket and not rest.endswith("]"):
-        raise InputError(f"{name}: the bracket is not closed; write {group_name}[{rest}]")
+        group_order(group_name)  # the group's own error comes first
+        near = [a for a in ALPHABETS if rest and a.startswith(rest)] or difflib.get_close_matches(
+            rest, ALPHABETS
+        )
+        for meant in (rest, *near, "generators"):
+            if meant and _is_right(f"{group_name}[{meant}]", product, limits):
+                raise InputError(f"{name}: the bracket is not closed; write {group_name}[{meant}]")
+        raise InputError(f"{name}: the bracket is not closed; close it, or leave it out")
     alphabet = rest[:-1] if bracket else None
     order = group_order(group_name)
     limits.check(name, order)
@@ -235,6 +242,15 @@ def word_problem_by_name(name: str, product: Product, limits: Limits) -> Automat
     letters = np.arange(order) if alphabet is None else letters_of(group, alphabet, name)
     limits.check(name, order, len(letters))
     return group.word_problem([int(x) for x in letters], product, shown)
+
+
+def _is_right(name: str, product: Product, limits: Limits) -> bool:
+    """Whether a name, which an error is to advise, names a word problem within the limits."""
+    try:
+        word_problem_by_name(name, product, limits)
+    except (InputError, LimitError):
+        return False
+    return True
 
 
 def letters_of(group: FiniteGroup, alphabet: str, name: str) -> Indices:

@@ -152,7 +152,7 @@ class Construction:
         candidates: a function that returns heads for group automata in one layer, given the group and the candidates of the
             previous theorems; the search in `_one_layer.py` chooses the cheapest sufficient heads of all theorems.
         left_out: a function that returns sentences about what the candidates leave out because of the limits.
-        by_request: whether it is built only if its source is named, because it needs gates or its norm can exceed 1.
+        by_request: why it is built only if its source is named, as what follows its name (`needs gates`); empty if it needs no request.
         norm_bounded: false if the norm of a letter can exceed 1, so that the lower bounds do not apply to it.
         for_group_automata: false if another theorem gives cheaper realisations of group automata.
         is_beaten: a function that returns True if another theorem is known to be cheaper, so that searches leave this one out.
@@ -170,7 +170,7 @@ class Construction:
     forms: Callable[[Problem, str], Sequence[Build]] | None = None
     candidates: Callable[[HeadSearch, Sequence[HeadCandidate]], list[HeadCandidate]] | None = None
     left_out: Callable[[HeadSearch], list[str]] | None = None
-    by_request: bool = False
+    by_request: str = ""
     norm_bounded: bool = True
     for_group_automata: bool = True
     is_beaten: Callable[[Problem], bool] | None = None

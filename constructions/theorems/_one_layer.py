@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...foundation._errors import MirrormataError, NotRealisableError
+from ...foundation._text import count_noun, shorten_list
 from .._lrnn import LRNN
 from ..algebra.groups._actions import TransitiveAction, transitive_action
 from ..automata._automaton import Automaton
@@ -126,7 +127,7 @@ def _by_selection(
             automaton,
             choice,
             theorem=" + ".join(dict.fromkeys(head.theorem for head, _ in used)),
-            construction="; ".join(head.name for head, _ in used),
+            construction=shorten_list((head.name for head, _ in used), "; "),
             notes=[_bound_note(head) for head, _ in used if head.moved is not None],
         )
         for choice in choices
@@ -156,7 +157,7 @@ def _by_orbits(automaton: Automaton, theorem: str | None) -> LRNN:
         )
     plans, seeds = orbit_heads(automaton)
     lrnn = assemble(
-        automaton, plans, theorem="G.T3", construction=f"permutations of {len(automaton.states)} points",
+        automaton, plans, theorem="G.T3", construction=f"permutations of {count_noun(len(automaton.states), 'point')}",
         seeds=seeds,
     )  # fmt: skip
     if lrnn is None:
@@ -167,6 +168,6 @@ def _by_orbits(automaton: Automaton, theorem: str | None) -> LRNN:
 def _bound_note(head: HeadCandidate) -> str:
     moved = head.moved or 0
     return (
-        f"{head.name}: a letter moves at most k = {moved} points, so G.T3's bound is k - 1 = {max(moved - 1, 0)} "
-        f"factors; the exact count n - #cycles is at most {head.cost}"
+        f"{head.name}: a letter moves at most k = {count_noun(moved, 'point')}, so G.T3's bound is k - 1 = "
+        f"{count_noun(max(moved - 1, 0), 'factor')}; the exact count n - #cycles is at most {head.cost}"
     )

@@ -16,6 +16,7 @@ from itertools import islice
 import numpy as np
 
 from ...foundation._errors import LimitError, NotRealisableError
+from ...foundation._text import shorten_list
 from .._lrnn import LRNN
 from .._realisation import cost
 from ..algebra._congruences import meet_partitions
@@ -321,5 +322,5 @@ def _along_tree(rows: Sequence[Sequence[int]], edges: Sequence[int], size: int) 
 def sizes_by_layer(components: Sequence[Component]) -> str:
     """The numbers of states of the components, layer by layer."""
     layers = sorted({c.level for c in components})
-    parts = [", ".join(str(c.size) for c in components if c.level == level) for level in layers]
-    return "; ".join(parts)
+    parts = (shorten_list(c.size for c in components if c.level == level) for level in layers)
+    return shorten_list(parts, "; ")

@@ -16,6 +16,7 @@ from math import lcm
 
 import numpy as np
 
+from ...foundation._text import count_noun
 from ..algebra._conductors import conductor_degree
 from ..algebra._cyclotomic import MAX_DENSE_DEGREE, Number, real_cyclotomic_field
 from ..algebra._matrices import Matrix, identity, matrix, product, scale_matrix
@@ -132,10 +133,12 @@ def _cycles(part: CyclicFactor, labels: Indices) -> list[HeadCandidate]:
 
     if m > 2:
         moved = m if part.letters.any() else 0
-        candidates.append(candidate(f"a cycle of {m} points", shifts, np.zeros_like(shifts), moved))
+        candidates.append(
+            candidate(f"a cycle of {count_noun(m, 'point')}", shifts, np.zeros_like(shifts), moved)
+        )
     if m & (m - 1) == 0:
         r = m // 2
-        name = "a sign" if r == 1 else f"a negative cycle of {r} axes"
+        name = "a sign" if r == 1 else f"a negative cycle of {r:,} axes"
         image, negative = shifts[:, :r] % r, (shifts[:, :r] >= r).astype(np.int64)
         candidates.append(candidate(name, image, negative, None))
     return candidates

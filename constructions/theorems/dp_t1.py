@@ -75,7 +75,7 @@ def block_delay(
     least = -(-cost // householders)
     if least < 2:
         raise InputError(
-            f"{automaton.name}: `householders` {householders}: no element needs more than {cost} factors, so one layer "
+            f"{automaton.name}: `householders` {householders}: no element needs more than {count_noun(cost, 'factor')}, so one layer "
             "suffices; leave block delay out"
         )
     chosen = choose_counter(counter, 2 * least, householders, exactness == "integer", max_degree)
@@ -87,7 +87,7 @@ def block_delay(
         )
     return BlockDelay(
         automaton, group.points, group.marks, chosen.period // 2, householders, chosen, group.elements, group.states,
-        (f"a product of letters needs at most {cost} swaps of {group.points.shape[1]} points, so blocks have at least {least} tokens",),
+        (f"a product of letters needs at most {count_noun(cost, 'swap')} of {count_noun(group.points.shape[1], 'point')}, so blocks have at least {count_noun(least, 'token')}",),
     )  # fmt: skip
 
 

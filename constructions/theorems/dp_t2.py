@@ -17,6 +17,6 @@ CONSTRUCTION = Construction(
     examples=("mod_arith:3", "tomita:3", "T3"),
     refusals={"mod:1": "one state needs no cascade"},
     build=_build,
-    by_request=True,
+    by_request="needs gates",
     for_group_automata=False,  # one level of permutations of the states, without a reset
 )

@@ -5,6 +5,7 @@ The maps as swaps and copies are in `algebra/_swap_copy.py`.
 
 from __future__ import annotations
 
+from ...foundation._text import count_noun
 from .._lrnn import LRNN
 from .._realisation import Transition
 from ..algebra._swap_copy import swap_copy_factors
@@ -27,7 +28,7 @@ def swap_copy_form(automaton: Automaton) -> LRNN:
         [Transition(tuple(swap_copy_factors(image))) for image in automaton.transitions.tolist()],
         [((q, 0, 1),) for q in range(n)],
         theorem="DP.T6",
-        construction=f"swaps and copies of {n} points (RWKV-7){copies}",
+        construction=f"swaps and copies of {count_noun(n, 'point')} (RWKV-7){copies}",
     )
 
 
@@ -41,6 +42,6 @@ CONSTRUCTION = Construction(
     order=130,
     examples=("T3", "tomita:7", "S4", "mod:1"),
     build=_build,
-    by_request=True,
+    by_request="its norm can exceed 1",
     norm_bounded=False,
 )

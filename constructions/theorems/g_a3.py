@@ -50,6 +50,6 @@ CONSTRUCTION = Construction(
     order=140,
     examples=("tomita:3", "T3", "parity"),
     build=_build,
-    by_request=True,
+    by_request="its norm can exceed 1",
     norm_bounded=False,
 )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...foundation._text import count_noun
 from ..algebra.groups._actions import (
     MAX_TABLE,
     BlockSystem,
@@ -47,7 +48,7 @@ def _permutation_candidate(system: BlockSystem) -> HeadCandidate:
 
     return HeadCandidate(
         theorem="G.T3",
-        name=f"permutations of {n} points",
+        name=f"permutations of {count_noun(n, 'point')}",
         cost=system.cost,
         dim=n,
         degree=1,
@@ -118,7 +119,7 @@ def _signed_candidate(system: BlockSystem, half: frozenset[int]) -> HeadCandidat
 
     return HeadCandidate(
         theorem="DP.T4" if n == 3 else "G.T3",
-        name=f"signed permutations of {n} axes" if n > 1 else "a sign",
+        name=f"signed permutations of {n:,} axes" if n > 1 else "a sign",
         cost=int((n - positive_cycles).max(initial=0)),
         dim=n,
         degree=1,

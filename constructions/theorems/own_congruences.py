@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...foundation._errors import LimitError, NotRealisableError
+from ...foundation._text import shorten_list
 from .._lrnn import LRNN
 from ..algebra._congruences import (
     grow_congruence,
@@ -254,7 +255,7 @@ def follow_congruences(search: CongruenceSearch, chosen: Sequence[Indices]) -> L
         chosen: congruences whose quotients take one layer each.
     """
     quotients = [found for c in chosen if (found := search.quotient(c)) is not None]
-    classes = ", ".join(str(len(q.automaton.states)) for q in quotients)
+    classes = shorten_list(len(q.automaton.states) for q in quotients)
     made = lay_side_by_side(
         search.automaton,
         quotients,

@@ -47,5 +47,5 @@ CONSTRUCTION = Construction(
     examples=("regex:(a|b)*a(a|b)(a|b)", "flipflop", "regex:(a|b|c)*ab"),
     refusals={"T3": "no number of last letters decides", "mod:1": "no letter moves a state"},
     build=_build,
-    by_request=True,
+    by_request="needs rounded arithmetic",
 )

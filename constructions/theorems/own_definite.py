@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...foundation._errors import LimitError, NotRealisableError
+from ...foundation._text import count_noun
 from .._head import Head
 from .._lrnn import LRNN, Layer
 from .._realisation import Sparse, Transition
@@ -162,7 +163,7 @@ def shift_register(problem: Problem) -> LRNN:
     limit = problem.limits.contents
     if register.size > limit:
         raise LimitError(
-            f"{name}: a register of {register.length} letters of {len(register.maps)} kinds has {register.size:,} contents; the limit is "
+            f"{name}: a register of {count_noun(register.length, 'letter')} of {count_noun(len(register.maps), 'kind')} has {register.size:,} contents; the limit is "
             f"{limit:,}: `theorem` own.window computes them without a list"
         )
     made = register_lrnn(automaton, register)
@@ -201,7 +202,7 @@ def register_lrnn(automaton: Automaton, register: Register) -> LRNN | None:
         position[table[:, order]],
     )
     decode = np.stack([rows[:, 0], np.arange(len(rows))], axis=1)
-    shown = "letter" if m == 1 else f"{m} letters"
+    shown = "letter" if m == 1 else count_noun(m, "letter")
     return LRNN(automaton, (Layer((head,)),), decode, "own.definite", f"a shift register of the last {shown}")
 
 

@@ -22,6 +22,7 @@ from itertools import islice
 import numpy as np
 
 from ...foundation._errors import NotRealisableError
+from ...foundation._text import count_noun
 from .._lrnn import LRNN
 from .._realisation import Sparse, Transition, cost
 from ..algebra._householder import GHFactor, gh_factor, permutation_factors
@@ -104,7 +105,7 @@ def _lrnn(automaton: Automaton, sink: int | None, transitions: Sequence[Transiti
         transitions,
         [() if q == sink else ((place[q], 0, 1),) for q in range(len(automaton.states))],
         theorem="own.LMI",
-        construction=f"partial permutations and resets of {len(kept)} points{where}",
+        construction=f"partial permutations and resets of {count_noun(len(kept), 'point')}{where}",
     )
 
 
@@ -149,7 +150,7 @@ def tree_steps(
         [best.transition(row) for row in automaton.transitions],
         [tuple((k, 0, 1) for k in np.flatnonzero(code).tolist()) for code in best.codes()],
         theorem="own.LMI",
-        construction=f"steps along a tree of {size} states",
+        construction=f"steps along a tree of {count_noun(size, 'state')}",
     )
 
 

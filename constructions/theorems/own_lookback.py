@@ -44,7 +44,7 @@ CONSTRUCTION = Construction(
     examples=("T4", "tomita:4", "random:states=12,letters=2,seed=1"),
     refusals={"mod:1": "one state needs no chain", "mod:5": "nothing to look back for"},
     forms=_forms,
-    by_request=True,
+    by_request="needs a short convolution, and for its first form gates",
     tells_state_before=True,
     for_group_automata=False,
 )

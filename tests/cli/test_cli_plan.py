@@ -25,6 +25,7 @@ PLAN_FIELDS = {
 OFFER_FIELDS = {
     "pareto", "theorem", "construction", "layers", "householders", "heads", "dim", "exactness", "integer_bound",
     "formats", "norm", "letter_factors", "layer_factors", "parameters", "work", "certificate_bytes", "horizons", "lower_bounds", "notes",
+    "by_request",
 }  # fmt: skip
 BOUND_FIELDS = {"figure", "at_least", "reason", "kind", "hypotheses", "text"}
 
@@ -67,7 +68,14 @@ def test_bounds_file(call: Any, tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     assert call("check", str(path)).status == 1
     none = tmp_path / "none.json"
-    assert "no bounds" in call("plan", "flipflop", "--bounds", str(none)).error
+    for options in ((), ("--json",)):
+        refused = call("plan", "flipflop", "--bounds", str(none), *options)
+        assert refused.status == 2
+        assert refused.out == call("plan", "flipflop", *options).out  # the plan all the same
+        assert (
+            refused.err
+            == f"error: flipflop: no lower bound is known, so {none} is not written: leave --bounds out\n"
+        )
     assert not none.exists()
 
 

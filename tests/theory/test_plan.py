@@ -156,6 +156,8 @@ def consistent(offer: Offer) -> None:
         assert max(offer.letter_factors, default=0) == offer.found.householders
     if offer.found.exactness == "integer":
         assert facts["horizons"] == {d: None for d in INTEGER_RANGES if d in offer.found.formats}
+    elif offer.found.exactness == "rounded":  # right at any length in its formats
+        assert facts["horizons"] == dict.fromkeys(offer.found.formats)
     elif facts["horizons"] is not None:
         assert facts["horizons"] == full_certificate(offer.found)["horizon"]["lengths"]
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from ._exact import Invalid, array, integer, need
 from ._head import Head, Sparse
-from ._labels import canonical
+from ._labels import canonical, describe_cascade
 from ._layers import Wired
 
 Node = tuple[int, int, list[int]]  # layer, head, children; a state q is (number of layers, q, [])
@@ -52,7 +52,7 @@ def check_covering(data: Any, decode: Any, wired: Wired, delta: list[list[int]],
         need(said == right, f"letter {x} in state {nodes[P][1]}: the read-out says {said}, not {right}")
     check_starts(decode, wired, nodes, states, start, n)
     components = sum(len(heads) for heads in wired.layers)
-    return f"{len(wired.layers)} layers, cascade of {components} components, {count} situations"
+    return describe_cascade(len(wired.layers), components, count)
 
 
 def below(

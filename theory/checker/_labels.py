@@ -46,3 +46,26 @@ def canonical(numbers: list[Any], where: str) -> int:
             continue
         kinds = integer(x, kinds, kinds, where) + 1
     return kinds
+
+
+def count_noun(number: int, noun: str) -> str:
+    """`1 state`, `2,000 states`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def describe_drops(sizes: list[int], listed: int) -> str:
+    """A line of what `check_drops` found."""
+    levels = count_noun(len(sizes) - 1, "level")
+    return f"sizes {sizes[0]:,} to 1 in {levels}, {count_noun(listed, 'chain')} listed"
+
+
+def describe_window(window: int, size: int, listed: int) -> str:
+    """A line of what `check_window` found."""
+    left = f"after {count_noun(window, 'letter')} at most {count_noun(size, 'state')}"
+    return f"{left}, {count_noun(listed, 'image set')} listed"
+
+
+def describe_cascade(layers: int, components: int, situations: int) -> str:
+    """A line of what `check_covering` found."""
+    parts = (count_noun(layers, "layer"), f"cascade of {count_noun(components, 'component')}")
+    return f"{', '.join(parts)}, {count_noun(situations, 'situation')}"

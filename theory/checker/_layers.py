@@ -15,7 +15,7 @@ from typing import Any
 from ._budget import Budget
 from ._exact import Invalid, array, integer, need, record, sign
 from ._head import Head
-from ._labels import canonical
+from ._labels import canonical, count_noun
 
 Situation = tuple[int, ...]
 
@@ -194,7 +194,7 @@ def check_joint(data: Any, wired: Wired, delta: list[list[int]], start: int, n: 
                     ((i, x, c) in occurs) == (y is not None),
                     f"layers[{i}].next[{x}][{c}]: null if it never occurs",
                 )
-    return f"{len(wired.layers)} layers, {len(rows)} joint codes"
+    return f"{count_noun(len(wired.layers), 'layer')}, {count_noun(len(rows), 'joint code')}"
 
 
 def joint_step(

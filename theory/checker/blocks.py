@@ -46,7 +46,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
 from ._budget import Budget
 from ._chains import Letters, check_drops, check_window
 from ._exact import array, integer, need, record, same, show_value
-from ._labels import require_kind
+from ._labels import count_noun, describe_drops, describe_window, require_kind
 from ._program import run_alone
 from .delay import check_counter
 from .table import FORMATS, Machine, read_machine
@@ -85,7 +85,7 @@ def check_sizes(letters: Letters, machine: Machine, n: int, sizes: list[int]) ->
     # on Q the letters decide for all words
     words = letters if falls in ([], [0]) else all_maps(letters, n)
     listed = check_drops(words, n, [machine.start], sizes)
-    return f"sizes {n} to 1 in {len(sizes) - 1} levels, {listed:,} chains listed"
+    return describe_drops(sizes, listed)
 
 
 def check_letters(letters: Letters, n: int, sizes: list[int], window: int) -> str:
@@ -95,7 +95,7 @@ def check_letters(letters: Letters, n: int, sizes: list[int], window: int) -> st
     need(all(row != list(range(n)) for row in letters), "window: a letter moves no state")
     need(all(a - b == 1 for a, b in pairwise(sizes)), "sizes: with a window each is one less")
     listed = check_window(letters, n, sizes[0], window)
-    return f"after {window:,} letters at most {sizes[0]} states, {listed:,} image sets listed"
+    return describe_window(window, sizes[0], listed)
 
 
 def check(document: Any) -> str:
@@ -170,9 +170,7 @@ def check(document: Any) -> str:
     record(document["summary"], set(summary), "summary")
     for key, value in summary.items():
         need(same(document["summary"][key], value), f"summary.{key}: it is {show_value(value)}")
-    return (
-        f"{n} states, {len(letters)} letters, blocks of {m} token{'s' * (m > 1)}, {facts}: equal on all words"
-    )
+    return f"{count_noun(n, 'state')}, {count_noun(len(letters), 'letter')}, blocks of {count_noun(m, 'token')}, {facts}: equal on all words"
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     __package__ = "checker"
 
 from ._exact import array, integer, need, record, same, show_value
-from ._labels import read_labels, require_kind
+from ._labels import count_noun, read_labels, require_kind
 from ._one_vector import RULES as ONE_VECTOR_RULES
 from ._one_vector import check_witness, one_vector_bounds
 from ._program import run_alone
@@ -292,7 +292,7 @@ def check(document: Any) -> str:
             need(same(said[name], mine[at][name]), f"{where}.{name}: it is {show_value(mine[at][name])}")
     need(last >= 0, "bounds: empty")
     figures = ", ".join(f"{said['figure']} >= {said['at_least']}" for said in document["bounds"])
-    return f"{n} states, {k} letters: {figures}"
+    return f"{count_noun(n, 'state')}, {count_noun(k, 'letter')}: {figures}"
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
 
 from ._chains import check_drops, check_window, reachable
 from ._exact import array, integer, need, record, same, show_value
-from ._labels import require_kind
+from ._labels import count_noun, describe_drops, describe_window, require_kind
 from ._program import run_alone
 from .table import FORMATS, read_machine
 
@@ -100,7 +100,7 @@ def check(document: Any) -> str:
         # the checker knows one initial chain where the start reaches all states, else one for each state
         complete = len(reachable(letters, machine.start)) == n
         listed = check_drops(letters, n, [machine.start] if complete else list(range(n)), sizes)
-        facts = f"sizes {sizes[0]} to 1 in {len(sizes) - 1} levels, {listed:,} chains listed"
+        facts = describe_drops(sizes, listed)
         rows = 0
     else:
         integer(window, 1, 2**62, "window")
@@ -109,7 +109,7 @@ def check(document: Any) -> str:
         # what claim 4 needs of the sizes
         need(all(a - b == 1 for a, b in pairwise(sizes)), "sizes: with a window each is one less")
         listed = check_window(moving, n, sizes[0], window)
-        facts = f"after {window:,} letters at most {sizes[0]} states, {listed:,} image sets listed"
+        facts = describe_window(window, sizes[0], listed)
         # m + 1 rows of bits, so that the sets before the token can be
         # told; m where nobody reads them, or where the token before is read
         rows = window + (reads and not look_back)
@@ -138,7 +138,7 @@ def check(document: Any) -> str:
     record(document["summary"], set(summary), "summary")
     for key, value in summary.items():
         need(same(document["summary"][key], value), f"summary.{key}: it is {show_value(value)}")
-    return f"{n} states, {len(letters)} letters, {facts}: equal on all words"
+    return f"{count_noun(n, 'state')}, {count_noun(len(letters), 'letter')}, {facts}: equal on all words"
 
 
 if __name__ == "__main__":

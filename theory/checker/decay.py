@@ -28,7 +28,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     __package__ = "checker"
 
 from ._exact import array, need, record, same, show_value
-from ._labels import require_kind
+from ._labels import count_noun, require_kind
 from ._program import run_alone
 from .table import Machine, read_machine
 
@@ -132,8 +132,8 @@ def check(document: Any) -> str:
     record(document["summary"], set(summary), "summary")
     for key, value in summary.items():
         need(same(document["summary"][key], value), f"summary.{key}: it is {show_value(value)}")
-    counts = ", ".join(f"{reached[name]:,} numbers in {name}" for name in formats)
-    return f"{n} states, {len(digits)} letters, {counts}: equal on all words"
+    counts = ", ".join(f"{count_noun(reached[name] or 0, 'number')} in {name}" for name in formats)
+    return f"{count_noun(n, 'state')}, {count_noun(len(digits), 'letter')}, {counts}: equal on all words"
 
 
 if __name__ == "__main__":

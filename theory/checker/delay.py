@@ -40,7 +40,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
 from ._budget import Budget
 from ._exact import Invalid, array, integer, need, record, same, show_value
 from ._head import Head
-from ._labels import require_kind
+from ._labels import count_noun, require_kind
 from ._program import run_alone
 from .table import FORMATS, Machine, read_machine
 
@@ -275,7 +275,8 @@ def check(document: Any) -> str:
     for key, value in summary.items():
         if not same(document["summary"][key], value):
             raise Invalid(f"summary.{key}: it is {show_value(value)}")
-    facts = f"{count} states, {k} letters, {len(states)} group elements, blocks of {block} tokens"
+    facts = f"{count_noun(count, 'state')}, {count_noun(k, 'letter')}, {count_noun(len(states), 'group element')}, "
+    facts += f"blocks of {count_noun(block, 'token')}"
     return f"{facts}: equal on all words"
 
 

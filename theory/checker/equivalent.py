@@ -39,7 +39,7 @@ from ._arithmetic import Arithmetic
 from ._budget import Budget
 from ._exact import array, integer, need, record, same
 from ._head import Head
-from ._labels import require_kind
+from ._labels import count_noun, require_kind
 from ._program import run_alone
 from ._regions import regions
 from ._stored import Model, Vector, right, value
@@ -166,7 +166,7 @@ def check(document: Any) -> str:
     need(answers in ("states", "outputs"), "equivalence.answers: it is states or outputs")
     n, outputs = len(document["labels"]["states"]), len(document["labels"]["outputs"])
     model = Model(document["model"], len(machine.delta), n if answers == "states" else outputs, arithmetic)
-    facts = f"{n} states, {model.letters} letters, {arithmetic.name}"
+    facts = f"{count_noun(n, 'state')}, {count_noun(model.letters, 'letter')}, {arithmetic.name}"
     if "states" in said:
         limit = integer(said["states"], 1, MAX_STEPS // max(model.letters, 1), "equivalence.states")
         count, greatest = all_states(model, machine, answers, limit, Budget(document))
@@ -176,11 +176,13 @@ def check(document: Any) -> str:
         ]
         # the greatest state, in the order of tuples, pins the list of states besides its number
         need(tuple(given) == greatest, "equivalence.greatest: not the greatest state")
-        return f"{facts}: {count} states of the model reached, all answers right: equal on all words"
+        return f"{facts}: {count_noun(count, 'state')} of the model reached, all answers right: equal on all words"
     count, largest = regions(model, machine, answers)
     integer(said["regions"], count, count, "equivalence.regions")
     integer(said["radius"], largest, largest, "equivalence.radius")
-    return f"{facts}: {count} regions that the letters keep, all answers right: equal on all words"
+    return (
+        f"{facts}: {count_noun(count, 'region')} that the letters keep, all answers right: equal on all words"
+    )
 
 
 if __name__ == "__main__":

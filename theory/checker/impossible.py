@@ -31,7 +31,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
 from ._arithmetic import Arithmetic, Round, rounding
 from ._exact import Field, array, integer, need, number, record, same, show_value
 from ._impossible_words import Language, State, first_cast_pair, first_pair
-from ._labels import read_labels, require_kind
+from ._labels import count_noun, read_labels, require_kind
 from ._program import run_alone
 
 Rows: TypeAlias = list[tuple[int, int, Fraction]]
@@ -170,7 +170,7 @@ def check(document: Any) -> str:
     evidence = array(document["evidence"], "evidence", len(heads))
     for at, (head, state) in enumerate(zip(heads, states[j], strict=True)):
         head.check(state, evidence[at], f"evidence[{at}]")
-    return f"u v^{i} and u v^{j} reach the same state in {text}, {len(found[2])} letters later the outputs differ"
+    return f"u v^{i} and u v^{j} reach the same state in {text}, {count_noun(len(found[2]), 'letter')} later the outputs differ"
 
 
 def count_work(heads: list[Head], steps: int, arithmetic: Any) -> None:

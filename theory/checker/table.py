@@ -23,7 +23,7 @@ from ._budget import Budget
 from ._covering import check_covering
 from ._exact import Invalid, array, integer, need, record, same, show_value, sign
 from ._head import Head
-from ._labels import canonical, read_labels, require_kind
+from ._labels import canonical, count_noun, read_labels, require_kind
 from ._layers import Wired, check_joint, decode_rows
 from ._program import run_alone
 
@@ -114,11 +114,11 @@ def check_table(document: Any, *extra: str) -> tuple[list[Head], Images, str]:
         images = [head.images() for head in layers[0]]
         rows, landings = check_decode(document["decode"], layers[0], images, machine.delta, machine.start, n)
         wanted = machine.outputs_after(landings, len(rows), [row[0] for row in rows])
-        facts = f"{len(rows)} codes"
+        facts = count_noun(len(rows), "code")
     need(same(document["outputs"], wanted), "outputs: not those of the automaton's states")
     heads = [head for layer in layers for head in layer]
     check_summary(document["summary"], layers, heads)
-    return heads, images, f"{n} states, {k} letters, {facts}: equal on all words"
+    return heads, images, f"{count_noun(n, 'state')}, {count_noun(k, 'letter')}, {facts}: equal on all words"
 
 
 def check_summary(data: Any, layers: list[list[Head]], heads: list[Head]) -> None:

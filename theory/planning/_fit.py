@@ -22,6 +22,7 @@ from ...constructions._written_values import find_written_values
 from ...constructions.algebra._closed_forms import number_text
 from ...constructions.algebra._cyclotomic import sign
 from ...constructions.automata._automaton import Automaton
+from ...constructions.chains._chain import ChainRNN
 from ...constructions.theorems._construction import Limits
 from ...foundation._arguments import require_instance
 from ...foundation._errors import LimitError, NotRealisableError
@@ -31,6 +32,8 @@ from ._bounds import Bound, bounds
 from ._plan import BUDGET, Offer, bounds_json, plan
 
 FitVerdict = Literal["fits", "excluded", "not decided"]
+LOOK_BACK_TAPS = 2
+"""The taps of a short convolution that hands on what the layers above held after the token before."""
 SUPPOSED = (
     "the first state is given (by a learned state, or by a first token)",
     "keys, values, β and gates are any function of the token and of the states of the layers above",
@@ -179,6 +182,13 @@ def list_conditions(offer: Offer, architecture: Architecture) -> tuple[Condition
             conditions.append(_at_most(name, needed, noun, getattr(architecture, name)))
     if found.householders:
         conditions.append(_eigenvalues(found, architecture))
+    if isinstance(found, ChainRNN) and found.look_back:
+        taps = f"{LOOK_BACK_TAPS} taps, for the token before"
+        if architecture.conv is None:
+            conditions.append(Condition("conv", taps, "not said", None))
+        else:
+            given = count_noun(architecture.conv, "tap")
+            conditions.append(Condition("conv", taps, given, architecture.conv >= LOOK_BACK_TAPS))
     gates = {t.gate for t in found.used_transitions if t.gate != 1}
     if gates:
         said = "the gate 0" if gates == {0} else "gates other than 1"
@@ -235,8 +245,8 @@ def _at_most(name: str, needed: int, noun: str | None, given: int | None) -> Con
     def words(number: int) -> str:
         return str(number) if noun is None else count_noun(number, noun)
 
-    if given is None:
-        return Condition(name, words(needed), "not said", None)
+    if given is None:  # every architecture has at least one
+        return Condition(name, words(needed), "not said, at least 1", met=True if needed <= 1 else None)
     return Condition(name, words(needed), words(given), needed <= given)
 
 
@@ -298,7 +308,11 @@ def _undecided(
 ) -> list[str]:
     """What would decide, and which bounds exclude a part of the architecture's models."""
     remarks = []
-    unsaid = [c.name for c in conditions if c.met is None]
+    open_entries = [c.name for c in conditions if c.met is None]
+    if "form" in open_entries:
+        open_entries.remove("form")
+        remarks.append("whether the nearest construction's terms lie along its keys was not found out")
+    unsaid = list(dict.fromkeys((*open_entries, *architecture.missing)))
     if unsaid:
         remarks.append(f"not said, and needed to decide: {', '.join(unsaid)}")
     missed = [f"{c.name} (needed: {c.needed}, here: {c.given})" for c in conditions if c.met is False]
@@ -307,7 +321,7 @@ def _undecided(
             f"the nearest construction misses {', '.join(missed)}; no bound says that others do too"
         )
     a = architecture
-    if a.conv is None or a.conv > 1:
+    if (a.conv is None or a.conv > 1) and lower:
         remarks.append(
             "no bound applies where keys and values can depend on several tokens (conv); with conv = 0 some may"
         )

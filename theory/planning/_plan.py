@@ -7,22 +7,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from ...constructions._construct import Choice, Request, choose_by_rule, trim_automaton
+from ...constructions._construct import (
+    Choice,
+    Exactness,
+    Request,
+    choose_by_rule,
+    name_by_request,
+    trim_automaton,
+)
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._realisation import Realisation, cost, rank
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._equal_states import equal_states
+from ...constructions.cascades._cascade import MAX_LEVEL_LETTERS
+from ...constructions.cascades._image_sets import MAX_IMAGE_SETS, MAX_SET_MOVES
+from ...constructions.cascades._layers import CoordinateKind
+from ...constructions.heads._candidates import MAX_DEGREE
 from ...constructions.theorems._construction import Limits
-from ...constructions.theorems._registry import construction_of
+from ...constructions.theorems._registry import all_constructions, construction_of
 from ...foundation._arguments import require_instance, require_number
-from ...foundation._errors import LimitError, NotRealisableError
+from ...foundation._errors import InputError, LimitError, NotRealisableError
 from ...foundation._text import console, count_noun, html_table, one_line
 from .._kinds import kind_of
 from ._bounds import Bound, ReachedBound, bounds, reached_bounds
 from ._trying import try_constructions
 
+Record = TypeVar("Record", Request, Limits)
 PLANNED_HORIZON_CODES = 500
 """Horizons are computed, and checked, for heads of up to this many codes; `construct -o` does so for all."""
 
@@ -43,6 +55,7 @@ class Offer:
         horizons: for each dtype the certified length, None for no limit; the dtype is absent if no length is
             certified or it was not computed.
         bounds: the lower bounds whose hypotheses the realisation meets, with its own figures.
+        by_request: why `construct` builds it only where its theorem is named; empty if it needs no request.
     """
 
     found: Realisation
@@ -52,6 +65,7 @@ class Offer:
     parameters: int | None
     horizons: dict[str, int | None] | None
     bounds: tuple[ReachedBound, ...]
+    by_request: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain values for JSON."""
@@ -59,6 +73,7 @@ class Offer:
             "pareto": self.pareto,
             "theorem": self.found.theorem,
             "construction": self.found.construction,
+            "by_request": self.by_request or None,
             **self.found.summary(),
             "letter_factors": None if self.letter_factors is None else list(self.letter_factors),
             "layer_factors": None if self.layer_factors is None else list(self.layer_factors),
@@ -145,29 +160,58 @@ def plan(
     request: Request | None = None,
     limits: Limits | None = None,
     *,
+    exactness: Exactness | str = "any",
+    theorem: str | None = None,
+    max_layers: int | None = None,
+    max_householders: int | None = None,
+    max_dim: int | None = None,
+    coordinates: CoordinateKind | str = "few",
+    objective: str | None = None,
+    max_degree: int = MAX_DEGREE,
+    max_group: int = 5_000,
+    max_image_sets: int = MAX_IMAGE_SETS,
+    max_set_moves: int = MAX_SET_MOVES,
+    max_level_letters: int = MAX_LEVEL_LETTERS,
     budget: float | None = BUDGET,
 ) -> Plan:
-    """List all known realisations of an automaton that meet a request, the cheapest first.
+    """List all known realisations of an automaton that meet the conditions, the cheapest first.
 
-    The order is by layers, then factors, then integer numbers before others, then dimension. Unless the request names a `theorem`,
-    realisations whose norm exceeds 1 are listed too, at the end. For group automata the cascade and own.LMI are left out, since
+    The order is by layers, then factors, then integer numbers before others, then dimension. Realisations whose norm exceeds 1 are at the
+    end. Those that `construct` builds only where `theorem` names them say why (`Offer.by_request`). For group automata the cascade and own.LMI are left out, since
     they are then one layer of permutations of the states.
 
     Args:
         automaton: an automaton in any form that `as_automaton` accepts.
-        request: the conditions on the construction (`Request`); None for no condition.
-        limits: the limits of the search (`Limits`); None for the default limits.
+        request: the conditions as one record (`Request`), in place of the arguments from `exactness` to `objective`.
+        limits: the limits of the search as one record (`Limits`), in place of the arguments from `max_degree` on.
+        exactness: `any`, or `integer` for integer constructions only, which are bit-exact.
+        theorem: use only the constructions of this theorem, such as `G.T4`; None for all.
+        max_layers: the largest number of layers, 1 or more; None for no bound.
+        max_householders: the largest number of GH factors of a letter in one head, 0 or more; None for no bound.
+        max_dim: largest key dimension of a head, 1 or more; None for no bound.
+        coordinates: coordinates of the components of a cascade, `few` or `one_hot`.
+        objective: what is to be as small as possible, one of `layers`, `factors`, `dim`, `work` and `size`; None for the order above.
+        max_degree: the largest degree of a number field.
+        max_group: the largest order of a group whose elements are listed.
+        max_image_sets: the largest number of image sets of a cascade.
+        max_set_moves: the largest number of entries in the table of their images (image sets times letters).
+        max_level_letters: the largest number of letters on one level of a cascade.
         budget: the seconds that each realisation may take, above 0; None for no limit. In a thread other than the main one, and on systems
             without timers, nothing is interrupted.
 
     Raises:
         NotRealisableError: no known realisation meets the request.
         LimitError: none was found, and one was stopped by a limit.
-        InputError: an argument is of the wrong form.
+        InputError: an argument is of the wrong form, or conditions or limits are given twice.
+
+    Examples:
+        >>> [offer.found.depth for offer in plan("mod:3", max_layers=2, max_householders=1).offers]
+        [2]
     """
-    request = Request() if request is None else require_instance("request", request, Request, "a Request")
-    if limits is not None:
-        require_instance("limits", limits, Limits, "a Limits")
+    asked = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates, objective)
+    within = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
+    request = _one_of_two("request", request, Request, asked, Request())
+    limits = _one_of_two("limits", limits, Limits, within, Limits())
     if budget is not None:
         require_number("budget", budget, "a number of seconds, 0.001 or more", least=0.001)
     automaton = as_automaton(automaton)
@@ -195,6 +239,18 @@ def plan(
     return Plan(automaton, offers, lower, tuple(dict.fromkeys(left_out)), tuple(tried.not_built), notes)
 
 
+def _one_of_two(
+    name: str, record: Record | None, kind: type[Record], said: Record, default: Record
+) -> Record:
+    """The record that is given, or what the arguments say; `InputError` where both say something."""
+    if record is None:
+        return said
+    require_instance(name, record, kind, f"a {kind.__name__}")
+    if said != default:
+        raise InputError(f"plan: `{name}` is given, and so are arguments that it holds: give one of the two")
+    return record
+
+
 def choose_or_refuse(automaton: Automaton, request: Request, limits: Limits | None = None) -> Realisation:
     """`choose`; where nothing is within the request and a theorem forbids it, the error says which."""
     return choose_by_rule_or_refuse(automaton, request, limits).found
@@ -205,10 +261,13 @@ def choose_by_rule_or_refuse(automaton: Automaton, request: Request, limits: Lim
     try:
         return choose_by_rule(automaton, request, limits)
     except (NotRealisableError, LimitError):
-        reason = find_forbidding_error(automaton, request, bounds(trim_automaton(automaton)))
-        if reason is not None:
-            raise reason from None
-        raise
+        trimmed = trim_automaton(automaton)
+        reason = find_forbidding_error(automaton, request, bounds(trimmed))
+        if reason is None:
+            raise
+        # what is built by request alone need not meet the hypotheses of the bound
+        by_request = name_by_request(trimmed, request, limits)
+        raise NotRealisableError(f"{reason}; {by_request}" if by_request else str(reason)) from None
 
 
 def find_forbidding_error(
@@ -254,6 +313,7 @@ def report(choice: Choice, certificate: str | None = None) -> dict[str, Any]:
         "chosen_for": choice.rule,
         "hypotheses": list(found.figures.hypotheses),
         "lower_bounds": [b.to_json() for b in reached_bounds(found)],
+        "notes": list(found.notes),
         "certificate": certificate,
     }
 
@@ -305,11 +365,18 @@ def _offer(found: Realisation, pareto: bool, lower: Iterable[Bound]) -> Offer:
         found.parameters,
         horizons,
         reached_bounds(found, lower),
+        by_request=_reason_by_request(found),
     )
 
 
+def _reason_by_request(found: Realisation) -> str:
+    """Why the construction of a realisation is built only where its theorem is named; empty for others, and for several together."""
+    construction = all_constructions().get(found.theorem)
+    return "" if construction is None else construction.by_request
+
+
 def print_plan(made: Plan, wording: Callable[[str], str] = str) -> None:
-    """Prints the plan; `*` marks what no other realisation beats.
+    """Prints the plan; `*` marks what no other realisation beats, and `†` what `construct` builds only where its theorem is named.
 
     Args:
         made: the plan.
@@ -321,7 +388,7 @@ def print_plan(made: Plan, wording: Callable[[str], str] = str) -> None:
     shown = console()
     automaton = made.automaton
     shown.print(
-        f"{automaton.name}: {len(automaton.states):,} states, {count_noun(len(automaton.letters), 'letter')}",
+        f"{automaton.name}: {count_noun(len(automaton.states), 'state')}, {count_noun(len(automaton.letters), 'letter')}",
         style="bold",
     )
     table = Table(box=box.SIMPLE, pad_edge=False)
@@ -329,7 +396,7 @@ def print_plan(made: Plan, wording: Callable[[str], str] = str) -> None:
         table.add_column(column, justify="right" if column else "left", no_wrap=True)
     table.add_column("exact", overflow="fold")
     for number, offer in enumerate(made.offers, start=1):
-        table.add_row("*" if offer.pareto else "", str(number), *_cells(offer))
+        table.add_row("*" * offer.pareto + "†" * bool(offer.by_request), str(number), *_cells(offer))
     shown.print(table)
     for number, offer in enumerate(made.offers, start=1):
         optimal = [f"{b.figure} ({b.reason})" for b in offer.bounds if b.optimal and b.figure != "beta"]
@@ -338,6 +405,8 @@ def print_plan(made: Plan, wording: Callable[[str], str] = str) -> None:
     shown.print(
         "* no other is at least as good in layers, factors, dimension, work, size of the certificate, exactness and norm, and better in one"
     )
+    if any(offer.by_request for offer in made.offers):
+        shown.print(wording(f"† built only where `theorem` names it: {_list_by_request(made.offers)}"))
     for note in dict.fromkeys(note for offer in made.offers for note in offer.found.notes):
         shown.print(f"note: {note}")
     for text in made.not_built:
@@ -355,6 +424,15 @@ def print_plan(made: Plan, wording: Callable[[str], str] = str) -> None:
         shown.print(text)
     if not made.bounds:
         shown.print("lower bound: none is known")
+
+
+def _list_by_request(offers: Iterable[Offer]) -> str:
+    """The theorems that must be named, each reason once behind those that have it."""
+    sources: dict[str, list[str]] = {}
+    for offer in offers:
+        if offer.by_request and offer.found.theorem not in sources.setdefault(offer.by_request, []):
+            sources[offer.by_request].append(offer.found.theorem)
+    return "; ".join(f"{', '.join(named)} ({reason})" for reason, named in sources.items())
 
 
 def _following(bound: ReachedBound) -> str:

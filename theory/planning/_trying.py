@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ...constructions._construct import Candidate, Request, candidates, constructions_for, require_outputs
 from ...constructions._like_letters import merge_like_letters
-from ...constructions._realisation import Realisation
+from ...constructions._realisation import Realisation, cost
 from ...constructions.automata._automaton import Automaton
 from ...constructions.theorems._construction import Construction, Limits
 from ...constructions.theorems._registry import construction_of
@@ -139,7 +139,8 @@ class _Trial:
                 return
             found.__dict__["certificate_bytes"] = None
             self._stopped(f"{found.theorem}: the size of its certificate is not known: it was not written")
-        self.tried.found.append(found)
+        if all(_figures(found) != _figures(other) for other in self.tried.found):
+            self.tried.found.append(found)
 
     def _with_all_letters(self, candidate: Candidate, found: Realisation) -> Realisation | None:
         if self.kinds is None:
@@ -154,3 +155,8 @@ class _Trial:
 
     def _stopped(self, what: str) -> None:
         self.tried.left_out.append(f"{what} within {self.budget:g} s: raise `budget`, or take what is listed")
+
+
+def _figures(found: Realisation) -> tuple[object, ...]:
+    """What two realisations have alike that are one: several constructions fall back on the same one for one state."""
+    return found.theorem, found.construction, found.exactness, found.certificate_bytes, *cost(found)

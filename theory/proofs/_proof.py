@@ -20,7 +20,7 @@ from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._labels import label_text, output_texts
 from ...foundation._errors import InputError, MirrormataError
-from ...foundation._text import html_table, one_line
+from ...foundation._text import count_noun, html_table, one_line
 from .._kinds import kind_of
 from ._answers import Answers
 from ._npz_model import NpzModel
@@ -144,7 +144,7 @@ class Proof:
         if facts["word"] is not None:
             shown = facts["word"] if len(facts["word"]) <= 40 else [*facts["word"][:40], "..."]
             rows += [
-                ("shortest word", f"{len(facts['word'])} letters: " + " ".join(shown)),
+                ("shortest word", f"{count_noun(len(facts['word']), 'letter')}: " + " ".join(shown)),
                 ("the model says", facts["answered"] or "no output"),
                 ("the automaton says", facts["right"] or ""),
             ]
@@ -154,10 +154,10 @@ class Proof:
         return rows
 
     def __repr__(self) -> str:
-        word = "" if self.word is None else f", a word of {len(self.word):,} letters"
+        word = "" if self.word is None else f", a word of {count_noun(len(self.word), 'letter')}"
         return one_line(
             self,
-            f"{self.verdict} in {self.arithmetic}{word}, {self.states_explored:,} states explored, {self.automaton.name}",
+            f"{self.verdict} in {self.arithmetic}{word}, {count_noun(self.states_explored, 'state')} explored, {self.automaton.name}",
         )
 
     def _repr_html_(self) -> str:

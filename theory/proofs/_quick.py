@@ -14,6 +14,7 @@ from ...constructions._realisation import Realisation
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._labels import label_text, output_texts
 from ...foundation._errors import MirrormataError
+from ...foundation._text import count_noun
 from .._check import accept_certificate, check
 from .._horizon import full_certificate
 from .._kinds import kind_of
@@ -110,7 +111,12 @@ def _by_codes(
     if outcome.verdict != "equivalent":
         return None  # the search of the states finds the word
     place = outcome.place
-    reason = f"{BIT_FOR_BIT}; all {place.count:,} joint codes reached are right"
+    reached = (
+        "the one joint code reached is"
+        if place.count == 1
+        else f"all {place.count:,} joint codes reached are"
+    )
+    reason = f"{BIT_FOR_BIT}; {reached} right"
     return Proof(
         "equivalent", automaton, "", "codes", place.count, place.steps, answers.kind, reason, certify=certify,
         derive_again=again,
@@ -159,7 +165,7 @@ def _by_regions(model: LRNN | NpzModel, answers: Answers, arithmetic: Any) -> Pr
     radius = found["radius"] / 2**64
     return Proof(
         "equivalent", answers.automaton, "", "regions", found["regions"], 0, answers.kind,
-        f"{found['regions']:,} balls about codes, of radius {radius:.3g} or less, that the letters keep",
+        f"{count_noun(found['regions'], 'ball')} about codes, of radius {radius:.3g} or less, that the letters keep",
         certify=lambda: document,
     )  # fmt: skip
 
@@ -187,7 +193,7 @@ def rule_proof(form: Realisation, automaton: Automaton, arithmetic: Any) -> Proo
     why = f"the rule of the {kind}" if exact else "every layer keeps its integers exactly in this arithmetic"
     return Proof(
         "equivalent", automaton, "", kind, 0, 0, "states", f"{why}; {found.reason}; its certificate is of kind {kind}",
-        certify=lambda: document if exact else f"the model's own, of kind {kind}, is about exact numbers",
+        certify=lambda: document,  # its summary names the formats, which the checker has computed
         checked="certificate",
     )  # fmt: skip
 
