@@ -7,8 +7,8 @@ from mirrormata.theory import refute_printed
 
 # no 000 anywhere: aperiodic, but its letters merge states, so no group and no single layer here
 automaton = automaton_from_spec("tomita:4")
-lrnn = construct(automaton)
-print(f"{automaton.name}: {len(lrnn.layers)} layers, {lrnn.householders} factors, dimension {lrnn.dim}")
+lrnn = construct(automaton, theorem="G.T4")
+print(f"{automaton.name}: {lrnn.depth} layers, {lrnn.householders} factors, dimension {lrnn.dim}")
 print(f"  {check(lrnn).reason}")
 print(
     f"  bf16, 160,000 tokens: {run(lrnn, random_words(lrnn, 16, 10_000, seed=0), dtype='bf16').errors} errors"

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..constructions._head import Head, bound_head
-from ..constructions._lrnn import LRNN
-from ..constructions._realisation import INTEGER_RANGES
+from ..constructions._lrnn import LRNN, table_of
+from ..constructions._realisation import INTEGER_RANGES, Realisation
 from ..constructions.algebra._cyclotomic import is_integer
 from ..foundation._errors import InputError
 from ..foundation._text import html_table, one_line
@@ -84,7 +84,7 @@ class ExactnessReport:
 
 
 def exactness_report(
-    lrnn: LRNN, mode: str = "chunk", dtype: str = "bf16", *, chunk: int = CHUNK
+    lrnn: Realisation, mode: str = "chunk", dtype: str = "bf16", *, chunk: int = CHUNK
 ) -> ExactnessReport:
     """Check the conditions of the exactness theorem for an LRNN, a kernel mode and a dtype.
 
@@ -93,7 +93,11 @@ def exactness_report(
         mode: `recurrent` or `chunk`.
         dtype: the dtype of states and weights.
         chunk: the number C of factors in a chunk, that is, tokens of a chunk × factors per token.
+
+    Raises:
+        InputError: the realisation is a rule, or the mode, the dtype or the chunk is none.
     """
+    lrnn = table_of(lrnn, "the conditions are of the numbers in one; the figures name the formats of a rule")
     if mode not in KERNEL_MODES:
         raise InputError(f"mode {mode!r}: it is one of {', '.join(KERNEL_MODES)}")
     if chunk < 1:

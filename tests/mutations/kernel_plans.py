@@ -46,14 +46,14 @@ MUTATIONS = [
     ),
     Mutation(
         PLAN + "chunk_plan",
-        "summary = narrow_tile(forward, V + K)",
-        "summary = forward",
+        "summary = narrow_tile(forward, V + K)\n    return",
+        "summary = forward\n    return",
         "the last columns of a segment's map are never computed",
     ),
     Mutation(
         PLAN + "chunk_plan",
-        "summary = narrow_tile(tile, V + K)",
-        "summary = replace(tile, width=min(64, V + K))",
+        "summary = narrow_tile(forward, V + K)\n        tiles",
+        "summary = replace(forward, width=min(64, V + K))\n        tiles",
         "the last columns of a wide segment's map are never computed",
     ),
     Mutation(

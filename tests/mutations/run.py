@@ -227,6 +227,7 @@ def main() -> int:
     )
     parser.add_argument("--area", choices=list(AREAS), action="append", help="these areas alone")
     parser.add_argument("--only", metavar="TEXT", help="the mutations whose names contain it")
+    parser.add_argument("--missing", action="store_true", help="only those that have no result yet")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
     arguments = parser.parse_args()
     chosen = [
@@ -235,16 +236,20 @@ def main() -> int:
         for mutation in mutations
         if area in (arguments.area or AREAS) and (arguments.only or "") in mutation.name
     ]
-    results = []
+    before = read_results() if RESULT.exists() else []
+    if arguments.missing:
+        known = {(r.area, r.target, r.old, r.new) for r in before}
+        chosen = [(a, m) for a, m in chosen if (a, m.target, m.old, m.new) not in known]
+    results: list[Result] = []
     for result in run_all(chosen, arguments.jobs):
         results.append(result)
+        write_results(_merge(results, before))  # so that an interrupted run loses nothing
         mark = "survived" if result.survived else result.noticed_by
         print(
             f"{len(results)}/{len(chosen)} {mark}: {result.target}: {result.old} -> {result.new}", flush=True
         )
         print(f"    {result.seconds:.0f} s; {result.how or result.equivalent_because}", flush=True)
     print(table(results))
-    write_results(_merge(results, read_results() if RESULT.exists() else []))
     return int(any(result.survived for result in results))
 
 

@@ -350,7 +350,7 @@ def test_another_bound_is_refused(spec: str) -> None:
 
 
 def test_alone(tmp_path: Path) -> None:
-    files = ("_exact.py", "_labels.py", "_one_vector.py", "_program.py", "bound.py")
+    files = ("_cyclotomic.py", "_exact.py", "_labels.py", "_one_vector.py", "_program.py", "bound.py")
     for name in files:
         shutil.copy(FOLDER / name, tmp_path)
     (tmp_path / "good.json").write_text(json.dumps(bound_certificate(found("S5"))))

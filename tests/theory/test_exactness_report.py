@@ -18,9 +18,14 @@ def names(spec: str, mode: str, dtype: str, chunk: int = 64) -> list[str]:
 
 @pytest.mark.parametrize("spec", ["S5", "S4", "T3", "tomita:4", "flipflop", "mod_arith:5"])
 def test_integer_constructions_hold_in_their_formats(spec: str) -> None:
-    lrnn = construct(spec)
+    lrnn = construct(spec, theorem="G.T4" if spec == "tomita:4" else None)
     for dtype in ("fp64", "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2"):
         assert exactness_report(lrnn, "recurrent", dtype).holds == (dtype in lrnn.formats)
+
+
+def test_rules_have_no_table_of_numbers() -> None:
+    with pytest.raises(InputError, match="a chain of sets is a rule, not a table"):
+        exactness_report(construct("tomita:4", theorem="own.window"), "recurrent", "bf16")
 
 
 def test_what_fails_is_named() -> None:

@@ -62,7 +62,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
             Case(k, m, dtype)
             for k, most, dtype in formats
             # fp32 has many numbers: a quick run takes its greatest length alone
-            for m in range(most if dtype == "fp32" and effort is QUICK else 1, most + 1)
+            for m in range(effort.pick(most, 1) if dtype == "fp32" else 1, most + 1)
         ],
         check=find_defect,
         of="the last letters of alphabets of 2 to 4 letters, in formats of up to 24 bits",

@@ -38,7 +38,7 @@ from mirrormata.theory._horizon import full_certificate, horizons
 
 @pytest.mark.parametrize(
     ("spec", "theorem"),
-    [("parity", None), ("S3", None), ("S5", None), ("mod:60", None), ("tomita:4", None), ("S3", "DP.T1"),
+    [("parity", None), ("S3", None), ("S5", None), ("mod:60", None), ("tomita:4", "G.T4"), ("S3", "DP.T1"),
      ("tomita:4", "G.A3"), ("tomita:4", "DP.T6"), ("mod:12", "G.T6")],
 )  # fmt: skip
 def test_sections_of_many_kinds(spec: str, theorem: str | None) -> None:
@@ -231,7 +231,7 @@ def test_claims_name_the_theorem_and_the_reasons() -> None:
     assert asked["G.P1.1"]["of this construction"] == "true of it"
     assert asked["G.P1.1"]["statement"].startswith("Let N be a product")
     assert "own.LMI was not asked" in section.text
-    cascade = show_claims(lrnn_of("tomita:4"), LIMITS)
+    cascade = show_claims(lrnn_of("tomita:4", "G.T4"), LIMITS)
     assert "no such layer" in {r["claim"]: r for r in rows_of(item(cascade, "claims-asked"))}["own.LMI"][
         "what was found"
     ]  # fmt: skip

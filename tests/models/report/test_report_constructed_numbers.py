@@ -66,7 +66,7 @@ def test_exact_dtypes_have_the_norm_and_margin_of_the_codes(spec: str) -> None:
     assert "5 dtypes" in item(section, "margin").description
 
 
-@pytest.mark.parametrize(("spec", "theorem"), [("tomita:4", None), ("mod:12", "G.T6")])
+@pytest.mark.parametrize(("spec", "theorem"), [("tomita:4", "G.T4"), ("mod:12", "G.T6")])
 def test_right_codes_of_several_layers_are_the_exact_states(spec: str, theorem: str | None) -> None:
     lrnn = lrnn_of(spec, theorem)
     words = random_words(lrnn, 4, 50, 2)
@@ -135,9 +135,11 @@ def test_stretches_cover_every_position_once(length: int, points: int) -> None:
     assert len(parts) <= points
 
 
-@pytest.mark.parametrize("spec", ["S3", "mod:60", "A4_x_Z5", "tomita:4"])
-def test_points_on_the_disc_are_eigenvalues_of_the_named_letter(spec: str) -> None:
-    lrnn = lrnn_of(spec)
+@pytest.mark.parametrize(
+    ("spec", "theorem"), [("S3", None), ("mod:60", None), ("A4_x_Z5", None), ("tomita:4", "G.T4")]
+)
+def test_points_on_the_disc_are_eigenvalues_of_the_named_letter(spec: str, theorem: str | None) -> None:
+    lrnn = lrnn_of(spec, theorem)
     section = show_spectra(lrnn, ShownLimits(letters=20))
     series = item(section, "spectra-disc").series
     several = len(lrnn.layers) > 1
