@@ -10,6 +10,7 @@ from mirrormata import automaton_from_spec, construct, random_words, run
 from mirrormata.benchmarks.cascade_levels_picture import draw_cascade_levels
 from mirrormata.benchmarks.kernel_roofline import draw_roofline
 from mirrormata.benchmarks.kernel_tables import results
+from mirrormata.benchmarks.random_automata import draw_picture as draw_random_automata
 from mirrormata.models.report._paper import draw_chart
 from mirrormata.models.sweeps._table import WIDTH, curves_chart
 from mirrormata.theory._horizon import horizons
@@ -63,6 +64,12 @@ def modular_arithmetic(path: Path) -> None:
     path.write_bytes(draw_chart(chart, "svg", WIDTH))
 
 
+def random_automata(path: Path) -> None:
+    """Layers and work of random automata by the number of states, as measured."""
+    found = ROOT / "benchmarks/results/random_automata.json"
+    draw_random_automata(json.loads(found.read_text(encoding="utf-8")), path)
+
+
 PICTURES: dict[str, Callable[[Path], None]] = {
     "s3.svg": lambda path: draw_mirrors(construct("S3"), path),
     "s5-generators.svg": lambda path: draw_mirrors(construct("S5[generators]"), path),
@@ -74,6 +81,7 @@ PICTURES: dict[str, Callable[[Path], None]] = {
     "claims.svg": claims,
     "modular-arithmetic.svg": modular_arithmetic,
     "t4-chain.svg": lambda path: draw_construction(construct("T4", theorem="own.chain"), path),
+    "random-automata.svg": random_automata,
     "tomita4-window.svg": lambda path: draw_construction(construct("tomita:4", theorem="own.window"), path),
     "mod_arith5.svg": lambda path: draw_cascade(construct("mod_arith:5"), path),
 }

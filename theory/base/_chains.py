@@ -90,6 +90,13 @@ def chain(
     }  # fmt: skip
 
 
+def mealy_window(extras: str, rows: int) -> Document:
+    """A count to three whose outputs belong to the state before the token, behind a window that tells the state, with so many rows."""
+    found = chain(COUNT, [1], 3, extras, layers=1, dim=rows, householders=rows)
+    outputs = [[(q + 2 * x) % 4 for q in range(4)] for x in range(2)]
+    return {**found, "automaton": {**found["automaton"], "outputs": outputs}}
+
+
 def true_chains() -> Iterator[tuple[str, Document]]:
     """Each automaton with its sizes and its windows."""
     for size, length in ((1, 3), (2, 2), (3, 1)):
@@ -127,6 +134,8 @@ def true_chains() -> Iterator[tuple[str, Document]]:
             f"gates: {n} states",
             chain(letters, list(range(n, 0, -1)), None, "gates", formats=FORMATS[:count]),
         )
+    yield "a window that tells the state, of a Mealy machine", mealy_window("", 4)
+    yield "the same with look-back", mealy_window("look_back", 3)
     yield "no state of two is merged", chain(COLLAPSE, [4, 2, 1])
     yield "a permutation group", chain([[1, 2, 3, 0], [1, 0, 2, 3]], [4, 1])
 
@@ -160,6 +169,14 @@ def false_chains() -> Iterator[tuple[str, Document]]:
         yield f"{extras}: one level, which nobody reads", chain(RESET, [3, 1], None, extras)
         yield f"{extras}: permutations alone", chain([[1, 2, 0]], [3, 1], None, extras)
         yield f"{extras}: a window that tells the state", chain(COUNT, [1], 3, extras)
+    for extras, rows in (("", 4), ("look_back", 3)):
+        yield (
+            f"a window that tells the state, of a Mealy machine: {rows} rows {extras}".strip(),
+            mealy_window(extras, 7 - rows),
+        )
+    gated = chain(COUNT, [4, 3, 2, 1], None, integer_bound=4)
+    figures = {**gated["summary"], "householders": 7}
+    yield "a gate of 0 with a second half, whose figures fit", {**gated, "gates": True, "summary": figures}
     yield "a gate of 0 with a second half", {**chain(COUNT, [4, 3, 2, 1]), "gates": True}
     yield "look-back that is no boolean", {**chain(COUNT, [4, 3, 2, 1], None, "look_back"), "look_back": 1}
     yield "gates that are no boolean", {**chain(COUNT, [4, 3, 2, 1], None, "look_back"), "gates": 0}

@@ -206,7 +206,7 @@ def plan(
 
     Examples:
         >>> [offer.found.depth for offer in plan("mod:3", max_layers=2, max_householders=1).offers]
-        [2]
+        [2, 2]
     """
     asked = Request(exactness, theorem, max_layers, max_householders, max_dim, coordinates, objective)
     within = Limits(max_degree, max_group, max_image_sets, max_set_moves, max_level_letters)
