@@ -37,6 +37,7 @@ PARTS = {
     "bounds": "bounds",
     "kernel plans": "kernel_plans",
     "chains": "certificates",
+    "blocks": "certificates",
     "decays": "certificates",
 }
 """The part of the base that is about an area."""

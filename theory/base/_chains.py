@@ -175,7 +175,7 @@ def false_chains() -> Iterator[tuple[str, Document]]:
             mealy_window(extras, 7 - rows),
         )
     gated = chain(COUNT, [4, 3, 2, 1], None, integer_bound=4)
-    figures = {**gated["summary"], "householders": 7}
+    figures = {**gated["summary"], "householders": 3}
     yield "a gate of 0 with a second half, whose figures fit", {**gated, "gates": True, "summary": figures}
     yield "a gate of 0 with a second half", {**chain(COUNT, [4, 3, 2, 1]), "gates": True}
     yield "look-back that is no boolean", {**chain(COUNT, [4, 3, 2, 1], None, "look_back"), "look_back": 1}
