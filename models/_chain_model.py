@@ -125,12 +125,8 @@ class ChainModel(nn.Module):
             first = next(layers)
             rows, last = self._run_layer(first, *self._register_factors(letters))
             after.append(last)
-            place = torch.arange(self.bits.shape[1], device=x.device)
-            codes = [
-                (held_rows.reshape(len(x), form.rows, -1) << place).sum(-1)
-                for held_rows in (_shift_tokens(first, rows), rows)
-            ]
-            old, new, wrong = self._top_sets(codes[1], x, codes[0])
+            earlier = self._read_codes(_shift_tokens(first, rows)) if form.look_back else None
+            old, new, wrong = self._top_sets(self._read_codes(rows), x, earlier)
             if form.levels == 0:
                 return torch.where(wrong, -1, new[:, 0]).view_as(letters), after
         for i, size in enumerate(form.sizes[1:]):
@@ -139,10 +135,15 @@ class ChainModel(nn.Module):
             first = next(layers)
             entries, last = self._run_layer(first, *self._level_factors(acts, both, letters.shape))
             after.append(last)
-            before = _shift_tokens(first, entries).reshape(len(x), -1)
+            before = _shift_tokens(first, entries).reshape(len(x), -1) if form.look_back else None
             old, new, broken = self._read_level(i, entries.reshape(len(x), -1), acts, old, new, before)
             wrong = wrong | broken
         return torch.where(wrong, -1, new[:, 0]).view_as(letters), after
+
+    def _read_codes(self, rows: Tensor) -> Tensor:
+        """The number that each row of the register writes in binary, `[tokens, rows]`."""
+        place = torch.arange(self.bits.shape[1], device=rows.device)
+        return (rows.reshape(-1, self.form.rows, len(place)) << place).sum(-1)
 
     def _run_layer(
         self, held: Tensor, keys: Tensor, values: Tensor, beta: Tensor, gates: Tensor | None = None
@@ -225,10 +226,10 @@ class ChainModel(nn.Module):
         factors = keys.view(*shape, slots, dim), values.view(*shape, slots, 1), beta.view(*shape, slots)
         return (*factors, acts.permutes.float().view(shape)) if self.form.gated else factors
 
-    def _top_sets(self, code: Tensor, x: Tensor, earlier: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _top_sets(self, code: Tensor, x: Tensor, earlier: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
         """The first level's sets before and after each token, and where the register holds no letters.
 
-        `code` is the register after each token, `earlier` that before it, which is read with look-back alone.
+        `code` is the register after each token, `earlier` that before it, given with look-back alone.
         """
         form = self.form
         own = (self.bits << torch.arange(self.bits.shape[1], device=x.device)).sum(1)
@@ -246,7 +247,7 @@ class ChainModel(nn.Module):
         if form.levels == 0:
             state = new.int().argmax(1, keepdim=True)
             return state, state, wrong
-        if form.look_back:
+        if earlier is not None:
             before = letter_of[earlier.clamp(0, len(letter_of) - 1)]
         else:
             before = torch.where(moves[:, None], letters[:, 1:], letters[:, :-1])
@@ -292,14 +293,14 @@ class ChainModel(nn.Module):
         return _Actions(permutes, torch.where(permutes[:, None], images, points), target)
 
     def _read_level(
-        self, level: int, entries: Tensor, acts: _Actions, old: Tensor, new: Tensor, before: Tensor
+        self, level: int, entries: Tensor, acts: _Actions, old: Tensor, new: Tensor, before: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor]:
         """The next level's sets before and after the token, from the layer's entries after it, and with look-back before it."""
         p, size = acts.images.shape[1], self.form.sizes[level + 1]
         wrong = (entries < 0).any(1)
         after = entries[:, :p] == 1
         back = after.gather(1, acts.images)
-        if self.form.look_back:
+        if before is not None:
             back = before == 1
         elif self.form.keeps_old(level):
             back = torch.where(acts.permutes[:, None], back, entries[:, p:] == 1)

@@ -16,6 +16,14 @@ from ..foundation._errors import InputError
 from ..foundation._registry import find_records
 
 
+def _keep_document(found: Realisation, document: dict[str, Any]) -> dict[str, Any]:
+    return document
+
+
+def _no_horizons(found: Realisation, max_codes: int) -> None:
+    return
+
+
 @dataclass(frozen=True)
 class TheoryKind:
     """How realisations of a kind are stepped, run, certified in floats, drawn and proved.
@@ -25,9 +33,10 @@ class TheoryKind:
         stepper: `(found, dtype, start)`: a `Stepper` in a float format or `exact`, from a state's index (None: the
             start).
         run: `(found, words, **options)`: the report of `run`, which has the same options.
-        complete: `(found, document)`: the certificate with what holds in rounded arithmetic beside it.
+        complete: `(found, document)`: the certificate with what holds in rounded arithmetic beside it; by default nothing
+            is added.
         horizons: `(found, max_codes)`: certified lengths by dtype, accepted by the checker, of what is not integer;
-            None where there are none, or where a head has more codes.
+            None where there are none, as by default, or where a head has more codes.
         margins: `(found, words, dtype, start)`: positions and the least read-out margin after each token; None where
             no margin is followed.
         draw: `(found, path, max_letters, max_dim, options)`: writes the picture; None where there is none. `options`: what
@@ -42,11 +51,11 @@ class TheoryKind:
     kind: str
     stepper: Callable[[Any, str, int | None], Any]
     run: Callable[..., Any]
-    complete: Callable[[Any, dict[str, Any]], dict[str, Any]]
-    horizons: Callable[[Any, int], dict[str, int | None] | None]
     machine: Callable[[Any, Any, Any], Any]
     proof: Callable[[Any, Any, Any, int, float | None], Any]
     digest: str
+    complete: Callable[[Any, dict[str, Any]], dict[str, Any]] = _keep_document
+    horizons: Callable[[Any, int], dict[str, int | None] | None] = _no_horizons
     margins: Callable[[Any, Any, str, int | None], Any] | None = None
     draw: Callable[[Any, Any, int, int, tuple[str, str]], None] | None = None
     runs_exact: bool = True

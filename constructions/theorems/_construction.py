@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import TypeAlias
 
 from ...foundation._arguments import require_count
@@ -131,6 +132,29 @@ class Problem:
 
 
 Build: TypeAlias = Callable[[Problem], Realisation]
+
+
+def in_any_numbers_and_integers(
+    of: Callable[[str], Callable[[Problem], LRNN]],
+) -> Callable[[Problem, str], Sequence[Build]]:
+    """The `forms` of a construction that has one realisation in any numbers and one in integers, which may be the same.
+
+    Args:
+        of: for `any` or `integer` the function that builds it.
+    """
+
+    def forms(problem: Problem, exactness: str) -> Sequence[Build]:
+        if exactness == "integer":
+            return (of("integer"),)
+        any_numbers = cache(of("any"))
+
+        def in_integers(problem: Problem) -> LRNN:
+            found = any_numbers(problem)
+            return found if found.exactness == "integer" else of("integer")(problem)
+
+        return (any_numbers, in_integers)
+
+    return forms
 
 
 @dataclass(frozen=True, eq=False)

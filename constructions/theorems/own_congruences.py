@@ -12,7 +12,7 @@ have the trivial meet if each minimal congruence is avoided by one of them: a se
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, reduce
+from functools import reduce
 from itertools import combinations, islice
 
 import numpy as np
@@ -34,7 +34,7 @@ from ..algebra._congruences import (
 )
 from ..automata._automaton import Indices
 from ..heads._assembly import lay_side_by_side
-from ._construction import Build, Construction, Problem
+from ._construction import Construction, Problem, in_any_numbers_and_integers
 from ._single_layer import single_layer
 
 MAX_MINIMAL = 2_000
@@ -267,24 +267,12 @@ def follow_congruences(search: CongruenceSearch, chosen: Sequence[Indices]) -> L
     return made
 
 
-def _forms(problem: Problem, exactness: str) -> Sequence[Build]:
-    if exactness == "integer":
-        return (_of("integer"),)
-    any_numbers = cache(_of("any"))
-
-    def in_integers(problem: Problem) -> LRNN:
-        found = any_numbers(problem)
-        return found if found.exactness == "integer" else _of("integer")(problem)
-
-    return (any_numbers, in_integers)
-
-
 CONSTRUCTION = Construction(
     source="own.congruences",
     title="one layer of the quotients by congruences of trivial meet, side by side",
     order=45,
     examples=("boxes:3,2", "boxes:5,4", "mod:6"),
     refusals={"T3": "no two proper congruences", "even_pairs": "take one layer"},
-    forms=_forms,
+    forms=in_any_numbers_and_integers(_of),
     for_group_automata=False,  # whose block systems G.T3 and the others search
 )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import reduce
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from ..algebra._congruences import (
 )
 from ..algebra._separations import separations
 from ..automata._automaton import Indices
-from ._construction import Build, Construction, Problem
+from ._construction import Construction, Problem, in_any_numbers_and_integers
 from ._in_series import in_series
 from ._rest import Component, Components, sizes_by_layer
 
@@ -239,18 +239,6 @@ def follow_plan(problem: Problem, plan: Plan) -> LRNN:
     )
 
 
-def _forms(problem: Problem, exactness: str) -> Sequence[Build]:
-    if exactness == "integer":
-        return (_of("integer"),)
-    any_numbers = cache(_of("any"))
-
-    def in_integers(problem: Problem) -> LRNN:
-        found = any_numbers(problem)
-        return found if found.exactness == "integer" else _of("integer")(problem)
-
-    return (any_numbers, in_integers)
-
-
 CONSTRUCTION = Construction(
     source="own.serial",
     title="a quotient by a congruence first, then what is left of the automaton, in few layers",
@@ -261,6 +249,6 @@ CONSTRUCTION = Construction(
         "boxes:3,2": "side by side",
         "mod_arith:5": "no chain of congruences",
     },
-    forms=_forms,
+    forms=in_any_numbers_and_integers(_of),
     for_group_automata=False,  # one layer, which G.T3 has
 )

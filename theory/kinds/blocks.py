@@ -20,16 +20,6 @@ def _run(form: BlockRNN, words: Any, **options: Any) -> Any:
     return run_blocks(form, words, **options)
 
 
-def _complete(form: BlockRNN, document: dict[str, Any]) -> dict[str, Any]:
-    """Nothing is certified for a counter that is rounded."""
-    return document
-
-
-def _horizons(form: BlockRNN, max_codes: int) -> None:
-    """None is certified where the counter is rounded."""
-    return
-
-
 def _machine(form: BlockRNN, answers: Any, arithmetic: Any) -> Any:
     from ..proofs._machine import blocks_machine
 
@@ -48,8 +38,6 @@ KIND = TheoryKind(
     kind="blocks",
     stepper=_stepper,
     run=_run,
-    complete=_complete,
-    horizons=_horizons,
     machine=_machine,
     proof=_proof,
     digest="blocks",

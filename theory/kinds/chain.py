@@ -21,16 +21,6 @@ def _run(form: ChainRNN, words: Any, **options: Any) -> Any:
     return run_chain(form, words, **options)
 
 
-def _complete(form: ChainRNN, document: dict[str, Any]) -> dict[str, Any]:
-    """Nothing is rounded, so there is nothing to add."""
-    return document
-
-
-def _horizons(form: ChainRNN, max_codes: int) -> None:
-    """Nothing is rounded, so no length is certified."""
-    return
-
-
 def _draw(form: ChainRNN, path: str | Path, max_letters: int, max_dim: int, options: tuple[str, str]) -> None:
     from ..pictures._chain import draw_chain
 
@@ -55,8 +45,6 @@ KIND = TheoryKind(
     kind="chain",
     stepper=_stepper,
     run=_run,
-    complete=_complete,
-    horizons=_horizons,
     draw=_draw,
     machine=_machine,
     proof=_proof,

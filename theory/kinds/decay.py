@@ -20,16 +20,6 @@ def _run(form: DecayRNN, words: Any, **options: Any) -> Any:
     return run_decay(form, words, **options)
 
 
-def _complete(form: DecayRNN, document: dict[str, Any]) -> dict[str, Any]:
-    """The certificate is about rounded arithmetic already."""
-    return document
-
-
-def _horizons(form: DecayRNN, max_codes: int) -> None:
-    """It is right at any length in its formats, and not offered in others."""
-    return
-
-
 def _machine(form: DecayRNN, answers: Any, arithmetic: Any) -> Any:
     from ..proofs._machine import decay_machine
 
@@ -48,8 +38,6 @@ KIND = TheoryKind(
     kind="decay",
     stepper=_stepper,
     run=_run,
-    complete=_complete,
-    horizons=_horizons,
     machine=_machine,
     proof=_proof,
     digest="decay",

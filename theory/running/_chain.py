@@ -64,13 +64,14 @@ class Factors:
             no swap.
         beta: of the projections and swaps of a reset, 1 where the token resets and 0 where it does not, `[tokens, 1]`.
         written: the values that a reset adds, `[tokens, p]`.
-        gated: whether a reset is a gate of 1 - `beta` and one factor, whose key is `written`, and no projections.
+        power: with gates, where a reset is the gate 1 - `beta` and one factor with the key `written`, its value 2^e, `[tokens, 1]`;
+            None without.
     """
 
     swaps: tuple[Indices, Indices]
     beta: Floats
     written: Floats
-    gated: bool = False
+    power: Floats | None = None
 
     @classmethod
     def of(cls, acts: LevelLetters, number: np.dtype[Any], *, gated: bool = False) -> Factors:
@@ -82,17 +83,23 @@ class Factors:
             partners[moved] = found
         resets = ~acts.permutes[:, None]
         written = (acts.target & resets).astype(number)
-        return cls((swaps[0], swaps[1]), resets.astype(number), written, gated)
+        power = None
+        if gated:
+            sizes = range(written.shape[1] + 1)
+            powers = np.array([2 ** write_exponent(max(size, 1)) for size in sizes], dtype=number)
+            power = powers[(acts.target & resets).sum(axis=1, keepdims=True)]
+        return cls((swaps[0], swaps[1]), resets.astype(number), written, power)
 
     def of_tokens(self, tokens: slice) -> Factors:
         """Those of some of the tokens."""
         first, second = self.swaps
-        return Factors((first[tokens], second[tokens]), self.beta[tokens], self.written[tokens], self.gated)
+        power = None if self.power is None else self.power[tokens]
+        return Factors((first[tokens], second[tokens]), self.beta[tokens], self.written[tokens], power)
 
     def apply(self, H: Floats) -> Floats:
         """The states `[tokens, dim]` after one token each."""
         H = H.copy()
-        if self.gated:
+        if self.power is not None:
             # gate·H: 0 where the token resets
             H *= 1 - self.beta
         p = self.written.shape[1]
@@ -101,10 +108,8 @@ class Factors:
         u, v = H[:, :p], H[:, p:]
         for partner in self.swaps:  # s = H_i - H_j, and H_i ← H_i - s; for the partner j it is -s
             u -= u - H.reshape(-1)[rows + partner]
-        if self.gated:
+        if (power := self.power) is not None:
             # H - β z (zᵀH) + β 2^e z for the indicator z of the new set, with zᵀH = 0 behind a gate of 0
-            powers = np.array([2 ** write_exponent(max(count, 1)) for count in range(p + 1)], dtype=H.dtype)
-            power = powers[self.written.sum(axis=1, keepdims=True).astype(np.int64)]
             inner = (self.written * u).sum(axis=1, keepdims=True)
             # β (2^e - zᵀH) for each member: a quotient by a power of two, which is exact
             u += self.written * ((power - inner) // power if H.dtype.kind == "i" else (power - inner) / power)
@@ -334,7 +339,8 @@ def _run_part(
     told = earlier = np.zeros((len(x), 0, 1), dtype=stepper.number)
     if registers:
         told = np.concatenate(registers)
-        earlier = np.concatenate([states.register, *registers[:-1]])
+        if form.look_back:
+            earlier = np.concatenate([states.register, *registers[:-1]])
     old, new, wrong = stepper.top_sets(told, np.tile(states.start, length), x, earlier)
     clock.tell(done + length)
     levels = []
