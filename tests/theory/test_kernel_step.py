@@ -35,13 +35,15 @@ from mirrormata.theory.proofs._state_search import StateSearch
 from mirrormata.theory.running._stepper import FloatHead
 from mirrormata.theory.running._weights import dense_codes
 
+TABLES = {"tomita:4": "G.T4"}
+"""The theorem of those whose default is a rule."""
 INTEGER = ["S4", "flipflop", "gridworld:4", "tomita:4", "T3", "dyck1:3", "permreset:3"]
 
 
 @pytest.mark.parametrize("spec", INTEGER)
 @pytest.mark.parametrize("dtype", ["fp64", "fp32", "bf16", "fp16"])
 def test_integer_constructions_are_proved(spec: str, dtype: str) -> None:
-    lrnn = construct(spec, exactness="integer")
+    lrnn = construct(spec, exactness="integer", theorem=TABLES.get(spec))
     states = prove(lrnn, lrnn.automaton, f"kernel:recurrent:{dtype}", method="states")
     codes = prove(lrnn, lrnn.automaton, f"kernel:recurrent:{dtype}")
     steps = prove(lrnn, lrnn.automaton, f"per_step:{dtype}", method="states")
@@ -52,7 +54,7 @@ def test_integer_constructions_are_proved(spec: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("spec", INTEGER)
 def test_states_are_those_of_the_stepper(spec: str) -> None:
-    lrnn = construct(spec, exactness="integer")
+    lrnn = construct(spec, exactness="integer", theorem=TABLES.get(spec))
     words = np.random.default_rng(1).integers(0, len(lrnn.automaton.letters), (30, 5))
     for head, code in zip(lrnn.layers[0].heads, lrnn.decode[0, 1:].tolist(), strict=False):
         engine, plain = KernelHead(head, Kernel("recurrent", "bf16")), FloatHead(head, float_format("bf16"))
@@ -67,7 +69,7 @@ def test_the_interpreted_triton_kernel_proves_the_same(spec: str) -> None:
     pytest.importorskip("triton")
     from mirrormata.kernels import launch_counts, reset_launch_counts
 
-    lrnn = construct(spec, exactness="integer")
+    lrnn = construct(spec, exactness="integer", theorem=TABLES.get(spec))
     answers = answers_of(lrnn.automaton, lrnn.automaton)
     reset_launch_counts()
     machine = kernel_machine(lrnn, answers, Kernel("recurrent", "fp32"), "triton")
@@ -182,7 +184,7 @@ def test_what_the_kernel_cannot_do_is_refused() -> None:
 
 def test_npz_with_factors(tmp_path: Path) -> None:
     for spec in ("S3", "flipflop", "dyck1:3"):
-        lrnn = construct(spec, exactness="integer")
+        lrnn = construct(spec, exactness="integer", theorem=TABLES.get(spec))
         path = tmp_path / "model.npz"
         export_npz(lrnn, path)
         model = load_npz_model(path)

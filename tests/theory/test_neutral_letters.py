@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mirrormata.constructions._construct import construct
 from mirrormata.tests.constructions.tables import construct_table
 from mirrormata.theory.claims.e_neutral import Difference, affine_defect, defect, neutral_letters, span
 
@@ -15,7 +14,7 @@ from mirrormata.theory.claims.e_neutral import Difference, affine_defect, defect
     [("flipflop", 1), ("S4", 1), ("S5[transpositions]", 0), ("tomita:4", 2), ("even_pairs", 1)],
 )
 def test_neutral_letters_of_constructions(spec: str, neutral: int) -> None:
-    found = neutral_letters(construct(spec))
+    found = neutral_letters(construct_table(spec, "G.T4" if spec == "tomita:4" else None))
     assert len(found) == neutral
     assert not any(defect(x.matrix, d) for x in found for d in x.kept)
     assert all(x.fixed == x.codes and not x.others for x in found)
