@@ -15,6 +15,7 @@ import pytest
 
 from mirrormata.constructions._construct import construct
 from mirrormata.constructions._head import Head
+from mirrormata.constructions._lrnn import LRNN, table_of
 from mirrormata.constructions._realisation import Transition
 from mirrormata.constructions.algebra._householder import GHFactor
 from mirrormata.foundation._errors import InputError, NotRealisableError
@@ -40,10 +41,15 @@ TABLES = {"tomita:4": "G.T4"}
 INTEGER = ["S4", "flipflop", "gridworld:4", "tomita:4", "T3", "dyck1:3", "permreset:3"]
 
 
+def integers_of(spec: str) -> LRNN:
+    """The table in integers."""
+    return table_of(construct(spec, exactness="integer", theorem=TABLES.get(spec)), "the test is of a table")
+
+
 @pytest.mark.parametrize("spec", INTEGER)
 @pytest.mark.parametrize("dtype", ["fp64", "fp32", "bf16", "fp16"])
 def test_integer_constructions_are_proved(spec: str, dtype: str) -> None:
-    lrnn = construct(spec, exactness="integer", theorem=TABLES.get(spec))
+    lrnn = integers_of(spec)
     states = prove(lrnn, lrnn.automaton, f"kernel:recurrent:{dtype}", method="states")
     codes = prove(lrnn, lrnn.automaton, f"kernel:recurrent:{dtype}")
     steps = prove(lrnn, lrnn.automaton, f"per_step:{dtype}", method="states")
@@ -54,7 +60,7 @@ def test_integer_constructions_are_proved(spec: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("spec", INTEGER)
 def test_states_are_those_of_the_stepper(spec: str) -> None:
-    lrnn = construct(spec, exactness="integer", theorem=TABLES.get(spec))
+    lrnn = integers_of(spec)
     words = np.random.default_rng(1).integers(0, len(lrnn.automaton.letters), (30, 5))
     for head, code in zip(lrnn.layers[0].heads, lrnn.decode[0, 1:].tolist(), strict=False):
         engine, plain = KernelHead(head, Kernel("recurrent", "bf16")), FloatHead(head, float_format("bf16"))
@@ -69,7 +75,7 @@ def test_the_interpreted_triton_kernel_proves_the_same(spec: str) -> None:
     pytest.importorskip("triton")
     from mirrormata.kernels import launch_counts, reset_launch_counts
 
-    lrnn = construct(spec, exactness="integer", theorem=TABLES.get(spec))
+    lrnn = integers_of(spec)
     answers = answers_of(lrnn.automaton, lrnn.automaton)
     reset_launch_counts()
     machine = kernel_machine(lrnn, answers, Kernel("recurrent", "fp32"), "triton")
@@ -184,7 +190,7 @@ def test_what_the_kernel_cannot_do_is_refused() -> None:
 
 def test_npz_with_factors(tmp_path: Path) -> None:
     for spec in ("S3", "flipflop", "dyck1:3"):
-        lrnn = construct(spec, exactness="integer", theorem=TABLES.get(spec))
+        lrnn = integers_of(spec)
         path = tmp_path / "model.npz"
         export_npz(lrnn, path)
         model = load_npz_model(path)
