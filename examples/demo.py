@@ -28,7 +28,7 @@ def main(folder: str = "demo") -> None:
     )
     lrnn = construct(automaton)
     print(
-        f" 2  Linear RNN: {lrnn.construction}; {len(lrnn.layers)} layer, {lrnn.heads} head, dimension {lrnn.dim}."
+        f" 2  Linear RNN: {lrnn.construction}; {lrnn.depth} layer, {lrnn.heads} head, dimension {lrnn.dim}."
     )
     print(f" 3  Each letter is at most {lrnn.householders} reflections I - β v vᵀ with v = e_i - e_j, β = 1.")
     print(

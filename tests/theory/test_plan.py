@@ -87,11 +87,9 @@ def beats(a: dict[str, Any], b: dict[str, Any]) -> bool:
     """Offer a is nowhere worse than b and somewhere better; by the figures of the JSON alone."""
 
     def figures(f: dict[str, Any]) -> list[float]:
-        factors = float("inf") if f["householders"] is None else f["householders"]
-        return [
-            f["layers"], factors, f["dim"], float("inf") if f["work"] is None else f["work"], f["certificate_bytes"],
-            f["exactness"] != "integer", f["norm"] != "at most 1",
-        ]  # fmt: skip
+        least = [f[name] for name in ("layers", "householders", "dim", "work", "certificate_bytes")]
+        unknown_last = [float("inf") if x is None else x for x in least]  # a size that took too long to compute is None
+        return [*unknown_last, f["exactness"] != "integer", f["norm"] != "at most 1"]
 
     pairs = list(zip(figures(a), figures(b), strict=True))
     return all(x <= y for x, y in pairs) and any(x < y for x, y in pairs)
