@@ -28,7 +28,7 @@ def run_parts(command: Sequence[str], given: str, last_part: str) -> Parts:
     limited = f'ulimit -t {SECONDS}; ulimit -v {MEGABYTES << 10}; exec "$@"'
     process = subprocess.Popen(
         ["sh", "-c", limited, "sh", *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True, env={**os.environ, "OMP_NUM_THREADS": "1"},
+        text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, start_new_session=True,
     )  # fmt: skip
     late = False
     try:
