@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,11 +66,18 @@ def _guards(item: ast.withitem) -> bool:
     return isinstance(item.context_expr, ast.Call) and ast.unparse(item.context_expr.func) == "needed_by"
 
 
-def files_that_need_extras(files: dict[str, Path]) -> dict[str, str]:
-    """The files that cannot be imported without a package of an extra, each with one such package."""
+@cache
+def our_imports() -> dict[str, tuple[Import, ...]]:
+    """The imports of each of our files."""
+    files = our_files()
+    return {name: tuple(imports_of(name, path, files)) for name, path in files.items()}
+
+
+def files_that_need_extras() -> dict[str, str]:
+    """Our files that cannot be imported without a package of an extra, each with that extra."""
     at_once = {
-        name: {loads for found in imports_of(name, path, files) if not found.late for loads in found.loads}
-        for name, path in files.items()
+        name: {loads for found in imports if not found.late for loads in found.loads}
+        for name, imports in our_imports().items()
     }
     needing: dict[str, str] = {}
     while True:
@@ -84,13 +92,13 @@ def files_that_need_extras(files: dict[str, Path]) -> dict[str, str]:
         needing |= more
 
 
-def unguarded_imports(files: dict[str, Path]) -> list[str]:
+def unguarded_imports() -> list[str]:
     """Imports in functions of files that need no extra, of what needs one, which no `needed_by` explains."""
-    needing = files_that_need_extras(files)
+    needing = files_that_need_extras()
     return [
-        f"{path.relative_to(ROOT)}:{found.line}: {', '.join(found.loads)}"
-        for name, path in files.items()
+        f"{name}, line {found.line}: {', '.join(found.loads)}"
+        for name, imports in our_imports().items()
         if name not in needing and not name.startswith("cli.")  # of which every command is guarded as a whole
-        for found in imports_of(name, path, files)
+        for found in imports
         if found.late and not found.guarded and any(x in EXTRAS or x in needing for x in found.loads)
     ]
