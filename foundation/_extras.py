@@ -55,7 +55,7 @@ def needed_by(what: str) -> Iterator[None]:
 
 def is_installed(package: str) -> bool:
     """Whether a package is there to be imported; it is not loaded."""
-    return package in sys.modules or find_spec(package) is not None
+    return sys.modules.get(package) is not None or find_spec(package) is not None
 
 
 def missing_extra(what: str, package: str) -> MissingExtraError:
