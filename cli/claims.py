@@ -164,7 +164,7 @@ def verify(
             print_outcomes(outcomes)
     reached = [part.sound for part in found if part.missing is None]
     reached += [outcome.as_expected for outcome in outcomes if outcome.missing is None]
-    lacking = {result.missing for result in (*found, *outcomes) if result.missing is not None}
+    lacking = {missing for missing in [x.missing for x in found] + [x.missing for x in outcomes] if missing}
     if lacking and not reached:
         needed = f"mirrormata[{','.join(sorted(lacking))}]"
         raise MissingExtraError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -342,14 +343,14 @@ def test_locks_without_fcntl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     held: set[int] = set()
 
     def locking(descriptor: int, mode: int, count: int) -> None:
-        place = locks.os.lseek(descriptor, 0, locks.os.SEEK_CUR)
+        place = os.lseek(descriptor, 0, os.SEEK_CUR)
         assert (mode, count, place) == (2, 1, locks.LOCKED_BYTE)
         if place in held:
             raise OSError(errno.EACCES, "Permission denied")
         held.add(place)
 
     monkeypatch.setattr(locks, "fcntl", None)
-    monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(locking=locking, LK_NBLCK=2))  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(locking=locking, LK_NBLCK=2))
     path = tmp_path / "lock"
     with path.open("a+", encoding="utf-8") as first, path.open(encoding="utf-8") as second:
         assert locks.lock_file(first)
@@ -361,6 +362,6 @@ def test_locks_without_fcntl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     def lacking(*_: Any) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(locking=lacking, LK_NBLCK=2))  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(locking=lacking, LK_NBLCK=2))
     with path.open("a+", encoding="utf-8") as file, pytest.raises(OSError, match="No locks"):
         locks.lock_file(file)

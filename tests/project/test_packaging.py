@@ -209,7 +209,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (wheel,) = (folder / "wheels").glob("*.whl")
     venv.create(folder / "venv", with_pip=False)
     python = folder / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
-    find = [python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"]
+    find = [str(python), "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"]
     site = Path(subprocess.run(find, check=True, capture_output=True, text=True).stdout.strip())
     link_distributions(distributions_of_the_core(), site)
     subprocess.run([*pip, "--python", python, "install", "--no-deps", wheel], check=True)
@@ -244,7 +244,7 @@ def test_the_wheel_works_alone(core: Path, tmp_path: Path) -> None:
 
 @pytest.mark.install
 def test_the_wheel_holds_the_examples(core: Path, tmp_path: Path) -> None:
-    command = [core, "-m", "mirrormata.examples.demo"]
+    command = [str(core), "-m", "mirrormata.examples.demo"]
     done = subprocess.run(command, cwd=tmp_path, env=without_paths(), capture_output=True, text=True, check=False)  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "1,000,000 tokens, 0 errors" in done.stdout
