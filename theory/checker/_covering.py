@@ -19,10 +19,11 @@ from operator import itemgetter
 from typing import Any
 
 from ._exact import Invalid, need
-from ._head import Head, Sparse
+from ._head import Head
 from ._labels import describe_cascade
 from ._layers import Wired
 from ._nodes import Node, check_starts, members, read_nodes, states_below
+from ._rows import Sparse
 
 Case = tuple[int, int, int]  # layer's letter, node P before, node T after
 Kind = tuple[int, int, tuple[int, ...]]  # the head that P meets, the one that T meets (-1: none), those read
@@ -99,7 +100,7 @@ def below(
         choices = made[kind]
         tried += choices.count * len(cases)
         need(tried <= MAX_TRIED, f"layers[{i}]: more than {MAX_TRIED:,} points to try")
-        following = list(each([rows[letter] for letter, _, _ in cases], choices.columns))
+        following: list[Any] = list(each([rows[letter] for letter, _, _ in cases], choices.columns))
         if None in following:
             k, c = divmod(following.index(None), choices.count)
             raise Invalid(f"layers[{i}].next[{cases[k][0]}][{choices.columns[c]}]: it is null, but it occurs")
