@@ -7,14 +7,15 @@ from typing import Annotated
 import typer
 
 from ..foundation._errors import InputError
+from .help import AUTOMATA, PROOFS
 from .options import PRODUCT_HELP, SPEC_FORMS, Alphabet, Group, Json, Split, Start, TrackOption, automaton_of
 from .output import print_json, print_table, say, say_written, show_work
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command()(check)
-    app.command()(run)
+    app.command(rich_help_panel=PROOFS)(check)
+    app.command(rich_help_panel=AUTOMATA)(run)
 
 
 def check(

@@ -10,6 +10,7 @@ import typer
 
 from ..foundation._errors import InputError
 from ..foundation._files import shown_path
+from .help import PROOFS
 from .options import Json
 from .output import print_json, print_table, say_written
 
@@ -25,8 +26,8 @@ Paths = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command()(verify)
-    app.command("claims")(list_claims)
+    app.command(rich_help_panel=PROOFS)(verify)
+    app.command("claims", rich_help_panel=PROOFS)(list_claims)
 
 
 def verify(

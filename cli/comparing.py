@@ -8,6 +8,7 @@ import typer
 
 from ..foundation._errors import InputError
 from ..foundation._files import refuse_input_as_output
+from .help import MODELS
 from .options import (
     SPEC_FORMS,
     Alphabet,
@@ -25,7 +26,7 @@ from .output import print_columns, print_json, print_table, say_written, show_wo
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command()(compare)
+    app.command(rich_help_panel=MODELS)(compare)
 
 
 def compare(

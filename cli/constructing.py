@@ -8,6 +8,7 @@ import typer
 
 from ..foundation._errors import InputError
 from ..foundation._files import refuse_input_as_output
+from .help import AUTOMATA, BUILDING
 from .options import (
     Alphabet,
     CoordinatesOption,
@@ -39,8 +40,8 @@ from .output import as_text, print_json, print_table, say, say_written, show_wor
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command()(construct)
-    app.command()(plan)
+    app.command(rich_help_panel=AUTOMATA)(construct)
+    app.command(rich_help_panel=AUTOMATA)(plan)
 
 
 def construct(
@@ -64,8 +65,9 @@ def construct(
     wiring: Annotated[
         str,
         typer.Option(
+            rich_help_panel=BUILDING,
             help="Wiring between the levels of a cascade: repaired is correct; printed follows the published proof of G.T4. With "
-            "printed, the command only searches for a word on which that wiring gives a wrong state."
+            "printed, the command only searches for a word on which that wiring gives a wrong state.",
         ),
     ] = "repaired",
     show: Annotated[

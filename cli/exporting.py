@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ..foundation._files import refuse_input_as_output
+from .help import MODELS, HelpfulGroup
 from .options import Alphabet, Json, MaxEntries, ProductOption, Split, Start, one_of
 from .output import print_json, say_written
 
@@ -17,16 +18,20 @@ CERTIFICATE_HELP = "The certificate of a construction, as `construct -o` writes 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    export = typer.Typer(help="Write the weights of a construction for other programs.", no_args_is_help=True)
+    export = typer.Typer(
+        cls=HelpfulGroup, help="Write the weights of a construction for other programs.", no_args_is_help=True
+    )
     export.command("npz")(export_npz)
     export.command("safetensors")(export_safetensors)
     export.command("model")(export_model)
     export.command("fla")(export_fla)
-    app.add_typer(export, name="export")
-    imports = typer.Typer(help="Read a checkpoint of another library.", no_args_is_help=True)
+    app.add_typer(export, name="export", rich_help_panel=MODELS)
+    imports = typer.Typer(
+        cls=HelpfulGroup, help="Read a checkpoint of another library.", no_args_is_help=True
+    )
     imports.callback()(lambda: None)  # so that a single command keeps its name
     imports.command("fla")(import_fla)
-    app.add_typer(imports, name="import")
+    app.add_typer(imports, name="import", rich_help_panel=MODELS)
 
 
 def export_npz(

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import typer
 
 from ..foundation._errors import InputError
+from .help import BUILDING, complete_spec
 
 Record = TypeVar("Record")
 SPEC_FORMS = (
@@ -16,7 +17,7 @@ SPEC_FORMS = (
     "or regex:PATTERN."
 )
 SPEC_HELP = f"The automaton: {SPEC_FORMS}"
-Spec = Annotated[str, typer.Argument(metavar="SPEC", help=SPEC_HELP)]
+Spec = Annotated[str, typer.Argument(metavar="SPEC", help=SPEC_HELP, autocompletion=complete_spec)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Alphabet = Annotated[
     str | None,
@@ -66,33 +67,43 @@ ExactnessOption = Annotated[
     str,
     typer.Option(
         "--exactness",
+        rich_help_panel=BUILDING,
         help="Constructions to allow: any, or integer for those with integer numbers only, which are bit-exact.",
     ),
 ]
 THEOREM_HELP = "Use only the constructions of this theorem, such as G.T3."
 """Completed by `theorem_help` where the help of a command is printed: the list is not read at each start."""
-TheoremOption = Annotated[str | None, typer.Option("--theorem", help=THEOREM_HELP)]
+TheoremOption = Annotated[str | None, typer.Option("--theorem", rich_help_panel=BUILDING, help=THEOREM_HELP)]
 ObjectiveOption = Annotated[
     str | None,
     typer.Option(
         "--objective",
+        rich_help_panel=BUILDING,
         help="What to make as small as possible among all constructions on offer: layers, factors, dim (key dimension), work (factors "
         "times key dimension, summed over the layers) or size (of the certificate). Without it, construct takes the least product of "
         "layers and work, and for a group one layer with the fewest factors.",
     ),
 ]
-MaxLayers = Annotated[int | None, typer.Option(help="Largest number of layers. The default is no limit.")]
+MaxLayers = Annotated[
+    int | None,
+    typer.Option(rich_help_panel=BUILDING, help="Largest number of layers. The default is no limit."),
+]
 MaxHouseholders = Annotated[
     int | None,
     typer.Option(
-        help="Largest number of Householder factors of a letter in one head. The default is no limit."
+        rich_help_panel=BUILDING,
+        help="Largest number of Householder factors of a letter in one head. The default is no limit.",
     ),
 ]
-MaxDim = Annotated[int | None, typer.Option(help="Largest key dimension of a head. The default is no limit.")]
+MaxDim = Annotated[
+    int | None,
+    typer.Option(rich_help_panel=BUILDING, help="Largest key dimension of a head. The default is no limit."),
+]
 CoordinatesOption = Annotated[
     str,
     typer.Option(
         "--coordinates",
+        rich_help_panel=BUILDING,
         help="Coordinates of the states of a cascade's components: few uses a small number of dimensions, one_hot "
         "uses one dimension per state, as in the theorem.",
     ),

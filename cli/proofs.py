@@ -9,14 +9,15 @@ import typer
 
 from ..foundation._errors import InputError
 from ..foundation._files import refuse_input_as_output
+from .help import PROOFS
 from .options import Alphabet, Group, Json, ProductOption, Spec, Split, Start, TrackOption, automaton_of
 from .output import print_columns, print_json, print_table, say, say_written, show_work
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command()(prove)
-    app.command()(spectrum)
+    app.command(rich_help_panel=PROOFS)(prove)
+    app.command(rich_help_panel=PROOFS)(spectrum)
 
 
 def prove(
