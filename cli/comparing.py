@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
 from ..foundation._errors import InputError
 from ..foundation._files import refuse_input_as_output
-from .help import MODELS
+from .help import MODELS, complete_spec
 from .options import (
     SPEC_FORMS,
     Alphabet,
@@ -19,6 +20,7 @@ from .options import (
     Start,
     TrackOption,
     automaton_of,
+    construct_if_spec,
     record_of,
 )
 from .output import print_columns, print_json, print_table, say_written, show_work
@@ -35,13 +37,16 @@ def compare(
         str,
         typer.Argument(
             metavar="LEARNED",
-            help="The trained model: a model folder, an FLA checkpoint, an .npz file of matrices, or a certificate.",
+            autocompletion=complete_spec,
+            help="The trained model: a model folder, an FLA checkpoint, an .npz file of matrices, a certificate, or a SPEC, such as S5, "
+            "which is constructed.",
         ),
     ],
     constructed: Annotated[
         str,
         typer.Argument(
             metavar="CONSTRUCTED|SPEC",
+            autocompletion=complete_spec,
             help=f"The certificate of a construction, or an automaton, for which a construction is chosen: {SPEC_FORMS}",
         ),
     ],
@@ -142,10 +147,15 @@ def compare(
             f"--arithmetic {arithmetic}: it applies to the certificate that -o FILE writes; give -o as well, or leave it out"
         )
     refuse_input_as_output(output, learned, constructed)
-    lrnn, automaton = _target(constructed, alphabet, split, track, start, group, product)
+
+    def read(text: str) -> Any:
+        return automaton_of(text, alphabet, track, start, group, product, 100_000, 10_000_000, split)
+
+    model = construct_if_spec(learned, read)
+    lrnn, automaton = _target(constructed, read)
     with show_work("comparing") as progress:
         found = compare_learned(
-            learned,
+            model,
             automaton if lrnn is None else lrnn,
             sampling=record_of(Sampling, context.params),
             tolerances=record_of(Tolerances, context.params),
@@ -169,15 +179,7 @@ def compare(
     say_written(written)
 
 
-def _target(
-    text: str,
-    alphabet: str | None,
-    split: str | None,
-    track: str | None,
-    start: str | None,
-    group: str | None,
-    product: str,
-) -> tuple[Any, Any]:
+def _target(text: str, read: Callable[[str], Any]) -> tuple[Any, Any]:
     """The construction in a certificate, and its automaton; for a SPEC only the automaton."""
     from ..constructions._document import find_document
     from ..theory._realisations import realisation_in
@@ -185,7 +187,7 @@ def _target(
     if (document := find_document(text)) is not None:
         found = realisation_in(document, text)
         return found, found.automaton
-    return None, automaton_of(text, alphabet, track, start, group, product, 100_000, 10_000_000, split)
+    return None, read(text)
 
 
 def _methods(text: str) -> Any:

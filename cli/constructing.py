@@ -113,8 +113,8 @@ def construct(
     The linear RNN agrees with the automaton on all words. For a group the command chooses one layer with the fewest
     Householder factors per letter, and otherwise the construction with the least product of layers and work (factors times
     key dimension, summed over the layers). With bounds it chooses the fewest layers within them. It prints
-    the sizes of the construction and the lower bounds that apply to it. Only -o and --picture write files;
-    `mirrormata check` verifies the certificate.
+    the sizes of the construction and the lower bounds that apply to it; `mirrormata claims ID` explains a theorem. Only -o and
+    --picture write files, and `mirrormata check` verifies the certificate.
 
     \b
     Examples:
@@ -125,6 +125,7 @@ def construct(
     from ..constructions._lrnn import table_of
     from ..constructions.automata._equal_states import equal_states
     from ..constructions.theorems._construction import Limits
+    from ..theory.planning._headline import write_headline
     from ..theory.planning._plan import choose_by_rule_or_refuse, report
 
     if as_json and (show or latex):
@@ -173,7 +174,7 @@ def construct(
     else:
         facts.pop("hypotheses")  # sentences: they are in the JSON object and in `figures`
         facts.pop("notes")  # below the table
-        print_table(found.automaton.name, [(k, as_text(v)) for k, v in facts.items() if v not in (None, [])])
+        print_table(write_headline(found), [(k, as_text(v)) for k, v in facts.items() if v not in (None, [])])
         for note in dict.fromkeys((*automaton.notes, *equal_states(automaton), *found.notes)):
             say(f"note: {note}")
         say_written(output, picture)
@@ -228,6 +229,13 @@ def plan(
             "--bounds", metavar="FILE", help="Write a certificate of the lower bounds to this JSON file."
         ),
     ] = None,
+    details: Annotated[
+        bool,
+        typer.Option(
+            "--details",
+            help="Also print the hypotheses and the evidence of every lower bound, notes on the constructions, and what was not built.",
+        ),
+    ] = False,
     alphabet: Alphabet = None,
     split: Split = None,
     track: TrackOption = None,
@@ -246,7 +254,8 @@ def plan(
     """List all constructions for an automaton, with lower bounds.
 
     The table lists every construction within the given bounds, the cheapest first. A * marks the constructions that no other
-    one beats. Below the table are the theorems used and the lower bounds with their hypotheses. Only --bounds writes a file.
+    one beats. Below the table are the theorems used and the strongest lower bound on each figure; --details adds the hypotheses and
+    the evidence, and `mirrormata claims ID` explains a theorem. Only --bounds writes a file.
     With --fit the command says whether one architecture holds the automaton, by which construction, or by which lower bound not; the
     exit status is then 0 if it does, else 1.
 
@@ -284,7 +293,7 @@ def plan(
     else:
         from ..theory.planning._plan import print_plan
 
-        print_plan(made, with_options)
+        print_plan(made, with_options, details=details)
         for note in made.notes:
             say(f"note: {note}")
         say_written(written)

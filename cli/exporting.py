@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ..foundation._files import refuse_input_as_output
-from .help import MODELS, HelpfulGroup
-from .options import Alphabet, Json, MaxEntries, ProductOption, Split, Start, one_of
+from .help import MODELS, HelpfulGroup, complete_spec
+from .options import (
+    CERTIFICATE_HELP,
+    Alphabet,
+    Json,
+    MaxEntries,
+    ProductOption,
+    Split,
+    Start,
+    construct_if_spec,
+    one_of,
+)
 from .output import print_json, say_written
 
-CERTIFICATE_HELP = "The certificate of a construction, as `construct -o` writes it."
+Certificate = Annotated[
+    str, typer.Argument(metavar="FILE|SPEC", autocompletion=complete_spec, help=CERTIFICATE_HELP)
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -34,8 +46,15 @@ def register(app: typer.Typer) -> None:
     app.add_typer(imports, name="import", rich_help_panel=MODELS)
 
 
+def _table_of(text: str) -> Any:
+    """The linear RNN of a certificate, or of what is constructed for a SPEC; it must be a table."""
+    from ..theory._realisations import realisation_of, require_table
+
+    return require_table(realisation_of(construct_if_spec(text, table=True)), text)
+
+
 def export_npz(
-    certificate: Annotated[str, typer.Argument(metavar="FILE", help=CERTIFICATE_HELP)],
+    certificate: Certificate,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="OUT", help="Write the arrays to this .npz file.")
     ],
@@ -50,6 +69,7 @@ def export_npz(
     \b
     Examples:
       mirrormata export npz s4.json -o s4.npz
+      mirrormata export npz S4 -o s4.npz --json
     """
     from ..theory._export import export_npz as write
 
@@ -57,7 +77,7 @@ def export_npz(
 
 
 def export_safetensors(
-    certificate: Annotated[str, typer.Argument(metavar="FILE", help=CERTIFICATE_HELP)],
+    certificate: Certificate,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="OUT", help="Write the arrays to this .safetensors file.")
     ],
@@ -72,6 +92,7 @@ def export_safetensors(
     \b
     Examples:
       mirrormata export safetensors a4z5.json -o a4z5.safetensors
+      mirrormata export safetensors A4_x_Z5 -o a4z5.safetensors
     """
     from ..theory._export import export_safetensors as write
 
@@ -79,7 +100,7 @@ def export_safetensors(
 
 
 def export_model(
-    certificate: Annotated[str, typer.Argument(metavar="FILE", help=CERTIFICATE_HELP)],
+    certificate: Certificate,
     spec: Annotated[
         str,
         typer.Argument(
@@ -104,17 +125,17 @@ def export_model(
     \b
     Examples:
       mirrormata export model s4.json S4 -o s4-model
+      mirrormata export model mod:5 mod:5 -o mod5-model
     """
     from ..models._constructed import write_constructed
     from ..models.tasks._task import TaskSettings
-    from ..theory._realisations import lrnn_of
 
     refuse_input_as_output(output, certificate, spec, around=True)
     side = one_of(product, "--product", "left", "right")
     settings = TaskSettings(
         spec=spec, bos=False, labels="state", start=start, alphabet=alphabet, split=split, product=side
     )
-    write_constructed(lrnn_of(certificate), settings, output, max_entries=max_entries)
+    write_constructed(_table_of(certificate), settings, output, max_entries=max_entries)
     if as_json:
         print_json({"certificate": certificate, "written": output})
     else:
@@ -124,10 +145,8 @@ def export_model(
 def _export(
     write: Callable[..., None], certificate: str, output: str, max_entries: int, as_json: bool
 ) -> None:
-    from ..theory._realisations import lrnn_of
-
     refuse_input_as_output(output, certificate)
-    write(lrnn_of(certificate), output, max_entries=max_entries)
+    write(_table_of(certificate), output, max_entries=max_entries)
     if as_json:
         print_json({"certificate": certificate, "written": output})
     else:
@@ -135,7 +154,7 @@ def _export(
 
 
 def export_fla(
-    certificate: Annotated[str, typer.Argument(metavar="FILE", help=CERTIFICATE_HELP)],
+    certificate: Certificate,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="DIR", help="Write the checkpoint into this folder.")
     ],
@@ -149,13 +168,13 @@ def export_fla(
     \b
     Examples:
       mirrormata export fla s4.json -o s4-fla
+      mirrormata export fla S4 -o s4-fla --json
     """
     from ..models.fla._export import fla_checkpoint
     from ..models.fla._folder import save_fla
-    from ..theory._realisations import lrnn_of
 
     refuse_input_as_output(output, certificate, around=True)
-    checkpoint = fla_checkpoint(lrnn_of(certificate), max_entries=max_entries)
+    checkpoint = fla_checkpoint(_table_of(certificate), max_entries=max_entries)
     save_fla(output, checkpoint)
     if as_json:
         print_json({

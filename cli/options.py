@@ -10,6 +10,7 @@ import typer
 
 from ..foundation._errors import InputError
 from .help import BUILDING, complete_spec
+from .output import say, show_work
 
 Record = TypeVar("Record")
 SPEC_FORMS = (
@@ -166,6 +167,32 @@ def automaton_of(
         product=one_of(product, "--product", "left", "right"), max_states=max_states, max_transitions=max_transitions,
         split=split,
     )  # fmt: skip
+
+
+CERTIFICATE_HELP = "The certificate of a construction, as `construct -o` writes it, or the SPEC of an automaton, such as S5, which is constructed."
+"""Where a command takes a certificate, a SPEC does as well; `construct` has more options for both."""
+
+
+def construct_if_spec(text: str, read: Callable[[str], Any] | None = None, *, table: bool = False) -> Any:
+    """What is constructed for a SPEC, which is said in one line on standard error; anything else as it is, a path.
+
+    Args:
+        text: what was given where a certificate or a model is wanted.
+        read: makes the automaton of the SPEC; by default without options.
+        table: whether the letters are wanted as a table of matrices.
+    """
+    from ..theory._given import construct_given
+
+    with show_work("constructing"):
+        found = (
+            construct_given(text, table=table) if read is None else construct_given(text, read, table=table)
+        )
+    if found is None:
+        return text
+    from ..theory.planning._headline import describe_construction
+
+    say(f"constructed on the way by {found.theorem}: {text}: {describe_construction(found)}", error=True)
+    return found
 
 
 def record_of(kind: Callable[..., Record], options: Mapping[str, Any]) -> Record:

@@ -5,7 +5,7 @@ The read-out margin along a run, token by token, for a picture.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..constructions._lrnn import LRNN
-from ..constructions._realisation import realisation_from_certificate
+from ..constructions._realisation import Realisation, realisation_from_certificate
 from ..constructions.automata._automaton import Automaton, Indices
 from ..foundation._arguments import require_count
 from ..foundation._errors import InputError
 from ..foundation._text import count_noun
+from ._check import accept_certificate
 from ._kinds import kind_of, require_run
 from ._realisations import valid_document
 from .arithmetic._rounding import Floats, float_format
@@ -45,6 +46,18 @@ class Outcome:
     def to_json(self) -> dict[str, Any]:
         """The report's fields, the horizon, and the state and output after a single word."""
         return {**self.report.to_json(), "horizon": self.horizon, "state": self.state, "output": self.output}
+
+    @property
+    def headline(self) -> str:
+        """What was found, in one sentence or two."""
+        r = self.report
+        tokens = count_noun(r.tokens, "token")
+        if r.errors:
+            found = f"{count_noun(r.errors, 'wrong state')} after {tokens} in {r.dtype}, the first after token {r.first_error:,}"
+        else:
+            found = f"no wrong state after {tokens} in {r.dtype}"
+        end = "" if self.state is None else f" The word leads to state {self.state}, output {self.output}."
+        return f"{self.name}: {found}.{end}"
 
     def rows(self) -> list[tuple[str, str]]:
         """The rows of a readable table, as `(label, text)` pairs."""
@@ -82,7 +95,7 @@ def _end(automaton: Automaton, letters: list[int], start: int | None) -> tuple[s
 
 
 def run_file(
-    path: str,
+    certificate: str | Realisation,
     *,
     word: str | None,
     random: int | None,
@@ -96,9 +109,12 @@ def run_file(
 ) -> Outcome:
     """Run a certificate's LRNN on one word, or on `random` words of a length; see `run` for the arithmetic.
 
+    `certificate`: the path of one, or a construction, whose certificate is made and checked.
     `length`, `seed`: of random words only, by default 1,000 and 0.
     """
-    if (word is None) == (random is None):
+    if word is not None and random is not None:
+        raise InputError("run: `word` and `random` are both given: leave one of them out")
+    if word is None and random is None:
         raise InputError("run: give `word`, or `random` with `length`")
     if word is not None and (length is not None or seed is not None):
         raise InputError(
@@ -112,8 +128,12 @@ def run_file(
         )
     if dtype != "exact":
         dtype = float_format(dtype).name
-    document = valid_document(path)
-    found = realisation_from_certificate(document, path)
+    document: Mapping[str, Any]
+    if isinstance(certificate, Realisation):
+        document, found = accept_certificate(certificate), certificate
+    else:
+        document = valid_document(certificate)
+        found = realisation_from_certificate(document, certificate)
     require_run(found, dtype, start, margins=picture is not None)
     automaton = found.automaton
     first = None if start is None else automaton.state_index(start)

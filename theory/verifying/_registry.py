@@ -9,7 +9,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cached_property
@@ -170,6 +170,28 @@ class Registry:
                 f"claim {shown_path(claim)!r}: there is none of this name; {hint}`mirrormata claims` lists them"
             )
         return found
+
+    def find(self, claims: Iterable[str]) -> list[Entry]:
+        """The claims with these IDs, each once, in their order.
+
+        Args:
+            claims: IDs.
+
+        Raises:
+            InputError: some of them are not there; all of these are named.
+        """
+        found: dict[str, Entry] = {}
+        wrong = []
+        for claim in claims:
+            try:
+                entry = self[claim]
+            except InputError as error:
+                wrong.append(str(error))
+            else:
+                found.setdefault(entry.claim.id, entry)
+        if wrong:
+            raise InputError("; ".join(dict.fromkeys(wrong)))
+        return list(found.values())
 
     def of_source(self, source: str) -> list[Entry]:
         """The claims of one source.
