@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..constructions._lrnn import LRNN
 from ..constructions._realisation import Realisation, realisation_from_certificate
 from ..constructions.automata._automaton import Automaton, Indices
+from ..constructions.automata._labels import label_text
 from ..foundation._arguments import require_count
 from ..foundation._errors import InputError
 from ..foundation._text import count_noun
@@ -82,6 +83,12 @@ class Outcome:
         return rows
 
 
+def _index_of_text(automaton: Automaton, text: str) -> int:
+    """The state whose label has this text; labels of a name such as gridworld:5 are numbers."""
+    texts = [label_text(state) for state in automaton.states]
+    return texts.index(text) if text in texts else automaton.state_index(text)
+
+
 def _end(automaton: Automaton, letters: list[int], start: int | None) -> tuple[str, str]:
     """The state that the automaton reaches, and its output: for a Mealy machine that of the last letter."""
     before = current = automaton.start if start is None else start
@@ -136,7 +143,7 @@ def run_file(
         found = realisation_from_certificate(document, certificate)
     require_run(found, dtype, start, margins=picture is not None)
     automaton = found.automaton
-    first = None if start is None else automaton.state_index(start)
+    first = None if start is None else _index_of_text(automaton, start)
     letters = (
         random_stream(automaton, random, 1_000 if length is None else length, seed or 0)
         if random is not None
@@ -153,7 +160,13 @@ def run_file(
         from .pictures._run import draw_run
 
         series = margins(found, letters, dtype, first)
-        draw_run({dtype: series}, {dtype: outcome.horizon}, {dtype: report.first_error}, picture)
+        draw_run(
+            {dtype: series},
+            {dtype: outcome.horizon},
+            {dtype: report.first_error},
+            picture,
+            title=f"{automaton.name}: the margin of decoding over time",
+        )
     return outcome
 
 

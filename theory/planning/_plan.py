@@ -420,7 +420,9 @@ def print_plan(made: Plan, wording: Callable[[str], str] = str, *, details: bool
         optimal = [f"{b.figure} ({b.reason})" for b in offer.bounds if b.optimal and b.figure != "beta"]
         said = f"; optimal under the bound's hypotheses: {', '.join(optimal)}" if optimal else ""
         shown.print(f"{number}. {offer.found.theorem}: {offer.found.construction}{said}")
-    shown.print("* no other one is at least as good in layers, factors, dimension, work, size, exactness and norm, and better in one")
+    shown.print(
+        "* no other one is at least as good in layers, factors, dimension, work, size, exactness and norm, and better in one"
+    )
     if any(offer.by_request for offer in made.offers):
         shown.print(wording(f"† built only where `theorem` names it: {_list_by_request(made.offers)}"))
     for text in made.left_out:
