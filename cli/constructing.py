@@ -262,7 +262,7 @@ def plan(
     \b
     Examples:
       mirrormata plan S3 --max-layers 2 --bounds s3-bounds.json
-      mirrormata plan S3 --fit layers=1,heads=2,head_dim=16,n_h=2,conv=0
+      mirrormata plan S3 --fit 'layers=1,n_h=2,head_dim=8,value_dim=8,range=[-1,1],gated=no,conv=0'
     """
     from ..constructions._construct import Request
     from ..constructions.theorems._construction import Limits

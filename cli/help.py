@@ -6,6 +6,7 @@ A command's group is given where it is registered. An option's panel follows fro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -27,8 +28,9 @@ _NAMES = {
 BY_NAME = {name: panel for panel, names in _NAMES.items() for name in names.split()}
 """The panel of an option by its name in Python."""
 
-METAVARS = {"<int>": "N", "<float>": "X", "<str>": "TEXT", "<list[str]>": "TEXT"}
-"""What stands for a value whose option names none."""
+METAVARS = {"int": "N", "float": "X", "str": "TEXT"}
+"""What stands for a value of a type whose option names none."""
+_TYPE = re.compile(r"<(?:list\[)?(int|float|str)\b[^>]*>")
 
 
 class HelpfulCommand(TyperCommand):
@@ -71,7 +73,8 @@ def commands_by_group(commands: dict[str, Any]) -> list[tuple[str | None, list[s
     """The names of commands by their group, in the order of `GROUPS`; None for commands without one."""
     found: dict[str | None, list[str]] = {}
     for name, command in commands.items():
-        found.setdefault(command.rich_help_panel, []).append(name)
+        group = command.rich_help_panel if command.rich_help_panel in GROUPS else None
+        found.setdefault(group, []).append(name)
     return [(group, found[group]) for group in (*GROUPS, None) if group in found]
 
 
@@ -86,9 +89,7 @@ def panels_of(command: Any, context: Any) -> Iterable[tuple[str, list[tuple[str,
             text = record[1].replace("[required]", "").strip()
             rows.setdefault("Arguments", []).append((argument_name(parameter), text))
             continue
-        names = record[0]
-        for kind, metavar in METAVARS.items():
-            names = names.replace(kind, metavar)
+        names = _TYPE.sub(lambda kind: METAVARS[kind[1]], record[0])
         panel = panel_of(parameter)
         if parameter.name == "help" and panel not in rows and OUTPUT in rows:
             panel = OUTPUT  # rather than alone in a panel of its own
@@ -105,8 +106,8 @@ def panel_of(parameter: Any) -> str:
 
 def argument_name(parameter: Any) -> str:
     """The name of an argument as the usage line has it: `SPEC`, or `[SPEC]` where it may be left out."""
-    name = str(parameter.metavar or parameter.name).strip("[]")
-    return name if parameter.required or name.endswith("...") else f"[{name}]"
+    name = str(parameter.metavar or parameter.name)
+    return name if parameter.required or name.startswith("[") else f"[{name}]"
 
 
 def complete_spec(incomplete: str) -> list[str]:

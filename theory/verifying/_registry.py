@@ -109,6 +109,8 @@ RENAMED = {
     )
 }
 """Former IDs, in lower case: they are answered with the new one, not taken for it."""
+PARTS = {"own.n-1": Renamed("own.n-1", "G.T4", "the construction of G.T4 for all maps of the states")}
+"""Sources of constructions, in lower case, that are parts of a claim of another name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,8 +160,14 @@ class Registry:
         return len(self.entries)
 
     def __getitem__(self, claim: str) -> Entry:
-        """`InputError` for an ID that is not there; upper and lower case are one."""
-        found = {key.lower(): entry for key, entry in self.entries.items()}.get(claim.lower())
+        """`InputError` for an ID that is not there; upper and lower case are one, and so are β and -beta."""
+        found = {key.lower(): entry for key, entry in self.entries.items()}.get(
+            claim.lower().replace("β", "-beta")
+        )
+        if found is None and (part := PARTS.get(claim.lower())) is not None:
+            raise InputError(
+                f"claim {claim!r}: {part.old} is {part.reason}, and no claim of its own; write {part.id}"
+            )
         if found is None and (new := RENAMED.get(claim.lower())) is not None:
             raise InputError(f"claim {claim!r}: {new.old} is now {new.id} ({new.reason}); write {new.id}")
         if found is None:
