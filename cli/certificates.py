@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..foundation._errors import InputError
-from .help import AUTOMATA, PROOFS, complete_spec
+from .help import AUTOMATA, PROOFS, WORDS, complete_spec
 from .options import (
     CERTIFICATE_HELP,
     PRODUCT_HELP,
@@ -52,7 +52,7 @@ def check(
     track: TrackOption = None,
     start: Start = None,
     group: Group = None,
-    product: Annotated[str | None, typer.Option("--product", help=PRODUCT_HELP)] = None,
+    product: Annotated[str | None, typer.Option("--product", metavar="SIDE", help=PRODUCT_HELP)] = None,
     as_json: Json = False,
 ) -> None:
     """Check a certificate with the stand-alone checker of its kind.
@@ -141,13 +141,16 @@ def run(
     dtype: Annotated[
         str,
         typer.Option(
-            help="Number format of states and weights: exact, fp64, fp32, fp16, bf16, fp8_e4m3 or fp8_e5m2."
+            metavar="FORMAT",
+            help="Number format of states and weights: exact, fp64, fp32, fp16, bf16, fp8_e4m3 or fp8_e5m2.",
         ),
     ] = "bf16",
     start: Annotated[
         str | None,
         typer.Option(
-            help="Label of the state from which the run starts. The default is the automaton's start state."
+            metavar="LABEL",
+            rich_help_panel=WORDS,
+            help="Label of the state from which the run starts. The default is the automaton's start state.",
         ),
     ] = None,
     sequential: Annotated[

@@ -58,7 +58,7 @@ def verify(
     model: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE|SPEC",
+            metavar="MODEL",
             autocompletion=complete_spec,
             help="Apply the claims to this model instead: a certificate, an .npz file of matrices, or the SPEC of an automaton.",
         ),

@@ -53,8 +53,9 @@ def compare(
     extract: Annotated[
         str,
         typer.Option(
+            metavar="WAYS",
             help="Methods that extract the automaton which the model computes, separated by commas: exact, from the nearest exact "
-            "heads; clusters, from clusters of states; kv or lstar, by active learning; or none."
+            "heads; clusters, from clusters of states; kv or lstar, by active learning; or none.",
         ),
     ] = "exact,clusters",
     words: Annotated[int, typer.Option(help="Number of random words to run.")] = 256,
@@ -69,7 +70,8 @@ def compare(
     dtype: Annotated[
         str,
         typer.Option(
-            help="Float format to which the construction is rounded for its certified horizon, such as bf16."
+            metavar="FORMAT",
+            help="Float format to which the construction is rounded for its certified horizon, such as bf16.",
         ),
     ] = "fp32",
     output: Annotated[
@@ -84,7 +86,8 @@ def compare(
     arithmetic: Annotated[
         str | None,
         typer.Option(
-            help="Arithmetic of the proof that -o searches for, written per_step:FORMAT. The default is per_step:bf16."
+            metavar="NAME",
+            help="Arithmetic of the proof that -o searches for, written per_step:FORMAT. The default is per_step:bf16.",
         ),
     ] = None,
     subspace: Annotated[

@@ -66,6 +66,7 @@ def construct(
         str,
         typer.Option(
             rich_help_panel=BUILDING,
+            metavar="KIND",
             help="Wiring between the levels of a cascade: repaired is correct; printed follows the published proof of G.T4. With "
             "printed, the command only searches for a word on which that wiring gives a wrong state.",
         ),

@@ -20,6 +20,7 @@ Device = Annotated[
     str | None,
     typer.Option(
         rich_help_panel=TRAINING,
+        metavar="NAME",
         help="Device to compute on: auto (the first GPU if there is one, otherwise the CPU), cpu, cuda, cuda:1, ... The default is auto.",
     ),
 ]
@@ -27,6 +28,7 @@ Precision = Annotated[
     str | None,
     typer.Option(
         rich_help_panel=TRAINING,
+        metavar="NAME",
         help="Precision of the computation: fp32, or bf16 by PyTorch's autocast. The default is fp32.",
     ),
 ]
@@ -71,6 +73,7 @@ def train(
         Sets("model.family"),
         typer.Option(
             rich_help_panel=MODEL,
+            metavar="NAME",
             help="Family of the layers: deltaproduct (which is DeltaNet with one factor), mamba, gla, rwkv7, ... The default is "
             "deltaproduct.",
         ),
@@ -89,6 +92,7 @@ def train(
         typer.Option(
             "--range",
             rich_help_panel=MODEL,
+            metavar="A,B",
             help="Range of the eigenvalues of the transitions: --range=0,1 or --range=-1,1. The default is -1,1.",
         ),
     ] = None,
@@ -114,6 +118,7 @@ def train(
         Sets("task.protocol"),
         typer.Option(
             rich_help_panel=TASK,
+            metavar="NAME",
             help="Take lengths, labels and supervision from a published set-up: word_problem, formal_language or error_control. Without it, "
             "the project's own defaults apply, which for an automaton are words of 32 letters.",
         ),
@@ -123,6 +128,7 @@ def train(
         Sets("train.lengths", lambda text: _span(text, "--lengths")),
         typer.Option(
             rich_help_panel=TASK,
+            metavar="LENGTHS",
             help="Length of the training words in letters, such as 128 or 3-40. By default the protocol decides.",
         ),
     ] = None,
@@ -131,6 +137,7 @@ def train(
         Sets("eval.lengths", lambda text: _lengths(text, "--test-lengths")),
         typer.Option(
             rich_help_panel=TASK,
+            metavar="LENGTHS",
             help="Lengths of the test words in letters, such as 128,512 or 40-256. By default the protocol decides.",
         ),
     ] = None,
@@ -228,7 +235,8 @@ def evaluate(
     lengths: Annotated[
         str | None,
         typer.Option(
-            help="Lengths to test in letters, such as 128,512 or 40-256. The default is the test lengths of the task."
+            metavar="LENGTHS",
+            help="Lengths to test in letters, such as 128,512 or 40-256. The default is the test lengths of the task.",
         ),
     ] = None,
     words: Annotated[int, typer.Option(help="Number of random test words.")] = 256,

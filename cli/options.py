@@ -39,24 +39,29 @@ TrackOption = Annotated[
     str | None,
     typer.Option(
         "--track",
+        metavar="WHAT",
         help="States to keep: state keeps every reachable one, output merges those that no word tells apart. The default "
         "is output for regular expressions and nondeterministic files, and state for all other input.",
     ),
 ]
 Start = Annotated[
-    str | None, typer.Option(help="Label of the start state. The default is the automaton's own start state.")
+    str | None,
+    typer.Option(
+        metavar="LABEL", help="Label of the start state. The default is the automaton's own start state."
+    ),
 ]
 Group = Annotated[
     str | None,
     typer.Option(
-        help="Name of the group, such as S3, of a word-problem .csv file whose own name does not contain it."
+        metavar="NAME",
+        help="Name of the group, such as S3, of a word-problem .csv file whose own name does not contain it.",
     ),
 ]
 PRODUCT_HELP = (
     "Side on which a letter multiplies in the word problem of a group: left (letter x takes state y to x·y) or right "
     "(letter x takes state y to y·x)."
 )
-ProductOption = Annotated[str, typer.Option("--product", help=PRODUCT_HELP)]
+ProductOption = Annotated[str, typer.Option("--product", metavar="SIDE", help=PRODUCT_HELP)]
 MaxStates = Annotated[int, typer.Option(help="Largest number of states that the automaton may have.")]
 
 MaxTransitions = Annotated[
@@ -68,17 +73,21 @@ ExactnessOption = Annotated[
     str,
     typer.Option(
         "--exactness",
+        metavar="KIND",
         rich_help_panel=BUILDING,
         help="Constructions to allow: any, or integer for those with integer numbers only, which are bit-exact.",
     ),
 ]
 THEOREM_HELP = "Use only the constructions of this theorem, such as G.T3."
 """Completed by `theorem_help` where the help of a command is printed: the list is not read at each start."""
-TheoremOption = Annotated[str | None, typer.Option("--theorem", rich_help_panel=BUILDING, help=THEOREM_HELP)]
+TheoremOption = Annotated[
+    str | None, typer.Option("--theorem", metavar="ID", rich_help_panel=BUILDING, help=THEOREM_HELP)
+]
 ObjectiveOption = Annotated[
     str | None,
     typer.Option(
         "--objective",
+        metavar="FIGURE",
         rich_help_panel=BUILDING,
         help="What to make as small as possible among all constructions on offer: layers, factors, dim (key dimension), work (factors "
         "times key dimension, summed over the layers) or size (of the certificate). Without it, construct takes the least product of "
@@ -104,6 +113,7 @@ CoordinatesOption = Annotated[
     str,
     typer.Option(
         "--coordinates",
+        metavar="KIND",
         rich_help_panel=BUILDING,
         help="Coordinates of the states of a cascade's components: few uses a small number of dimensions, one_hot "
         "uses one dimension per state, as in the theorem.",

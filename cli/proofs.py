@@ -45,10 +45,11 @@ def prove(
     arithmetic: Annotated[
         str | None,
         typer.Option(
+            metavar="NAME",
             help="Arithmetic in which the model runs: exact; per_step:FORMAT[:ROUNDING], with one rounding per token; "
             "per_op:FORMAT[:ORDER][:ROUNDING], with every operation rounded; or kernel:recurrent:DTYPE[:cuda], the kernel "
             "itself. The default is kernel:recurrent:fp32 for a model folder, fla:naive:bf16 for an FLA checkpoint, and "
-            "per_step:bf16 otherwise."
+            "per_step:bf16 otherwise.",
         ),
     ] = None,
     output: Annotated[
