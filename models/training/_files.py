@@ -50,7 +50,7 @@ def save_checkpoint(
     try:
         with system_errors(path, "cannot be written"):
             save_file(tensors, temporary, metadata=metadata)
-            with temporary.open("rb") as stream:
+            with temporary.open("r+b") as stream:  # Windows syncs only what may be written
                 os.fsync(stream.fileno())
             os.replace(temporary, path)
     except SafetensorError as error:  # its name for what the system refuses
