@@ -18,7 +18,7 @@ from typing import Any
 
 from ...foundation._errors import MissingExtraError
 from ...foundation._extras import needed_by
-from ...foundation._text import count_noun, html_table
+from ...foundation._text import console, count_noun, html_table
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,6 @@ def base_summary(outcomes: Sequence[BaseOutcome]) -> str:
 def print_base(outcomes: Sequence[BaseOutcome]) -> None:
     """A table, a row a part; `!` marks what is not sound, `-` what was not run."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=box.SIMPLE, pad_edge=False)
@@ -178,6 +177,6 @@ def print_base(outcomes: Sequence[BaseOutcome]) -> None:
         )
         row = (mark, outcome.part.id, found, f"{outcome.cases:,}")
         table.add_row(*row, outcome.reason or outcome.part.title)
-    console = Console(highlight=False, markup=False, emoji=False)
-    console.print(base_summary(outcomes), style="bold")
-    console.print(table)
+    shown = console()
+    shown.print(base_summary(outcomes), style="bold")
+    shown.print(table)
