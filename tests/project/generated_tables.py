@@ -465,7 +465,16 @@ def certificate_kinds() -> str:
     return f"\nThe kinds are {', '.join(kinds[:-1])} and {kinds[-1]}.\n\n"
 
 
-_PLACES = ("section", "equation", "Proposition", "Lemma", "Theorem", "remark after Theorem", "proof of Theorem", "Appendix")
+_PLACES = (
+    "section",
+    "equation",
+    "Proposition",
+    "Lemma",
+    "Theorem",
+    "remark after Theorem",
+    "proof of Theorem",
+    "Appendix",
+)
 """Kinds of places in a paper, in the order in which a table lists them."""
 
 
@@ -478,9 +487,7 @@ def paper_table(paper: str) -> str:
     statuses = {row["claim"]: row for row in json.loads((ROOT / "docs/claims.json").read_text())["claims"]}
     found: dict[tuple[int, str], list[str]] = {}
     for entry in load_claims():
-        match = re.match(
-            rf"{paper}, ((?:{'|'.join(_PLACES)}) [\w.]+(?: \([\wi]+\))?)", entry.text.source
-        )
+        match = re.match(rf"{paper}, ((?:{'|'.join(_PLACES)}) [\w.]+(?: \([\wi]+\))?)", entry.text.source)
         if match is None:
             continue
         place = re.sub(r"^(remark after|proof of) ", "", match[1])
@@ -488,7 +495,9 @@ def paper_table(paper: str) -> str:
         status = status_in_words(row["status"], row["cases"])
         link = f"[{entry.claim.id}](claims/{entry.claim.file_stem}.md): {entry.claim.title}; {status}"
         kind = next(i for i, name in enumerate(_PLACES) if place.startswith(name))
-        found.setdefault((kind, place), []).append(link.replace("[-1, 1]", r"\[-1, 1\]").replace("[0, 1]", r"\[0, 1\]"))
+        found.setdefault((kind, place), []).append(
+            link.replace("[-1, 1]", r"\[-1, 1\]").replace("[0, 1]", r"\[0, 1\]")
+        )
     rows = [
         (place, "<br>".join(sorted(claims, key=lambda text: ".printed]" in text)))
         for (_, place), claims in sorted(found.items())
