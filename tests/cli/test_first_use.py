@@ -228,7 +228,7 @@ def test_a_certificate_in_place_of_an_automaton(call: Call) -> None:
 def test_an_automaton_in_place_of_a_certificate_is_constructed(call: Call, tmp_path: Path) -> None:
     drawn = tmp_path / "cycle.dot"
     call("inspect", "cycle:3", "--write", str(drawn))
-    for arguments in (
+    commands: list[tuple[str, ...]] = [
         ("prove", "parity", "parity"),
         ("prove", "S3", "S3", "--product", "right"),
         ("spectrum", "mod:4"),
@@ -241,7 +241,8 @@ def test_an_automaton_in_place_of_a_certificate_is_constructed(call: Call, tmp_p
         ("compare", "S3", "S3", "--words", "2", "--length", "4", "--fit", "4", "--extract", "none"),
         ("export", "npz", "S3", "-o", str(tmp_path / "s3.npz")),
         ("export", "safetensors", "tomita:4", "-o", str(tmp_path / "tomita4.safetensors")),
-    ):
+    ]
+    for arguments in commands:
         done = call(*arguments)
         assert done.status == 0, done
         first = done.err.splitlines()[0]

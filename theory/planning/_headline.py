@@ -141,8 +141,9 @@ def list_strongest(bounds: Iterable[Bound]) -> list[tuple[str, Bound]]:
 
 
 def _say_bound(bound: Bound) -> str:
-    say = _SHORT.get(bound.figure, lambda n: f"{bound.figure} ≥ {n}")
-    return f"{say(bound.at_least)} ({bound.reason}, {bound.kind})"
+    say = _SHORT.get(bound.figure)
+    said = f"{bound.figure} ≥ {bound.at_least}" if say is None else say(bound.at_least)
+    return f"{said} ({bound.reason}, {bound.kind})"
 
 
 def describe_check(result: CheckResult) -> str:
