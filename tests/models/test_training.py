@@ -83,14 +83,14 @@ def test_a_stop_changes_nothing(
 
     steps = 0
 
-    def late(self: TrainingRun, deadline: float) -> bool:
+    def late(self: TrainingRun, *_: object) -> bool:
         nonlocal steps
         steps += 1
         return steps == stop
 
     folder = tmp_path / "stopped"
     with monkeypatch.context() as patch:
-        patch.setattr(TrainingRun, "_late", late)
+        patch.setattr(TrainingRun, "_stops", late)
         outcome = train(experiment(), folder, minutes=60)
     assert (outcome.step, outcome.result) == (stop, None)
     train(experiment(), folder)
@@ -108,7 +108,7 @@ def test_lines_after_the_checkpoint_are_written_again(
 
     folder = tmp_path / "crashed"
     with monkeypatch.context() as patch:
-        patch.setattr(TrainingRun, "_late", lambda self, deadline: True)
+        patch.setattr(TrainingRun, "_stops", lambda *_: True)
         train(experiment(), folder, minutes=60)
     with (folder / "metrics.jsonl").open("a") as file:
         file.write('{"step": 2, "loss": [9, 9]}\n{"step": 3, "lo')  # a kill after the checkpoint of step 1
