@@ -23,6 +23,7 @@ from ..foundation._interrupting import (
     catch_signals,
     describe_interrupt,
     ignore_signals,
+    interrupt_behind,
     number_of,
 )
 from ..foundation._text import shorten_list
@@ -66,6 +67,18 @@ for _file in (
     _file.register(app)
 
 
+class _CarriedInterrupt(BaseException):
+    """An interrupt on its way through typer, which would make an exit status of it and forget what was kept.
+
+    Args:
+        stop: the interrupt.
+    """
+
+    def __init__(self, stop: KeyboardInterrupt) -> None:
+        super().__init__()
+        self.stop = stop
+
+
 class _Command(TyperCommand):
     """A command that prints the errors of the library itself, while it is known which options it has."""
 
@@ -73,6 +86,8 @@ class _Command(TyperCommand):
         with name_options_of(ctx):
             try:
                 return super().invoke(ctx)
+            except KeyboardInterrupt as stop:
+                raise _CarriedInterrupt(stop) from None
             except MirrormataError as error:
                 fail(str(error))
             except MemoryError:
@@ -109,8 +124,19 @@ def main(arguments: list[str] | None = None) -> None:
         kept = partial(_list_kept, written)
         try:
             with catch_signals() as signals:
-                status = _run(arguments)
-                if signals.received is not None:  # a search took it for its end, and printed what it had found
+                try:
+                    status = _run(arguments)
+                except _CarriedInterrupt as carried:
+                    raise carried.stop from None
+                except (BrokenPipeError, MirrormataError):
+                    raise
+                except Exception as error:
+                    if signals.received is None:
+                        raise
+                    raise interrupt_behind(error, signals.received) from None
+                if (
+                    signals.received is not None
+                ):  # a search took it for its end, and printed what it had found
                     raise Interrupted(signals.received)
                 sys.stdout.flush()
         except KeyboardInterrupt as stop:

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from ..foundation._errors import InputError
-from ..foundation._files import refuse_input_as_output
+from ..foundation._files import is_file, refuse_input_as_output, shown_path
+from ..foundation._interrupting import Interrupted, received_signal
 from .options import Alphabet, Group, Json, ProductOption, Spec, Split, Start, TrackOption, automaton_of
 from .output import print_columns, print_json, print_table, say, say_written, show_work
 
@@ -112,6 +113,15 @@ def prove(
     else:
         print_table(automaton.name, proof.rows())
         say_written(written)
+    if (number := received_signal()) is not None:
+        stop = Interrupted(number)
+        saved = resume is not None and is_file(resume)
+        stop.add_note(
+            f"the search is saved in {shown_path(resume)}; the same command continues"
+            if saved
+            else "what is proved so far is printed; the search was not saved (--resume FILE saves it)"
+        )
+        raise stop
     if output is not None and written is None:
         if proof.verdict == "equivalent":
             raise InputError(f"no certificate written to {output}: {proof.uncertified}: leave -o out")

@@ -45,6 +45,21 @@ def describe_interrupt(stop: KeyboardInterrupt, otherwise: str) -> str:
     return f"{cause}: {'; '.join(getattr(stop, '__notes__', ())) or otherwise}"
 
 
+def interrupt_behind(error: BaseException, number: int) -> KeyboardInterrupt:
+    """The interrupt that another exception hides: Python makes a `RuntimeError` of one while a class is made, for example.
+
+    Args:
+        error: what was raised after a signal.
+        number: of the signal.
+    """
+    behind: BaseException | None = error
+    while behind is not None:
+        if isinstance(behind, KeyboardInterrupt):
+            return behind
+        behind = behind.__cause__ or behind.__context__
+    return Interrupted(number)
+
+
 def number_of(stop: KeyboardInterrupt) -> int:
     """The number of the signal; that of Ctrl-C for an exception that Python itself raised."""
     return stop.number if isinstance(stop, Interrupted) else int(signal.SIGINT)
@@ -78,7 +93,9 @@ def catch_signals(*, at_once_afterwards: bool = False) -> Iterator[CaughtSignals
     if threading.current_thread() is not threading.main_thread():
         yield caught
         return
-    if isinstance(there := signal.getsignal(signal.SIGINT), CaughtSignals):  # the program asked for it already
+    if isinstance(
+        there := signal.getsignal(signal.SIGINT), CaughtSignals
+    ):  # the program asked for it already
         yield there
         return
     before = {number: signal.getsignal(number) for number in SIGNALS}
@@ -174,3 +191,9 @@ def hold_interrupts(*, insistent: bool = False) -> Iterator[HeldSignals]:
         yield held
     finally:
         held.release()
+
+
+def received_signal() -> int | None:
+    """The number of the signal that the program has received, which some work took for its end; None for none."""
+    handler = signal.getsignal(signal.SIGINT)
+    return handler.received if isinstance(handler, CaughtSignals) else None

@@ -217,7 +217,9 @@ def _needs(package: str) -> Iterator[None]:
     except ImportError as error:
         if (error.name or "").partition(".")[0] != package:
             raise
-        raise InputError(f"`logs` {package}: the package {package} is missing: pip install {package}") from None
+        raise InputError(
+            f"`logs` {package}: the package {package} is missing: pip install {package}"
+        ) from None
 
 
 def check_logs(logs: Any) -> list[str]:

@@ -178,7 +178,9 @@ class TrainingRun:
             processes.device, (processes.rank, processes.count),
         )  # fmt: skip
         with hold_interrupts(insistent=True) as held:
-            if self._tests_at(step) and not any(line["step"] == step and "test" in line for line in metrics.kept):
+            if self._tests_at(step) and not any(
+                line["step"] == step and "test" in line for line in metrics.kept
+            ):
                 self._test_now(step, metrics, held)  # an interrupt kept it from being done
             for letters, labels in batches:
                 lr = learning_rate(step, train.steps, train.lr, train.final_lr, train.warmup)
@@ -295,9 +297,7 @@ class TrainingRun:
                     stacklevel=2,
                 )
 
-    def finish(
-        self, place: Path, contract: TaskContract, progress: Progress | None = None
-    ) -> dict[str, Any]:
+    def finish(self, place: Path, contract: TaskContract, progress: Progress | None = None) -> dict[str, Any]:
         """The final test, a model folder for each seed, `result.json`.
 
         Args:

@@ -116,6 +116,17 @@ def test_lines_after_the_checkpoint_are_written_again(
     assert logged(folder) == logged(undisturbed)
 
 
+def test_what_a_kill_left_half_written_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mirrormata.models.training._run import TrainingRun
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainingRun, "_stops", lambda *_: True)
+        train(experiment(), tmp_path, minutes=60)
+    (tmp_path / ".checkpoint.safetensors.12345").write_bytes(b"half of one")
+    train(experiment(), tmp_path)
+    assert not list(tmp_path.glob(".*"))
+
+
 def test_batches_are_those_of_their_steps_and_shared_word_by_word() -> None:
     wanted = experiment()
     task = wanted.build_task()
