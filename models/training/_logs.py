@@ -252,7 +252,7 @@ def open_logs(names: Sequence[str], about: LoggedTraining) -> Iterator[list[Trai
     logs: list[TrainingLog] = []
     try:
         for name in names:
-            logs.append(LOGS[name](about))
+            logs.append(LOGS[name](about))  # noqa: PERF401 (those that are open are closed if one cannot be)
         yield logs
     finally:
         for log in logs:
