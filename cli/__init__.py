@@ -14,7 +14,6 @@ from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from ..foundation._errors import MirrormataError, MirrormataWarning
 from ..foundation._files import list_written, shown_path
@@ -28,14 +27,16 @@ from ..foundation._interrupting import (
 )
 from ..foundation._text import shorten_list
 from . import automata, certificates, claims, comparing, constructing, exporting, models, proofs, reporting
+from .help import HelpfulCommand, HelpfulGroup
 from .options import theorem_help
 from .output import fail, name_options_of, say, silence_streams
 
 app = typer.Typer(
     name="mirrormata",
+    cls=HelpfulGroup,
     help="Turn finite automata into exact linear RNNs made of generalized Householder reflections, and certify, run, "
     "prove, train and compare them. Every command has --help, with examples.",
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
@@ -79,7 +80,7 @@ class _CarriedInterrupt(BaseException):
         self.stop = stop
 
 
-class _Command(TyperCommand):
+class _Command(HelpfulCommand):
     """A command that prints the errors of the library itself, while it is known which options it has."""
 
     def invoke(self, ctx: Any) -> Any:

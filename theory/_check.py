@@ -206,6 +206,8 @@ class CheckResult:
         reason: what the certificate proves, or what is wrong with it.
         automaton: the name of the automaton that was given.
         word: if the verdict is `other`, the letters of a shortest word that tells the two automata apart, if one does.
+        called: what the certificate calls its automaton, if the checker has accepted it; no checker looks at names.
+        summary: the figures of the construction in it, which its checker has computed again; None where it holds none.
     """
 
     verdict: str
@@ -213,6 +215,8 @@ class CheckResult:
     reason: str
     automaton: str | None = field(default=None, repr=False)
     word: tuple[str, ...] | None = field(default=None, repr=False)
+    called: str | None = field(default=None, repr=False)
+    summary: Mapping[str, Any] | None = field(default=None, repr=False, hash=False)
 
     def __bool__(self) -> bool:
         """Is it valid and, where an automaton was given, about that one?"""
@@ -310,9 +314,10 @@ def _check_document(
         )
         return None, CheckResult("invalid", None, what)
     try:
-        return document, CheckResult("valid", kind, proves(document))
+        result = CheckResult("valid", kind, proves(document))
     except Invalid as reason:
         return None, CheckResult("invalid", kind, str(reason))
+    return document, replace(result, called=document["labels"]["automaton"], summary=document.get("summary"))
 
 
 def accept_certificate(found: Realisation, *, max_group: int = 5_000) -> dict[str, Any]:

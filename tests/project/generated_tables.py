@@ -7,6 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from mirrormata.benchmarks.random_automata import HEAD as RANDOM_HEAD
 from mirrormata.benchmarks.random_automata import table_rows as random_rows
 from mirrormata.benchmarks.state_size_bounds import table_rows as state_size_rows
 from mirrormata.cli import app
+from mirrormata.cli.help import OF_SPEC, panels_of
+from mirrormata.cli.options import theorem_help
 from mirrormata.constructions._construct import Request, choose_by_rule, construct
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.library._names import library_rows
@@ -335,6 +338,69 @@ def commands_table() -> str:
     return table(("command", "what it does"), rows)
 
 
+SPEC_SECTION = "#options-of-a-spec"
+"""Where the options are explained that say how a SPEC is read."""
+
+
+SEE = {
+    "inspect --alphabet": "automata.md#regular-expressions",
+    "inspect --write": "automata.md#writing-and-drawing",
+    "construct --theorem": "planning.md",
+    "plan --fit": "planning.md#does-an-architecture-hold-an-automaton",
+    "plan --bounds": "certificates.md#kind-bound",
+    "check --for": "certificates.md#which-automaton",
+    "run --word": "conventions.md#words-and-automata",
+    "verify --base": "trusted.md#the-base-is-checked-before-the-claims",
+    "prove --arithmetic": "arithmetic.md",
+    "train --family": "models.md",
+    "train --protocol": "training.md",
+}
+"""The page that says more of an option of a command."""
+
+
+def options_table(command: Any, panels: Sequence[str] | None = None) -> str:
+    """Every option of a command with its help, panel by panel, from the command itself; those of SPEC in one row.
+
+    With `panels`, the options of these alone, each in a row of its own.
+    """
+    for parameter in command.params:
+        if parameter.name == "theorem":
+            parameter.help = theorem_help()
+    context = command.make_context(command.name, [], resilient_parsing=True)
+    rows: list[tuple[str, str]] = []
+    for panel, options in panels_of(command, context):
+        listed = [(names, text) for names, text in options if "--help" not in names]
+        if panel == "Arguments" or not listed or (panels is not None and panel not in panels):
+            continue
+        if panel == OF_SPEC and panels is None:
+            names = ", ".join(f"`{name.split()[0]}`" for name, _ in listed)
+            rows.append((names, f"[options of a SPEC]({SPEC_SECTION})"))
+            continue
+        for names, text in listed:
+            option = names.split(", ")[-1].split()[0]
+            more = SEE.get(f"{command.name} {option}")
+            said = _in_markdown(text) + (f" ([more]({more}))" if more else "")
+            rows.append((", ".join(f"`{name}`" for name in names.split(", ")), said))
+    return table(("option", "meaning"), rows)
+
+
+def _in_markdown(help_text: str) -> str:
+    """A help text for a cell of a table, with its default as a sentence."""
+    text = re.sub(r"\s*\[required\]", " Required.", " ".join(help_text.split()))
+    text = re.sub(r"\s*\[default: ([^;\]]*)[^\]]*\]", lambda found: f" Default: {_grouped(found[1])}.", text)
+    text = re.sub(r"\s*\[x>=([0-9]+)\]", r" At least \1.", text)
+    return re.sub(r"([|*<>])", r"\\\1", text)
+
+
+def _grouped(number: str) -> str:
+    return f"{int(number):,}" if number.isdigit() else number
+
+
+def spec_options_table() -> str:
+    """The options that say how a SPEC is read, with the limits of it, as `inspect` has them."""
+    return options_table(dict(program_commands())["inspect"], (OF_SPEC,))
+
+
 def program_commands() -> list[tuple[str, Any]]:
     """Every command of the program by its name, those of groups with the group's name in front."""
 
@@ -394,6 +460,11 @@ TABLES: dict[str, Callable[[], str]] = {
     "named-automata": named_automata_table,
     "random-automata": random_automata_table,
     "commands": commands_table,
+    "spec-options": spec_options_table,
+    **{
+        f"options-{name.replace(' ', '-')}": partial(options_table, command)
+        for name, command in program_commands()
+    },
     "pages": pages_table,
     "kinds": certificate_kinds,
     "constructions": constructions_table,

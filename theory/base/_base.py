@@ -15,7 +15,7 @@ from importlib import import_module
 from os import cpu_count
 from typing import Any
 
-from ...foundation._text import html_table
+from ...foundation._text import console, html_table
 from ...foundation._workers import worker_processes
 
 
@@ -155,7 +155,6 @@ def base_summary(outcomes: Sequence[BaseOutcome]) -> str:
 def print_base(outcomes: Sequence[BaseOutcome]) -> None:
     """A table, a row a part; `!` marks what is not sound."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=box.SIMPLE, pad_edge=False)
@@ -166,6 +165,6 @@ def print_base(outcomes: Sequence[BaseOutcome]) -> None:
         mark, found = ("", "sound") if outcome.sound else ("!", "broken")
         row = (mark, outcome.part.id, found, f"{outcome.cases:,}")
         table.add_row(*row, outcome.reason or outcome.part.title)
-    console = Console(highlight=False, markup=False, emoji=False)
-    console.print(base_summary(outcomes), style="bold")
-    console.print(table)
+    shown = console()
+    shown.print(base_summary(outcomes), style="bold")
+    shown.print(table)

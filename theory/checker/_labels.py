@@ -56,7 +56,8 @@ def count_noun(number: int, noun: str) -> str:
 def describe_drops(sizes: list[int], listed: int) -> str:
     """A line of what `check_drops` found."""
     levels = count_noun(len(sizes) - 1, "level")
-    return f"sizes {sizes[0]:,} to 1 in {levels}, {count_noun(listed, 'chain')} listed"
+    chains = f", {count_noun(listed, 'chain')} listed" if listed else ""  # none where every size falls by one
+    return f"sizes {sizes[0]:,} to 1 in {levels}{chains}"
 
 
 def describe_window(window: int, size: int, listed: int) -> str:
