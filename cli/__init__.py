@@ -30,6 +30,7 @@ from . import automata, certificates, claims, comparing, constructing, exporting
 from .help import HelpfulCommand, HelpfulGroup
 from .options import theorem_help
 from .output import fail, name_options_of, say, silence_streams
+from .replacing import force_option, look_at_outputs, written_files
 
 app = typer.Typer(
     name="mirrormata",
@@ -83,9 +84,15 @@ class _CarriedInterrupt(BaseException):
 class _Command(HelpfulCommand):
     """A command that prints the errors of the library itself, while it is known which options it has."""
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        if written_files(self):
+            self.params.append(force_option())
+
     def invoke(self, ctx: Any) -> Any:
         with name_options_of(ctx):
             try:
+                look_at_outputs(ctx)
                 return super().invoke(ctx)
             except KeyboardInterrupt as stop:
                 raise _CarriedInterrupt(stop) from None

@@ -323,6 +323,35 @@ def _unlisted() -> Iterator[None]:
         _WRITTEN.reset(before)
 
 
+_MARK = "mirrormata-"
+"""In the format that every document, array file and model of the package states near its beginning."""
+_PICTURES = {".svg": b"<svg", ".png": b"\x89PNG\r\n", ".pdf": b"%PDF"}
+_HEAD = 65_536
+
+
+def is_own_file(path: str | Path) -> bool:
+    """Whether the package may replace a file without a question: it wrote the file, or nothing is lost.
+
+    A document states its format (`mirrormata-certificate/1`, ...) near its beginning, a page its generator; automata are taken
+    for somebody's own in all formats, since people write them too. An empty file holds nothing. A picture, which states
+    nothing, may take the place of any picture of its kind, since pictures are drawn again.
+
+    Args:
+        path: an existing file.
+    """
+    with system_errors(path), Path(path).open("rb") as stream:
+        head = stream.read(_HEAD)
+    if not head:
+        return True
+    if (picture := _PICTURES.get(Path(path).suffix.lower())) is not None:
+        return picture in head[:1024]
+    if b'"mirrormata-automaton/' in head:
+        return False
+    # arrays of text in .npz files have four bytes a character
+    marks = (_MARK.encode(), _MARK.encode("utf-32-le"), b'<meta name="generator" content="mirrormata">')
+    return any(mark in head for mark in marks)
+
+
 def refuse_input_as_output(output: str | Path | None, *inputs: str | Path, around: bool = False) -> None:
     """`InputError` where writing `output` would replace one of the files or folders that are read.
 
