@@ -291,7 +291,7 @@ def whole_folder(folder: str | Path, kind: str, is_one: Callable[[Path], bool]) 
             with hold_interrupts():
                 target = target.resolve()  # a link stays, and what it leads to is replaced
                 temporary = Path(tempfile.mkdtemp(prefix=_beside(target), dir=target.parent))
-            with _unlisted():
+            with unlisted():
                 yield temporary
             with hold_interrupts():
                 os.chmod(temporary, 0o755)
@@ -314,8 +314,8 @@ def whole_folder(folder: str | Path, kind: str, is_one: Callable[[Path], bool]) 
 
 
 @contextmanager
-def _unlisted() -> Iterator[None]:
-    """Files that are written into a temporary folder are not listed: the folder is, once it is whole."""
+def unlisted() -> Iterator[None]:
+    """Files that are written meanwhile are not listed: those in a temporary folder, which is moved or removed later."""
     before = _WRITTEN.set(None)
     try:
         yield

@@ -30,7 +30,7 @@ class Workers:
             function: of a module.
             arguments: its arguments, which can be pickled.
         """
-        with _without_ctrl_c():
+        with without_ctrl_c():
             return self._pool.submit(function, *arguments)
 
     def end(self) -> None:
@@ -62,7 +62,7 @@ def _ignore_ctrl_c() -> None:
 
 
 @contextmanager
-def _without_ctrl_c() -> Iterator[None]:
+def without_ctrl_c() -> Iterator[None]:
     """Processes that are started meanwhile never meet Ctrl-C, not even before they run code of this package."""
     if not hasattr(signal, "pthread_sigmask"):
         yield

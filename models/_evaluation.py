@@ -278,9 +278,11 @@ def check_size(config: ModelConfig, replicas: int, words: int, length: int) -> N
     """`LimitError` for words of which a token, or lengths of which the figures, have more than `MOST_ENTRIES` numbers."""
     most = MOST_ENTRIES // replicas
     written_out = find_family(config.family).written_out(config)
-    if length > most or words * max(config.width, written_out) > most:
+    most_words = most // max(config.width, written_out, 1)
+    if length > most or words > most_words:
         raise LimitError(
-            f"eval: {words:,} words of {length:,} letters are too many; test fewer or shorter ones"
+            f"eval: {words:,} words of {length:,} letters are too many for memory; this model reads at most {most_words:,} words "
+            f"side by side, and figures are kept for {most:,} letters: test fewer or shorter ones"
         )
 
 

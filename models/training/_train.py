@@ -48,8 +48,12 @@ BYTES_A_PARAMETER = 16
 
 def check_memory(config: ModelConfig, seeds: Sequence[int], processes: Processes) -> None:
     """`LimitError` where the parameters alone, as training keeps them, are more than the devices have in all."""
-    with torch.device("meta"):  # shapes without data
-        number = sum(p.numel() for p in Model(config, seeds).parameters())
+    # all blocks are alike: two models without data, of one block and of two, say how many each block adds
+    one, two = (
+        _count_parameters(msgspec.structs.replace(config, layers=n), seeds)
+        for n in (1, min(config.layers, 2))
+    )
+    number = one + (config.layers - 1) * (two - one)
     needed, there = BYTES_A_PARAMETER * number, memory_of(processes.device)
     shards = processes.count if processes.sharded else 1
     if needed > there * shards:
@@ -57,6 +61,11 @@ def check_memory(config: ModelConfig, seeds: Sequence[int], processes: Processes
             f"train: {number:,} parameters need {needed / 1e9:,.0f} GB with their gradients and Adam's averages, "
             f"{processes.device} has {there / 1e9:,.0f} GB; take a smaller model, fewer seeds, or FSDP on more devices"
         )
+
+
+def _count_parameters(config: ModelConfig, seeds: Sequence[int]) -> int:
+    with torch.device("meta"):  # shapes without data
+        return sum(p.numel() for p in Model(config, seeds).parameters())
 
 
 def check_batch(config: ModelConfig, train: TrainSettings, longest: int, processes: Processes) -> None:
