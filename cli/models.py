@@ -156,7 +156,7 @@ def train(
     ] = None,
     seeds: Annotated[
         int | None,
-        Sets("train.seeds", lambda number: _first_seeds(number)),
+        Sets("train.seeds", lambda number: _first_seeds(number)),  # noqa: PLW0108 (it stands below)
         typer.Option(
             rich_help_panel=TRAINING,
             help="Number of models to train side by side. Their seeds are 0, 1, ... The default is 1.",

@@ -103,6 +103,7 @@ class TrainingDisplay(TrainingWatcher):
         for heading in headings:
             shown.add_column(heading, justify="right")
         columns = [self.line.get("loss", []), self.line.get("accuracy", []), *tests.values()]
+        below: list[Text] = []
         if len(self.seeds) <= SEEDS:
             rows = [
                 (str(seed), *(_figure(c[i]) if i < len(c) else "" for c in columns))
@@ -118,10 +119,11 @@ class TrainingDisplay(TrainingWatcher):
             rows += [
                 ("worst", *(_figure((max if i == 0 else min)(c)) if c else "" for i, c in enumerate(known)))
             ]
-            shown.caption = f"{good} of {len(self.seeds)} seeds have an accuracy of at least {GOOD:g}"
+            below = [Text(f"{good} of {len(self.seeds)} seeds have an accuracy of at least {GOOD:g}")]
         for row in rows:
             shown.add_row(*row)
-        return Group(Text(self.progress(), style="bold"), *([shown] if self.seeds else []))
+        title = Text(self.progress(), style="bold")
+        return Group(title, shown, *below) if self.seeds else Group(title)
 
 
 def _figure(value: float | None) -> str:

@@ -10,12 +10,11 @@ import numpy as np
 
 from ...constructions.automata._automaton import Indices
 from ...foundation._arguments import require_count
-from ...foundation._errors import InputError
+from ...foundation._errors import InputError, LimitError
 from ...theory.arithmetic._rounding import Floats
 from ...theory.running._stepper import Stepper
 from ...theory.running._words import random_words
 from ..learned._learned import Learned, Target
-
 
 MOST_LETTERS = 2**30
 """Letters of all words of a sample together, which are kept."""
