@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from ..foundation._errors import MirrormataError, MirrormataWarning
+from ..foundation._extras import needed_by
 from ..foundation._files import list_written, shown_path
 from ..foundation._interrupting import (
     Interrupted,
@@ -93,7 +94,8 @@ class _Command(HelpfulCommand):
         with name_options_of(ctx):
             try:
                 look_at_outputs(ctx)
-                return super().invoke(ctx)
+                with needed_by(f"`{_called(ctx)}`"):
+                    return super().invoke(ctx)
             except KeyboardInterrupt as stop:
                 raise _CarriedInterrupt(stop) from None
             except MirrormataError as error:
@@ -212,10 +214,14 @@ def _usage(error: Any, arguments: list[str]) -> str:
         whole = "whole number" if "integer" in said else "number"
         needed = f"a {whole} is needed" if "unable to parse" in said or "valid" in said else said
         message = f"{option} {value}: {needed}"
-    names = [parent.command.name for parent in _commands(context)]
-    where = " ".join(["mirrormata", *(name for name in names if name), "--help"])
-    listed = "options" if command and names else "commands and options"
-    return f"{message} (`{where}` lists the {listed})"
+    listed = "options" if command and _commands(context) else "commands and options"
+    return f"{message} (`{_called(context)} --help` lists the {listed})"
+
+
+def _called(context: Any) -> str:
+    """The command that was called, with the groups that it is in: `mirrormata export model`."""
+    names = [inner.command.name for inner in _commands(context)]
+    return " ".join(["mirrormata", *(name for name in names if name)])
 
 
 def _commands(context: Any) -> list[Any]:

@@ -21,7 +21,7 @@ from .options import (
     automaton_of,
     construct_if_spec,
 )
-from .output import print_json, print_table, say, say_written, show_work
+from .output import print_json, print_sentence, print_table, say, say_written, show_work
 
 
 def register(app: typer.Typer) -> None:
@@ -91,7 +91,7 @@ def check(
     if as_json:
         print_json(result.to_json())
     else:
-        say(headline := describe_check(result))
+        print_sentence(headline := describe_check(result))
         if result.reason not in headline:
             say(f"checked: {result.reason}")
         if result.kind == "impossible" and result.verdict == "valid":
@@ -180,8 +180,9 @@ def run(
       mirrormata run S5 --random 64 --length 100000 --dtype bf16
       mirrormata run mod5.json --word 11101 --dtype exact
     """
-    from ..theory._run_file import run_file
+    from ..theory._run_file import require_words, run_file
 
+    require_words(word, random, length, seed)
     found = construct_if_spec(certificate)
     with show_work("running") as progress:
         outcome = run_file(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..foundation._errors import InputError
+from ..foundation._errors import InputError, MissingExtraError
 from ..foundation._files import shown_path
 from .help import PROOFS, complete_claim, complete_spec
 from .options import Json
@@ -97,7 +97,8 @@ def verify(
     A claim is a published or a new statement with a program that checks it. The verdicts are compared with the recorded
     ones. If all claims are checked (--all or --quick), the base that they rely on is checked first, as with --base. No file
     is written. The exit status is 1 if a verdict differs from the recorded one or, with --model, if a claim fails on the
-    model.
+    model. A check that needs an extra which is not installed is not run, and counted as that; if no check is run, the exit
+    status is 2.
 
     \b
     Examples:
@@ -165,7 +166,15 @@ def verify(
             print_base(found)
         if entries:
             print_outcomes(outcomes)
-    if not all([*(part.sound for part in found), *(outcome.as_expected for outcome in outcomes)]):
+    reached = [part.sound for part in found if part.missing is None]
+    reached += [outcome.as_expected for outcome in outcomes if outcome.missing is None]
+    lacking = {missing for missing in [x.missing for x in found] + [x.missing for x in outcomes] if missing}
+    if lacking and not reached:
+        needed = f"mirrormata[{','.join(sorted(lacking))}]"
+        raise MissingExtraError(
+            f"verify: no check was run, since packages are not installed: pip install '{needed}'"
+        )
+    if not all(reached):
         raise typer.Exit(1)
 
 

@@ -126,6 +126,7 @@ def construct(
     from ..constructions._lrnn import table_of
     from ..constructions.automata._equal_states import equal_states
     from ..constructions.theorems._construction import Limits
+    from ..theory.planning._bounds import reached_bounds
     from ..theory.planning._headline import write_headline
     from ..theory.planning._plan import choose_by_rule_or_refuse, report
 
@@ -165,7 +166,8 @@ def construct(
 
         with show_work("writing the certificate"):
             write_accepted_certificate(found, output, max_group=max_group)
-    facts = report(choice, output)
+    reached = reached_bounds(found)
+    facts = report(choice, output, reached)
     if as_json:
         print_json(facts)
     elif latex:
@@ -175,7 +177,9 @@ def construct(
     else:
         facts.pop("hypotheses")  # sentences: they are in the JSON object and in `figures`
         facts.pop("notes")  # below the table
-        print_table(write_headline(found), [(k, as_text(v)) for k, v in facts.items() if v not in (None, [])])
+        print_table(
+            write_headline(found, reached), [(k, as_text(v)) for k, v in facts.items() if v not in (None, [])]
+        )
         for note in dict.fromkeys((*automaton.notes, *equal_states(automaton), *found.notes)):
             say(f"note: {note}")
         say_written(output, picture)

@@ -84,6 +84,11 @@ def say(text: str, *, end: str = "\n", error: bool = False) -> None:
     print(printable(with_options(text)), end=end, file=sys.stderr if error else sys.stdout)
 
 
+def print_sentence(text: str) -> None:
+    """A sentence that a result begins with, folded between words on a terminal."""
+    console().print(with_options(text))
+
+
 def print_table(title: str, rows: list[tuple[str, str]]) -> None:
     """A title, then a line for each label with its text."""
     from rich.table import Table

@@ -52,11 +52,11 @@ class Outcome:
     def headline(self) -> str:
         """What was found, in one sentence or two."""
         r = self.report
-        tokens = count_noun(r.tokens, "token")
+        tokens = f"{count_noun(r.tokens, 'token')} in {'exact numbers' if r.dtype == 'exact' else r.dtype}"
         if r.errors:
-            found = f"{count_noun(r.errors, 'wrong state')} after {tokens} in {r.dtype}, the first after token {r.first_error:,}"
+            found = f"{count_noun(r.errors, 'wrong state')} after {tokens}, the first after token {r.first_error:,}"
         else:
-            found = f"no wrong state after {tokens} in {r.dtype}"
+            found = f"no wrong state after {tokens}"
         end = "" if self.state is None else f" The word leads to state {self.state}, output {self.output}."
         return f"{self.name}: {found}.{end}"
 
@@ -101,6 +101,26 @@ def _end(automaton: Automaton, letters: list[int], start: int | None) -> tuple[s
     return str(automaton.states[current]), str(output)
 
 
+def require_words(
+    word: str | None, random: int | None, length: int | None = None, seed: int | None = None
+) -> None:
+    """`InputError` unless either a word is given or random ones; see `run_file`."""
+    if word is not None and random is not None:
+        raise InputError("run: `word` and `random` are both given: leave one of them out")
+    if word is None and random is None:
+        raise InputError("run: give `word`, or `random` with `length`")
+    if word is not None and (length is not None or seed is not None):
+        raise InputError(
+            f"run: `{'length' if length is not None else 'seed'}` is of random words (`random`); with `word` leave it out"
+        )
+    if random is not None:
+        require_count("random", random, 0)
+    if random == 0 or length == 0:
+        raise InputError(
+            f"run: `{'random' if random == 0 else 'length'}` 0 runs nothing: give a number from 1 on"
+        )
+
+
 def run_file(
     certificate: str | Realisation,
     *,
@@ -119,20 +139,7 @@ def run_file(
     `certificate`: the path of one, or a construction, whose certificate is made and checked.
     `length`, `seed`: of random words only, by default 1,000 and 0.
     """
-    if word is not None and random is not None:
-        raise InputError("run: `word` and `random` are both given: leave one of them out")
-    if word is None and random is None:
-        raise InputError("run: give `word`, or `random` with `length`")
-    if word is not None and (length is not None or seed is not None):
-        raise InputError(
-            f"run: `{'length' if length is not None else 'seed'}` is of random words (`random`); with `word` leave it out"
-        )
-    if random is not None:
-        require_count("random", random, 0)
-    if random == 0 or length == 0:
-        raise InputError(
-            f"run: `{'random' if random == 0 else 'length'}` 0 runs nothing: give a number from 1 on"
-        )
+    require_words(word, random, length, seed)
     if dtype != "exact":
         dtype = float_format(dtype).name
     document: Mapping[str, Any]

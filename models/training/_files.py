@@ -51,7 +51,7 @@ def save_checkpoint(
     with whole_file(path) as temporary:
         try:
             save_file(tensors, temporary, metadata=metadata)
-            with temporary.open("rb") as stream:
+            with temporary.open("r+b") as stream:  # Windows syncs only what may be written
                 os.fsync(stream.fileno())
         except SafetensorError as error:  # its name for what the system refuses
             raise InputError(f"{shown_path(path)}: cannot be written ({error})") from None

@@ -14,6 +14,7 @@ from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor, Shard
 
 from ...foundation._errors import InputError
+from ...foundation._extras import needed_by
 from .._model import Block
 
 
@@ -33,12 +34,8 @@ class Processes:
         self._mesh: DeviceMesh | None = None
         self.autocast = torch.bfloat16 if precision == "bf16" else None
         if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-            try:
+            with needed_by("a training by several processes"):
                 from accelerate import Accelerator
-            except ImportError:
-                raise InputError(
-                    "train: several processes need accelerate: install mirrormata[train], or start one process"
-                ) from None
             sharding = os.environ.pop(
                 "ACCELERATE_USE_FSDP", "false"
             )  # which accelerate would do in its own way

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -94,9 +95,11 @@ def activations(config: ModelConfig, kernels: bool = False) -> int:
 
 
 def memory_of(device: torch.device) -> int:
-    """Bytes that the device, or the machine, has."""
+    """Bytes that the device, or the machine, has; no limit where the system does not tell, as Windows."""
     if device.type == "cuda":
         return torch.cuda.get_device_properties(device).total_memory
+    if not hasattr(os, "sysconf"):
+        return sys.maxsize
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 

@@ -301,10 +301,12 @@ def find_forbidding_error(
     return None
 
 
-def report(choice: Choice, certificate: str | None = None) -> dict[str, Any]:
+def report(
+    choice: Choice, certificate: str | None = None, reached: Iterable[ReachedBound] | None = None
+) -> dict[str, Any]:
     """The figures that `construct` prints: those of the summary, sizes, lower bounds, the certificate's path.
 
-    The lower bounds are those whose hypotheses this construction meets (`reached_bounds`).
+    The lower bounds are those whose hypotheses this construction meets (`reached_bounds`), `reached` where they are known.
     """
     found = choice.found
     return {
@@ -316,7 +318,7 @@ def report(choice: Choice, certificate: str | None = None) -> dict[str, Any]:
         "work": found.work,
         "chosen_for": choice.rule,
         "hypotheses": list(found.figures.hypotheses),
-        "lower_bounds": [b.to_json() for b in reached_bounds(found)],
+        "lower_bounds": [b.to_json() for b in (reached_bounds(found) if reached is None else reached)],
         "notes": list(found.notes),
         "certificate": certificate,
     }

@@ -135,7 +135,8 @@ class Proof:
     @property
     def headline(self) -> str:
         """The verdict in a sentence."""
-        name, arithmetic = self.automaton.name, self.arithmetic
+        name = self.automaton.name
+        arithmetic = "exact numbers" if self.arithmetic == "exact" else self.arithmetic
         if self.verdict == "equivalent":
             return f"The model equals {name} on all words, in {arithmetic}."
         if self.word is not None:
