@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -17,7 +18,7 @@ from typing import Any
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGINT") if hasattr(signal, name)
 )  # SIGINT last: its handler is restored last
-AGAIN = 0.05
+AGAIN = 0.5
 """Seconds after which a signal comes again whose exception was lost."""
 
 
@@ -68,17 +69,47 @@ def number_of(stop: KeyboardInterrupt) -> int:
 class CaughtSignals:
     """The handler of the program's signals.
 
+    A library can swallow an exception that comes while it is imported, or in a finalizer. The signal then comes again, once
+    nothing refers to the exception any more.
+
     Attributes:
-        received: the number of the last signal; None for none. Work that may end early, such as a search, can take an
-            interrupt for its end and return; the program still knows that there was one.
+        received: the number of the last signal; None for none.
+        taken: whether somebody has taken the interrupt for the end of work that may end early; see `take_interrupt`.
+        over: whether signals are not caught any more.
     """
 
     def __init__(self) -> None:
         self.received: int | None = None
+        self.taken = self.over = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        self.received = number
-        raise Interrupted(number)
+        self.received, self.taken = number, False
+        raise self._watched(number)  # a variable here would keep the exception alive, by way of its traceback
+
+    def _watched(self, number: int) -> Interrupted:
+        stop = Interrupted(number)
+        self._watch(weakref.ref(stop), number)
+        return stop
+
+    def _watch(self, stop: weakref.ref[Interrupted], number: int) -> None:
+        timer = threading.Timer(AGAIN, self._look, (stop, number))
+        timer.daemon = True
+        timer.start()
+
+    def _look(self, stop: weakref.ref[Interrupted], number: int) -> None:
+        if self.over or self.taken:
+            return
+        if stop() is not None:  # on its way, or somebody saves something
+            self._watch(stop, number)
+        else:
+            signal.raise_signal(number)
+
+
+def take_interrupt() -> None:
+    """Say, in a handler of `KeyboardInterrupt` that does not raise it again, that it was not lost: the work returns what it has."""
+    handler = signal.getsignal(signal.SIGINT)
+    if isinstance(handler, CaughtSignals):
+        handler.taken = True
 
 
 @contextmanager
@@ -104,20 +135,15 @@ def catch_signals(*, at_once_afterwards: bool = False) -> Iterator[CaughtSignals
         if handler != signal.SIG_IGN:
             signal.signal(number, caught)
 
-    def come_again(lost: Any) -> None:
-        # Python drops an exception in a finalizer or a callback of the garbage collector
-        if isinstance(lost.exc_value, KeyboardInterrupt):
-            number = number_of(lost.exc_value)
-            again = threading.Timer(AGAIN, signal.raise_signal, (number,))
-            again.daemon = True
-            again.start()
-        else:
+    def report(lost: Any) -> None:
+        if not isinstance(lost.exc_value, KeyboardInterrupt):  # which comes again
             hook(lost)
 
-    sys.unraisablehook = come_again
+    sys.unraisablehook = report
     try:
         yield caught
     finally:
+        caught.over = True
         sys.unraisablehook = hook
         for number, handler in before.items():
             caught_here = handler != signal.SIG_IGN

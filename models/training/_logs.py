@@ -106,7 +106,7 @@ class CsvLog:
         stream = StringIO()
         rows = csv.DictWriter(stream, self._columns, restval="", extrasaction="ignore", lineterminator="\n")
         for i, seed in enumerate(self._seeds):
-            row = {
+            row: dict[str, Any] = {
                 "step": line["step"], "seed": seed, "learning_rate": line.get("lr"), "letters": line.get("tokens"),
                 "seconds": line.get("seconds"), "tokens_per_second": line.get("tokens_per_second"),
             }  # fmt: skip
@@ -145,9 +145,7 @@ class TensorboardLog:
         place = about.folder / "tensorboard"
         new = not is_there(place)
         with system_errors(place, "cannot be written"):
-            self._writer: Any = SummaryWriter(  # type: ignore[no-untyped-call]
-                str(place), purge_step=None if new else about.step + 1
-            )
+            self._writer: Any = SummaryWriter(str(place), purge_step=None if new else about.step + 1)
         if new:
             self._writer.add_text("settings", f"```json\n{json.dumps(about.settings, indent=1)}\n```", 0)
             for line in about.kept:
