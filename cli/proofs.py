@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from ..foundation._errors import InputError
-from ..foundation._files import refuse_input_as_output
+from ..foundation._files import is_file, refuse_input_as_output, shown_path
+from ..foundation._interrupting import Interrupted, received_signal
 from .help import PROOFS, complete_spec
 from .options import (
     Alphabet,
@@ -132,6 +133,15 @@ def prove(
     else:
         print_table(proof.headline, proof.rows())
         say_written(written)
+    if (number := received_signal()) is not None:
+        stop = Interrupted(number)
+        saved = resume is not None and is_file(resume)
+        stop.add_note(
+            f"the search is saved in {shown_path(resume)}; the same command continues"
+            if saved
+            else "what is proved so far is printed; the search was not saved (--resume FILE saves it)"
+        )
+        raise stop
     if output is not None and written is None:
         if proof.verdict == "equivalent":
             raise InputError(f"no certificate written to {output}: {proof.uncertified}: leave -o out")
