@@ -9,6 +9,9 @@ HEAD, ROWS = CHECKER + "_head:Head.", CHECKER + "_rows:ExactRows."
 HORIZON, REGIONS = CHECKER + "horizon:", CHECKER + "regions:"
 COVERING = CHECKER + "_covering:"
 DELAY, EQUIVALENT = CHECKER + "delay:", CHECKER + "equivalent:"
+COVERING_TESTS = "tests/theory/test_covering_checker.py::test_"
+REFUSES_EACH = COVERING_TESTS + "each_step_of_the_proof_refuses_what_it_is_for"
+REFUSES_NO_CODE = COVERING_TESTS + "a_head_refuses_a_letter_that_leads_to_no_code"
 MUTATIONS = [
     Mutation(
         HEAD + "factor",
@@ -40,7 +43,7 @@ MUTATIONS = [
     Mutation(
         HEAD + "multiply", "gate * x for c, x in", "x for c, x in", "the gate of an integer head is left out"
     ),
-    Mutation(HEAD + "images", "if -1 in after:", "if False:", "a code may go to no code"),
+    Mutation(HEAD + "images", "if -1 in after:", "if False:", "a code may go to no code", REFUSES_NO_CODE),
     Mutation(
         HEAD + "images",
         '(t["gate"], t.get("matrix"), *t["factors"])',
@@ -113,18 +116,26 @@ MUTATIONS = [
         "choices.points[-1])",
         "the chain before a letter goes on by the first point alone",
     ),
-    Mutation(COVERING + "below", "if None in following:", "if False:", "a letter that is null may occur"),
+    Mutation(
+        COVERING + "below",
+        "if None in following:",
+        "if False:",
+        "a letter that is null may occur",
+        REFUSES_EACH,
+    ),
     Mutation(
         COVERING + "check_idle",
         "entered != h and not",
         "False and not",
         "heads that are not entered may do anything",
+        REFUSES_EACH,
     ),
     Mutation(
         COVERING + "check_moves",
         "len(reached) < heads[h].points",
         "False",
         "a letter that permutes may be a reset",
+        REFUSES_EACH,
     ),
     Mutation(
         DELAY + "check_counter",
