@@ -10,6 +10,7 @@ from .foundation._interrupting import (
     ignore_signals,
     interrupt_behind,
     number_of,
+    take_interrupt,
 )
 
 
@@ -22,6 +23,7 @@ def main() -> None:
             if signals.received is None:
                 raise
             stop = interrupt_behind(error, signals.received)
+            take_interrupt()
             with ignore_signals():
                 print(describe_interrupt(stop, "nothing was written"), file=sys.stderr)
             raise SystemExit(128 + number_of(stop)) from None

@@ -25,6 +25,7 @@ from ..foundation._interrupting import (
     ignore_signals,
     interrupt_behind,
     number_of,
+    take_interrupt,
 )
 from ..foundation._text import shorten_list
 from . import automata, certificates, claims, comparing, constructing, exporting, models, proofs, reporting
@@ -150,6 +151,7 @@ def main(arguments: list[str] | None = None) -> None:
                     raise Interrupted(signals.received)
                 sys.stdout.flush()
         except KeyboardInterrupt as stop:
+            take_interrupt()
             with ignore_signals():
                 _say_last(describe_interrupt(stop, kept("nothing was written")))
             raise SystemExit(128 + number_of(stop)) from None

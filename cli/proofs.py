@@ -117,11 +117,16 @@ def prove(
 
     automaton = read(spec)
     held = construct_if_spec(model, read)
-    with show_work("proving") as work:
-        proof = prove_on_all_words(
-            held, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume,
-            progress=lambda states, _: work.tell(f"{states:,} states"),
-        )  # fmt: skip
+    try:
+        with show_work("proving") as work:
+            proof = prove_on_all_words(
+                held, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume,
+                progress=lambda states, _: work.tell(f"{states:,} states"),
+            )  # fmt: skip
+    except KeyboardInterrupt as stop:  # before the search, or after it
+        if resume is not None and is_file(resume):
+            stop.add_note(f"{shown_path(resume)} has the search as it was; the same command continues")
+        raise
     written = None
     if output is not None and proof.certificate is not None:
         from ..constructions._document import write_certificate

@@ -69,7 +69,9 @@ def scalars(line: Line, seeds: Sequence[int]) -> Iterator[tuple[str, float]]:
         line: a line of the metrics.
         seeds: the seeds, in the order of the figures.
     """
-    by_seed = {name: line[name] for name in ("loss", "accuracy", "gradient_norm") if name in line}
+    by_seed: dict[str, Any] = {
+        name: line[name] for name in ("loss", "accuracy", "gradient_norm") if name in line
+    }
     by_seed |= {f"accuracy_{length}": figures for length, figures in line.get("test", {}).items()}
     for name, figures in by_seed.items():
         # under FSDP there is one norm
@@ -110,12 +112,12 @@ class CsvLog:
                 "step": line["step"], "seed": seed, "learning_rate": line.get("lr"), "letters": line.get("tokens"),
                 "seconds": line.get("seconds"), "tokens_per_second": line.get("tokens_per_second"),
             }  # fmt: skip
-            row |= {
-                name: figures[i]
-                for name in ("loss", "accuracy", "gradient_norm")
-                if i < len(figures := line.get(name, ()))
+            by_seed: dict[str, Any] = {
+                name: line.get(name, ()) for name in ("loss", "accuracy", "gradient_norm")
             }
-            row |= {f"test {length}": figures[i] for length, figures in line.get("test", {}).items()}
+            by_seed |= {f"test {length}": figures for length, figures in line.get("test", {}).items()}
+            # under FSDP there is one norm
+            row.update({name: figures[i] for name, figures in by_seed.items() if i < len(figures)})
             rows.writerow(row)
         return stream.getvalue()
 

@@ -117,13 +117,13 @@ def main() -> int:
         print("\n".join([*result.differences, *result.files]))
         return int(bool(result.differences))
     tally = Tally()
-    with catch_signals(at_once_afterwards=True):
-        try:
+    try:
+        with catch_signals(at_once_afterwards=True):
             return _hold_models(arguments, tally)
-        except KeyboardInterrupt as stop:
-            kept = f"{tally.models:,} models, {len(tally.differences):,} differences; nothing was written"
-            print(describe_interrupt(stop, kept), file=sys.stderr)
-            return 128 + number_of(stop)
+    except KeyboardInterrupt as stop:
+        kept = f"{tally.models:,} models, {len(tally.differences):,} differences; nothing was written"
+        print(describe_interrupt(stop, kept), file=sys.stderr)
+        return 128 + number_of(stop)
 
 
 def _hold_models(arguments: argparse.Namespace, tally: Tally) -> int:
